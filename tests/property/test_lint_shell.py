@@ -130,7 +130,7 @@ def test_every_kind_takes_every_text(text: str, kind: str) -> None:
 
 def test_time_is_linear_in_the_size() -> None:
     """Counted in steps, not in seconds: texts that make careless parsers quadratic end at all."""
-    for piece in (
+    for fragment in (
         "'",
         '"\n',
         "<<A\n",
@@ -147,5 +147,5 @@ def test_time_is_linear_in_the_size() -> None:
         "a=b ",
         "–c ",
     ):
-        lint_text(piece * 5000, "page.txt")
-        lint_text("#!/bin/sh\n" + piece * 5000, "a.sh")
+        lint_text(fragment * 5000, "page.txt")
+        lint_text("#!/bin/sh\n" + fragment * 5000, "a.sh")

@@ -133,7 +133,7 @@ def _unit(table: _Table, test: ImbTest, pairs: int, version: tuple[int, int]) ->
         version = max(version, (2019, 0))
     unit = megabyte(version, ratios)
     some = unit.bytes or 0.0
-    table.megabytes = [some if unit.told or one is not None else 0.0 for one in ratios]
+    table.megabytes = [some if unit.by_version or one is not None else 0.0 for one in ratios]
     return unit
 
 
@@ -381,7 +381,7 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
     guessed = heading.hinted and not heading.name
     base = structs.replace(
         _base(page, start, heading, run, name, test),
-        unit=_said(table, unit),
+        unit=_unit_text(table, unit),
         complete=not incomplete,
         incomplete=incomplete,
         unit_doubt=unit.doubt if table.column("goodput") is not None else "",
@@ -399,7 +399,7 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
     return Parsed(found, rows.after)
 
 
-def _said(table: _Table, unit: Megabyte) -> str:
+def _unit_text(table: _Table, unit: Megabyte) -> str:
     if table.column("goodput") is None:
         return "us"
     if unit.bytes is None:

@@ -24,13 +24,13 @@ class Megabyte:
     """``bytes`` of one MB, None when nothing tells; ``doubt`` says what speaks against it ("" for
     nothing).
 
-    ``told``: the program's version tells, so that it holds for rows that have too few digits to
+    ``by_version``: the program's version tells, so that it holds for rows that have too few digits to
     tell by themselves.
     """
 
     bytes: float | None
     doubt: str
-    told: bool
+    by_version: bool
 
 
 def ratio(size: float, microseconds: float, mbytes: float, messages: int) -> float | None:
@@ -71,17 +71,17 @@ def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megaby
         computed = MEGA if mega > mebi else MEBI
     if computed is None:
         if said is not None:
-            return Megabyte(said, "", told=True)
+            return Megabyte(said, "", by_version=True)
         doubt = (
             "neither a version nor the rows' own arithmetic says whether MB is 10^6 or 2^20 bytes"
         )
-        return Megabyte(MEGA if neither else None, doubt, told=False)
+        return Megabyte(MEGA if neither else None, doubt, by_version=False)
     if said is not None and said != computed:
         number = ".".join(map(str, version))
         return Megabyte(
             computed,
             f"IMB {number} counts MB = {'10^6' if said == MEGA else '2^20'} bytes, but size / "
             f"time of {max(mega, mebi)} rows says {'10^6' if computed == MEGA else '2^20'}",
-            told=False,
+            by_version=False,
         )
-    return Megabyte(computed, "", told=said is not None)
+    return Megabyte(computed, "", by_version=said is not None)

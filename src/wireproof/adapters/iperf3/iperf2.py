@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from wireproof.adapters.iperf3.results import Flow, Said, series_of
+from wireproof.adapters.iperf3.results import Flow, RunInfo, series_of
 from wireproof.adapters.iperf3.rows import TAIL_UDP, Row, Run, datagram, extra
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series
@@ -69,7 +69,7 @@ def old_series(page: Page, start: int, run: Run) -> Series:
     basis = "received" if run.udp or not run.client else "sent"
     flows = [Flow(row.rate, basis, extra([row], row), row.step)] if row is not None else []
     protocol: Literal["udp", "tcp"] = "udp" if run.udp else "tcp"
-    said = Said(
+    info = RunInfo(
         lines=(start + 1, max(start, run.last) + 1),
         message_bytes=run.block or (datagram(run) if run.udp else None),
         protocol=protocol,
@@ -80,4 +80,4 @@ def old_series(page: Page, start: int, run: Run) -> Series:
         hosts=run.hosts,
         tool="iperf",
     )
-    return series_of(page, flows, said)
+    return series_of(page, flows, info)

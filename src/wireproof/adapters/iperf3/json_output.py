@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.documents import Document, amount, document_at, member, text
-from wireproof.adapters.iperf3.results import Flow, Said, series_of, spread
+from wireproof.adapters.iperf3.results import Flow, RunInfo, series_of, spread
 from wireproof.adapters.page import Page
 
 __all__ = ["DOCUMENT", "STREAM", "parse_document", "parse_stream"]
@@ -145,7 +145,7 @@ def _parsed(page: Page, start: int, document: Document) -> Parsed:
     protocol = text(test.get("protocol")).lower()
     block, streams = amount(test.get("blksize")), amount(test.get("num_streams"))
     intervals = _range(value.get("intervals"), "sum") if back is None else {}
-    said = Said(
+    info = RunInfo(
         lines=(start + 1, min(document.after, len(page.lines))),
         message_bytes=int(block) if block else None,
         protocol=_PROTOCOLS.get(protocol, ""),
@@ -158,7 +158,7 @@ def _parsed(page: Page, start: int, document: Document) -> Parsed:
         values=intervals | _rtt(end),
         notes=_notes(test),
     )
-    series = series_of(page, [flow for flow in (forward, back) if flow is not None], said)
+    series = series_of(page, [flow for flow in (forward, back) if flow is not None], info)
     return Parsed([series], document.after)
 
 

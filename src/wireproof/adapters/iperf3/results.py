@@ -10,7 +10,7 @@ from typing import Literal
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["Flow", "Said", "series_of", "spread"]
+__all__ = ["Flow", "RunInfo", "series_of", "spread"]
 
 _MOST = 1e15
 _DEFAULT_BLOCK = 128 << 10
@@ -42,7 +42,7 @@ def _values(flows: list[Flow], values: dict[str, float]) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RunInfo:
     """What a run says of itself. ``message_bytes``: length of one write, None where the log is
     silent (TCP's default is taken then). ``lines``: first and last, from 1. ``both``: payload went
     in both directions at once.
@@ -62,13 +62,13 @@ class Said:
     tool: str = "iperf3"
 
 
-def _notes(said: Said, flows: list[Flow], known: list[Flow]) -> list[str]:
-    notes = list(said.notes)
-    if len(said.hosts) == 2 and said.hosts[0] == said.hosts[1]:
-        notes.append(f"local and remote address are one: both ranks are on {said.hosts[0]}")
+def _notes(info: RunInfo, flows: list[Flow], known: list[Flow]) -> list[str]:
+    notes = list(info.notes)
+    if len(info.hosts) == 2 and info.hosts[0] == info.hosts[1]:
+        notes.append(f"local and remote address are one: both ranks are on {info.hosts[0]}")
     if len(known) < len(flows):
         notes.append("a rate that cannot be is left out")
-    if said.message_bytes is None and known:
+    if info.message_bytes is None and known:
         notes.append(
             f"the length of a write is not printed: {_DEFAULT_BLOCK} bytes, TCP's default, is taken"
         )
@@ -78,13 +78,13 @@ def _notes(said: Said, flows: list[Flow], known: list[Flow]) -> list[str]:
     return notes
 
 
-def _point(said: Said, known: list[Flow]) -> SeriesPoint:
+def _point(info: RunInfo, known: list[Flow]) -> SeriesPoint:
     return SeriesPoint(
-        message_bytes=said.message_bytes or _DEFAULT_BLOCK,
+        message_bytes=info.message_bytes or _DEFAULT_BLOCK,
         goodput_bytes_per_s=sum(flow.bytes_per_s for flow in known),
         goodput_step=sum(flow.step for flow in known),
-        values=_values(known, said.values),
-        line=said.lines[1],
+        values=_values(known, info.values),
+        line=info.lines[1],
     )
 
 
@@ -99,38 +99,38 @@ def spread(rates: list[float]) -> dict[str, float]:
     }
 
 
-def _missing(said: Said, known: list[Flow]) -> str:
+def _missing(info: RunInfo, known: list[Flow]) -> str:
     """Why there is no result; "" when every direction has its rate."""
-    if len(known) >= (2 if said.both else 1):
+    if len(known) >= (2 if info.both else 1):
         return ""
     return "one of the two directions is missing" if known else "no payload arrived"
 
 
-def series_of(page: Page, flows: list[Flow], said: Said) -> Series:
+def series_of(page: Page, flows: list[Flow], info: RunInfo) -> Series:
     """One point per run; none when a direction is missing."""
     known = [flow for flow in flows if 0 < flow.bytes_per_s < _MOST]
-    missing = _missing(said, known)
+    missing = _missing(info, known)
     if missing:
         known = []
-    incomplete = said.incomplete or missing
-    both = said.both
+    incomplete = info.incomplete or missing
+    both = info.both
     return Series(
-        tool=said.tool,
-        benchmark=said.benchmark + ("_bidir" if both else ""),
+        tool=info.tool,
+        benchmark=info.benchmark + ("_bidir" if both else ""),
         metric="bidirectional_bandwidth" if both else "bandwidth",
         traffic="exchange" if both else "stream",
-        points=[_point(said, known)] if known else [],
+        points=[_point(info, known)] if known else [],
         formula=_FORMULA + (", both directions added" if both else ""),
         unit="bits and bit rates in powers of 1000, bytes and byte rates in powers of 1024",
-        version=said.version,
+        version=info.version,
         directions=2 if both else 1,
-        pairs=max(1, said.streams),
-        protocol=said.protocol,
+        pairs=max(1, info.streams),
+        protocol=info.protocol,
         complete=not incomplete,
         incomplete=incomplete,
-        hosts=list(dict.fromkeys(said.hosts)),
-        notes=_notes(said, flows, known),
+        hosts=list(dict.fromkeys(info.hosts)),
+        notes=_notes(info, flows, known),
         source=page.source,
-        first_line=said.lines[0],
-        last_line=said.lines[1],
+        first_line=info.lines[0],
+        last_line=info.lines[1],
     )

@@ -8,7 +8,7 @@ import re
 
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.iperf3.iperf2 import old_series
-from wireproof.adapters.iperf3.results import Flow, Said, series_of, spread
+from wireproof.adapters.iperf3.results import Flow, RunInfo, series_of, spread
 from wireproof.adapters.iperf3.rows import TAIL_UDP, Row, Run, collect, datagram, extra
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series
@@ -122,7 +122,7 @@ def _series(page: Page, start: int, run: Run) -> Series:
         notes = [f"omitted: the first {run.omit} s", *notes]
     both = len(directions) > 1
     streams = {stream for stream, one in run.intervals if one == directions[0]}
-    said = Said(
+    info = RunInfo(
         lines=(start + 1, max(start, run.last) + 1),
         message_bytes=block,
         protocol="udp" if run.udp else "tcp",
@@ -135,7 +135,7 @@ def _series(page: Page, start: int, run: Run) -> Series:
         values={} if both else _range(run),
         notes=notes,
     )
-    return series_of(page, flows if not both or len(flows) == 2 else [], said)
+    return series_of(page, flows if not both or len(flows) == 2 else [], info)
 
 
 def parse_text(page: Page, start: int) -> Parsed:

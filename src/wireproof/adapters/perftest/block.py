@@ -11,7 +11,7 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.benchmarks import HEADING, TITLE
 from wireproof.adapters.registry import starts_result
 
-__all__ = ["ERROR", "RULE", "Block", "block_at", "said"]
+__all__ = ["ERROR", "RULE", "Block", "block_at", "printable"]
 
 RULE = re.compile(r"^\s*-{5,}\s*$")
 ERROR = re.compile(
@@ -56,7 +56,7 @@ class Block:
         return [sides[0][0]] if sides[0] == sides[1] else [sides[0][0], sides[1][0]]
 
 
-def said(line: str) -> str:
+def printable(line: str) -> str:
     """A foreign line as one short printable sentence."""
     shown = "".join(char if char.isprintable() else " " for char in line[:200])
     return " ".join(shown.split())[:120]
@@ -99,7 +99,7 @@ def block_at(page: Page, start: int) -> Block:
     if HEADING.search(head):
         block.heading = start
     elif block.title is None:
-        block.errors.append(said(head))
+        block.errors.append(printable(head))
     else:
         _read(page, start, block)
     return block
@@ -120,7 +120,7 @@ def _read(page: Page, start: int, block: Block) -> None:
         if not _belongs(page, start, index):
             return
         if ERROR.search(line):
-            block.errors.append(said(line))
+            block.errors.append(printable(line))
         for name, value in _PARAMETER.findall(line):
             block.parameters.setdefault(name, value)
         idle += 1

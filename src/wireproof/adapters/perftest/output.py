@@ -21,7 +21,7 @@ from wireproof.adapters.perftest.benchmarks import (
     columns_of,
     test_of,
 )
-from wireproof.adapters.perftest.block import ERROR, RULE, Block, block_at, said
+from wireproof.adapters.perftest.block import ERROR, RULE, Block, block_at, printable
 from wireproof.adapters.perftest.json_output import DOCUMENT, parse_document
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import (
@@ -259,7 +259,7 @@ def _table(page: Page, block: Block) -> _Table:
     closed = _closed(page, rows.after)
     grave = _GRAVE if closed else ERROR
     lines = page.lines[first : rows.after]
-    troubles = [said(line) for line in lines if "=" not in line and grave.search(line)]
+    troubles = [printable(line) for line in lines if "=" not in line and grave.search(line)]
     return _Table(rows, roles, unit, closed, _state(page, rows, block, closed, troubles))
 
 

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.admin import reach
-from wireproof.lint.admin.place import each, on
+from wireproof.lint.admin.by_program import by_program, on
+from wireproof.lint.files.fragments import Line
 from wireproof.lint.files.kernel import command_line as kernel_line
 from wireproof.lint.files.kernel import modprobe as modprobe_file
 from wireproof.lint.files.kernel import sysctl as sysctl_file
 from wireproof.lint.files.nearest import nearest
-from wireproof.lint.files.pieces import Line
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word
 
@@ -195,7 +195,7 @@ def written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterato
 
 
 CHECKS = (
-    each(
+    by_program(
         {
             "modprobe": modprobe,
             "sysctl": sysctl,

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.admin.place import is_commands, on, option_value
-from wireproof.lint.files.pieces import LONGEST_LINE
+from wireproof.lint.admin.by_program import is_commands, on, option_value
+from wireproof.lint.files.fragments import LONGEST_LINE
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from wireproof.lint.admin.place import is_commands, on, option_value
+from wireproof.lint.admin.by_program import is_commands, on, option_value
 from wireproof.lint.files.interfaces.addresses import is_address, network_of
 from wireproof.lint.files.interfaces.interface import prefix_of
 from wireproof.lint.rule import Broken, Recipe

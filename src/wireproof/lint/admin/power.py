@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.admin.place import each, on
+from wireproof.lint.admin.by_program import by_program, on
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Edit, Word
@@ -205,4 +205,4 @@ def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
                 )
 
 
-CHECKS = (each({"cpupower": cpupower, "tuned-adm": tuned}),)
+CHECKS = (by_program({"cpupower": cpupower, "tuned-adm": tuned}),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.admin.place import each, on, option_value
+from wireproof.lint.admin.by_program import by_program, on, option_value
 from wireproof.lint.files.interfaces.addresses import is_address
 from wireproof.lint.files.interfaces.interface import (
     CONNECTED_MOST,
@@ -137,7 +137,7 @@ def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[B
             f"{size.text} on {device}",
             [(size, str(CONNECTED_MOST))],
         )
-    elif interface.infiniband and value > DATAGRAM_MOST and told(recipe, device) == "datagram":
+    elif interface.infiniband and value > DATAGRAM_MOST and set_mode(recipe, device) == "datagram":
         yield on(
             "command-mtu",
             recipe,
@@ -147,7 +147,7 @@ def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[B
         )
 
 
-def told(recipe: Recipe, device: str) -> str:
+def set_mode(recipe: Recipe, device: str) -> str:
     """The IPoIB mode that the text sets for a device, "" when it sets none or both."""
     modes: set[str] = set()
     for command in commands(recipe):
@@ -201,7 +201,7 @@ def ethtool(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 CHECKS = (
-    each(
+    by_program(
         {
             "ping": ping,
             "ping6": ping,

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from wireproof.lint.admin.place import each, is_commands, on
+from wireproof.lint.admin.by_program import by_program, is_commands, on
 from wireproof.lint.files import irqbalance as irqbalance_file
+from wireproof.lint.files.fragments import LONGEST_LINE, Line
 from wireproof.lint.files.nearest import nearest
-from wireproof.lint.files.pieces import LONGEST_LINE, Line
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, commands
 
@@ -233,7 +233,7 @@ def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 CHECKS = (
     repositories,
-    each(
+    by_program(
         {
             **dict.fromkeys(("dnf", "yum", "rpm", "microdnf"), packages),
             "systemctl": systemctl,

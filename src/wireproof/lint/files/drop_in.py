@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from wireproof.lint.files.pieces import Line, at, extracted, is_document
+from wireproof.lint.files.fragments import Line, at, extracted, is_document
 from wireproof.lint.rule import Broken, Kind, Recipe
 from wireproof.lint.rules.system import CONFIGURATION_FILES
 from wireproof.lint.written import written

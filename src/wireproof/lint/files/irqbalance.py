@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from wireproof.lint.files.fragments import Fragment, Line, at, fragments
 from wireproof.lint.files.nearest import nearest
-from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]
@@ -52,12 +52,12 @@ OPTION = re.compile(r"(?<![\w–—-])([-–—]{1,2})([A-Za-z][A-Za-z_-]+)(?:(?
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in irqbalance's settings."""
-    for piece in pieces(recipe, "irqbalance"):
-        for line in piece.lines:
+    for fragment in fragments(recipe, "irqbalance"):
+        for line in fragment.lines:
             found = ASSIGNMENT.match(line.text)
             if found and not line.text.lstrip().startswith("#"):
                 yield from assignment(line, found)
-        yield from commented(piece)
+        yield from commented(fragment)
 
 
 def assignment(line: Line, found: re.Match[str]) -> Iterator[Broken]:
@@ -109,16 +109,17 @@ def policy(line: Line, option: re.Match[str], value: str | None) -> Iterator[Bro
         yield at("irqbalance-policy", line, position, value, fix)
 
 
-def commented(piece: Piece) -> Iterator[Broken]:
+def commented(fragment: Fragment) -> Iterator[Broken]:
     """``#IRQBALANCE_ARGS=--hintpolicy=exact`` and nothing active. The packaged file's empty comment
     is left.
     """
     active = any(
-        "hintpolicy" in line.text and not line.text.lstrip().startswith("#") for line in piece.lines
+        "hintpolicy" in line.text and not line.text.lstrip().startswith("#")
+        for line in fragment.lines
     )
-    if active or piece.quoted:
+    if active or fragment.quoted:
         return
-    for line in piece.lines:
+    for line in fragment.lines:
         found = re.match(r"\s*#+\s*(IRQBALANCE_ARGS\s*=.*hintpolicy.*)$", line.text)
         if found:
             yield at("irqbalance-commented", line, 0, line.text.strip(), found.group(1))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from wireproof.lint.files.fragments import Fragment, Line, at, fragments
 from wireproof.lint.files.nearest import nearest
-from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]
@@ -59,9 +59,9 @@ class Limit:
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the limits of ``recipe``."""
-    for piece in pieces(recipe, "limits"):
+    for fragment in fragments(recipe, "limits"):
         limits = []
-        for line in piece.lines:
+        for line in fragment.lines:
             columns = [] if "$" in line.text else line.text.split("#", 1)[0].split()
             if len(columns) == 2 and columns[1] == "-":
                 continue  # "user -" lifts all limits
@@ -72,7 +72,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
                 yield from low(limit)
             elif columns:
                 yield from count(line, columns)
-        yield from half(piece, limits)
+        yield from half(fragment, limits)
 
 
 def count(line: Line, columns: list[str]) -> Iterator[Broken]:
@@ -152,11 +152,11 @@ def low(limit: Limit) -> Iterator[Broken]:
         yield at("limits-memlock-low", limit.line, position, f"{limit.value} KiB", fixed)
 
 
-def half(piece: Piece, limits: list[Limit]) -> Iterator[Broken]:
+def half(fragment: Fragment, limits: list[Limit]) -> Iterator[Broken]:
     """soft without hard or hard without soft, for one domain. Lines quoted alone say nothing of the
     rest.
     """
-    if piece.quoted:
+    if fragment.quoted:
         return
     types: dict[str, dict[str, Limit]] = {}
     for limit in limits:

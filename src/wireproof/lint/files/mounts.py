@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from wireproof.lint.files.fragments import Line, at, fragments
 from wireproof.lint.files.nearest import listed, nearest
-from wireproof.lint.files.pieces import Line, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]
@@ -34,11 +34,11 @@ CLIENT = re.compile(r"([^\s()]*)\(([^)]*)\)")
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the mounts and exports of ``recipe``."""
-    for piece in pieces(recipe, "fstab"):
+    for fragment in fragments(recipe, "fstab"):
         exports = [
-            line for line in piece.lines if EXPORT.match(line.text) and " nfs" not in line.text
+            line for line in fragment.lines if EXPORT.match(line.text) and " nfs" not in line.text
         ]
-        for line in piece.lines:
+        for line in fragment.lines:
             text = line.text.strip()
             if not text or text.startswith("#") or line in exports:
                 continue

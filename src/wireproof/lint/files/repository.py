@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from wireproof.lint.files.fragments import Fragment, Line, at, fragments
 from wireproof.lint.files.nearest import listed, nearest
-from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]
@@ -40,10 +40,10 @@ class Section:
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the repositories of ``recipe``."""
-    for piece in pieces(recipe, "repository"):
+    for fragment in fragments(recipe, "repository"):
         sections: dict[str, Section] = {}
-        yield from each_line(piece, sections)
-        for name, section in sections.items() if not piece.quoted else ():
+        yield from each_line(fragment, sections)
+        for name, section in sections.items() if not fragment.quoted else ():
             if name != "main" and section.names.isdisjoint(SOURCES):
                 yield at("repository-section", section.head, 0, f"[{name}] has no baseurl")
 
@@ -51,22 +51,22 @@ def check(recipe: Recipe) -> Iterator[Broken]:
 SOURCES = ("baseurl", "mirrorlist", "metalink")
 
 
-def each_line(piece: Piece, sections: dict[str, Section]) -> Iterator[Broken]:
+def each_line(fragment: Fragment, sections: dict[str, Section]) -> Iterator[Broken]:
     """The lines one by one; fills ``sections``."""
     current: Section | None = None
-    for line in piece.lines:
+    for line in fragment.lines:
         text = line.text.strip()
         head = re.fullmatch(r"\[([^\]]{1,200})\]", text)
         if head:
             name = head.group(1)
-            if name in sections and not piece.quoted:
+            if name in sections and not fragment.quoted:
                 yield at("repository-section", line, 0, f"[{name}] stands twice")
             current = sections.setdefault(name, Section(line))
             current.head = line
             continue
         found = PROPERTY.match(line.text)
         if found and not text.startswith(("#", ";")):
-            yield from option(line, found, piece.quoted)
+            yield from option(line, found, fragment.quoted)
             if current is not None:
                 current.names.add(found.group(1))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, jobs
 from wireproof.lint.script.launch import BENCHMARK, Launch
-from wireproof.lint.script.whose import Mpi, old_intel, seen, whose
+from wireproof.lint.script.mpi_family import Mpi, environment, mpi_of, old_intel
 from wireproof.lint.shell import Command, Word, at_word, corrected
 from wireproof.lint.shell.wrap import LAUNCHERS
 
@@ -70,7 +70,7 @@ def foreign(recipe: Recipe) -> Iterator[Broken]:
     for job, launch in _launches(recipe):
         if launch.is_srun:
             continue
-        mpi = whose(job, launch)
+        mpi = mpi_of(job, launch)
         for word in _option_words(launch):
             if _is_gone(word, mpi, launch):
                 if not old_intel(job):
@@ -235,7 +235,7 @@ def slots(recipe: Recipe) -> Iterator[Broken]:
     """More ranks than hosts, for Open MPI without slots."""
     for job, launch in _launches(recipe):
         hosts = launch.value("--host", "-host", "-H")
-        if hosts is None or launch.ranks is None or whose(job, launch) != "openmpi":
+        if hosts is None or launch.ranks is None or mpi_of(job, launch) != "openmpi":
             continue
         if not re.fullmatch(r"[\w.-]+(,[\w.-]+)*", hosts.text) or _oversubscribes(job, launch):
             continue
@@ -248,7 +248,7 @@ def _oversubscribes(job: Job, launch: Launch) -> bool:
     if launch.has("--oversubscribe", "-oversubscribe"):
         return True
     by = launch.value("--map-by", "-map-by")
-    values = [f"{name}={value}" for name, value in seen(job, launch).items()]
+    values = [f"{name}={value}" for name, value in environment(job, launch).items()]
     return any("oversubscribe" in text.lower() for text in (by.text if by else "", *values))
 
 

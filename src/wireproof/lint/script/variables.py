@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, Setting, jobs
-from wireproof.lint.script.known import KNOWN
-from wireproof.lint.script.whose import old_intel
+from wireproof.lint.script.known_variables import KNOWN
+from wireproof.lint.script.mpi_family import old_intel
 from wireproof.lint.shell import at_word, corrected
 
 __all__ = ["CHECKS"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, Setting, jobs
 from wireproof.lint.script.launch import Launch
-from wireproof.lint.script.whose import seen, several_nodes, whose
+from wireproof.lint.script.mpi_family import environment, mpi_of, several_nodes
 from wireproof.lint.shell import Word, at_word, corrected
 
 __all__ = ["CHECKS"]
@@ -85,7 +85,12 @@ def _on_one_node(job: Job, launch: Launch) -> bool:
 
 
 def _respects(job: Job, launch: Launch) -> bool:
-    value = seen(job, launch).get("I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "on").strip("\"'").lower()
+    value = (
+        environment(job, launch)
+        .get("I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "on")
+        .strip("\"'")
+        .lower()
+    )
     return value not in ("0", "off", "no", "disable", "false")
 
 
@@ -103,7 +108,7 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
     for job, launch in _wire_tests(recipe):
         if job.hidden or not (several_nodes(job, launch) or launch.ranks == 2):
             continue
-        values = seen(job, launch)
+        values = environment(job, launch)
         word = launch.command.words[0]
         provider = values.get("FI_PROVIDER") or values.get("I_MPI_OFI_PROVIDER") or ""
         if _looks_intel(job, launch) and not provider:
@@ -123,13 +128,13 @@ def _names_interface(values: dict[str, str]) -> bool:
 def _any_interface(recipe: Recipe, job: Job, launch: Launch, provider: str) -> Iterator[Broken]:
     """A provider over TCP without the name of an interface."""
     bare = provider.split(";")[0]
-    named = any(name.startswith("FI_") and "IFACE" in name for name in seen(job, launch))
+    named = any(name.startswith("FI_") and "IFACE" in name for name in environment(job, launch))
     if bare not in ("tcp", "sockets", "net") or named:
         return
     word = launch.command.words[0]
     name = "FI_SOCKETS_IFACE" if bare == "sockets" else "FI_TCP_IFACE"
     option = f"-genv {name} <interface>"
-    if whose(job, launch) == "openmpi":
+    if mpi_of(job, launch) == "openmpi":
         option = f"-x {name}=<interface>"
     fix = None if launch.is_srun else _inserted(recipe, word, option)
     yield at_word("no-interface", word, f"FI_PROVIDER={provider}", fix)
@@ -137,7 +142,7 @@ def _any_interface(recipe: Recipe, job: Job, launch: Launch, provider: str) -> I
 
 def _looks_intel(job: Job, launch: Launch) -> bool:
     """Intel MPI by its signs; without any, by its benchmarks behind its launcher's options."""
-    mpi = whose(job, launch)
+    mpi = mpi_of(job, launch)
     return mpi == "intel" or (
         mpi is None and launch.benchmark.startswith("IMB-") and launch.families == {"hydra"}
     )
@@ -153,7 +158,7 @@ def transports(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _btl(recipe: Recipe, job: Job, launch: Launch) -> Iterator[Broken]:
-    values = seen(job, launch)
+    values = environment(job, launch)
     btl = values.get("OMPI_MCA_btl", "").strip("\"'")
     if not btl or btl.startswith("^"):
         return
@@ -205,7 +210,7 @@ def memory(recipe: Recipe) -> Iterator[Broken]:
     for job, launch in _wire_tests(recipe):
         if several_nodes(job, launch):
             word = launch.command.words[0]
-            for chosen in _shared_memory(seen(job, launch)):
+            for chosen in _shared_memory(environment(job, launch)):
                 yield at_word("shared-memory-only", word, chosen)
 
 
@@ -250,7 +255,7 @@ def forwarded(recipe: Recipe) -> Iterator[Broken]:
     """Exported variables that ssh does not carry."""
     for job in jobs(recipe):
         for launch in job.launches[:50] if not job.slurm else ():
-            by_ssh = not launch.is_srun and whose(job, launch) == "openmpi" and _by_ssh(launch)
+            by_ssh = not launch.is_srun and mpi_of(job, launch) == "openmpi" and _by_ssh(launch)
             if by_ssh and not _by_list(job, launch):
                 for setting in _lost(job, launch):
                     yield at_word("variable-not-forwarded", setting.word, setting.name)
@@ -275,7 +280,7 @@ def _by_ssh(launch: Launch) -> bool:
 
 
 def _by_list(job: Job, launch: Launch) -> bool:
-    return "OMPI_MCA_mca_base_env_list" in seen(job, launch)
+    return "OMPI_MCA_mca_base_env_list" in environment(job, launch)
 
 
 CHECKS = (placement, selection, transports, memory, first_two, forwarded)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from wireproof.lint.files.fragments import Fragment, Line, at, fragments
 from wireproof.lint.files.interfaces.addresses import is_address
-from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]
@@ -18,22 +18,22 @@ NAME = re.compile(r"[A-Za-z0-9_](?:[\w.-]{0,252})$")
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the host names of ``recipe``."""
-    for piece in pieces(recipe, "hosts"):
+    for fragment in fragments(recipe, "hosts"):
         entries = []
-        for line in piece.lines:
+        for line in fragment.lines:
             words = line.text.split("#", 1)[0].split()
             if len(words) < 2 or not is_address(words[0]):
-                yield from no_entry(piece, line, words)
+                yield from no_entry(fragment, line, words)
                 continue
             entries.append((line, words[0], words[1:]))
             yield from loopback(line, words)
-        if not piece.quoted:  # a document shows several files
+        if not fragment.quoted:  # a document shows several files
             yield from two(entries)
 
 
-def no_entry(piece: Piece, line: Line, words: list[str]) -> Iterator[Broken]:
+def no_entry(fragment: Fragment, line: Line, words: list[str]) -> Iterator[Broken]:
     """A line that is no entry; the fix turns NAME ADDRESS round."""
-    if not words or piece.quoted or any(mark in line.text for mark in "${<"):
+    if not words or fragment.quoted or any(mark in line.text for mark in "${<"):
         return
     turned = len(words) == 2 and is_address(words[1]) and NAME.match(words[0])
     fix = f"{words[1]} {words[0]}" if turned else None

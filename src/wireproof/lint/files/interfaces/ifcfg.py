@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from wireproof.lint.files.fragments import Fragment, Line, at, fragments
 from wireproof.lint.files.interfaces.addresses import is_address, network_of
 from wireproof.lint.files.interfaces.interface import Interface, Value, merged, mtu, prefix_of
 from wireproof.lint.files.nearest import listed, nearest
-from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]
@@ -77,14 +77,14 @@ TRUTH = (
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the interfaces of ``recipe``."""
     interfaces = []
-    for piece in pieces(recipe, "ifcfg"):
-        if piece.path.rsplit("/", 1)[-1].startswith(("route", "rule")):
+    for fragment in fragments(recipe, "ifcfg"):
+        if fragment.path.rsplit("/", 1)[-1].startswith(("route", "rule")):
             continue
         values: dict[str, Value] = {}
-        for line in piece.lines:
+        for line in fragment.lines:
             yield from one_line(line, values)
-        yield from together(piece, values)
-        interface = interface_of(piece, values)
+        yield from together(fragment, values)
+        interface = interface_of(fragment, values)
         interfaces.append(interface)
         yield from mtu(interface)
     yield from merged(interfaces)
@@ -155,7 +155,7 @@ def meant_value(value: Value, stem: str, words: tuple[str, ...]) -> Iterator[Bro
     yield at("ifcfg-value", value.line, value.offset, f"{stem}={value.text[:80]}", fix)
 
 
-def together(piece: Piece, values: dict[str, Value]) -> Iterator[Broken]:
+def together(fragment: Fragment, values: dict[str, Value]) -> Iterator[Broken]:
     """What two variables say about one thing."""
     for suffix in ("", "0", "1", "2"):
         prefix, mask = values.get("PREFIX" + suffix), values.get("NETMASK" + suffix)
@@ -166,7 +166,7 @@ def together(piece: Piece, values: dict[str, Value]) -> Iterator[Broken]:
         yield from network_and_mask(network, mask)
     device = values.get("DEVICE")
     if device and "NAME" not in values:
-        yield from other_device(piece, device)
+        yield from other_device(fragment, device)
 
 
 def two_masks(prefix: Value, mask: Value) -> Iterator[Broken]:
@@ -186,9 +186,9 @@ def network_and_mask(network: Value, mask: Value) -> Iterator[Broken]:
         yield at("interface-mask-merges", mask.line, mask.offset, seen)
 
 
-def other_device(piece: Piece, device: Value) -> Iterator[Broken]:
+def other_device(fragment: Fragment, device: Value) -> Iterator[Broken]:
     """DEVICE that is another interface than the file's name says."""
-    file = re.search(r"/ifcfg-([^/]+)$", piece.path)
+    file = re.search(r"/ifcfg-([^/]+)$", fragment.path)
     if file is None or device.text in ("", file.group(1)):
         return
     interface = re.match(r"(?:eth|ib|en[ops])\w*(?:\.[0-9a-fA-F]{1,4})?$", file.group(1))
@@ -200,10 +200,10 @@ def other_device(piece: Piece, device: Value) -> Iterator[Broken]:
 KINDS = {"ethernet": "ethernet", "infiniband": "infiniband", "": ""}
 
 
-def interface_of(piece: Piece, values: dict[str, Value]) -> Interface:
+def interface_of(fragment: Fragment, values: dict[str, Value]) -> Interface:
     """The interface that the variables describe."""
     texts = {name: value.text for name, value in values.items()}
-    file = re.search(r"ifcfg-([^/]+)$", piece.path)
+    file = re.search(r"ifcfg-([^/]+)$", fragment.path)
     name = texts.get("DEVICE") or (file.group(1) if file else "")
     interface = Interface(name, mtu=values.get("MTU"))
     interface.kind = KINDS.get(texts.get("TYPE", "").lower(), "other")

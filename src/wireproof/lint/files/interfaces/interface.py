@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from wireproof.lint.files.fragments import Line, at
 from wireproof.lint.files.interfaces.addresses import mask_length, network_of, same_place
-from wireproof.lint.files.pieces import Line, at
 from wireproof.lint.rule import Broken
 
 __all__ = ["ETHERNET_MOST", "Interface", "Value", "merged", "mtu", "prefix_of"]

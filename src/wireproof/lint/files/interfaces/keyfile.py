@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from wireproof.lint.files.fragments import Fragment, at, fragments
 from wireproof.lint.files.interfaces.addresses import is_address
 from wireproof.lint.files.interfaces.interface import Interface, Value, mtu, prefix_of
 from wireproof.lint.files.nearest import nearest
-from wireproof.lint.files.pieces import Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]
@@ -34,8 +34,8 @@ Sections = dict[str, dict[str, Value]]
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the connections of ``recipe``."""
-    for piece in pieces(recipe, "keyfile"):
-        sections = sections_of(piece)
+    for fragment in fragments(recipe, "keyfile"):
+        sections = sections_of(fragment)
         for family, methods in METHODS.items():
             yield from addressing(sections.get(family, {}), methods)
         mode = sections.get("infiniband", {}).get("transport-mode")
@@ -48,11 +48,11 @@ def check(recipe: Recipe) -> Iterator[Broken]:
         yield from mtu(interface_of(sections))
 
 
-def sections_of(piece: Piece) -> Sections:
+def sections_of(fragment: Fragment) -> Sections:
     """Section: property: value. Of a property that stands twice the last counts."""
     sections: Sections = {}
     current: dict[str, Value] = {}
-    for line in piece.lines:
+    for line in fragment.lines:
         head = SECTION.match(line.text)
         found = PROPERTY.match(line.text)
         if head:

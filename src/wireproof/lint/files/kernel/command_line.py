@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from wireproof.lint.files.fragments import Fragment, Line, at, fragments
 from wireproof.lint.files.nearest import MOST_WORDS, listed, nearest
-from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["Parameter", "check", "judge_parameters", "parameters"]
@@ -112,20 +112,22 @@ class Parameter:
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the kernel's command lines of ``recipe``."""
-    for piece in pieces(recipe, "kernel-command-line"):
-        for line in piece.lines:
+    for fragment in fragments(recipe, "kernel-command-line"):
+        for line in fragment.lines:
             if line.text.lstrip().startswith("#"):
                 continue
             variable = VARIABLE.match(line.text)
             if variable:
-                yield from variable_of(recipe, piece, line, variable)
-            elif piece.quoted or re.match(
+                yield from variable_of(recipe, fragment, line, variable)
+            elif fragment.quoted or re.match(
                 r"\s*(?:options\s|linux|BOOT_IMAGE=|[\w.]+=\S+\s+\S)", line.text
             ):
                 yield from judge_parameters(parameters(line, 0))
 
 
-def variable_of(recipe: Recipe, piece: Piece, line: Line, found: re.Match[str]) -> Iterator[Broken]:
+def variable_of(
+    recipe: Recipe, fragment: Fragment, line: Line, found: re.Match[str]
+) -> Iterator[Broken]:
     """One ``GRUB_…=`` line."""
     name, raw = found.group(2), found.group(4)
     if name not in VARIABLES:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from wireproof.lint.files.fragments import Fragment, Line, at, fragments
 from wireproof.lint.files.kernel.modules import KNOWN, LIMITS
 from wireproof.lint.files.nearest import MOST_WORDS, nearest
-from wireproof.lint.files.pieces import Line, Piece, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]
@@ -32,9 +32,9 @@ LANES = 8  # hfi1's default of num_vls
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the ``options`` lines of ``recipe``."""
-    for piece in pieces(recipe, "modprobe"):
-        lanes = lanes_of(piece)
-        for line in piece.lines:
+    for fragment in fragments(recipe, "modprobe"):
+        lanes = lanes_of(fragment)
+        for line in fragment.lines:
             words = line.text.split("#", 1)[0].split()
             if not words:
                 continue
@@ -47,7 +47,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
                     yield at(
                         "modprobe-unknown-command", line, line.text.index(words[0]), words[0], fixed
                     )
-        yield from twice(piece)
+        yield from twice(fragment)
 
 
 def options(line: Line, lanes: int) -> Iterator[Broken]:
@@ -157,19 +157,19 @@ def queues(line: Line, word: re.Match[str], value: str, lanes: int) -> Iterator[
         yield at("modprobe-queues-per-lane", line, word.start(), seen, fixed)
 
 
-def lanes_of(piece: Piece) -> int:
-    """num_vls that the piece sets for hfi1, else the driver's default."""
-    for line in piece.lines:
+def lanes_of(fragment: Fragment) -> int:
+    """num_vls that the fragment sets for hfi1, else the driver's default."""
+    for line in fragment.lines:
         found = re.search(r"\bhfi1\b.*\bnum_vls\s*=\s*([1-8])\b", line.text.split("#", 1)[0])
         if found:
             return int(found.group(1))
     return LANES
 
 
-def twice(piece: Piece) -> Iterator[Broken]:
+def twice(fragment: Fragment) -> Iterator[Broken]:
     """A parameter with two different values, on one line or on two."""
     seen: dict[tuple[str, str], str] = {}
-    for line in piece.lines:
+    for line in fragment.lines:
         words = list(WORD.finditer(line.text.split("#", 1)[0]))
         if len(words) < 3 or words[0].group() != "options":
             continue

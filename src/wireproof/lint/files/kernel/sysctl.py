@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from wireproof.lint.files.fragments import Line, at, fragments
 from wireproof.lint.files.kernel.sysctl_names import NAMES, REMOVED, TRIPLES
 from wireproof.lint.files.nearest import listed, nearest
-from wireproof.lint.files.pieces import Line, at, pieces
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["Setting", "check", "judge_setting", "setting_of", "split_name"]
@@ -71,9 +71,9 @@ class Setting:
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the settings of ``recipe``."""
-    for piece in pieces(recipe, "sysctl"):
+    for fragment in fragments(recipe, "sysctl"):
         settings: dict[str, Setting] = {}
-        for line in piece.lines:
+        for line in fragment.lines:
             if not line.text.strip() or line.text.lstrip()[0] in "#;":
                 continue
             setting = setting_of(line)
@@ -82,7 +82,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
                 continue
             yield from judge_setting(setting)
             earlier = settings.get(setting.name)
-            if earlier and words(earlier.value) != words(setting.value) and not piece.quoted:
+            if earlier and words(earlier.value) != words(setting.value) and not fragment.quoted:
                 seen = (
                     f"{setting.name} is {earlier.value} on line {earlier.line.number}, then "
                     f"{setting.value}"

@@ -10,7 +10,7 @@ from typing import Literal
 from wireproof.lint.script.job import Job
 from wireproof.lint.script.launch import Family, Launch
 
-__all__ = ["Mpi", "old_intel", "seen", "several_nodes", "whose"]
+__all__ = ["Mpi", "environment", "mpi_of", "old_intel", "several_nodes"]
 
 Mpi = Literal["openmpi", "intel", "mpich", "mvapich"]
 
@@ -39,7 +39,7 @@ _OLD = re.compile(
 )
 
 
-def whose(job: Job, launch: Launch) -> Mpi | None:
+def mpi_of(job: Job, launch: Launch) -> Mpi | None:
     """Whose launcher it is by clear signs: its path, its name, what was sourced, loaded or put into
     PATH before it, variables of one MPI; None when there is no sign or when signs contradict.
     """
@@ -59,7 +59,7 @@ def whose(job: Job, launch: Launch) -> Mpi | None:
 
 
 def _of_variables(job: Job, launch: Launch) -> set[Mpi]:
-    names = seen(job, launch)
+    names = environment(job, launch)
     return {mpi for prefix, mpi in _PREFIXES if any(name.startswith(prefix) for name in names)}
 
 
@@ -112,7 +112,7 @@ def old_intel(job: Job) -> bool:
     return bool(_OLD.search(job.text))
 
 
-def seen(job: Job, launch: Launch) -> dict[str, str]:
+def environment(job: Job, launch: Launch) -> dict[str, str]:
     """The variables that the ranks get, as far as the script sets them: name and value."""
     command = launch.command
     return job.before(command.line) | job.within(command.line, command.last)

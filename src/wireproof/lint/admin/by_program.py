@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from wireproof.lint.rule import Broken, Check, Kind, Recipe
 from wireproof.lint.shell import Command, Edit, Word, commands, corrected
 
-__all__ = ["COMMANDS", "each", "is_commands", "on", "option_value"]
+__all__ = ["COMMANDS", "by_program", "is_commands", "on", "option_value"]
 
 COMMANDS: tuple[Kind, ...] = ("script", "unknown")
 CommandCheck = Callable[[Recipe, Command], Iterator[Broken]]
@@ -18,7 +18,7 @@ def is_commands(recipe: Recipe) -> bool:
     return recipe.kind in COMMANDS
 
 
-def each(judges: dict[str, CommandCheck]) -> Check:
+def by_program(judges: dict[str, CommandCheck]) -> Check:
     """A check that hands every command to the judge of its program."""
 
     def check(recipe: Recipe) -> Iterator[Broken]:

@@ -1,7 +1,7 @@
 """Configuration text wherever it is: a whole file, a here-document, an echo into a file, or lines
 quoted in a document.
 
-A check asks for the pieces of its kind and never cares where they came from; each line remembers
+A check asks for the fragments of its kind and never cares where they came from; each line remembers
 its place.
 """
 
@@ -18,12 +18,12 @@ from wireproof.lint.written import LONGEST_LINE, Line, written
 
 __all__ = [
     "LONGEST_LINE",
+    "Fragment",
     "Line",
-    "Piece",
     "at",
     "extracted",
+    "fragments",
     "is_document",
-    "pieces",
 ]
 
 # a line that a tool fills in is not yet a line
@@ -56,7 +56,7 @@ IFCFG_MARK = re.compile(r"\s*(?:CONNECTED_MODE|NM_CONTROLLED|BOOTPROTO|ONBOOT)\s
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Fragment:
     """Lines of one configuration file. ``quoted``: they stand alone in a document, so nothing is
     said of what lacks.
     """
@@ -75,7 +75,7 @@ def at(code: str, line: Line, position: int = 0, seen: str = "", fix: str | None
     return Broken(code, line.number, len(line.before) + position + 1, seen, corrected)
 
 
-def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
+def fragments(recipe: Recipe, kind: Kind) -> Iterator[Fragment]:
     """What ``recipe`` holds of ``kind``."""
     if kind == "sysctl" and recipe.name.endswith("tuned.conf"):
         return
@@ -86,17 +86,17 @@ def pieces(recipe: Recipe, kind: Kind) -> Iterator[Piece]:
         if not (picked and kind in QUOTED):
             yield whole(recipe, picked)
     elif recipe.kind in MIXED:
-        yield from (piece for piece in embedded(recipe) if piece.kind == kind)
+        yield from (fragment for fragment in embedded(recipe) if fragment.kind == kind)
 
 
-def whole(recipe: Recipe, picked: bool) -> Piece:
+def whole(recipe: Recipe, picked: bool) -> Fragment:
     """The recipe itself, without lines that a tool fills in."""
     lines = enumerate(recipe.lines, start=1)
     plain = tuple(
         Line(number, text[:LONGEST_LINE]) for number, text in lines if not TEMPLATE.search(text)
     )
     part = len(plain) < len(recipe.lines) or is_document(recipe) or picked
-    return Piece(recipe.kind, recipe.name, plain, quoted=part)
+    return Fragment(recipe.kind, recipe.name, plain, quoted=part)
 
 
 def is_document(recipe: Recipe) -> bool:
@@ -116,18 +116,18 @@ def extracted(recipe: Recipe) -> bool:
 
 
 @lru_cache(maxsize=8)
-def embedded(recipe: Recipe) -> tuple[Piece, ...]:
+def embedded(recipe: Recipe) -> tuple[Fragment, ...]:
     """Here-documents, echoes into files, and quoted lines of a script or a document."""
-    found: list[Piece] = []
+    found: list[Fragment] = []
     inside: set[int] = set()
     for file in written(recipe):
-        found.append(Piece(file.kind, file.path, file.lines, quoted=not file.whole))
+        found.append(Fragment(file.kind, file.path, file.lines, quoted=not file.whole))
         inside.update(line.number for line in file.lines)
     found += quoted(recipe, inside)
     return tuple(found)
 
 
-def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Piece]:
+def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Fragment]:
     """Configuration lines that stand in the text as they are. A tuned profile has its own rules:
     quotes are right.
     """
@@ -140,13 +140,13 @@ def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Piece]:
             continue
         hits = tuple(Line(number, text) for number, text in lines if shape.match(text))
         if kind == "modprobe":  # each line of a document is an example of its own
-            yield from (Piece(kind, "", (line,), quoted=True) for line in hits)
+            yield from (Fragment(kind, "", (line,), quoted=True) for line in hits)
         elif hits:
-            yield Piece(kind, "", hits, quoted=True)
+            yield Fragment(kind, "", hits, quoted=True)
     yield from ifcfg_blocks(lines)
 
 
-def ifcfg_blocks(lines: list[tuple[int, str]]) -> Iterator[Piece]:
+def ifcfg_blocks(lines: list[tuple[int, str]]) -> Iterator[Fragment]:
     """Runs of ``NAME=value`` lines, blank lines between allowed, of which one is surely an
     interface's.
     """
@@ -157,5 +157,5 @@ def ifcfg_blocks(lines: list[tuple[int, str]]) -> Iterator[Piece]:
             run.append(Line(number, text))
         elif text.strip():
             if any(IFCFG_MARK.match(line.text) for line in run):
-                yield Piece("ifcfg", "", tuple(run), quoted=True)
+                yield Fragment("ifcfg", "", tuple(run), quoted=True)
             run = []

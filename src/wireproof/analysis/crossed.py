@@ -111,32 +111,46 @@ def _port(entries: Sequence[Entry]) -> Crossed:
     """One port by itself."""
     whole = _first(entry for entry in entries if entry.carrier == "any")
     parts = _parts(entries)
-    if whole is None:
-        return parts if parts.bytes is not None else _lost(entries)
-    if whole.bytes is None:
-        return _without_whole(whole, parts) or _lost(entries)
+    if whole is not None and whole.bytes is not None:
+        return _with_whole(whole, whole.bytes, parts, entries)
+    if parts.bytes is None:
+        return _lost(entries)
+    return parts if whole is None else _without_whole(whole, parts)
+
+
+def _with_whole(whole: Entry, count: float, parts: Crossed, entries: Sequence[Entry]) -> Crossed:
+    """A counter of every carrier, beside its parts."""
     complete = True
     if whole.quality == "lower-bound":
         rest = _port([entry for entry in entries if entry is not whole])
-        if rest.bytes is not None and rest.bytes > whole.bytes:
+        if rest.bytes is not None and rest.bytes > count:
             return rest
         # what else is counted says that no more crossed
         complete = rest.bytes is not None and rest.complete
     inside = parts.bytes if whole.level == "wire" and parts.complete else None
-    found = replace(_single(whole, by=_apart(whole.bytes, parts), inside=inside), complete=complete)
-    if found.peak_bytes_per_s is None:
-        # A driver's own statistics are too costly to be read many times a second: the peak is that
-        # of the parts.
-        return replace(found, peak_bytes_per_s=parts.peak_bytes_per_s)
-    return found
+    # A driver's own statistics are too costly to be read many times a second: the peak is then that
+    # of the parts.
+    peak = whole.peak_bytes_per_s if whole.peak_bytes_per_s is not None else parts.peak_bytes_per_s
+    return Crossed(
+        count,
+        whole.packets,
+        whole.background,
+        peak,
+        whole.level,
+        whole.quality,
+        complete=complete,
+        inside=inside,
+        by=_apart(count, parts),
+        counters=tuple(whole.counters),
+        wrap_bytes=whole.wrap_bytes,
+        remark=whole.remark,
+    )
 
 
-def _without_whole(whole: Entry, parts: Crossed) -> Crossed | None:
+def _without_whole(whole: Entry, parts: Crossed) -> Crossed:
     """The parts in place of a whole that cannot be read: it would have had RDMA too, which the
-    parts may not have. None when they are not known either.
+    parts may not have.
     """
-    if parts.bytes is None:
-        return None
     apart = len(parts.by) > 1 and parts.by[-1] != ("rdma", 0.0)
     return replace(parts, complete=apart, remark=whole.remark, quality=whole.quality)
 
@@ -185,25 +199,18 @@ def _part(entries: Sequence[Entry]) -> Crossed | None:
             complete=False,
             remark=best.remark,
         )
-    return _single(best, by=((best.carrier, best.bytes),))
-
-
-def _single(
-    entry: Entry, *, by: tuple[tuple[Carrier, float], ...], inside: float | None = None
-) -> Crossed:
     return Crossed(
-        entry.bytes,
-        entry.packets,
-        entry.background,
-        entry.peak_bytes_per_s,
-        entry.level,
-        entry.quality,
-        complete=entry.quality != "lower-bound",
-        inside=inside,
-        by=by,
-        counters=tuple(entry.counters),
-        wrap_bytes=entry.wrap_bytes,
-        remark=entry.remark,
+        best.bytes,
+        best.packets,
+        best.background,
+        best.peak_bytes_per_s,
+        best.level,
+        best.quality,
+        complete=best.quality != "lower-bound",
+        by=((best.carrier, best.bytes),),
+        counters=tuple(best.counters),
+        wrap_bytes=best.wrap_bytes,
+        remark=best.remark,
     )
 
 
@@ -213,34 +220,32 @@ def added(parts: Sequence[Crossed]) -> Crossed:
     lost = [part for part in parts if part.bytes is None]
     if not known:
         return lost[0] if lost else NOTHING
-    return replace(
-        _sum(known),
-        complete=not lost and all(part.complete for part in known),
-        by=_by_carrier(known, complete=not lost),
-        remark=next((part.remark for part in (*lost, *known) if part.remark), ""),
-    )
+    remark = next((part.remark for part in (*lost, *known) if part.remark), "")
+    return _sum(known, complete=not lost, remark=remark)
 
 
-def _sum(parts: Sequence[Crossed]) -> Crossed:
-    peaks = _known(part.peak_bytes_per_s for part in parts)
+def _sum(parts: Sequence[Crossed], *, complete: bool, remark: str) -> Crossed:
+    peaks = _known([part.peak_bytes_per_s for part in parts])
     return Crossed(
-        _whole(part.bytes for part in parts),
-        _whole(_packets(part) for part in parts),
-        sum(part.background for part in parts),
+        _whole([part.bytes for part in parts]),
+        _whole([_packets(part) for part in parts]),
+        sum([part.background for part in parts]),
         sum(peaks) if peaks else None,
-        max((part.level for part in parts), key=_LEVELS.index),
-        min((part.quality for part in parts), key=_WORSE.index),
-        inside=_whole(part.inside for part in parts),
-        counters=tuple(name for part in parts for name in part.counters),
-        wrap_bytes=min(_known(part.wrap_bytes for part in parts), default=None),
+        max([part.level for part in parts], key=_LEVELS.index),
+        min([part.quality for part in parts], key=_WORSE.index),
+        complete=complete and all(part.complete for part in parts),
+        inside=_whole([part.inside for part in parts]),
+        by=_by_carrier(parts, complete=complete),
+        counters=tuple([name for part in parts for name in part.counters]),
+        wrap_bytes=min(_known([part.wrap_bytes for part in parts]), default=None),
+        remark=remark,
     )
 
 
-def _whole(values: Iterable[float | None]) -> float | None:
+def _whole(values: Sequence[float | None]) -> float | None:
     """The sum; None as soon as one is not known."""
-    every = list(values)
-    known = _known(every)
-    return sum(known) if len(known) == len(every) else None
+    known = _known(values)
+    return sum(known) if len(known) == len(values) else None
 
 
 def _known(values: Iterable[float | None]) -> list[float]:
@@ -277,15 +282,21 @@ def others_than(
     counts as another port.
     """
     kin = related(ledger, name)
-    owners = [owner for owner in kin - {name} if owns_what_is_below(ledger.ports[owner])]
-    beside = [leaf for owner in owners for leaf in leaves(ledger, owner)]
-    others = [one for one in (*tops(ledger), *beside) if one not in kin]
+    others = [one for one in (*tops(ledger), *_members(ledger, kin - {name})) if one not in kin]
     found = {one: crossed_at(ledger, one, direction) for one in others}
-    if not owns_what_is_below(ledger.ports[name]):
-        for one in leaves(ledger, name):
-            rest = _not_own(ledger.ports[one].entries(direction), own or 0.0)
-            found |= {one: rest} if rest is not None else {}
-    return found
+    if owns_what_is_below(ledger.ports[name]):
+        return found
+    shared = {
+        one: _not_own(ledger.ports[one].entries(direction), own or 0.0)
+        for one in leaves(ledger, name)
+    }
+    return found | {one: rest for one, rest in shared.items() if rest is not None}
+
+
+def _members(ledger: Ledger, names: Iterable[str]) -> list[str]:
+    """The ports at the bottom of those of ``names`` that own what is below them."""
+    owners = [name for name in names if owns_what_is_below(ledger.ports[name])]
+    return [leaf for owner in owners for leaf in leaves(ledger, owner)]
 
 
 def _not_own(entries: Iterable[Entry], own: float) -> Crossed | None:

@@ -88,8 +88,9 @@ def row_rate(series: Series, point: SeriesPoint) -> float | None:
     """
     if series.traffic in ("collective", "atomic", "other"):
         return None
-    if point.hrt_ns and series.traffic == "pingpong":
-        return (point.message_bytes + LEAST_HEADER) / (2 * point.hrt_ns * 1e-9)
+    round_trip_s = 2 * (point.hrt_ns or 0.0) * 1e-9  # 0 too where the time is too small to tell
+    if round_trip_s and series.traffic == "pingpong":
+        return (point.message_bytes + LEAST_HEADER) / round_trip_s
     rate = point.goodput_bytes_per_s
     if rate is None:
         return None

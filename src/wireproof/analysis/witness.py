@@ -39,13 +39,10 @@ def readers(point: PointRecord, hosts: Mapping[int, Host]) -> dict[int, int]:
     for reading in point.witness:
         if reading.shared_with in own:
             found[reading.rank] = int(reading.shared_with)
-    by_namespace: dict[tuple[str, int], int] = {}
-    for rank in sorted(own & hosts.keys()):
-        by_namespace.setdefault(_namespace(hosts[rank]), rank)
+    reader_of = {_namespace(hosts[rank]): rank for rank in sorted(own & hosts.keys(), reverse=True)}
     for rank, host in hosts.items():
-        reader = by_namespace.get(_namespace(host))
-        if reader is not None and host.boot_id and host.netns:
-            found.setdefault(rank, reader)
+        if host.boot_id and host.netns and _namespace(host) in reader_of:
+            found.setdefault(rank, reader_of[_namespace(host)])
     return found
 
 

@@ -61,29 +61,23 @@ def judge_pairs(case: Case) -> None:
         return
     usual = median(pair.goodput for pair in pairs)
     slow = [pair for pair in pairs if pair.goodput < case.criteria.peer_ratio * usual]
-    told: set[tuple[str, str]] = set()
+    explained: set[tuple[str, str]] = set()
     # What is printed for "from A to B" is A's sending or B's receiving: both are looked at.
     for direction in ("sends", "receives"):
-        told |= _nodes(case, pairs, slow, usual, direction)
-    left = sorted(
-        (p for p in slow if not told & {("sends", p.source), ("receives", p.target)}),
-        key=lambda p: p.goodput,
-    )
+        explained |= _nodes(case, pairs, slow, usual, direction)
+    left = [p for p in slow if not explained & {("sends", p.source), ("receives", p.target)}]
     if left:
-        shown = ", ".join(
-            f"{p.source} -> {p.target} {throughput(p.goodput)}" for p in left[:_SHOWN]
-        )
-        more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-        text = (
-            f"{len(left)} of {len(pairs)} pairs are below {case.criteria.peer_ratio:.0%} of the "
-            f"median {throughput(usual)}: "
-        )
-        case.add(
-            "slow-pair",
-            "fail",
-            f"{text}{shown}{more}",
-            {"pairs": len(left), "median_bytes_per_s": usual},
-        )
+        _slow_pairs(case, sorted(left, key=lambda pair: pair.goodput), len(pairs), usual)
+
+
+def _slow_pairs(case: Case, slow: list[_Pair], count: int, usual: float) -> None:
+    shown = ", ".join(f"{p.source} -> {p.target} {throughput(p.goodput)}" for p in slow[:_SHOWN])
+    more = f" and {len(slow) - _SHOWN} more" if len(slow) > _SHOWN else ""
+    text = (
+        f"{len(slow)} of {count} pairs are below {case.criteria.peer_ratio:.0%} of the median "
+        f"{throughput(usual)}: {shown}{more}"
+    )
+    case.add("slow-pair", "fail", text, {"pairs": len(slow), "median_bytes_per_s": usual})
 
 
 def _ceiling(case: Case, pairs: list[_Pair]) -> None:

@@ -9,7 +9,8 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wireproof.model.pattern import CATALOGUE
@@ -82,12 +83,21 @@ def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, Crossing]:
     """Every node is entered and left at least once by what one of its members sends and
     receives.
     """
-    found: dict[Node, Crossing] = {}
-    for node in dict.fromkeys(nodes):
-        mine = [index for index, one in enumerate(nodes) if one == node]
-        tx = min(group.sent_bytes[index] for index in mine)
-        rx = min(group.received_bytes[index] for index in mine)
-        found[node] = Crossing(float(tx), float(rx), False)
+    return {
+        node: Crossing(
+            float(min(group.sent_bytes[index] for index in mine)),
+            float(min(group.received_bytes[index] for index in mine)),
+            exact=False,
+        )
+        for node, mine in _members(nodes).items()
+    }
+
+
+def _members(nodes: Sequence[Node]) -> dict[Node, list[int]]:
+    """Node to the numbers of its members."""
+    found: dict[Node, list[int]] = {}
+    for index, node in enumerate(nodes):
+        found.setdefault(node, []).append(index)
     return found
 
 
@@ -95,54 +105,53 @@ def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[tuple[float, floa
     """By member: the share of what it sends, and of what it receives, that crosses; None when that
     is not known.
     """
-    count = len(nodes)
     partners = CATALOGUE[point.pattern].partners
     if partners == "halves":
-        half = count // 2
-        apart = [float(nodes[i] != nodes[i + half]) for i in range(half)]
-        return [(share, share) for share in (*apart, *apart)]
+        return _twice(_with_the_other_half(nodes))
     if partners == "first":
         away = [float(node != nodes[0]) for node in nodes]
-        mean = sum(away) / max(1, count - 1)
-        return [(mean, mean), *((share, share) for share in away[1:])]
+        return _twice([sum(away) / max(1, len(nodes) - 1), *away[1:]])
     if partners == "everyone":
-        sizes = {node: nodes.count(node) for node in set(nodes)}
-        return [((count - sizes[node]) / (count - 1),) * 2 for node in nodes]
+        sizes = Counter(nodes)
+        return _twice([(len(nodes) - sizes[node]) / (len(nodes) - 1) for node in nodes])
     if partners == "twos":
-        return [(float(node != nodes[index ^ 1]),) * 2 for index, node in enumerate(nodes)]
+        return _twice([float(node != nodes[index ^ 1]) for index, node in enumerate(nodes)])
     if partners == "neighbours" and point.order != "random":
-        sides = [
-            ((nodes[i] != nodes[(i + 1) % count]) + (nodes[i] != nodes[i - 1])) / 2
-            for i in range(count)
-        ]
-        return [(share, share) for share in sides]
+        return _twice(_with_neighbours(nodes))
     return None
+
+
+def _twice(shares: Iterable[float]) -> list[tuple[float, float]]:
+    """The same of what is sent and of what is received."""
+    return [(share, share) for share in shares]
+
+
+def _with_the_other_half(nodes: Sequence[Node]) -> list[float]:
+    half = len(nodes) // 2
+    apart = [float(one != other) for one, other in zip(nodes[:half], nodes[half:], strict=False)]
+    return [*apart, *apart]
+
+
+def _with_neighbours(nodes: Sequence[Node]) -> list[float]:
+    after = [*nodes[1:], nodes[0]]
+    return [((node != after[i]) + (node != nodes[i - 1])) / 2 for i, node in enumerate(nodes)]
 
 
 def _collective(pattern: str, group: GroupResult, nodes: Sequence[Node]) -> dict[Node, Crossing]:
     """The least of a collective: what one member must send or receive, its node must; all-to-all
     patterns add up.
     """
-    count = len(nodes)
-    sizes = {node: nodes.count(node) for node in set(nodes)}
-    if pattern in ("alltoall", "allgather"):
-        away = [(count - sizes[node]) / max(1, count - 1) for node in nodes]
-        # What others' members contribute reaches a node once, and each of its members' own part
-        # leaves it once.
-        share = [(1.0 if pattern == "allgather" else part, part) for part in away]
-        if pattern == "alltoall":
-            return _summed(group, nodes, share, exact=False)
-        found = {}
-        for node in sizes:
-            mine = [index for index, one in enumerate(nodes) if one == node]
-            tx = float(sum(group.sent_bytes[index] for index in mine))
-            rx = max(group.received_bytes[index] * share[index][1] for index in mine)
-            found[node] = Crossing(tx, rx, False)
-        return found
+    members, count = _members(nodes), len(nodes)
+    away = {node: (count - len(mine)) / max(1, count - 1) for node, mine in members.items()}
+    if pattern == "alltoall":
+        return _summed(group, nodes, _twice(away[node] for node in nodes), exact=False)
     found = {}
-    for node in sizes:
-        mine = [index for index, one in enumerate(nodes) if one == node]
-        tx = max(group.sent_bytes[index] for index in mine)
-        rx = max(group.received_bytes[index] for index in mine)
+    for node, mine in members.items():
+        sent = [group.sent_bytes[index] for index in mine]
+        received = max(group.received_bytes[index] for index in mine)
+        # What others' members contribute to an allgather reaches a node once, and each of its
+        # members' own part leaves it once.
+        gathers = pattern == "allgather"
+        tx, rx = (sum(sent), received * away[node]) if gathers else (max(sent), received)
         found[node] = Crossing(float(tx), float(rx), False)
     return found

@@ -5,6 +5,7 @@ enough. Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from wireproof.model.finding import GroupVerdict, Severity, Verdict
 from wireproof.model.ledger import Ledger
@@ -43,43 +44,54 @@ def judge_group(
         return None, issues
     issues += _precision(ctx, point, estimate, who)
     node_of = nodes_of(ctx, point, group)
-    limit, hard, filling = _shortest_ns(ctx, point, group, node_of)
-    if limit is not None and proof.proof != "off-wire":
+    least = _shortest(ctx, point, group, node_of)
+    if least is not None and proof.proof != "off-wire":
         # What moves no bytes cannot be proven by bytes.
         doubted = proof.proof == "on-wire" or point.message_bytes == 0
-        issues += _possible(ctx, point, estimate, (limit, hard if doubted else limit), who)
-    exact = filling and group.exact and limit is not None
-    verdict = _verdict(ctx, issues, proof, limit)
-    codes = {issue.code for issue in issues} | (
-        {"no-wire-claimed"} if not ctx.run.claim.wire else set()
-    )
-    return (
-        GroupVerdict(
-            point=point.id,
-            pattern=point.pattern,
-            message_bytes=point.message_bytes,
-            members=len(group.members),
-            nodes=len(set(node_of.values())),
-            value=estimate.median_ns,
-            low=estimate.low_ns,
-            high=estimate.high_ns,
-            half_width=estimate.half_width,
-            label=estimate.label,
-            proof=proof.proof,
-            verdict=verdict,
-            limit=limit,
-            efficiency=limit / estimate.median_ns if exact and limit is not None else None,
-            codes=sorted(codes),
-            expected_bytes=proof.expected,
-            seen_bytes=proof.seen,
-            formula=point.formula,
-            order=point.order,
-            blocking=point.blocking,
-            repeat=point.repeat,
-            level=proof.level or "",
-            quality=proof.quality or "",
-        ),
-        issues,
+        sure = least.hard_ns if doubted else least.limit_ns
+        issues += _possible(ctx, point, estimate, (least.limit_ns, sure), who)
+    nodes = len(set(node_of.values()))
+    return _judged(ctx, point, (group, estimate), nodes, proof, least, issues), issues
+
+
+def _judged(
+    ctx: Context,
+    point: PointRecord,
+    measured: tuple[GroupResult, Estimate],
+    nodes: int,
+    proof: PairProof,
+    least: _Least | None,
+    issues: list[Issue],
+) -> GroupVerdict:
+    group, estimate = measured
+    codes = {issue.code for issue in issues}
+    codes |= set() if ctx.run.claim.wire else {"no-wire-claimed"}
+    limit = least.limit_ns if least is not None else None
+    telling = least is not None and least.of_bytes and group.exact
+    return GroupVerdict(
+        point=point.id,
+        pattern=point.pattern,
+        message_bytes=point.message_bytes,
+        members=len(group.members),
+        nodes=nodes,
+        value=estimate.median_ns,
+        low=estimate.low_ns,
+        high=estimate.high_ns,
+        half_width=estimate.half_width,
+        label=estimate.label,
+        proof=proof.proof,
+        verdict=_verdict(ctx, issues, proof, limit),
+        limit=limit,
+        efficiency=limit / estimate.median_ns if telling and limit is not None else None,
+        codes=sorted(codes),
+        expected_bytes=proof.expected,
+        seen_bytes=proof.seen,
+        formula=point.formula,
+        order=point.order,
+        blocking=point.blocking,
+        repeat=point.repeat,
+        level=proof.level or "",
+        quality=proof.quality or "",
     )
 
 
@@ -166,27 +178,36 @@ def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: Whole)
     return issues
 
 
-def _shortest_ns(
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The shortest time of one operation. ``hard_ns``: below it is a contradiction, whatever the
+    literature says. ``of_bytes``: it is the time of the bytes, and not the latency.
+    """
+
+    limit_ns: float
+    hard_ns: float
+    of_bytes: bool
+
+
+def _shortest(
     ctx: Context, point: PointRecord, group: GroupResult, node_of: Mapping[int, int]
-) -> tuple[float | None, float, bool]:
-    """(shortest time of one operation, the time below which it is a contradiction whatever the
-    literature says, whether bytes and not latency make it): the busiest node's bytes at the most
-    that the link carries, and the latency floor where an operation waits for another node. None
-    without a link.
+) -> _Least | None:
+    """The busiest node's bytes at the most that the link carries, and the latency floor where an
+    operation waits for another node. None without a link.
     """
     link = ctx.link
     bounds = bounds_of(link, ctx.table) if link is not None else None
     if link is None or bounds is None or bounds.most is None:
-        return None, 0.0, False
-    waits = CATALOGUE[point.pattern].waits  # then the latency floor holds
+        return None
+    waits = CATALOGUE[point.pattern].waits
     floor, hard = (bounds.floor, bounds.hard) if waits else (0.0, 0.0)
     done = max(1.0, operations(point))
-    busiest = (
-        max((max(one.tx, one.rx) for one in crossings(point, node_of).values()), default=0.0) / done
-    )
+    due = [max(one.tx, one.rx) for one in crossings(point, node_of).values()]
     credit = shaper_credit_bytes(link, idle_between_messages=waits, table=ctx.table)
-    wire = max(0.0, busiest - credit * len(group.members)) / bounds.most * 1e9
-    return max(floor, wire), max(hard, wire), wire > floor and fills_link(link, point.message_bytes)
+    beyond = max(0.0, max(due, default=0.0) / done - credit * len(group.members))
+    wire = beyond / bounds.most * 1e9
+    of_bytes = wire > floor and fills_link(link, point.message_bytes)
+    return _Least(max(floor, wire), max(hard, wire), of_bytes)
 
 
 def _possible(

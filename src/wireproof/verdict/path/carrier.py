@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import msgspec
 
@@ -71,18 +72,21 @@ def observed_link(ctx: Context, proofs: Iterable[PairProof]) -> LinkClaim | None
         if carrier in ("rdma", "psm") and ctx.link.protocol == "tcp":
             return _as_rdma(ctx.link)
         return ctx.link
-    if not ctx.run.claim.wire:
-        return None
-    ends = [(ctx.claimed_nic(rank), ctx.hosts.get(rank)) for rank in sorted(ctx.claims)]
-    links = [
-        link_of_port(nic, carrier or _usual(nic), host.nics)
-        for nic, host in ends
-        if nic is not None and host is not None
-    ]
-    known = [link for link in links if link is not None and link.line_rate]
-    if not known or len(known) < len(ends):
-        return None
-    return min(known, key=lambda link: link.line_rate or 0.0)
+    return _stated_link(ctx, carrier) if ctx.run.claim.wire else None
+
+
+def _stated_link(ctx: Context, carrier: Carrier | None) -> LinkClaim | None:
+    """The slowest of the links that the claimed ports state; None where one of them states none."""
+    links = []
+    for rank in sorted(ctx.claims):
+        nic, host = ctx.claimed_nic(rank), ctx.hosts.get(rank)
+        if nic is None or host is None:
+            return None
+        link = link_of_port(nic, carrier or _usual(nic), host.nics)
+        if link is None or not link.line_rate:
+            return None
+        links.append(link)
+    return min(links, key=lambda link: link.line_rate or 0.0, default=None)
 
 
 def _usual(nic: Nic) -> Carrier:
@@ -106,34 +110,16 @@ def carrier_issues(
     busiest = max(proof.sightings, key=lambda one: one.need, default=None)
     if claimed is None or busiest is None or busiest.need < ctx.criteria.min_payload_bytes:
         return []
-    carrier = carrier_of(busiest)
+    carrier, who = carrier_of(busiest), ctx.route(pair)
     by = {name: volume(count) for name, count in busiest.by}
-    where = f"{ctx.route(pair)}: {claimed.kind} was claimed, and on {busiest.nic}"
+    where = f"{who}: {claimed.kind} was claimed, and on {busiest.nic}"
     if carrier == "kernel" and claimed.protocol in RDMA_PROTOCOLS:
-        text = (
-            f"{where} the kernel's sockets carried {by['kernel']} and RDMA "
-            f"{by.get('rdma', by.get('psm'))}"
-        )
-        return [
-            Issue(
-                "tcp-instead-of-rdma",
-                "fail",
-                ctx.route(pair),
-                text,
-                point=point.id,
-                weight=busiest.need,
-            )
-        ]
-    if carrier in ("rdma", "psm") and claimed.protocol == "tcp":
+        rdma = by.get("rdma", by.get("psm"))
+        text = f"{where} the kernel's sockets carried {by['kernel']} and RDMA {rdma}"
+        found = Issue("tcp-instead-of-rdma", "fail", who, text)
+    elif carrier in ("rdma", "psm") and claimed.protocol == "tcp":
         text = f"{where} RDMA carried {by[carrier]} and the kernel's sockets {by['kernel']}"
-        return [
-            Issue(
-                "rdma-instead-of-tcp",
-                "warning",
-                ctx.route(pair),
-                text,
-                point=point.id,
-                weight=busiest.need,
-            )
-        ]
-    return []
+        found = Issue("rdma-instead-of-tcp", "warning", who, text)
+    else:
+        return []
+    return [replace(found, point=point.id, weight=busiest.need)]

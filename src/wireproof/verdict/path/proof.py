@@ -21,13 +21,13 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 
 __all__ = [
+    "CONTROL_BYTES",
     "PairProof",
     "Place",
     "Witnessed",
     "conclude",
     "pair_proof",
     "prove",
-    "settle",
     "weakest",
 ]
 
@@ -35,9 +35,9 @@ __all__ = [
 _HEADER_ALLOWANCE = 300
 # a stream is acknowledged: 66 B against one or two segments, more for small RDMA packets
 _ACK_SHARE = 0.08
-_CONTROL_BYTES = 262_144  # the tool's own control traffic during one point
+CONTROL_BYTES = 262_144
+"""The tool's own control traffic during one point."""
 _CONTROL_RATE = 500_000  # bytes/s of it in a long point
-_QUIET_OTHERS = 8_000_000  # bytes: less is a launcher or a login
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class _Desk:
                 waited += self._messages(pair, end, way)
                 both += pair.payload_forward_bytes + pair.payload_backward_bytes
                 messages += pair.messages_forward + pair.messages_backward
-        control = _CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
+        control = CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
         most = (
             payload * self.ctx.criteria.on_wire_max
             + both * _ACK_SHARE
@@ -264,97 +264,11 @@ def weakest(sightings: Sequence[Sighting]) -> tuple[Level | None, Quality | None
     )
 
 
-_HEADERS_RULE = 512  # bytes of a message
-_SMALLEST = 64  # bytes: what a library sends below this it sends in one way
-
-Told = tuple[tuple[str, str], int, PairProof]
-"""Names of the two hosts, message size and proof."""
-
-
-@dataclass
-class _Hosts:
-    """What all points of two hosts say together: sizes that crossed, the most that was due where
-    bytes did not cross (``lost``), where no port carried them (``vanished``), and whether the ends
-    of some point disagree.
-    """
-
-    crossed: list[int] = dataclasses.field(default_factory=list)
-    lost: int = -1
-    vanished: int = -1
-    disagree: bool = False
-
-    def add(self, size: int, proof: PairProof) -> None:
-        if proof.proof == "on-wire":
-            self.crossed.append(max(size, _SMALLEST))
-        if proof.proof in ("off-wire", "wrong-path", "mixed"):
-            self.lost = max(self.lost, proof.expected or 0)
-        if proof.proof == "off-wire":
-            self.vanished = max(self.vanished, proof.expected or 0)
-        self.disagree |= proof.code == "ends-disagree"
-
-
-def settle(proofs: Sequence[Told]) -> list[PairProof]:
-    """Let the points of a route that are sure speak for those that are not.
-
-    A launcher's megabyte on the management port looks like the payload of a short ping-pong. Where
-    the route's largest point shows that no port carried it, such a point went the same way. Where
-    another port could have carried a point, it took the claimed one if its neighbours did: a point
-    of its size or smaller, and one of its size or larger. A point is no surer to have crossed than
-    a larger one between the same hosts that did not.
-    """
-    largest: dict[tuple[str, str], PairProof] = {}
-    hosts: dict[frozenset[str], _Hosts] = {}
-    for route, size, proof in proofs:
-        if (proof.expected or 0) > (largest[route].expected or 0 if route in largest else -1):
-            largest[route] = proof
-        hosts.setdefault(frozenset(route), _Hosts()).add(size, proof)
-    return [
-        _held_back(
-            _like(_between(proof, size, hosts[frozenset(route)]), size, largest[route]),
-            hosts[frozenset(route)],
-        )
-        for route, size, proof in proofs
-    ]
-
-
-def _held_back(proof: PairProof, hosts: _Hosts) -> PairProof:
-    """Others' traffic may make up what is missing on the claimed port; it need not do so at every
-    point.
-    """
-    crossed, elsewhere = proof.proof == "on-wire", proof.proof == "wrong-path"
-    due = proof.expected or 0
-    if (crossed and due <= hosts.lost) or (elsewhere and due <= hosts.vanished):
-        return dataclasses.replace(proof, proof="unproven", code="points-disagree")
-    if proof.code == "inside-adapter" and hosts.disagree:
-        return dataclasses.replace(proof, proof="unproven", code="ends-disagree")
-    return proof
-
-
-def _between(proof: PairProof, size: int, hosts: _Hosts) -> PairProof:
-    """A library chooses the path by size: one that crosses below and above crosses between."""
-    if proof.code != "rival-port" or hosts.lost >= 0 or not hosts.crossed:
-        return proof
-    inside = min(hosts.crossed) <= max(size, _SMALLEST) <= max(hosts.crossed)
-    return dataclasses.replace(proof, proof="on-wire", code="") if inside else proof
-
-
-def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
-    quiet = all(sum(sighting.others.values()) < _QUIET_OTHERS for sighting in proof.sightings)
-    if proof.proof == "wrong-path" and quiet and largest.proof in ("off-wire", "unproven"):
-        return dataclasses.replace(proof, proof=largest.proof, code=largest.code)
-    # Our own frames on their way home may look like a few kB of payload that went another way.
-    few = (proof.expected or 0) < _CONTROL_BYTES
-    # Of short messages most is headers, and how large these are is not known: half of them may look
-    # like all.
-    headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)
-    if proof.proof == "wrong-path" and size < _HEADERS_RULE and largest.proof == "off-wire":
-        return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
-    lost = largest.proof in ("off-wire", "wrong-path", "mixed")
-    if proof.proof == "on-wire" and ((few and largest.proof != "on-wire") or (headers and lost)):
-        return dataclasses.replace(proof, proof="unproven", code="unproven-too-few-bytes")
-    return proof
-
-
+_ELSEWHERE: tuple[tuple[str, tuple[Proof, str]], ...] = (
+    ("wrong-path", ("wrong-path", "wrong-path")),
+    ("mixed", ("mixed", "striped")),
+    ("partly", ("mixed", "partly-off-wire")),
+)
 _UNKNOWN: tuple[tuple[str, str], ...] = (
     ("wrapped", "counter-wrapped"),
     ("stale", "counters-late"),
@@ -373,20 +287,16 @@ def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> t
     kinds = {s.kind for s in telling}
     if not kinds:
         return "unproven", "unproven-too-few-bytes"
-    if kinds & {"off-wire", "loopback"} and "on-wire" not in kinds:
+    if "on-wire" not in kinds and kinds & {"off-wire", "loopback"}:
         # at one end no port moved: what another one carried at the other end was not this
         kinds -= {"wrong-path"}
-    for kind, code in (
-        ("wrong-path", "wrong-path"),
-        ("mixed", "striped"),
-        ("partly", "partly-off-wire"),
-    ):
-        if kind in kinds:
-            return ("wrong-path", code) if kind == "wrong-path" else ("mixed", code)
-    if "inside" in kinds and "on-wire" not in kinds:
-        return "off-wire", "inside-adapter"
-    if "loopback" in kinds and "on-wire" not in kinds:
-        return "off-wire", "loopback"
+    elsewhere = next((found for kind, found in _ELSEWHERE if kind in kinds), None)
+    if elsewhere is not None:
+        return elsewhere
+    if "on-wire" not in kinds:
+        for kind, code in (("inside", "inside-adapter"), ("loopback", "loopback")):
+            if kind in kinds:
+                return "off-wire", code
     if kinds <= {"off-wire"}:
         silent = {None: "off-wire", True: "nolocal-shm", False: "shared-memory-suspected"}
         return "off-wire", silent[believed_remote]

@@ -22,8 +22,9 @@ from wireproof.verdict.issue import Issue, merge, overall
 from wireproof.verdict.path.alongside import Others
 from wireproof.verdict.path.carrier import observed_link
 from wireproof.verdict.path.late import summed
-from wireproof.verdict.path.proof import PairProof, Witnessed, prove, settle
+from wireproof.verdict.path.proof import PairProof, Witnessed, prove
 from wireproof.verdict.path.sentences import path_issues
+from wireproof.verdict.path.settle import settle
 from wireproof.verdict.run.completeness import run_issues
 from wireproof.verdict.run.directions import Stream, direction_issues
 from wireproof.verdict.run.loss import Loss

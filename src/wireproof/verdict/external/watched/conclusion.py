@@ -14,17 +14,14 @@ from wireproof.model.quantity import volume
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
 from wireproof.physics.limits import limits
+from wireproof.verdict.external.watched.beside import beside, troubles
 from wireproof.verdict.external.watched.carrier import other_protocol
 from wireproof.verdict.external.watched.doubts import Doubts
-from wireproof.verdict.external.watched.ports import NOTHING, Carried, Ports
-from wireproof.verdict.external.watched.reasons import reason, troubles
+from wireproof.verdict.external.watched.ports import NOTHING, START_UP_BYTES, Carried, Ports
+from wireproof.verdict.external.watched.reasons import reason
 
 __all__ = ["judge_traffic"]
 
-START_UP_BYTES = 256 << 10
-"""What launchers and libraries say to each other beside any measurement; smaller claims prove
-nothing.
-"""
 ABSENT = 0.05
 MOST_OF_IT = 0.90
 RATE_SEEN = 0.70
@@ -57,9 +54,10 @@ def judge_traffic(
     )
     proof, reasons = judged.proof(criteria or Criteria())
     attainable, derivation = _limit(claim)
+    line = claim.link.line_rate if claim.link else None
     other = judged.other_protocol(proof)
     reasons += [other] if other is not None else []
-    reasons += judged.beside(attainable)
+    reasons += beside(traffic, judged.ports, judged.claimed, attainable, line)
     reasons += troubles(traffic)
     return TrafficVerdict(
         proof=proof,
@@ -121,11 +119,11 @@ class _Judged:
             ]
         if unknown := self.ports.unknown():
             return "unproven", [_unknown_adapter(*unknown)]
-        wanted = self.printed.least_bytes if self.printed else 0.0
         if self.printed is None:
             return "unproven", [self._without_number()]
+        wanted = self.printed.least_bytes
         if wanted < 2 * START_UP_BYTES and not self.claimed.below(ABSENT * wanted):
-            return self._by_rate(wanted)
+            return self._by_rate(self.printed, wanted)
         if self.claimed.at_least(criteria.on_wire_min * wanted):
             return self._doubted(self.printed, wanted)
         return self._shortage(wanted, criteria)
@@ -136,18 +134,20 @@ class _Judged:
             return None
         return other_protocol(self.ports, self.claim.link, self.printed.least_bytes)
 
+    def _doubt(self, claims: Printed) -> Reason | None:
+        return Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
+
     def _doubted(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
         """Enough bytes crossed: nothing may speak against their being the program's."""
-        proof, reasons = self._rate(wanted)
-        doubt = Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
+        proof, reasons = self._rate(claims, wanted)
+        doubt = self._doubt(claims)
         return (proof, reasons) if proof != "on-wire" or doubt is None else ("unproven", [doubt])
 
-    def _by_rate(self, wanted: float) -> tuple[Proof, list[Reason]]:
+    def _by_rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
         """The rows account for too little to be told from the start of the programs: the printed
         rate has to speak.
         """
-        claims = self.printed
-        rate = claims.rate_bytes_per_s if claims and not claims.counted else None
+        rate = None if claims.counted else claims.rate_bytes_per_s
         if rate is None:
             return self._too_little(wanted)
         said = (
@@ -159,14 +159,10 @@ class _Judged:
             "peak_bytes_per_s": self.claimed.peak,
             "crossed_bytes": self.claimed.bytes,
         }
-        doubt = (
-            Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
-            if claims
-            else None
-        )
-        if self._bears_out(self.claimed, rate) and doubt is not None:
-            return "unproven", [doubt]
         if self._bears_out(self.claimed, rate):
+            doubt = self._doubt(claims)
+            if doubt is not None:
+                return "unproven", [doubt]
             text = f"{said}: {volume(self.claimed.bytes)} crossed."
             return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
         if self.claimed.trouble or not self._hardly_moved(rate):
@@ -201,125 +197,98 @@ class _Judged:
         return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
 
     def _without_number(self) -> Reason:
-        carried = (
-            f"{volume(self.claimed.bytes)} crossed {', '.join(self.claimed.names) or 'no port'}"
-        )
-        if self.other.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * self.other.bytes:
-            carried = (
-                f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}{self._elsewhere()}"
-            )
-        elif (
-            self.loopback.bytes > START_UP_BYTES
-            and self.claimed.bytes < ABSENT * self.loopback.bytes
-        ):
-            carried = (
-                f"{volume(self.loopback.bytes)} went over loopback, {volume(self.claimed.bytes)} "
-                "over a port"
-            )
-        elif not self.claimed.names and not self.loopback.bytes:
-            carried = "nothing crossed a port"
         text = (
-            f"{carried}, and the command printed no number that is known here: there is nothing "
-            "to hold it against."
+            f"{self._seen_instead()}, and the command printed no number that is known here: there "
+            "is nothing to hold it against."
         )
-        return reason(
-            "traffic-no-number",
-            text,
-            {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes},
-        )
+        seen = {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes}
+        return reason("traffic-no-number", text, seen)
+
+    def _seen_instead(self) -> str:
+        """What crossed where, as far as it matters."""
+        claimed = volume(self.claimed.bytes)
+        if self._dwarfs(self.other):
+            return f"{claimed} crossed {self._claimed_ports()}{self._elsewhere()}"
+        if self._dwarfs(self.loopback):
+            return f"{volume(self.loopback.bytes)} went over loopback, {claimed} over a port"
+        if not self.claimed.names and not self.loopback.bytes:
+            return "nothing crossed a port"
+        return f"{claimed} crossed {', '.join(self.claimed.names) or 'no port'}"
+
+    def _dwarfs(self, carried: Carried) -> bool:
+        return carried.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * carried.bytes
 
     def _shortage(self, wanted: float, criteria: Criteria) -> tuple[Proof, list[Reason]]:
         """Less crossed the claimed port than the printed rows need."""
+        proof, code, what = self._missing(wanted, criteria)
+        need = f"the printed rows need {volume(wanted)} in one direction"
+        got = f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}"
         seen: dict[str, float] = {
             "least_bytes": wanted,
             "crossed_bytes": self.claimed.bytes,
             "other_bytes": self.other.bytes,
             "loopback_bytes": self.loopback.bytes,
         }
-        need = f"the printed rows need {volume(wanted)} in one direction"
-        got = f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}"
-        if not self.claimed.below(criteria.on_wire_min * wanted):
-            text = (
-                f"{need}, {got}, and {volume(self.claimed.unsure)} of background before the "
-                "command leave it open."
-            )
-            return "unproven", [reason("traffic-background", text, seen)]
+        return proof, [reason(code, f"{need}, {got}{what}.", seen)]
+
+    def _missing(self, wanted: float, criteria: Criteria) -> tuple[Proof, str, str]:
+        """Proof, code and what there is to say of the bytes that the claimed port did not see."""
+        most = criteria.on_wire_min * wanted
+        if not self.claimed.below(most):
+            unsure = volume(self.claimed.unsure)
+            text = f", and {unsure} of background before the command leave it open"
+            return "unproven", "traffic-background", text
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
         if self.other.at_least(MOST_OF_IT * wanted) and absent:
-            text = (
-                f"{need}, {got}: {', '.join(self.other.names)} carried {volume(self.other.bytes)}."
-            )
-            return "wrong-path", [reason("traffic-wrong-path", text, seen)]
+            text = f": {', '.join(self.other.names)} carried {volume(self.other.bytes)}"
+            return "wrong-path", "traffic-wrong-path", text
         if self.claimed.trouble:
-            text = f"{need}, {got}, but a counter of it cannot be read ({self.claimed.trouble})."
-            return "unproven", [reason("traffic-unreadable", text, seen)]
-        if self.claimed.inside is not None and self.claimed.inside >= criteria.on_wire_min * wanted:
-            text = (
-                f"{need}, {got}: the adapter's own switch turned {volume(self.claimed.inside)} "
-                "round."
-            )
-            return "off-wire", [reason("traffic-inside-adapter", text, seen)]
+            text = f", but a counter of it cannot be read ({self.claimed.trouble})"
+            return "unproven", "traffic-unreadable", text
+        inside = self.claimed.inside
+        if inside is not None and inside >= most:
+            text = f": the adapter's own switch turned {volume(inside)} round"
+            return "off-wire", "traffic-inside-adapter", text
         if dark := self.ports.dark():
-            text = f"{need}, {got}; {dark} may have carried the rest uncounted."
-            return "unproven", [reason("traffic-unreadable", text, seen)]
+            text = f"; {dark} may have carried the rest uncounted"
+            return "unproven", "traffic-unreadable", text
         if not absent or self.other.at_least(ABSENT * wanted + START_UP_BYTES):
-            text = f"{need}, {got}{self._elsewhere()}: the rest went by memory or loopback."
-            return "mixed", [reason("traffic-mixed", text, seen)]
+            text = f"{self._elsewhere()}: the rest went by memory or loopback"
+            return "mixed", "traffic-mixed", text
         if self.loopback.at_least(MOST_OF_IT * wanted):
-            text = (
-                f"{need}, {got}: {volume(self.loopback.bytes)} went over loopback, within one host."
-            )
-            return "off-wire", [reason("traffic-loopback", text, seen)]
-        text = f"{need}, {got}: the messages went through memory, not over a wire."
-        return "off-wire", [reason("traffic-off-wire", text, seen)]
+            text = f": {volume(self.loopback.bytes)} went over loopback, within one host"
+            return "off-wire", "traffic-loopback", text
+        text = ": the messages went through memory, not over a wire"
+        return "off-wire", "traffic-off-wire", text
 
-    def _rate(self, wanted: float) -> tuple[Proof, list[Reason]]:
+    def _rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
         """Enough bytes crossed; without printed iterations the peak rate must bear the printed one
         out too.
         """
-        claims = self.printed
-        text = (
-            f"the printed rows need {volume(wanted)} in one direction, "
-            f"{volume(self.claimed.bytes)} crossed"
-        )
-        fine = reason(
-            "traffic-on-wire",
-            f"{text} {self._claimed_ports()}.",
-            _bytes(wanted, self.claimed.bytes),
-            "note",
-        )
-        if (
-            claims is None
-            or claims.rate_bytes_per_s is None
-            or self._rate_seen(claims.rate_bytes_per_s)
-        ):
+        crossed, rate = self.claimed.bytes, claims.rate_bytes_per_s
+        text = f"the printed rows need {volume(wanted)} in one direction, {volume(crossed)} crossed"
+        enough = {"least_bytes": wanted, "crossed_bytes": crossed}
+        said = f"{text} {self._claimed_ports()}."
+        fine = reason("traffic-on-wire", said, enough, "note")
+        if rate is None or self._rate_seen(rate):
             return "on-wire", [fine]
-        rate, peak = claims.rate_bytes_per_s, self.claimed.peak
         seen = {
             "printed_bytes_per_s": rate,
-            "peak_bytes_per_s": peak,
+            "peak_bytes_per_s": self.claimed.peak,
             "interval_s": self.traffic.interval_s,
         }
         said = (
-            f"{volume(rate)}/s was printed, {volume(peak)}/s is the most that "
-            f"{self._claimed_ports()} saw"
+            f"{volume(rate)}/s was printed, {volume(self.claimed.peak)}/s is the most that "
+            f"{self._claimed_ports()} saw in any {self.traffic.interval_s * 1000:.0f} ms"
         )
-        window = f"in any {self.traffic.interval_s * 1000:.0f} ms"
         bulk = self.claimed.at_least(max(IN_BULK * wanted, 64 * START_UP_BYTES))
         if claims.counted or bulk:
-            short = reason(
-                "traffic-rate-unseen", f"{said} {window}; the bytes are all there.", seen, "warning"
-            )
-            return "on-wire", [fine, short]
+            there = f"{said}; the bytes are all there."
+            return "on-wire", [fine, reason("traffic-rate-unseen", there, seen, "warning")]
         if self._hardly_moved(rate):
-            return "off-wire", [
-                reason("traffic-rate-above-peak", f"{said} {window}, in {text}.", seen)
-            ]
-        return "unproven", [
-            reason(
-                "traffic-rate-unseen", f"{said} {window}: the phase was too short to be seen.", seen
-            )
-        ]
+            return "off-wire", [reason("traffic-rate-above-peak", f"{said}, in {text}.", seen)]
+        short = f"{said}: the phase was too short to be seen."
+        return "unproven", [reason("traffic-rate-unseen", short, seen)]
 
     def _rate_seen(self, rate: float) -> bool:
         return self.claimed.peak >= RATE_SEEN * rate
@@ -335,46 +304,6 @@ class _Judged:
             else ""
         )
 
-    def beside(self, attainable: float | None) -> list[Reason]:
-        """What does not decide: hosts that were not seen, a peak that the link cannot have."""
-        found = []
-        for host in self.traffic.hosts:
-            if host.error:
-                text = f"{host.host} was not watched: {host.error}."
-                found.append(reason("traffic-unwatched", text, {"host": host.host}, "warning"))
-        same = [host.host for host in self.traffic.hosts if not host.error]
-        if len(self.ports.hosts) < len(same):
-            text = (
-                f"{', '.join(same[:8])}: some of these names are one machine, whose ports are "
-                "counted once."
-            )
-            found.append(reason("traffic-one-end", text, {"hosts": ", ".join(same[:8])}, "warning"))
-        if self.traffic.unwatched:
-            names = ", ".join(self.traffic.unwatched[:8])
-            text = f"the output names {names}, whose ports were not read: give them to --hosts."
-            found.append(reason("traffic-unwatched", text, {"hosts": names}, "warning"))
-        if len(self.ports.hosts) == 1 and self.claimed.bytes > START_UP_BYTES:
-            text = (
-                f"only {self.ports.hosts[0].host} was watched: its end of the wire speaks for both."
-            )
-            found.append(reason("traffic-one-end", text, severity="note"))
-        line = self.claim.link.line_rate if self.claim.link else None
-        if line and self.claimed.peak > 1.05 * line / 8:
-            text = (
-                f"{', '.join(self.claimed.names)} carried {volume(self.claimed.peak)}/s at its "
-                "peak, above the"
-                f" {volume(line / 8)}/s of the claimed link."
-            )
-            found.append(
-                reason(
-                    "traffic-above-link",
-                    text,
-                    {"peak_bytes_per_s": self.claimed.peak, "attainable_bytes_per_s": attainable},
-                    "warning",
-                )
-            )
-        return found
-
 
 def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
     driver = port.nic.driver or (port.nic.rdma.driver if port.nic.rdma else "") or "(none stated)"
@@ -385,10 +314,6 @@ def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
     return reason(
         "traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver}
     )
-
-
-def _bytes(wanted: float, crossed: float) -> dict[str, float]:
-    return {"least_bytes": wanted, "crossed_bytes": crossed}
 
 
 def _port_names(host: HostTraffic) -> str:

@@ -21,10 +21,9 @@ from wireproof.model.ledger import Direction, Entry, Ledger, PortLedger
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
 
-__all__ = ["NOTHING", "Carried", "Ports"]
+__all__ = ["NOTHING", "START_UP_BYTES", "Carried", "Ports"]
 
 Kind = Literal["claimed", "other", "loopback"]
-_WAYS: tuple[Direction, Direction] = ("tx", "rx")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +52,15 @@ class Carried:
         return self.bytes + self.unsure < wanted
 
 
+START_UP_BYTES = 256 << 10
+"""What launchers and libraries say to each other beside any measurement; smaller claims prove
+nothing.
+"""
 NOTHING = Carried(0.0, 0.0, 0.0, "", ())
+
+
+def _bytes(carried: Carried) -> float:
+    return carried.bytes
 
 
 class Ports:
@@ -118,17 +125,16 @@ class Ports:
         """The busiest sender and the busiest receiver must both have seen it; alone, one end speaks
         for both.
         """
-        ends = [[self._end(host, kind, way) for way in _WAYS] for host in self.hosts]
-        sent = max((end[0] for end in ends), key=lambda one: one.bytes, default=NOTHING)
-        received = max((end[1] for end in ends), key=lambda one: one.bytes, default=NOTHING)
+        sent = [self._end(host, kind, "tx") for host in self.hosts]
+        received = [self._end(host, kind, "rx") for host in self.hosts]
+        busiest = [max(ends, key=_bytes, default=NOTHING) for ends in (sent, received)]
         pick = min if len(self.hosts) > 1 and kind != "loopback" else max
-        chosen = pick(sent, received, key=lambda one: one.bytes)
-        both = [way for end in ends for way in end]
+        both = [end for ends in zip(sent, received, strict=True) for end in ends]
         return dataclasses.replace(
-            chosen,
-            peak=max((way.peak for way in both), default=0.0),
-            trouble=next((way.trouble for way in both if way.trouble), ""),
-            names=tuple(dict.fromkeys(name for way in both for name in way.names)),
+            pick(busiest, key=_bytes),
+            peak=max((end.peak for end in both), default=0.0),
+            trouble=next((end.trouble for end in both if end.trouble), ""),
+            names=tuple(dict.fromkeys(name for end in both for name in end.names)),
         )
 
     def _end(self, host: HostTraffic, kind: Kind, way: Direction) -> Carried:
@@ -162,20 +168,21 @@ def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:
 def _total(seen: dict[str, Crossed]) -> Carried:
     """Ports that share no byte, together."""
     whole = added(list(seen.values()))
-    doubtful = bool(seen) and (
-        not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped")
-    )
     return Carried(
         whole.bytes or 0.0,
         whole.background,
         whole.peak_bytes_per_s or 0.0,
-        (whole.remark or "unreadable") if doubtful else "",
+        (whole.remark or "unreadable") if seen and _is_doubtful(whole) else "",
         tuple(name for name, one in seen.items() if one.bytes),
         whole.packets,
         whole.inside,
         whole.level if seen else "",
         whole.quality if seen else "",
     )
+
+
+def _is_doubtful(whole: Crossed) -> bool:
+    return not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped")
 
 
 def _from_view(host: HostTraffic) -> Ledger:

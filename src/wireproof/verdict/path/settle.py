@@ -1,0 +1,110 @@
+"""What the points of a route say together: those that are sure speak for those that are not.
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from wireproof.verdict.path.proof import CONTROL_BYTES, PairProof
+
+__all__ = ["settle"]
+
+_QUIET_OTHERS = 8_000_000  # bytes: less is a launcher or a login
+_HEADERS_RULE = 512  # bytes of a message
+_SMALLEST = 64  # bytes: what a library sends below this it sends in one way
+
+OnRoute = tuple[tuple[str, str], int, PairProof]
+"""Names of the two hosts, message size and proof."""
+
+
+@dataclass
+class _Hosts:
+    """What all points of two hosts say together: sizes that crossed, the most that was due where
+    bytes did not cross (``lost``), where no port carried them (``vanished``), and whether the ends
+    of some point disagree.
+    """
+
+    crossed: list[int] = field(default_factory=list)
+    lost: int = -1
+    vanished: int = -1
+    disagree: bool = False
+
+    def add(self, size: int, proof: PairProof) -> None:
+        if proof.proof == "on-wire":
+            self.crossed.append(max(size, _SMALLEST))
+        if proof.proof in ("off-wire", "wrong-path", "mixed"):
+            self.lost = max(self.lost, proof.expected or 0)
+        if proof.proof == "off-wire":
+            self.vanished = max(self.vanished, proof.expected or 0)
+        self.disagree |= proof.code == "ends-disagree"
+
+
+def settle(proofs: Sequence[OnRoute]) -> list[PairProof]:
+    """Let the points of a route that are sure speak for those that are not.
+
+    A launcher's megabyte on the management port looks like the payload of a short ping-pong. Where
+    the route's largest point shows that no port carried it, such a point went the same way. Where
+    another port could have carried a point, it took the claimed one if its neighbours did: a point
+    of its size or smaller, and one of its size or larger. A point is no surer to have crossed than
+    a larger one between the same hosts that did not.
+    """
+    largest: dict[tuple[str, str], PairProof] = {}
+    hosts: dict[frozenset[str], _Hosts] = {}
+    for route, size, proof in proofs:
+        if (proof.expected or 0) > (largest[route].expected or 0 if route in largest else -1):
+            largest[route] = proof
+        hosts.setdefault(frozenset(route), _Hosts()).add(size, proof)
+    return [
+        _held_back(
+            _like(_between(proof, size, hosts[frozenset(route)]), size, largest[route]),
+            hosts[frozenset(route)],
+        )
+        for route, size, proof in proofs
+    ]
+
+
+def _held_back(proof: PairProof, hosts: _Hosts) -> PairProof:
+    """Others' traffic may make up what is missing on the claimed port; it need not do so at every
+    point.
+    """
+    crossed, elsewhere = proof.proof == "on-wire", proof.proof == "wrong-path"
+    due = proof.expected or 0
+    if (crossed and due <= hosts.lost) or (elsewhere and due <= hosts.vanished):
+        return replace(proof, proof="unproven", code="points-disagree")
+    if proof.code == "inside-adapter" and hosts.disagree:
+        return replace(proof, proof="unproven", code="ends-disagree")
+    return proof
+
+
+def _between(proof: PairProof, size: int, hosts: _Hosts) -> PairProof:
+    """A library chooses the path by size: one that crosses below and above crosses between."""
+    if proof.code != "rival-port" or hosts.lost >= 0 or not hosts.crossed:
+        return proof
+    inside = min(hosts.crossed) <= max(size, _SMALLEST) <= max(hosts.crossed)
+    return replace(proof, proof="on-wire", code="") if inside else proof
+
+
+def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
+    if proof.proof == "wrong-path":
+        return _like_elsewhere(proof, size, largest)
+    # Our own frames on their way home may look like a few kB of payload that went another way.
+    few = (proof.expected or 0) < CONTROL_BYTES
+    # Of short messages most is headers, and how large these are is not known: half of them may look
+    # like all.
+    headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)
+    lost = largest.proof in ("off-wire", "wrong-path", "mixed")
+    if proof.proof == "on-wire" and ((few and largest.proof != "on-wire") or (headers and lost)):
+        return replace(proof, proof="unproven", code="unproven-too-few-bytes")
+    return proof
+
+
+def _like_elsewhere(proof: PairProof, size: int, largest: PairProof) -> PairProof:
+    """Of a point that another port seems to have carried."""
+    quiet = all(sum(sighting.others.values()) < _QUIET_OTHERS for sighting in proof.sightings)
+    if quiet and largest.proof in ("off-wire", "unproven"):
+        return replace(proof, proof=largest.proof, code=largest.code)
+    if size < _HEADERS_RULE and largest.proof == "off-wire":
+        return replace(proof, proof="unproven", code="unproven-too-few-bytes")
+    return proof

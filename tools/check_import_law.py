@@ -99,12 +99,11 @@ MPI_FOLDERS = ("transport/mpi", "abi", "tests")
 
 @dataclass(frozen=True)
 class Breach:
-    """One sentence about one place; a warning does not fail the check."""
+    """One sentence about one place."""
 
     file: Path
     line: int
     sentence: str
-    warning: bool = False
 
 
 # --- Python
@@ -160,31 +159,28 @@ def check_pure(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Breac
     """
     package = module[1]
     libraries = PURE_THIRD_PARTY.get(package, PURE_THIRD_PARTY_DEFAULT)
+    allowed = {"wireproof", "__future__", *libraries, *sys.stdlib_module_names}
     breaches = []
     for line, name in imported_modules(tree, module, file.name == "__init__.py"):
         if name[0] in EFFECTS:
             breaches.append(Breach(file, line, f"{package} is pure and imports {name[0]}"))
-        elif (
-            name[0] not in {"wireproof", "__future__", *libraries}
-            and name[0] not in sys.stdlib_module_names
-        ):
-            breaches.append(
-                Breach(
-                    file, line, f"{package} may use {', '.join(sorted(libraries))}, not {name[0]}"
-                )
-            )
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        if isinstance(node.func, ast.Name) and node.func.id in EFFECT_CALLS:
-            breaches.append(
-                Breach(file, node.lineno, f"{package} is pure and calls {node.func.id}()")
-            )
-        elif isinstance(node.func, ast.Attribute) and node.func.attr in EFFECT_METHODS:
-            breaches.append(
-                Breach(file, node.lineno, f"{package} is pure and calls .{node.func.attr}()")
-            )
+        elif name[0] not in allowed:
+            may = ", ".join(sorted(libraries))
+            breaches.append(Breach(file, line, f"{package} may use {may}, not {name[0]}"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call, name_of in ((call, _effect(call)) for call in calls):
+        if name_of:
+            breaches.append(Breach(file, call.lineno, f"{package} is pure and calls {name_of}()"))
     return breaches
+
+
+def _effect(call: ast.Call) -> str:
+    """The name of what is called, when it opens, asks, prints or looks at the clock."""
+    if isinstance(call.func, ast.Name) and call.func.id in EFFECT_CALLS:
+        return call.func.id
+    if isinstance(call.func, ast.Attribute) and call.func.attr in EFFECT_METHODS:
+        return f".{call.func.attr}"
+    return ""
 
 
 def check_python(root: Path, file: Path) -> list[Breach]:
@@ -262,7 +258,6 @@ def check_cycles(root: Path) -> list[Breach]:
             root / "src" / Path(*group[0].split(".")).with_suffix(".py"),
             1,
             f"import cycle: {', '.join(group)}",
-            warning=True,
         )
         for group in cycles(import_graph(root / "src"))
     ]
@@ -285,37 +280,32 @@ def cpp_folder(engine: Path, file: Path) -> str:
     return "/".join(parts[:2]) if parts[0] == "transport" and len(parts) > 2 else parts[0]
 
 
-def check_include(engine: Path, file: Path, line: int, bracket: str, target: str) -> Breach | None:
-    """One include against the layers. Quoted includes are relative to engine/ or to the file."""
+def check_include(engine: Path, file: Path, target: str, *, quoted: bool) -> str:
+    """What is wrong with one include; "" for one that the layers allow. Quoted includes are
+    relative to engine/ or to the file.
+    """
     folder = cpp_folder(engine, file)
     if Path(target).name == "mpi.h":
-        return (
-            None
-            if folder in MPI_FOLDERS
-            else Breach(file, line, f"{folder} includes mpi.h; only transport/mpi may")
-        )
-    if bracket == "<":
-        return None
+        allowed = folder in MPI_FOLDERS
+        return "" if allowed else f"{folder} includes mpi.h; only transport/mpi may"
+    if not quoted:
+        return ""
     found = next((path for path in (engine / target, file.parent / target) if path.is_file()), None)
     if found is None or engine not in found.resolve().parents:
-        return Breach(file, line, f'"{target}" is no file of engine/: use <> for what is not ours')
-    other = cpp_folder(engine, found.resolve())
+        return f'"{target}" is no file of engine/: use <> for what is not ours'
     layer = folder if folder in CPP_LAYERS or not folder.startswith("transport/") else "transport/*"
     if layer not in CPP_LAYERS:
-        return Breach(
-            file,
-            line,
-            f"folder {folder!r} has no layer: add it to ARCHITECTURE.md and to CPP_LAYERS",
-        )
-    allowed = CPP_LAYERS[layer]
+        return f"folder {folder!r} has no layer: add it to ARCHITECTURE.md and to CPP_LAYERS"
+    other = cpp_folder(engine, found.resolve())
+    if other == folder or _may_include(CPP_LAYERS[layer], other):
+        return ""
+    may = ", ".join(sorted(CPP_LAYERS[layer])) or "nothing"
+    return f"{folder} includes {other}; it may include {may}"
+
+
+def _may_include(allowed: set[str], other: str) -> bool:
     technology = other.startswith("transport/") and "transport/*" in allowed
-    if other == folder or "*" in allowed or other in allowed or technology:
-        return None
-    return Breach(
-        file,
-        line,
-        f"{folder} includes {other}; it may include {', '.join(sorted(allowed)) or 'nothing'}",
-    )
+    return technology or bool(allowed & {"*", other})
 
 
 def check_cpp(root: Path, file: Path) -> list[Breach]:
@@ -326,8 +316,8 @@ def check_cpp(root: Path, file: Path) -> list[Breach]:
     for line, content in enumerate(text.splitlines(), start=1):
         found = INCLUDE.match(content)
         if found:
-            breach = check_include(engine, file, line, found.group(1), found.group(2))
-            breaches += [breach] if breach else []
+            wrong = check_include(engine, file, found.group(2), quoted=found.group(1) == '"')
+            breaches += [Breach(file, line, wrong)] if wrong else []
     return breaches
 
 
@@ -364,11 +354,9 @@ def main(arguments: list[str]) -> int:
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent).resolve()
     breaches = check(root)
     for breach in breaches:
-        kind = "warning: " if breach.warning else ""
-        print(f"{breach.file.relative_to(root)}:{breach.line}: {kind}{breach.sentence}")
-    errors = sum(not breach.warning for breach in breaches)
-    print(f"import law: {errors} breaches, {len(breaches) - errors} warnings")
-    return 1 if errors else 0
+        print(f"{breach.file.relative_to(root)}:{breach.line}: {breach.sentence}")
+    print(f"import law: {len(breaches)} breaches")
+    return 1 if breaches else 0
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
-from wireproof.instrument.measure import measure
+from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import provenance
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
@@ -68,8 +68,7 @@ def main() -> int:
         started,
         claim=CLAIM,
         provenance=provenance(started, None),
-        out=out,
-        on_frame=tell,
+        recording=Recording(out=out, on_frame=tell),
     )
     print(
         json.dumps(

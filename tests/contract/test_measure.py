@@ -20,7 +20,7 @@ from tests.contract.drive import CLAIM, command, plan
 from tests.contract.processes import marked, none_left
 
 from wireproof.instrument import measure as instrument
-from wireproof.instrument.measure import Outcome, measure
+from wireproof.instrument.measure import Outcome, Recording, measure
 from wireproof.launch.command import provenance
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Policy
@@ -54,9 +54,8 @@ def run(
         started,
         claim=CLAIM,
         provenance=provenance(started, None),
-        out=out,
-        **options,
-    )  # type: ignore[arg-type]
+        recording=Recording(out=out, **options),  # type: ignore[arg-type]
+    )
 
 
 def ids(outcome: Outcome) -> list[int]:
@@ -177,7 +176,7 @@ def test_daemons_of_the_job_are_ended_with_it(tmp_path: Path, mark: str) -> None
 
 def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(CouldNotMeasure, match="cannot be started"):
-        run("healthy", tmp_path / "out", node=tmp_path / "no-such-guard")
+        run("healthy", tmp_path / "out", guard=tmp_path / "no-such-guard")
 
 
 def test_an_error_in_the_callers_own_callback_leaves_no_process(tmp_path: Path, mark: str) -> None:

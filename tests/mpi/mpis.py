@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.instrument.measure import Outcome, measure
+from wireproof.instrument.measure import Outcome, Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.mpi.discovery import choose_mpi
 from wireproof.launch.mpi.install import MpiInstall
@@ -93,6 +93,5 @@ def run(
         started,
         claim=claim,
         provenance=provenance(started, install),
-        out=out,
-        **options,  # type: ignore[arg-type]
+        recording=Recording(out=out, **options),  # type: ignore[arg-type]
     )

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.mpi.mpis import EVERY_MPI, QUICK, install_of, plan_of, run, sweep
 
-from wireproof.instrument.measure import measure
+from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.plan import Point, RankPlace, WitnessPolicy
@@ -96,7 +96,11 @@ def test_ranks_are_bound_near_the_claimed_nic(tmp_path: Path) -> None:
     )
     claim = Claim(hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False)
     outcome = measure(
-        plan, command, claim=claim, provenance=provenance(command, install), out=tmp_path / "run"
+        plan,
+        command,
+        claim=claim,
+        provenance=provenance(command, install),
+        recording=Recording(out=tmp_path / "run"),
     )
     assert outcome.complete, outcome.ending
     near, unknown = outcome.run.hosts

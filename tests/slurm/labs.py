@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.mpi.mpis import install_of
 
-from wireproof.instrument.measure import Outcome, measure
+from wireproof.instrument.measure import Outcome, Recording, measure
 from wireproof.lab import Lab, up
 from wireproof.lab.slurm import LabSlurm, Partition, slurm_up
 from wireproof.launch.command import engine_for, provenance
@@ -136,6 +136,5 @@ def measured(
         started,
         claim=claim,
         provenance=provenance(command, None),
-        out=out,
-        deadline_s=deadline_s,
+        recording=Recording(out=out, deadline_s=deadline_s),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.instrument.measure import measure
+from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.plan import ModelWorld, Plan, Point, Policy, RankPlace, Transport
@@ -43,7 +43,13 @@ def measured(points: list[Point], folder: Path) -> list[PointRecord]:
     claim = Claim(
         hosts=[HostClaim(rank=rank, host=f"n{rank}") for rank in range(RANKS)], wire=False
     )
-    outcome = measure(plan, command, claim=claim, provenance=provenance(command, None), out=folder)
+    outcome = measure(
+        plan,
+        command,
+        claim=claim,
+        provenance=provenance(command, None),
+        recording=Recording(out=folder),
+    )
     assert outcome.complete, outcome.ending
     return sorted(outcome.run.points, key=lambda point: point.id)
 

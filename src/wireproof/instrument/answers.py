@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from wireproof.instrument.measure import measure
+from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.hosts.rendezvous import meeting_point
 from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
@@ -109,8 +109,7 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
             command,
             claim=claim,
             provenance=provenance(command, install),
-            deadline_s=DEADLINE_S,
-            on_this_machine=True,
+            recording=Recording(deadline_s=DEADLINE_S, on_this_machine=True),
         )
     except WireproofError as error:
         return msgspec.structs.replace(blank, problem=str(error))

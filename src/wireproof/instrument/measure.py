@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import signal
 import threading
@@ -29,7 +30,7 @@ from wireproof.model.plan import Plan
 from wireproof.model.record import Close, EngineError, Frame, Open, PointRecord, Start
 from wireproof.model.run import Provenance, Run
 
-__all__ = ["Outcome", "measure"]
+__all__ = ["Outcome", "Recording", "measure"]
 
 OnFrame = Callable[[Frame], None]
 START_SECONDS = 60.0
@@ -38,6 +39,25 @@ SLACK_SECONDS = 10.0
 """What the engine may take beyond its own deadline before we take it for hung."""
 TALK_BYTES = 64 << 10
 _TICK = 0.25
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Recording:
+    """How a run is recorded. ``out``: its folder, None for a private temporary one; ``resume``: it
+    goes on in it. ``on_frame`` is called for each frame as it comes, ``observed`` once at the end:
+    what somebody beside the engine has seen, kept with the frames. ``deadline_s``: for the whole,
+    None as the plan says. ``on_this_machine``: all processes run here, so that their temporary
+    files can be kept in a folder of ours that goes with the run. ``guard``: its program, None for
+    ours.
+    """
+
+    out: Path | None = None
+    resume: bool = False
+    on_frame: OnFrame | None = None
+    deadline_s: float | None = None
+    observed: Callable[[], Sequence[EngineError]] = tuple
+    on_this_machine: bool = False
+    guard: Path | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,17 +92,16 @@ class _Recorder:
     to the watch.
     """
 
-    def __init__(
-        self, plan: Plan, folder: RunFolder, on_frame: OnFrame | None, deadline_s: float | None
-    ) -> None:
+    def __init__(self, plan: Plan, folder: RunFolder, recording: Recording) -> None:
         self.plan = plan
         self.folder = folder
         self.frames: list[Frame] = []
         self.talk = b""
         self._reader = FrameReader()
-        self._on_frame = on_frame
+        self._on_frame = recording.on_frame
         self._begun = time.monotonic()
-        self._deadline_s = deadline_s or plan.policy.run_deadline_ms / 1000 + START_SECONDS
+        own = plan.policy.run_deadline_ms / 1000 + START_SECONDS
+        self._deadline_s = recording.deadline_s or own
         self._until = self._begun + START_SECONDS
         self._waiting_for = (
             f"no frame came within {START_SECONDS:.0f} s of the start" + _candidates(plan)
@@ -254,34 +273,24 @@ def measure(
     *,
     claim: Claim,
     provenance: Provenance,
-    out: Path | None = None,
-    on_frame: OnFrame | None = None,
-    deadline_s: float | None = None,
-    resume: bool = False,
-    node: Path | None = None,
-    observed: Callable[[], Sequence[EngineError]] = tuple,
-    on_this_machine: bool = False,
+    recording: Recording = Recording(),
 ) -> Outcome:
-    """Run ``plan`` by ``command`` and keep what it says in a run folder (``out``, or a private
-    temporary one).
+    """Run ``plan`` by ``command`` and keep what it says in a run folder.
 
-    ``on_this_machine``: all processes run here, so that their temporary files can be kept in a
-    folder of ours that goes with the run. ``on_frame`` is called for each frame as it comes,
-    ``observed`` once at the end: what somebody beside the engine has seen, kept with the frames.
     Ctrl-C ends the tree and returns what was sealed (``ending.ended == "interrupted"``); so do a
     lost rank, a hang, a full disk. Raises ``BadInput`` for a folder in use and ``CouldNotMeasure``
     when nothing could be started or recorded at all. Leaves no process behind.
     """
-    guard = node or find_program("wireproof-node")
-    folder = open_folder(out, resume=resume)
+    guard = recording.guard or find_program("wireproof-node")
+    folder = open_folder(recording.out, resume=recording.resume)
     try:
-        if resume:
+        if recording.resume:
             _check_same(plan, folder)
         document = RunDocument(claim=claim, provenance=provenance, plan=plan)
-        recorder = _Recorder(_remaining(plan, folder), folder, on_frame, deadline_s)
-        with _CtrlC(), hydra_files_removed(), scratch(on_this_machine) as temporary:
+        recorder = _Recorder(_remaining(plan, folder), folder, recording)
+        with _CtrlC(), hydra_files_removed(), scratch(recording.on_this_machine) as temporary:
             ending, status = _start_and_run(recorder, document, command, guard, temporary)
-            recorder.note(observed())
+            recorder.note(recording.observed())
             return _finish(document, folder, recorder, ending, status)
     finally:
         folder.close()

@@ -12,7 +12,7 @@ from secrets import token_hex
 
 import msgspec
 
-from wireproof.instrument.measure import Outcome, measure
+from wireproof.instrument.measure import Outcome, Recording, measure
 from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance
 from wireproof.launch.request import LaunchCommand
@@ -255,17 +255,20 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
     def run(option: LaunchOption, begun: bool) -> Outcome:
         plan = _plan(session, target, option.command.expect)
         with reporter.progress(plan, session.title) as show:
-            return measure(
-                plan,
-                option.command,
-                claim=claim,
-                provenance=provenance(option.command, install),
+            recording = Recording(
                 out=session.out,
                 on_frame=show,
                 deadline_s=left_s(session),
                 resume=session.resume or (begun and session.out is not None),
                 observed=wire_observer(target.lab),
                 on_this_machine=target.lab is not None or not target.hosts,
+            )
+            return measure(
+                plan,
+                option.command,
+                claim=claim,
+                provenance=provenance(option.command, install),
+                recording=recording,
             )
 
     return started(launch_options(session, target, install), target, run, reporter)

@@ -8,28 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.cli.declare import flag, text
+from wireproof.cli.options import link_claim
+
 if TYPE_CHECKING:
     from wireproof.workflow.convert import Converted
 
 __all__ = ["command"]
 
+OPTIONS: list[click.Parameter] = [
+    click.Argument(["value"], nargs=-1, required=True),
+    *link_claim("also in per cent of this link: 10gbe, edr, opa100, ethernet:25."),
+    text("--path", "tcp|rdma|...", "what carries the bytes over the link."),
+    text(
+        "--size",
+        "SIZE",
+        "message size: turns a time or a message rate into a goodput.",
+        default=None,
+    ),
+    flag("--json as_json", "one JSON document on stdout."),
+]
 
-@click.command("convert")
-@click.argument("value", nargs=-1, required=True)
-@click.option(
-    "--link",
-    metavar="[Nx]KIND[:GBPS]",
-    help="also in per cent of this link: 10gbe, edr, opa100, ethernet:25.",
-)
-@click.option(
-    "--path", metavar="tcp|rdma|...", default="", help="what carries the bytes over the link."
-)
-@click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the link.")
-@click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
-@click.option(
-    "--size", metavar="SIZE", help="message size: turns a time or a message rate into a goodput."
-)
-@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
+
+@click.command("convert", params=OPTIONS)
 def command(value: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Convert VALUE, such as 4986.11MB/s, 39.9Gb/s, 1.24us or 160Mmsg/s, and show the arithmetic.
 

@@ -7,12 +7,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
 
 from wireproof.cli.console import Console
+from wireproof.cli.declare import file, flag, number, text
+from wireproof.cli.options import link_claim
 from wireproof.cli.outcome import status_of
 from wireproof.model.claim import LinkClaim
 from wireproof.model.severity import worst
@@ -25,6 +26,15 @@ from wireproof.workflow.judge import JudgedFile, files_of, judge_files, standard
 __all__ = ["command"]
 
 _BRIEF_FROM = 20
+OPTIONS: list[click.Parameter] = [
+    click.Argument(["files"], nargs=-1, required=True, metavar="FILE|-..."),
+    *link_claim("the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ..."),
+    text("--path", "tcp|rdma|psm2|psm3|...", "what carried the messages over that link."),
+    file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
+    flag("--all everything", "say everything even for many files."),
+    flag("--json as_json", 'one JSON object on stdout: {"series": [...]}.'),
+    number("--jobs", 1, 256, "processes; default: one per core."),
+]
 
 
 class _Counted:
@@ -76,34 +86,7 @@ def _print_json(
     out.flush()
 
 
-@click.command("judge")
-@click.argument("files", nargs=-1, required=True, metavar="FILE|-...")
-@click.option(
-    "--link",
-    metavar="[Nx]KIND[:GBPS]",
-    default="",
-    help="the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ...",
-)
-@click.option(
-    "--path",
-    metavar="tcp|rdma|psm2|psm3|...",
-    default="",
-    help="what carried the messages over that link.",
-)
-@click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the link.")
-@click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
-@click.option(
-    "--physics",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="TOML file that overrides constants of the limits.",
-)
-@click.option("--all", "everything", is_flag=True, help="say everything even for many files.")
-@click.option(
-    "--json", "as_json", is_flag=True, help='one JSON object on stdout: {"series": [...]}.'
-)
-@click.option(
-    "--jobs", type=click.IntRange(1, 256), metavar="N", help="processes; default: one per core."
-)
+@click.command("judge", params=OPTIONS)
 def command(
     files: tuple[str, ...], everything: bool, as_json: bool, jobs: int | None, **claim: Any
 ) -> int:

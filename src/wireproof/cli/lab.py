@@ -123,7 +123,8 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
     lab = open_lab(name)
     words = lab.exec_argv(node, argv)
     sys.stdout.flush()
-    os.execve(words[0], words, {**os.environ, **lab.agent_environment()})  # noqa: S606 - an argv list
+    environment = {**os.environ, **lab.agent_environment()}
+    os.execve(words[0], words, environment)  # noqa: S606 - an argv list
 
 
 def _fault(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wireproof.cli.declare import choice, flag
 from wireproof.model.errors import BadInput
 from wireproof.report.names import clean
 
@@ -17,6 +18,19 @@ if TYPE_CHECKING:
     from wireproof.workflow.lint import Filter, LintedFile, Mended
 
 __all__ = ["command"]
+
+OPTIONS: list[click.Parameter] = [
+    click.Argument(["files"], nargs=-1, type=click.Path(path_type=str)),
+    flag("--json as_json", "one JSON document on stdout."),
+    click.Option(
+        ["--kind"], help="do not detect what the file is: script, modprobe, sysctl, ifcfg …"
+    ),
+    choice("--severity", ["warning", "error"], "leave out what is less.", default="warning"),
+    flag("--diff", "show the safe fixes as a difference; write nothing."),
+    flag("--fix", "show the difference, ask, then write the safe fixes."),
+    flag("--yes", "with --fix: do not ask."),
+    flag("--rules", "list all rules."),
+]
 
 
 @dataclass(frozen=True)
@@ -29,20 +43,7 @@ class _Wanted:
     yes: bool
 
 
-@click.command("lint")
-@click.argument("files", nargs=-1, type=click.Path(path_type=str))
-@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
-@click.option("--kind", help="do not detect what the file is: script, modprobe, sysctl, ifcfg …")
-@click.option(
-    "--severity",
-    type=click.Choice(["warning", "error"]),
-    default="warning",
-    help="leave out what is less.",
-)
-@click.option("--diff", is_flag=True, help="show the safe fixes as a difference; write nothing.")
-@click.option("--fix", is_flag=True, help="show the difference, ask, then write the safe fixes.")
-@click.option("--yes", is_flag=True, help="with --fix: do not ask.")
-@click.option("--rules", is_flag=True, help="list all rules.")
+@click.command("lint", params=OPTIONS)
 def command(
     files: tuple[str, ...], kind: str | None, severity: str, rules: bool, **wanted: bool
 ) -> int:
@@ -69,20 +70,24 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
 
     results = [_linted(lint_file(name, chosen, sys.stdin.buffer)) for name in names]
     read = [one for one in results if not one.error]
-    findings = [finding for one in read for finding in one.findings]
-    if wanted.as_json:
-        from wireproof.model.lint import LintReport
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text(LintReport(findings=findings), indent=2))
-    else:
-        _show(findings, len(read))
+    _print(read, wanted.as_json)
     left = {one.name for one in read if one.findings}
     if wanted.diff or wanted.fix:
         left -= {one.name for one in read if _mend(one, chosen, wanted)}
     if any(one.bug for one in results):
         return BUG
     return 2 if len(read) < len(results) else int(bool(left))
+
+
+def _print(read: Sequence[LintedFile], as_json: bool) -> None:
+    findings = [finding for one in read for finding in one.findings]
+    if as_json:
+        from wireproof.model.lint import LintReport
+        from wireproof.report.json.encode import json_text
+
+        click.echo(json_text(LintReport(findings=findings), indent=2))
+    else:
+        _show(findings, len(read))
 
 
 def _linted(one: LintedFile) -> LintedFile:

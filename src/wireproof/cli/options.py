@@ -5,9 +5,9 @@ command line sees their texts.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,14 +28,13 @@ __all__ = [
     "SYSFS_ROOT",
     "TARGET",
     "job_request",
+    "link_claim",
     "method_of",
     "settings_file",
     "settings_of",
     "storage_of",
-    "sysfs_root_option",
     "target_specification",
 ]
-F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_LIMIT_S = 600.0
 LONGEST_WAIT_S = 3600.0
@@ -119,15 +118,13 @@ OUTPUT: tuple[click.Parameter, ...] = (
 """Where the result goes, and how long it takes."""
 
 
-def sysfs_root_option(function: F) -> F:
-    """Where a machine's own files are, when not at ``/``."""
-    return click.option(
-        *SYSFS_ROOT.opts,
-        metavar=SYSFS_ROOT.metavar,
-        default="",
-        callback=_folder_name,
-        help=SYSFS_ROOT.help,
-    )(function)
+def link_claim(about: str) -> tuple[click.Parameter, ...]:
+    """A link of any kind and rate, where results are held against it; ``about``: what it is."""
+    return (
+        text("--link", "[Nx]KIND[:GBPS]", about, default=None),
+        number("--mtu", 68, 65535, "MTU of the link.", metavar="BYTES"),
+        text("--pcie", "GENxLANES", "slot of the NIC, such as gen3x16."),
+    )
 
 
 def settings_of(options: Mapping[str, Any]) -> Settings:

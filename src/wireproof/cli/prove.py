@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from wireproof.cli.console import Console
+from wireproof.cli.declare import flag, text
 from wireproof.cli.open_files import allow_files, descriptor
-from wireproof.cli.options import settings_of, sysfs_root_option
+from wireproof.cli.options import SYSFS_ROOT, link_claim, settings_of
 from wireproof.cli.outcome import status_of
 
 if TYPE_CHECKING:
@@ -21,74 +22,62 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+OPTIONS: list[click.Parameter] = [
+    text(
+        "--hosts",
+        "N1,N2|N[1-4]",
+        "hosts to watch; default: the command's, the job's, this one.",
+        default=None,
+    ),
+    text(
+        "--lab",
+        "NAME",
+        "the virtual cluster; the command runs inside its first node.",
+        default=None,
+    ),
+    text("--nic", "NAME", "the NIC that the traffic is claimed to use.", default=None),
+    *link_claim("claimed link: 10gbe, edr, ethernet:25, ...; peaks are held to it."),
+    text(
+        "--launcher",
+        "ssh|PATH",
+        "how other hosts are reached: ssh, or a program called like it.",
+        default=None,
+    ),
+    text(
+        "--prefix",
+        "'CMD ARG...'",
+        "command that the reader of the ports is started through: from a pod, one that enters"
+        " the node.",
+    ),
+    SYSFS_ROOT,
+    text("--interval", "TIME", "how often ports are read.", default="100ms", show_default=True),
+    click.Option(
+        ["--results"],
+        type=click.Path(dir_okay=False, path_type=Path),
+        multiple=True,
+        metavar="FILE",
+        help="file that COMMAND writes its numbers to (hpccoutf.txt is known); may be given again.",
+    ),
+    click.Option(
+        ["--server"],
+        nargs=2,
+        multiple=True,
+        metavar="HOST 'WORDS'",
+        help="a server that COMMAND talks to: started on HOST before it, ended after it.",
+    ),
+    flag("--strict", "exit 1 or 3 when the path is not proven, if the command ended with 0."),
+    flag("--json as_json", "one JSON object on stdout; the command's output goes to stderr."),
+    click.Argument(
+        ["argv"], metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED
+    ),
+]
+
 
 @click.command(
-    "prove", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+    "prove",
+    params=OPTIONS,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-@click.option(
-    "--hosts",
-    metavar="N1,N2|N[1-4]",
-    help="hosts to watch; default: the command's, the job's, this one.",
-)
-@click.option(
-    "--lab", metavar="NAME", help="the virtual cluster; the command runs inside its first node."
-)
-@click.option("--nic", metavar="NAME", help="the NIC that the traffic is claimed to use.")
-@click.option(
-    "--link",
-    metavar="[Nx]KIND[:GBPS]",
-    help="claimed link: 10gbe, edr, ethernet:25, ...; peaks are held to it.",
-)
-@click.option(
-    "--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the claimed link."
-)
-@click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
-@click.option(
-    "--launcher",
-    metavar="ssh|PATH",
-    help="how other hosts are reached: ssh, or a program called like it.",
-)
-@click.option(
-    "--prefix",
-    metavar="'CMD ARG...'",
-    default="",
-    help="command that the reader of the ports is started through: from a pod, one that enters"
-    " the node.",
-)
-@sysfs_root_option
-@click.option(
-    "--interval",
-    metavar="TIME",
-    default="100ms",
-    show_default=True,
-    help="how often ports are read.",
-)
-@click.option(
-    "--results",
-    type=click.Path(dir_okay=False, path_type=Path),
-    multiple=True,
-    metavar="FILE",
-    help="file that COMMAND writes its numbers to (hpccoutf.txt is known); may be given again.",
-)
-@click.option(
-    "--server",
-    nargs=2,
-    multiple=True,
-    metavar="HOST 'WORDS'",
-    help="a server that COMMAND talks to: started on HOST before it, ended after it.",
-)
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="exit 1 or 3 when the path is not proven, if the command ended with 0.",
-)
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="one JSON object on stdout; the command's output goes to stderr.",
-)
-@click.argument("argv", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) -> int:
     """Run COMMAND between two readings of the ports of its hosts: did the bytes use the wire?
 

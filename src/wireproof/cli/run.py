@@ -6,70 +6,70 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.console import Console
+from wireproof.cli.declare import choice, file, flag, number, text
 from wireproof.cli.open_files import allow_files, descriptor
-from wireproof.cli.options import settings_of
+from wireproof.cli.options import link_claim, settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from wireproof.workflow.benchmark.run import BenchmarkResult
-    from wireproof.workflow.benchmark.specification import (
-        BenchmarkOptions,
-        BenchmarkSpecification,
-    )
+    from wireproof.workflow.benchmark.specification import BenchmarkSpecification
     from wireproof.workflow.benchmark.steps import Prepared
 
 __all__ = ["command"]
 
 FABRICS = ("tcp", "psm2", "psm3", "verbs", "ucx", "opx")
+OPTIONS: list[click.Parameter] = [
+    click.Argument(["tool"], required=False),
+    click.Argument(["words"], nargs=-1, metavar="[BENCHMARK] [-- EXTRA...]"),
+    text(
+        "--hosts",
+        "N1,N2|N[1-4]",
+        "hosts, one rank each; a server runs on the second.",
+        default=None,
+    ),
+    text("--lab", "NAME", "nodes of this virtual cluster.", default=None),
+    text("--launcher", "ssh|PATH", "how other hosts are reached.", default=None),
+    text("--mpi", "PATH|NAME", "MPI: a path, or mpich, intel, openmpi, debian-mpich."),
+    file("--program", "the program, or a folder above it."),
+    choice("--fabric", FABRICS, "what the MPI is told to use."),
+    text(
+        "--nic",
+        "NAME",
+        "the network interface or RDMA device that carries the messages.",
+        default=None,
+    ),
+    text("--address", "ADDRESS", "of the server on the fabric."),
+    *link_claim("the link that the result is held against."),
+    text(
+        "--sizes",
+        "LIST",
+        "message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).",
+        default=None,
+    ),
+    number("--iterations", 1, 10**9, "of each size."),
+    click.Option(
+        ["--seconds"],
+        type=click.FloatRange(0.1, 86400),
+        metavar="S",
+        help="of a timed test.",
+    ),
+    number("--pairs", 1, 1024, "ranks per host."),
+    number("--cpu", 0, 8191, "core of the one process of each host."),
+    number("--port", 1, 65535, "of the server."),
+    flag("--dry-run", "print the commands and run nothing."),
+    flag("--list listed", "list the recipes."),
+    flag("--json as_json", "one JSON document on stdout."),
+]
 
 
-@click.command("run")
-@click.argument("tool", required=False)
-@click.argument("words", nargs=-1, metavar="[BENCHMARK] [-- EXTRA...]")
-@click.option(
-    "--hosts", metavar="N1,N2|N[1-4]", help="hosts, one rank each; a server runs on the second."
-)
-@click.option("--lab", metavar="NAME", help="nodes of this virtual cluster.")
-@click.option("--launcher", metavar="ssh|PATH", help="how other hosts are reached.")
-@click.option(
-    "--mpi",
-    metavar="PATH|NAME",
-    default="",
-    help="MPI: a path, or mpich, intel, openmpi, debian-mpich.",
-)
-@click.option(
-    "--program", type=click.Path(path_type=Path), help="the program, or a folder above it."
-)
-@click.option("--fabric", type=click.Choice(FABRICS), help="what the MPI is told to use.")
-@click.option(
-    "--nic", metavar="NAME", help="the network interface or RDMA device that carries the messages."
-)
-@click.option("--address", metavar="ADDRESS", default="", help="of the server on the fabric.")
-@click.option("--link", metavar="[Nx]KIND[:GBPS]", help="the link that the result is held against.")
-@click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="MTU of the link.")
-@click.option("--pcie", metavar="GENxLANES", default="", help="slot of the NIC, such as gen3x16.")
-@click.option(
-    "--sizes",
-    metavar="LIST",
-    help="message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).",
-)
-@click.option("--iterations", type=click.IntRange(1, 10**9), metavar="N", help="of each size.")
-@click.option("--seconds", type=click.FloatRange(0.1, 86400), metavar="S", help="of a timed test.")
-@click.option("--pairs", type=click.IntRange(1, 1024), metavar="N", help="ranks per host.")
-@click.option(
-    "--cpu", type=click.IntRange(0, 8191), metavar="N", help="core of the one process of each host."
-)
-@click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="of the server.")
-@click.option("--dry-run", is_flag=True, help="print the commands and run nothing.")
-@click.option("--list", "listed", is_flag=True, help="list the recipes.")
-@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
+@click.command("run", params=OPTIONS)
 def command(
     tool: str | None,
     words: tuple[str, ...],
@@ -88,20 +88,47 @@ def command(
         return _list(tool or "", as_json)
     if tool is None:
         raise BadInput("say which TOOL to run; --list shows the recipes.")
-    import dataclasses
-
-    from wireproof.workflow.benchmark.specification import specification
-
-    known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
-    # The link is typed by the specification: a kind with a rate of its own (ethernet:25) is not a
-    # name that the settings know.
-    settings = settings_of({**known, "link": ""})
-    typed = cast("BenchmarkOptions", options)
-    wanted = specification(tool, words, settings, typed, os.environ)
-    wanted = dataclasses.replace(wanted, dry=dry_run, read_by_people=not as_json)
+    wanted = _specification(tool, words, options, read_by_people=not as_json, dry=dry_run)
     for line in wanted.target.said:
         click.echo(f"wireproof: {line}", err=True)
     return _dry_run(wanted, as_json) if dry_run else _run(wanted, as_json)
+
+
+def _specification(
+    tool: str, words: tuple[str, ...], options: dict[str, Any], *, read_by_people: bool, dry: bool
+) -> BenchmarkSpecification:
+    """The options, typed. What follows ``--`` is in ``words`` too: the program's own options."""
+    from wireproof.launch.programs.recipe import find_recipe
+    from wireproof.physics import claim_from_text
+    from wireproof.workflow.benchmark.specification import (
+        BenchmarkSpecification,
+        address_of,
+        path_of,
+        sizes_of,
+        target_of_recipe,
+    )
+
+    named = bool(words) and not words[0].startswith("-")
+    recipe = find_recipe(tool, words[0] if named else "")
+    fabric = options.pop("fabric") or ""
+    claim = {name: options.pop(name) for name in ("mtu", "pcie")}
+    text = options.pop("link")
+    link = claim_from_text(text, path=path_of(fabric, recipe), **claim) if text else None
+    # A kind with a rate of its own (ethernet:25) is not a name that the settings know.
+    known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
+    settings = settings_of({**known, "link": ""})
+    lab = options.pop("lab")
+    return BenchmarkSpecification(
+        recipe=recipe,
+        target=target_of_recipe(recipe, settings, os.environ, lab=lab, link=link),
+        sizes=sizes_of(options.pop("sizes")),
+        address=address_of(options.pop("address")),
+        fabric=fabric,
+        extra=words[1:] if named else words,
+        dry=dry,
+        read_by_people=read_by_people,
+        **options,
+    )
 
 
 def _dry_run(wanted: BenchmarkSpecification, as_json: bool) -> int:

@@ -66,7 +66,7 @@ class JudgedFile(Generic[Rendered]):
 
 
 def standard(
-    link: str = "",
+    link: str | None = None,
     *,
     path: str = "",
     mtu: int | None = None,
@@ -94,7 +94,7 @@ def standard(
 def judge(
     text_or_path: str | bytes | Path,
     *,
-    link: str = "",
+    link: str | None = None,
     path: str = "",
     mtu: int | None = None,
     pcie: str = "",

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TypedDict
 
-from wireproof.launch.programs.recipe import Recipe, find_recipe
+from wireproof.launch.programs.recipe import Recipe
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
+from wireproof.model.tool import Role, ToolRequest
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.resolve import Settings
 from wireproof.settings.sizes import parse_sizes
@@ -18,26 +18,7 @@ from wireproof.workflow.prove.hosts import hosts_of_allocation
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 from wireproof.workflow.target.target import Target
 
-__all__ = ["BenchmarkOptions", "BenchmarkSpecification", "specification"]
-
-
-class BenchmarkOptions(TypedDict, total=False):
-    """As the options of ``wireproof run`` are written; None leaves it to the recipe."""
-
-    lab: str | None
-    link: str | None
-    mtu: int | None
-    pcie: str
-    sizes: str | None
-    iterations: int | None
-    seconds: float | None
-    pairs: int | None
-    cpu: int | None
-    port: int | None
-    address: str
-    mpi: str
-    fabric: str | None
-    program: Path | None
+__all__ = ["BenchmarkSpecification", "address_of", "path_of", "sizes_of", "target_of_recipe"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,66 +46,60 @@ class BenchmarkSpecification:
 
     @property
     def path(self) -> str:
-        """What ``judge --path`` would be given for the results."""
-        return _path(self.fabric, self.recipe)
+        """What ``judge --path`` would be given for the results: the fabric that the MPI was told to
+        use, or what the tool itself uses.
+        """
+        return path_of(self.fabric, self.recipe)
 
     @property
     def nic(self) -> str:
         """The claimed one; "" for none."""
         return self.target.nics[0] if self.target.nics else ""
 
+    @property
+    def server_address(self) -> str:
+        """Where the client finds the server: on the claimed network where that is known."""
+        if self.address:
+            return self.address
+        if len(self.target.addresses) > 1:
+            return self.target.addresses[1]
+        return self.target.hosts[1] if self.target.hosts else "127.0.0.1"
 
-def specification(
-    tool: str,
-    words: tuple[str, ...],
-    settings: Settings,
-    options: BenchmarkOptions,
-    environment: Mapping[str, str],
-) -> BenchmarkSpecification:
-    """Every option typed and checked, and the target found. ``words``: the benchmark, if it is
-    named, and the program's own options. Raises BadInput.
-    """
-    named = bool(words) and not words[0].startswith("-")
-    recipe = find_recipe(tool, words[0] if named else "")
-    fabric = options.get("fabric") or ""
-    link = _link(options, _path(fabric, recipe))
-    return BenchmarkSpecification(
-        recipe=recipe,
-        target=_target(recipe, settings, options.get("lab"), link, environment),
-        sizes=_sizes(options.get("sizes")),
-        iterations=options.get("iterations"),
-        seconds=options.get("seconds"),
-        pairs=options.get("pairs"),
-        cpu=options.get("cpu"),
-        port=options.get("port"),
-        address=_address(options.get("address", "")),
-        mpi=options.get("mpi", ""),
-        fabric=fabric,
-        program=options.get("program"),
-        extra=words[1:] if named else words,
-    )
+    def tool_request(self, program: str, role: Role) -> ToolRequest:
+        """What the tool's adapter makes the program's own options of."""
+        recipe = self.recipe
+        by_fabric = recipe.tool == "fi_pingpong" and self.fabric
+        server = role == "server"
+        return ToolRequest(
+            program=program,
+            benchmark=self.fabric if by_fabric else recipe.benchmark,
+            role=role,
+            server=self.server_address if role == "client" else "",
+            port=self.port,
+            sizes=recipe.sizes if self.sizes is None else self.sizes,
+            iterations=self.iterations or recipe.iterations,
+            seconds=self.seconds or recipe.seconds,
+            omit_seconds=recipe.omit_seconds,
+            socket_buffer_bytes=recipe.socket_buffer_bytes,
+            cpu=self.cpu if recipe.pins_itself else None,
+            device=self.nic if recipe.rdma else "",
+            rdma_cm=recipe.rdma_cm,
+            extra=recipe.server_extra if server else (*recipe.client_extra, *self.extra),
+        )
 
 
-def _path(fabric: str, recipe: Recipe) -> str:
-    """The fabric that the MPI was told to use, or what the tool itself uses."""
+def path_of(fabric: str, recipe: Recipe) -> str:
+    """What carries the messages."""
     return fabric or ("rdma" if recipe.rdma else "")
 
 
-def _link(options: BenchmarkOptions, path: str) -> LinkClaim | None:
-    from wireproof.physics import claim_from_text
-
-    link = options.get("link")
-    if not link:
-        return None
-    return claim_from_text(link, path=path, mtu=options.get("mtu"), pcie=options.get("pcie", ""))
-
-
-def _target(
+def target_of_recipe(
     recipe: Recipe,
     settings: Settings,
-    lab: str | None,
-    link: LinkClaim | None,
     environment: Mapping[str, str],
+    *,
+    lab: str | None = None,
+    link: LinkClaim | None = None,
 ) -> Target:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
     wanted = TargetSpecification.from_settings(settings, lab=lab)
@@ -148,7 +123,7 @@ def _narrowed(target: Target, recipe: Recipe) -> Target:
     return dataclasses.replace(target.only((0, 1)), said=(*target.said, between))
 
 
-def _address(text: str) -> str:
+def address_of(text: str) -> str:
     """An address or a host name: it becomes a word of a program's options, so it must not be
     one.
     """
@@ -165,7 +140,7 @@ def _address(text: str) -> str:
         return names[0]
 
 
-def _sizes(text: str | None) -> tuple[int, ...] | None:
+def sizes_of(text: str | None) -> tuple[int, ...] | None:
     """The recipe's sizes when nothing is said, the program's own list for ``own``."""
     if text is None or text.strip().lower() == "own":
         return None if text is None else ()

@@ -25,7 +25,7 @@ from wireproof.launch.programs.recipe import DRIVER_STEPS, Recipe
 from wireproof.launch.programs.recipe_hpcc import hpcc_input
 from wireproof.launch.request import LaunchCommand, RequestFields
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.tool import Role, ToolRequest
+from wireproof.model.tool import Role
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.target.target import Target
 
@@ -150,38 +150,6 @@ def _root_steps(wanted: BenchmarkSpecification) -> tuple[str, ...]:
     return (*recipe.root_steps, *DRIVER_STEPS) if omnipath else recipe.root_steps
 
 
-def _tool_request(wanted: BenchmarkSpecification, program: str, role: Role) -> ToolRequest:
-    recipe = wanted.recipe
-    by_fabric = recipe.tool == "fi_pingpong" and wanted.fabric
-    own = recipe.server_extra if role == "server" else (*recipe.client_extra, *wanted.extra)
-    return ToolRequest(
-        program=program,
-        benchmark=wanted.fabric if by_fabric else recipe.benchmark,
-        role=role,
-        server=_server_address(wanted) if role == "client" else "",
-        port=wanted.port,
-        sizes=recipe.sizes if wanted.sizes is None else wanted.sizes,
-        iterations=wanted.iterations or recipe.iterations,
-        seconds=wanted.seconds or recipe.seconds,
-        omit_seconds=recipe.omit_seconds,
-        socket_buffer_bytes=recipe.socket_buffer_bytes,
-        cpu=wanted.cpu if recipe.pins_itself else None,
-        device=wanted.nic if recipe.rdma else "",
-        rdma_cm=recipe.rdma_cm,
-        extra=own,
-    )
-
-
-def _server_address(wanted: BenchmarkSpecification) -> str:
-    """Where the client finds the server: on the claimed network where that is known."""
-    target = wanted.target
-    if wanted.address:
-        return wanted.address
-    if len(target.addresses) > 1:
-        return target.addresses[1]
-    return target.hosts[1] if target.hosts else "127.0.0.1"
-
-
 # --- a server and a client
 
 
@@ -213,7 +181,7 @@ def _pair(wanted: BenchmarkSpecification, environment: Mapping[str, str]) -> Pre
 
 def _end_argv(wanted: BenchmarkSpecification, program: str, role: Role) -> tuple[str, ...]:
     recipe = wanted.recipe
-    argv = adapter(recipe.tool).argv(_tool_request(wanted, program, role))
+    argv = adapter(recipe.tool).argv(wanted.tool_request(program, role))
     if recipe.tool == "iperf3" and "-J" in argv and wanted.read_by_people:
         # Its JSON runs to hundreds of lines; its table in Mb/s has digits enough.
         at = argv.index("-J")
@@ -306,7 +274,7 @@ def _rank_command(
 ) -> LaunchCommand:
     recipe, target = wanted.recipe, wanted.target
     name = str(program) if program else recipe.program
-    words = list(adapter(recipe.tool).argv(_tool_request(wanted, name, "rank")))
+    words = list(adapter(recipe.tool).argv(wanted.tool_request(name, "rank")))
     variables: dict[str, str] = {}
     if pairs == 1 and target.hosts:
         words, variables = pinned(words, wanted.cpu, install.family, lab=target.lab is not None)

@@ -13,8 +13,8 @@ import numpy as np
 from wireproof.locate.blame import UNKNOWN_END, blame_of, is_of_node, pair_of
 from wireproof.locate.confirm.culprits import distinct, ordered, without_explained
 from wireproof.locate.confirm.expected import Alone, alone
-from wireproof.locate.confirm.recheck import Recheck, recheck_nodes, recheck_pairs
-from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.confirm.recheck import Recheck, compared, recheck_nodes, recheck_pairs
+from wireproof.locate.criteria import Criteria, as_log
 from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.screened import Screened, least_found, path_blames
@@ -22,7 +22,6 @@ from wireproof.locate.screen.suspects import Suspect, is_sure, screened_blame
 from wireproof.locate.slowness import check, value_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Contention, Located, Metric
-from wireproof.model.quantity import percent
 from wireproof.model.subject import Direction, Link, Node, Port, Subject
 
 __all__ = ["conclude"]
@@ -36,7 +35,7 @@ _ENDS_UNKNOWN = "whether its ends are slow with others now was not measured"
 _PASSING = 0.8  # what is over was not measured alone while it lasted
 # a direction with less than a quarter of the other's slowdown is not what is wrong
 _WITH_THE_OTHER = 0.25
-_LISTED, _PARTNERS = 8, 6
+_LISTED = 8
 _WORTH_A_NOTE = 0.3  # the tail of the noise seldom reaches that far
 # a pair whose one slow sample was chance has no such slowdown when it is measured again
 _SAME = 0.5
@@ -202,7 +201,7 @@ def _node_or_port(metric: Metric, slow: Sequence[Recheck], every: Sequence[Reche
         worst,
         stage="confirmed",
         nodes=[worst.node],
-        evidence=[_sentence(metric, one) for one in every],
+        evidence=[one.sentence(metric) for one in every],
     )
 
 
@@ -220,7 +219,7 @@ def _path(metric: Metric, one: Recheck, screened: Screened) -> Blame:
         nodes=[one.node],
         evidence=[
             f"{one.node} is slow {' and '.join(kinds)} only, and fast elsewhere",
-            _sentence(metric, one),
+            one.sentence(metric),
         ],
     )
 
@@ -234,7 +233,7 @@ def _pair(metric: Metric, one: Recheck) -> Blame:
         one,
         stage="confirmed",
         nodes=[a, b],
-        evidence=[_sentence(metric, one)],
+        evidence=[one.sentence(metric)],
     )
 
 
@@ -249,8 +248,8 @@ def _contention(
     about = suspect.about(metric)
     loaded = as_log(metric, suspect.slowdown)
     sentence = (
-        f"{about} was {_compared(metric, loaded)} while others measured, and alone it is"
-        f" {_compared(metric, worst.slowness)} than expected: contention, no fault of its own"
+        f"{about} was {compared(metric, loaded)} while others measured, and alone it is"
+        f" {compared(metric, worst.slowness)} than expected: contention, no fault of its own"
     )
     return [
         Contention(
@@ -336,25 +335,7 @@ def _end_of_pair(metric: Metric, pair: Recheck, end: Recheck, other: str) -> Bla
         stage="confirmed",
         nodes=[end.node],
         evidence=[
-            _sentence(metric, end),
+            end.sentence(metric),
             f"fast with others before, now as slow with them as with {other}",
         ],
     )
-
-
-# --- sentences
-
-
-def _sentence(metric: Metric, one: Recheck) -> str:
-    """Such as ``alone, tx: 20.1 % slower to n4, 19.8 % slower to n7``."""
-    preposition = {"tx": "to", "rx": "from", "": "with"}[one.direction]
-    parts = [
-        f"{_compared(metric, partner.slowness)} {preposition} {partner.name}"
-        for partner in one.partners[:_PARTNERS]
-    ]
-    return f"alone{', ' + one.direction if one.direction else ''}: {', '.join(parts)}"
-
-
-def _compared(metric: Metric, slowness: float) -> str:
-    share = as_slowdown(metric, slowness)
-    return f"{percent(abs(share), 1)} {'slower' if share >= 0.0 else 'faster'}"

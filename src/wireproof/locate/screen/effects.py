@@ -323,6 +323,11 @@ def _explained(ports: Ports, residual: Floats, bad: Flags | None, additive: bool
         np.where(bad[side], np.nan_to_num(slowness[side]), 0.0).clip(0.0)
         for side in (ports.own, ports.far)
     )
+    return _of_both(own, far, additive)
+
+
+def _of_both(own: Floats, far: Floats, additive: bool) -> Floats:
+    """What two ends cost together: both, or the slower one."""
     return np.asarray(own + far if additive else np.maximum(own, far), dtype=np.float64)
 
 
@@ -330,8 +335,7 @@ def explained(ports: Ports, effects: Effects, threshold: float, *, additive: boo
     """Log slowness of each sample that slow ports (beyond ``threshold``) explain."""
     slow = np.nan_to_num(effects.slowness)
     slow = np.where(slow > np.maximum(threshold, 2.0 * np.nan_to_num(effects.error)), slow, 0.0)
-    own, far = slow[ports.own], slow[ports.far]
-    return np.asarray(own + far if additive else np.maximum(own, far), dtype=np.float64)
+    return _of_both(slow[ports.own], slow[ports.far], additive)
 
 
 def _port_sigma(ports: Ports, sigma: Floats, sharp: Flags) -> Floats:

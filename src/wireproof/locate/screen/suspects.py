@@ -1,5 +1,5 @@
-"""Which nodes, ports and pairs a screen suspects: beyond chance in a whole sweep, and large enough
-to matter.
+"""Which nodes and ports a screen suspects: beyond chance in a whole sweep, and large enough to
+matter.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wireproof.locate.arrays import Flags, Floats, Indices, Longs
+from wireproof.locate.arrays import Floats
 from wireproof.locate.blame import Estimate, blame_of, pair_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.effects import Effects
 from wireproof.locate.screen.unsteady import Unsteady
@@ -36,20 +35,15 @@ __all__ = [
     "is_sure",
     "screened_blame",
     "suspected_nodes",
-    "suspected_pairs",
     "with_tail",
     "with_unsteady",
 ]
 
-_MOST_PAIRS = 16  # a long tail fills the first places of 64 nodes' 4,032 routes
-_AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10
 _TAIL_REACH = 0.9
 _CLEAN = 0.25
 _EVERY_DIRECTION: tuple[Direction, ...] = ("tx", "rx", "")
 _MEDIAN_FACTOR = 1.2533  # standard error of a median (see significance)
 _STRICT = 0.02
-# times the practical threshold: a lone sample has to be that slow, for the tail is long on its own
-_PAIR_TAIL = 3.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -208,93 +202,6 @@ def good_nodes(
         for node in order.tolist()
         if np.isfinite(worst[node]) and worst[node] < practical and samples.nodes[node] not in names
     ]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Routes:
-    """The routes that were measured. ``place``: of each sample, the index of its route; ``slow``:
-    median log slowness of each route that nothing explains yet, with its standard ``error``.
-    """
-
-    number: Longs
-    place: Indices
-    slow: Floats
-    error: Floats
-
-    @classmethod
-    def of(cls, samples: Samples, leftover: Floats, sigma: Floats, floor: float) -> _Routes:
-        number, place = np.unique(
-            samples.origin.astype(np.int64) * len(samples.nodes) + samples.target,
-            return_inverse=True,
-        )
-        slow, members = grouped_median(place, leftover, number.size)
-        noise = np.zeros(number.size)
-        np.maximum.at(noise, place, sigma)
-        error = np.sqrt((_MEDIAN_FACTOR * noise) ** 2 / members + floor**2)
-        return cls(number, place, slow, error)
-
-    def ends(self, route: int, samples: Samples) -> tuple[str, str]:
-        origin, target = divmod(int(self.number[route]), len(samples.nodes))
-        return samples.nodes[origin], samples.nodes[target]
-
-
-def suspected_pairs(
-    samples: Samples,
-    leftover: Floats,
-    sigma: Floats,
-    expected: Floats,
-    excluded: Sequence[Suspect],
-    criteria: Criteria,
-) -> list[Suspect]:
-    """Ordered pairs of good ports that are far slower than both their ends explain; a few, the
-    slowest first.
-
-    ``leftover``: log slowness that nothing explains yet, ``sigma`` its noise, ``expected``, by
-    sample. What one sample says of a pair may be the tail of the noise: a pair is a suspect, and
-    never a blame before it was measured again.
-    """
-    routes = _Routes.of(samples, leftover, sigma, criteria.floor)
-    slow, error = routes.slow, routes.error
-    adjusted = np.minimum(1.0, upper_tail(slow / error) * slow.size)
-    practical = as_log(samples.metric, criteria.practical(samples.metric))
-    sure = (adjusted <= criteria.alpha) & (slow >= _PAIR_TAIL * practical)
-    chosen = np.nonzero(sure & _are_rare(slow))[0]
-    slow_ends = _slow_ends(excluded)
-    sends, receives = ("tx", "rx") if samples.metric == "goodput" else ("", "")
-    found: list[Suspect] = []
-    for index in chosen[np.argsort(-slow[chosen], kind="stable")].tolist():
-        a, b = routes.ends(index, samples)
-        if (a, sends) in slow_ends or (b, receives) in slow_ends or len(found) == _MOST_PAIRS:
-            continue
-        found.append(
-            Suspect(
-                kind="pair",
-                nodes=(a, b),
-                slowdown=as_slowdown(samples.metric, float(slow[index])),
-                z=float(slow[index] / error[index]),
-                p=float(adjusted[index]),
-                error=float(error[index]),
-                expected=float(np.median(expected[routes.place == index])),
-            )
-        )
-    return found
-
-
-def _are_rare(slow: Floats) -> Flags:
-    """Which are slower than most: what is as slow as many others is a kind of path that no topology
-    names, not a fault of one.
-    """
-    alike = slow.size - np.searchsorted(np.sort(slow), _AS_SLOW * slow)
-    return np.asarray(alike <= max(_FEW_ALIKE, _OFTEN * slow.size), dtype=np.bool_)
-
-
-def _slow_ends(suspects: Sequence[Suspect]) -> set[tuple[str, str]]:
-    """Nodes with the directions in which they are slow."""
-    return {
-        (one.nodes[0], direction)
-        for one in suspects
-        for direction in ((one.direction,) if one.direction else _EVERY_DIRECTION)
-    }
 
 
 def screened_blame(samples: Samples, suspect: Suspect) -> Blame:

@@ -14,7 +14,7 @@ from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.effects import Effects, explained, fine_strata
 from wireproof.locate.screen.fit import Fit, fit, port_levels, shown, tier_levels
-from wireproof.locate.screen.lone_pair import screen_two
+from wireproof.locate.screen.pairs import screen_two, suspected_pairs
 from wireproof.locate.screen.screened import Screened, least_found, path_blames
 from wireproof.locate.screen.strata import Kinds, one_kind
 from wireproof.locate.screen.summary import counts, notes_of, tiers
@@ -24,7 +24,6 @@ from wireproof.locate.screen.suspects import (
     is_sure,
     screened_blame,
     suspected_nodes,
-    suspected_pairs,
     with_tail,
     with_unsteady,
 )

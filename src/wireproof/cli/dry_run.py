@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from wireproof.cli.context import current_context
+from wireproof.cli.options import JOB
 from wireproof.launch.programs.program import shell_line
 from wireproof.launch.schedulers.slurm_job import JobRequest
 from wireproof.report.json.encode import json_text
@@ -15,26 +16,7 @@ from wireproof.workflow.check import PlannedCheck
 
 __all__ = ["show"]
 
-_OF_THE_JOB = {
-    "-N",
-    "--nodes",
-    "-p",
-    "--partition",
-    "-t",
-    "--time",
-    "-A",
-    "--account",
-    "-q",
-    "--qos",
-    "-w",
-    "--nodelist",
-    "-x",
-    "--exclude",
-    "--reservation",
-    "-C",
-    "--constraint",
-    "--wait",
-}
+_OF_THE_JOB = {name for option in JOB if option.name != "slurm" for name in option.opts}
 
 
 def _inside(argv: Sequence[str]) -> list[str]:

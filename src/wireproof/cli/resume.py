@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -17,62 +16,24 @@ from wireproof.cli.declare import flag, text
 from wireproof.cli.options import settings_file
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, PREFIX
-
-if TYPE_CHECKING:
-    from wireproof.workflow.resume import Invocation, StoredInvocation
+from wireproof.workflow.resume import (
+    ASKED,
+    EACH_TIME,
+    PROGRAMS,
+    STORABLE,
+    Invocation,
+    StoredInvocation,
+    allowed_variables,
+    recall,
+)
 
 __all__ = ["command", "invocation_of", "safe_words"]
-
-_OPTIONS = frozenset(
-    {
-        "prefix",
-        "profile",
-        "repeat",
-        "topology",
-        "rounds",
-        "all_pairs",
-        "model_world",
-        "model_fault",
-        "hosts",
-        "mpi",
-        "transport",
-        "fabric",
-        "nic",
-        "nic_selection",
-        "launcher",
-        "lab",
-        "virtual",
-        "scheduler",
-        "starter",
-        "slurm",
-        "nodes",
-        "job_partition",
-        "job_time",
-        "job_account",
-        "job_qos",
-        "job_nodelist",
-        "job_exclude",
-        "job_reservation",
-        "job_constraint",
-        "job_wait",
-        "link",
-        "mtu",
-        "pcie",
-        "physics",
-        "budget",
-        "deadline",
-        "sysfs_root",
-    }
-)
-_OF_EACH_TIME = ("out", "seed", "resume", "json")
 
 
 def invocation_of(context: click.Context) -> Invocation:
     """How the subcommand of ``context`` was asked for, in words that mean the same from
     everywhere.
     """
-    from wireproof.workflow.resume import Invocation
-
     variables = {PREFIX + name.upper(): text for name, (text, _) in settings_file().items()}
     environment = current_context().environment
     variables |= {name: text for name, text in environment.items() if name.startswith(PREFIX)}
@@ -92,13 +53,11 @@ def _given(context: click.Context) -> Iterator[tuple[click.Parameter, object]]:
     for parameter in context.command.params:
         name = parameter.name or ""
         chosen = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if chosen and name in _OPTIONS:
+        if chosen and name in STORABLE:
             yield parameter, context.params[name]
 
 
 def _names_program(parameter: click.Parameter, value: object) -> bool:
-    from wireproof.workflow.resume import PROGRAMS
-
     name = parameter.name or ""
     declared = DECLARED.get(name)
     return name in PROGRAMS and (declared is None or declared.is_program(str(value)))
@@ -129,15 +88,13 @@ def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
     Raises ``BadInput`` for an option that a stored run may not choose, and for a program that is to
     be named again.
     """
-    from wireproof.workflow.resume import ASKED
-
     verb = asked.argv[0]
     command = group.commands.get(verb) or group.get_command(click.Context(group), verb)
     assert command is not None  # noqa: S101  one of RESUMABLE
     context = command.make_context(verb, list(asked.argv[1:]), resilient_parsing=False)
     for name in sorted(parameter.name or "" for parameter in command.params):
         chosen = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if chosen and name not in _OPTIONS | set(_OF_EACH_TIME):
+        if chosen and name not in STORABLE | EACH_TIME:
             raise BadInput(
                 f"{ASKED} asks for {name}, which a stored run may not choose: repeat the command"
                 " yourself."
@@ -170,7 +127,6 @@ def _environment(asked: StoredInvocation) -> tuple[dict[str, str], dict[str, str
     our settings of the measurement those that are stored.
     """
     from wireproof.cli.console import say
-    from wireproof.workflow.resume import allowed_variables
 
     stored = allowed_variables(asked.environment)
     for name in sorted(set(asked.environment) - set(stored)):
@@ -207,7 +163,6 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     anew.
     """
     from wireproof.cli.console import say
-    from wireproof.workflow.resume import recall
 
     folder = folder.absolute()
     asked = recall(folder)

@@ -13,6 +13,7 @@ from typing import Literal, TypedDict, Unpack, cast
 from wireproof.launch.mpi.environment import own_environment
 from wireproof.model.pattern import Form
 from wireproof.model.plan import Formula
+from wireproof.report.json.located import LocateDocument
 from wireproof.report.json.result import Document
 from wireproof.settings.model_world import faults_of, model_of
 from wireproof.settings.physics_table import read_table
@@ -20,7 +21,6 @@ from wireproof.settings.resolve import DECLARED, Settings, resolve
 from wireproof.workflow import check as checking
 from wireproof.workflow import locate as locating
 from wireproof.workflow import measure as measuring
-from wireproof.workflow.locate import LocateDocument
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.specification import (
     CheckSpecification,

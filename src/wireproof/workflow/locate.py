@@ -24,21 +24,14 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric
 from wireproof.model.toml import LARGEST, read_toml
 from wireproof.plan.schedule import screen_rounds
+from wireproof.report.json.located import LocateDocument, WorstPair
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
 from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
 from wireproof.workflow.specification import LocateSpecification
 from wireproof.workflow.target.fabric import read_fabric
 
-__all__ = [
-    "LocateDocument",
-    "WorstPair",
-    "from_folder",
-    "from_table",
-    "from_world",
-    "joined",
-    "locate",
-]
+__all__ = ["from_folder", "from_table", "from_world", "joined", "locate"]
 
 ALL_ROWS = 4_000_000
 """Tables up to so many pairs are looked at as a whole; of larger ones each node's sample is."""
@@ -58,27 +51,6 @@ _MOST = {
 _MOST_SHARE = 100
 """Of a world: more is none, and overflows."""
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
-
-
-class WorstPair(msgspec.Struct, frozen=True, kw_only=True):
-    """A pair of nodes: ``value`` is what it reached (bytes per second or ns, as the metric says),
-    ``ratio`` that by what both its nodes do elsewhere.
-    """
-
-    origin: str
-    target: str
-    value: float
-    ratio: float
-
-
-class LocateDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What was concluded for each metric. ``worst_pairs``: of a table, those farthest below what
-    both their nodes do elsewhere. ``notes``: what was left out.
-    """
-
-    located: tuple[Located, ...]
-    notes: tuple[str, ...] = ()
-    worst_pairs: tuple[WorstPair, ...] = ()
 
 
 def locate(specification: LocateSpecification) -> LocateDocument:

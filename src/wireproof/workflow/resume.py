@@ -20,7 +20,9 @@ from wireproof.settings.resolve import DECLARED, PREFIX
 
 __all__ = [
     "ASKED",
+    "EACH_TIME",
     "PROGRAMS",
+    "STORABLE",
     "Invocation",
     "StoredInvocation",
     "allowed_variables",
@@ -36,6 +38,52 @@ PROGRAMS = ("launcher", "mpi", "prefix")
 """Options whose values can name programs. ``mpi`` and ``launcher`` have names, too, that are
 none.
 """
+STORABLE = frozenset(
+    {
+        "prefix",
+        "profile",
+        "repeat",
+        "topology",
+        "rounds",
+        "all_pairs",
+        "model_world",
+        "model_fault",
+        "hosts",
+        "mpi",
+        "transport",
+        "fabric",
+        "nic",
+        "nic_selection",
+        "launcher",
+        "lab",
+        "virtual",
+        "scheduler",
+        "starter",
+        "slurm",
+        "nodes",
+        "job_partition",
+        "job_time",
+        "job_account",
+        "job_qos",
+        "job_nodelist",
+        "job_exclude",
+        "job_reservation",
+        "job_constraint",
+        "job_wait",
+        "link",
+        "mtu",
+        "pcie",
+        "physics",
+        "budget",
+        "deadline",
+        "sysfs_root",
+    }
+)
+"""Options of a check that a stored run may choose. A new one is not stored before somebody has
+decided that it names no program.
+"""
+EACH_TIME = frozenset({"out", "seed", "resume", "json"})
+"""Options that each time has its own of."""
 _SETTINGS = (
     "hosts",
     "mpi",

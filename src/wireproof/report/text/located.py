@@ -5,10 +5,11 @@ missing.
 from __future__ import annotations
 
 from wireproof.model.located import Located
-from wireproof.report.located import MOST_LINES, Culprit, Story, stories
+from wireproof.report.json.located import LocateDocument
+from wireproof.report.located import MOST_LINES, Culprit, Story, stories, value_words
 from wireproof.report.section import Section
 
-__all__ = ["located_lines", "story_lines"]
+__all__ = ["document_lines", "located_lines", "story_lines"]
 
 _MOST_CAUSES = 2
 
@@ -23,6 +24,21 @@ def located_lines(section: Section) -> list[str]:
 def story_lines(located: tuple[Located, ...]) -> list[str]:
     """The same without a section: for what was located and not measured by us."""
     return [line for story in stories(located) for line in _story(story)]
+
+
+def document_lines(found: LocateDocument) -> list[str]:
+    """What was located in a table or a folder, and the pairs that are farthest below the others."""
+    lines = story_lines(found.located)
+    metric, practical = found.located[0].metric, found.located[0].practical
+    far = [pair for pair in found.worst_pairs if abs(1 - pair.ratio) > practical]
+    if far:
+        lines.append("Pairs farthest below what both their nodes do elsewhere")
+    lines += [
+        f"{pair.origin} -> {pair.target}: {value_words(metric, pair.value)},"
+        f" {pair.ratio:.0%} of that"
+        for pair in far
+    ]
+    return lines
 
 
 def _story(story: Story) -> list[str]:

@@ -29,7 +29,9 @@ def refuse_others(request: ToolRequest, tool: str, *able: str) -> None:
     fields).
     """
     for name, what in _NAMES.items():
-        if name not in able and getattr(request, name) not in (None, "", (), False):
+        value = getattr(request, name)
+        asked = value is not None and value is not False and value not in ("", ())
+        if asked and name not in able:
             raise BadInput(f"{tool} has no option for {what}: leave it out.")
 
 

@@ -33,7 +33,7 @@ file before it is used. Each finding has one of these codes; `wireproof explain 
 entry. This page is written by `wireproof.lint.catalogue.page()`, and a test keeps it equal to the
 catalogue.
 
-The kind of a file is told by its path (`/etc/modprobe.d/x.conf`, `*.sbatch`), else by its
+The path of a file tells its kind (`/etc/modprobe.d/x.conf`, `*.sbatch`), else by its
 content; `--kind` overrides it. A text that is none of them (a page pasted as `.txt` or `.md`) is
 read line by line: commands behind prompts and numbers, scripts between fences, lines of
 configuration files. Files that a script writes by a here-document or by `echo LINE >> FILE` are

@@ -137,7 +137,9 @@ def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[B
             f"{size.text} on {device}",
             [(size, str(CONNECTED_MOST))],
         )
-    elif interface.infiniband and value > DATAGRAM_MOST and set_mode(recipe, device) == "datagram":
+    elif (
+        interface.infiniband and value > DATAGRAM_MOST and ipoib_mode(recipe, device) == "datagram"
+    ):
         yield on(
             "command-mtu",
             recipe,
@@ -147,7 +149,7 @@ def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[B
         )
 
 
-def set_mode(recipe: Recipe, device: str) -> str:
+def ipoib_mode(recipe: Recipe, device: str) -> str:
     """The IPoIB mode that the text sets for a device, "" when it sets none or both."""
     modes: set[str] = set()
     for command in commands(recipe):

@@ -76,7 +76,7 @@ class Setting:
     how: str
 
 
-@dataclass(frozen=True, eq=False)  # compared by identity: what is derived from it is remembered
+@dataclass(eq=False)  # compared by identity: what is derived from it is remembered
 class Job:
     """The commands of one segment, in order, with what is around them."""
 

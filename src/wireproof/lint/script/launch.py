@@ -38,7 +38,7 @@ _HYDRA = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Launch:
     """``command.words[0]`` is the launcher (``mpirun``, ``srun`` …), ``program`` what it starts, ()
     when nothing.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 __all__ = ["Command", "Heredoc", "Redirect", "Word"]
 
@@ -39,7 +38,7 @@ class Heredoc:
     quoted: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Command:
     """One simple command. ``words[0]`` is the program, or the first option where a document shows
     options only; empty when the line only assigns. ``line`` to ``last`` are its physical lines;
@@ -57,12 +56,12 @@ class Command:
     outer: tuple[Word, ...] = field(default=())
     piped: bool = False
 
-    @cached_property
+    @property
     def program(self) -> str:
         """The program's name without its folder, "" when there is none."""
         return self.words[0].text.rsplit("/", 1)[-1] if self.words else ""
 
-    @cached_property
+    @property
     def texts(self) -> tuple[str, ...]:
         """The words' texts."""
         return tuple(word.text for word in self.words)

@@ -1,0 +1,52 @@
+"""Command lines of other programs."""
+
+from __future__ import annotations
+
+import pytest
+
+from wireproof.adapters import adapter, adapter_names
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.model.errors import BadInput
+from wireproof.model.tool import ToolRequest
+
+
+def test_what_is_not_asked_for_is_left_out_and_zero_is_asked_for() -> None:
+    assert given(("-a", None), ("-b", ""), ("-c", False)) == []
+    assert given(("-p", 0), ("-t", 2.50), ("-i", "eth0"), ("-R", True)) == [
+        *("-p", "0", "-t", "2.5", "-i", "eth0", "-R"),
+    ]
+
+
+def test_one_size() -> None:
+    assert one_size(ToolRequest(program="x"), "x takes one") is None
+    assert one_size(ToolRequest(program="x", sizes=(8,)), "x takes one") == 8
+    with pytest.raises(BadInput, match="x takes one: 2 sizes were asked for"):
+        one_size(ToolRequest(program="x", sizes=(8, 16)), "x takes one")
+
+
+def test_a_client_needs_a_server() -> None:
+    assert server_of(ToolRequest(program="x", server="n1"), "x") == ""
+    assert server_of(ToolRequest(program="x", role="client", server="n1"), "x") == "n1"
+    with pytest.raises(BadInput, match="x's client needs the server's address"):
+        server_of(ToolRequest(program="x", role="client"), "x")
+
+
+def test_what_a_program_has_no_option_for_is_refused_by_its_name() -> None:
+    with pytest.raises(BadInput, match="x has no option for a core to run on: leave it out"):
+        refuse_others(ToolRequest(program="x", cpu=0), "x", "sizes")
+    refuse_others(ToolRequest(program="x", sizes=(8,)), "x", "sizes")
+
+
+@pytest.mark.parametrize("tool", adapter_names())
+def test_extra_options_reach_every_program(tool: str) -> None:
+    benchmarks = {"qperf": "tcp_bw", "perftest": "ib_write_bw", "iperf3": "tcp"}
+    ask = ToolRequest(
+        program="p",
+        benchmark=benchmarks.get(tool, ""),
+        role="client",
+        server="" if tool in ("osu", "imb", "hpcc", "mpigraph", "nccl_tests") else "n1",
+        extra=("--own", "7"),
+    )
+    found = adapter(tool).argv(ask)
+    assert found[0] == "p"
+    assert " --own 7" in " ".join(found)

@@ -33,6 +33,13 @@ bool tells_port_bytes(std::string_view name) {
          (witness::contains(leaf, "bytes") || witness::contains(leaf, "octets"));
 }
 
+/// RDMA in software (rxe) counts its packets and no bytes, which are the interface's. Packets that
+/// stood still tell that the interface's bytes were the kernel's own.
+bool counts_software_rdma(std::string_view name) {
+  return name.starts_with("ib/") &&
+         (name.ends_with("/hw_counters/sent_pkts") || name.ends_with("/hw_counters/rcvd_pkts"));
+}
+
 /// Where a counter of 32 or 64 bits stops that does not wrap.
 bool stands_at_its_end(std::uint64_t value) { return value == UINT32_MAX || value == UINT64_MAX; }
 
@@ -132,7 +139,8 @@ witness::Delta Site::between(const witness::Snapshot& before, const witness::Sna
       continue;
     }
     const std::uint64_t moved = distance(*first, *second);
-    const bool explains = moved > 0 && (moved >= least || tells_trouble(name) || is_a_whole(name));
+    const bool explains = moved > 0 && (moved >= least || tells_trouble(name) || is_a_whole(name) ||
+                                        counts_software_rdma(name));
     if (explains || is_always_told(name, *second) || (all_bytes && tells_port_bytes(name)))
       told.changed.push_back({name, *first, *second});
   }
@@ -152,7 +160,9 @@ std::vector<witness::Standing> Site::standing() const {
   for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
     const std::string_view name = reader_.counter_name(i);
     const auto value = after_.at(i);
-    if (value && tells_port_bytes(name)) found.push_back({name, *value});
+    if (value && (tells_port_bytes(name) || counts_software_rdma(name))) {
+      found.push_back({name, *value});
+    }
   }
   return found;
 }

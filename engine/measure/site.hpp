@@ -48,13 +48,14 @@ class Site {
 
   /// `payload_bytes`: of a brief point, what this process moved. Then only what may explain it is
   /// told: changes of at least 1/64 of it (the coarsest byte counters count 8 bytes) and counters
-  /// of trouble that moved at all. Byte counters of claimed ports, and those that stand at their
-  /// largest value, are always told.
+  /// of trouble, or of packets of RDMA in software, that moved at all. Byte counters of claimed
+  /// ports, and those that stand at their largest value, are always told.
   witness::Delta point(std::optional<std::uint64_t> payload_bytes) const;
   /// Only what changed, of any counter.
   witness::Delta changes() const { return reader_.delta(before_, after_); }
-  /// The byte counters of ports that the reading after could read, with their values: of a counter
-  /// that no later reading lists it is then known that it stood still.
+  /// The byte counters of ports that the reading after could read, and the packet counters of RDMA
+  /// in software, with their values: of a counter that no later reading lists it is then known that
+  /// it stood still.
   std::vector<witness::Standing> standing() const;
   /// The whole run; every byte counter that is told of a point is told here, moved or not.
   witness::Delta run(std::optional<std::uint64_t> payload_bytes) const;

@@ -159,6 +159,26 @@ TEST(ModelCounters, DriverStatisticsAreOneFile) {
       "NIC statistics:\n     tx_bytes_phy: " + end + "\n     rx_bytes_phy: 0\n     other: 7\n");
 }
 
+TEST(ModelCounters, PacketsOfRdmaInSoftwareAreToldHoweverFew) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-b");
+  const std::string packets = "sys/class/infiniband/rxe0/ports/1/hw_counters/";
+  tree.write("0/" + packets + "sent_pkts", "7\n");
+  tree.write("0/" + packets + "rcvd_pkts", "9\n");
+  tree.write("0/" + packets + "link_downed", "9\n");
+  const Told r = test::run(
+      head(tree) + "model_counter rank=0 path=" + packets + "sent_pkts start=7 tx_message=1\n" +
+      "point id=1 pattern=stream message_bytes=65536 iterations=64 pairs=0-1 detail=brief\n");
+  const std::string idle = r.of_kind("idle", 0);
+  EXPECT_NE(idle.find(R"("ib/rxe0/1/hw_counters/sent_pkts":7)"), std::string::npos) << idle;
+  EXPECT_NE(idle.find(R"("ib/rxe0/1/hw_counters/rcvd_pkts":9)"), std::string::npos);
+  EXPECT_EQ(idle.find("link_downed"), std::string::npos);
+  const std::string point = r.of_kind("point", 0);
+  EXPECT_NE(point.find(R"("ib/rxe0/1/hw_counters/sent_pkts":[7,)"), std::string::npos) << point;
+  EXPECT_EQ(point.find("rcvd_pkts"), std::string::npos);  // stood still, as `standing` lets know
+}
+
 TEST(ModelCounters, AGroupMovesThemToo) {
   TemporaryTree tree;
   add_host(tree, "0", "boot-a");

@@ -146,6 +146,21 @@ def test_a_silent_counter_is_zero_only_where_it_can_be_read() -> None:
     assert seen(nic("ixgbe"), {}, idle=standing).complete
 
 
+def test_the_engine_tells_the_kernel_from_rdma_in_software_by_packets_that_stood_still() -> None:
+    port = nic("virtio_net", "rxe0", "Ethernet")
+    assert port.rdma is not None
+    rdma = msgspec.structs.replace(port.rdma, driver="rdma_rxe")
+    port = msgspec.structs.replace(port, rdma=rdma)
+    packets = {f"ib/rxe0/1/hw_counters/{name}": 7 for name in ("sent_pkts", "rcvd_pkts")}
+    moved = {"net/hsn0/tx_bytes": (0, 5_000_000), "net/hsn0/rx_bytes": (0, 8000)}
+    both = Idle(rank=0, interval_ns=0.2e9, standing={"net/hsn0/tx_bytes": 0} | packets)
+    old = Idle(rank=0, interval_ns=0.2e9, standing={"net/hsn0/tx_bytes": 0})
+    some = {"ib/rxe0/1/hw_counters/sent_pkts": (7, 1207)}
+    assert dict(seen(port, moved, idle=both).by) == {"kernel": 5_000_000, "rdma": 0}
+    assert "kernel" not in dict(seen(port, moved | some, idle=both).by)
+    assert "kernel" not in dict(seen(port, moved, idle=old).by)
+
+
 def test_ranks_of_one_namespace_share_a_reader() -> None:
     hosts = {0: host(nic(), 0), 1: host(nic(), 1), 2: host(nic(), 2, "c"), 3: host(nic(), 3, "c")}
     found = readers(

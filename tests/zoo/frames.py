@@ -182,14 +182,14 @@ def _settled_s(scene: Scene) -> float:
 
 
 def _standing(machine: Machine, t_s: float) -> dict[str, int]:
-    """Byte counters that can be read."""
-    bytes_ = {
+    """Byte counters that can be read, and the packet counters of RDMA in software."""
+    listed = {
         port.spelled(file)
         for port in (LOOPBACK, *machine.ports)
         for file in port.files
-        if file.what == "bytes"
+        if file.what == "bytes" or file.path.endswith(("/sent_pkts", "/rcvd_pkts"))
     }
-    return {name: value for name, value in machine.reading(t_s).items() if name in bytes_}
+    return {name: value for name, value in machine.reading(t_s).items() if name in listed}
 
 
 def _reading(world: Timeline, played: Played, rank: int) -> WitnessReading:

@@ -81,7 +81,7 @@ def test_every_mpi_starts_under_every_scheduler(mpi: Mpi, scheduler: str, starte
 
 def test_a_scheduler_of_somebody_elses_is_one_record(monkeypatch: pytest.MonkeyPatch) -> None:
     def build(asked: LaunchRequest) -> LaunchCommand:
-        return LaunchCommand(argv=("mine", *asked.words), environment={}, launcher="mine")
+        return LaunchCommand(argv=("mine", *asked.rank_argv), environment={}, launcher="mine")
 
     monkeypatch.setattr(SCHEDULERS, "_records", dict(SCHEDULERS._records))
     record = Scheduler(

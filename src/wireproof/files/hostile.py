@@ -84,9 +84,11 @@ def read_bounded(
     bytes.
     """
     with open_regular(path, follow=follow, folder=folder) as file:
-        size_told = os.fstat(file.fileno()).st_size
-        data = file.read(largest + 1) if size_told <= largest else b""
-    if max(size_told, len(data)) > largest:  # /proc tells 0, a sparse file more than a disk holds
+        stated_size = os.fstat(file.fileno()).st_size
+        data = file.read(largest + 1) if stated_size <= largest else b""
+    if (
+        max(stated_size, len(data)) > largest
+    ):  # /proc states 0, a sparse file more than a disk holds
         size = f"{largest >> 20} MiB" if largest >= 1 << 20 else f"{largest} bytes"
         raise OSError(errno.EFBIG, f"it is larger than {size}", str(path))
     return data

@@ -60,7 +60,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
         return Missing(missing_code(self.ended), self.reason, reached)
 
 
-def _last_words(talk: bytes) -> str:
+def _causes_in(talk: bytes) -> str:
     """The lines of talk that name a cause, else the last ones that say something.
 
     Launchers add paragraphs of their own after the one line that matters: the first causes are the
@@ -101,7 +101,7 @@ def _signal_seen(exit_status: int | None, talk: str) -> int | None:
 def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the launcher") -> str:
     """Names rank and host of a process that a signal has ended, as far as the launcher said.
 
-    A launcher always tells of a rank's death. When nothing was told, ``what`` we have started was
+    A launcher always reports a rank's death. When it reported none, ``what`` we have started was
     ended itself.
     """
     try:
@@ -132,8 +132,8 @@ def _at(culprit: int | None, plan: Plan) -> str:
     return f" at point {point.id} ({point.pattern}, {point.message_bytes} B)"
 
 
-def _told(frames: Sequence[Frame], culprit: int | None) -> list[EngineError]:
-    """Errors that the engine has told itself: of the whole run, or of the point that was under
+def _reported(frames: Sequence[Frame], culprit: int | None) -> list[EngineError]:
+    """Errors that the engine has reported itself: of the whole run, or of the point that was under
     way.
     """
     return [
@@ -146,9 +146,9 @@ def _sentence(error: EngineError) -> str:
     return f"deadline: {said}" if error.code == "deadline" and "deadline" not in said else said
 
 
-def _by_engine(told: Sequence[EngineError]) -> tuple[Ended, str] | None:
+def _by_engine(errors: Sequence[EngineError]) -> tuple[Ended, str] | None:
     """What the engine's own errors decide: the first one names the cause, others follow from it."""
-    for error in told:
+    for error in errors:
         if "mismatch" in error.code:
             return "mismatch", _sentence(error)
         if error.code == "deadline":
@@ -159,7 +159,7 @@ def _by_engine(told: Sequence[EngineError]) -> tuple[Ended, str] | None:
 
 
 _FOLLOWED = ("-lost", "-gone", "interrupted")
-"""Codes by which the survivors tell of what a lost rank brought upon them: the launcher may know
+"""Codes by which the survivors report what a lost rank brought upon them: the launcher may know
 better why.
 """
 
@@ -185,13 +185,13 @@ def classify(
             ending, ended="interrupted", reason=said + _where(ending, plan)
         )
     lost = lost_ranks(plan, frames, talk)
-    told = _told(frames, ending.culprit)
+    errors = _reported(frames, ending.culprit)
     unnamed = (
         ending.ended == "rank-lost"
         and _signal_seen(exit_status, talk.decode("utf-8", "replace")) is None
     )
-    if lost and (unnamed or (ending.ended == "failed" and not told)):
-        # The launcher said it in words of its own, and left with a status that says nothing.
+    if lost and (unnamed or (ending.ended == "failed" and not errors)):
+        # The launcher has sentences of its own for it, and left with a status that says nothing.
         reason = "; ".join(list(lost.values())[:_MOST_NAMED]) + _where(ending, plan)
         return msgspec.structs.replace(ending, ended="rank-lost", reason=reason, lost=lost)
     return msgspec.structs.replace(ending, lost=lost)
@@ -204,7 +204,7 @@ def _where(ending: Ending, plan: Plan) -> str:
 def _without_names(
     plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status: int | None, timed_out: str
 ) -> Ending:
-    """The ending as far as frames and exit status tell it."""
+    """The ending as far as frames and exit status show it."""
     culprit = under_way(frames)
     close = next((frame for frame in frames if isinstance(frame, Close)), None)
     opened = any(isinstance(frame, Open) for frame in frames)
@@ -214,7 +214,7 @@ def _without_names(
         and close.failed == 0
         and {p.id for p in plan.points} <= sealed_points(frames)
     ):
-        # a library that does not end after everything was told costs nothing
+        # a library that does not end after everything was sent costs nothing
         return Ending(ended="done", reason="")
     if timed_out:
         late: Ended = "deadline" if opened else "not-started"
@@ -222,18 +222,18 @@ def _without_names(
         return Ending(ended=late, reason=timed_out + where, culprit=culprit)
     if close is not None and exit_status == 0:
         return Ending(ended="done", reason="")
-    told = _told(frames, culprit)
-    if close is not None and exit_status == 1 and not told:
+    errors = _reported(frames, culprit)
+    if close is not None and exit_status == 1 and not errors:
         return Ending(ended="failed", reason=f"{close.failed} of {close.points} points failed")
     where = _at(culprit, plan) if culprit is not None else ""
     what = "the engine" if plan.transport.kind in ("null", "model") else "the launcher"
-    ended, reason = _by_engine(told) or _by_launcher(frames, told, talk, exit_status, what)
+    ended, reason = _by_engine(errors) or _by_launcher(frames, errors, talk, exit_status, what)
     return Ending(ended=ended, reason=reason + where, culprit=culprit)
 
 
 def _by_launcher(
     frames: Sequence[Frame],
-    told: Sequence[EngineError],
+    errors: Sequence[EngineError],
     talk: bytes,
     exit_status: int | None,
     what: str,
@@ -243,10 +243,10 @@ def _by_launcher(
     number = _signal_seen(exit_status, text)
     if number is not None:
         return "rank-lost", _lost(number, text, frames, what)
-    if told:
-        return "rank-lost", _sentence(told[0])
+    if errors:
+        return "rank-lost", _sentence(errors[0])
     status = f"exit status {exit_status}" if exit_status is not None else "no exit status"
-    said = _last_words(talk)
+    said = _causes_in(talk)
     if not any(isinstance(frame, Open) for frame in frames):
         return "not-started", f"the engine did not start ({status}): {said or 'it said nothing'}"
     return "failed", f"{said or 'the engine said nothing'} ({status})"
@@ -255,7 +255,7 @@ def _by_launcher(
 def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[int, Missing]:
     """Why each planned point without a frame has none."""
     sealed = sealed_points(frames)
-    told = {
+    own = {
         it.id: Missing(_error_code(it), _sentence(it))
         for it in frames
         if isinstance(it, EngineError) and it.id is not None
@@ -267,7 +267,7 @@ def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[
         if point.id == ending.culprit and ending.reason:
             missing[point.id] = ending.missing(reached=True)
         else:
-            missing[point.id] = told.get(point.id) or ending.missing(reached=False)
+            missing[point.id] = own.get(point.id) or ending.missing(reached=False)
     return missing
 
 

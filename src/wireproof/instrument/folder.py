@@ -26,14 +26,14 @@ __all__ = ["DiskFull", "RunFolder", "open_folder"]
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RESERVE_FOR_POINT = 512
-"""Room for the reason why a point is missing, which is told for each of them when the disk is
+"""Room for the reason why a point is missing, which is kept for each of them when the disk is
 full.
 """
 RESERVE = ".reserve"
 FRAMES = "frames.jsonl"
 CHUNK = 1 << 20
 LOG_BYTES = 8 << 20
-"""More talk than this tells nothing new and fills disks: the rest is counted, not kept."""
+"""More output than this says nothing new and fills disks: the rest is counted, not kept."""
 
 
 class DiskFull(CouldNotMeasure):

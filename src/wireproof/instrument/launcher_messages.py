@@ -140,7 +140,7 @@ def killed(lines: Sequence[str], names: RankNames) -> Evidence:
             how = parts.get("signal") or _how(lines[number + 1 : number + 4])
             if how is None:
                 break
-            # Hydra kills a lost rank's neighbours itself and may tell of one of those: then it is
+            # Hydra kills a lost rank's neighbours itself and may report one of those: then it is
             # their host.
             pid = 0 if int(how) == _KILL else int(parts["pid"])
             ranks = {int(parts["rank"])} if parts.get("rank") else names.on(parts["host"], pid)

@@ -141,10 +141,10 @@ def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames)
             "tcp-stalled",
             "tcp-absent",
         ):
-            teller = f"rank {frame.rank or 0}"
+            survivor = f"rank {frame.rank or 0}"
             yield (
                 _named(frame.message),
-                f"{teller} lost it: {clean_text(frame.message.encode(), 160)}",
+                f"{survivor} lost it: {clean_text(frame.message.encode(), 160)}",
             )
 
 

@@ -333,7 +333,7 @@ def _finish(
     try:
         folder.document(document)
     except DiskFull:
-        # run.json still says "running", and the frames are good: load_run tells the rest.
+        # run.json still says "running", and the frames are good: load_run says the rest.
         if ending.ended != "disk-full":
             raise
     run = assemble(frames, claim=document.claim, provenance=document.provenance, missing=missing)

@@ -37,7 +37,7 @@ class RankNames:
                 self._by_name.setdefault(form, set()).add(rank)
 
     def on(self, host: str, pid: int = 0) -> set[int]:
-        """Ranks of a host; of that process alone when the frames have told the pids."""
+        """Ranks of a host; of that process alone when the frames have the pids."""
         host = host.strip("[]'\",.:;").lower()
         ranks = self._by_name.get(host) or self._by_name.get(_short(host)) or set()
         return {rank for rank in ranks if (rank, pid) in self._by_pid} or set(ranks)

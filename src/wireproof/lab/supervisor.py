@@ -94,7 +94,7 @@ def _spawn(argv: list[str], descriptors: tuple[int, int]) -> None:
         timeout=_PATIENCE_S,
         check=False,
     )
-    # 125 has told its reason over the report socket; anything else is a program that cannot run at
+    # 125 has sent its reason over the report socket; anything else is a program that cannot run at
     # all.
     if done.returncode not in (0, 125):
         raise LabError(f"{argv[0]} ended with status {done.returncode}: reinstall wireproof.")
@@ -134,8 +134,8 @@ def _collect(
                 outer[name] = pid
             case ["node", name, number]:
                 inner[name] = int(number)
-            case ["error", *words]:
-                raise LabError(explain(" ".join(words), user))
+            case ["error", *reason]:
+                raise LabError(explain(" ".join(reason), user))
             case _:
                 raise LabError("the lab's supervisor ended without a reason: see `dmesg`.")
     return outer, inner

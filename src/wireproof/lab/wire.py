@@ -93,12 +93,12 @@ def wire_text(topology: Topology, faults: Sequence[Fault], revision: int) -> str
     lines = [f"revision {revision}", f"seed {topology.seed}", f"late_ns {LATE_NS}"]
     switches = list(dict.fromkeys(network.bridge for network in topology.networks))
     for node, network in wire_ports(topology):
-        ways = [
+        directions = [
             _line(topology, faults, node, network, direction).text(direction)
             for direction in ("tx", "rx")
         ]
         place = f"domain={switches.index(network.bridge)} mtu={network.mtu} queue={QUEUE_BYTES}"
-        lines.append(f"port {node} {network.device} {place} {' '.join(ways)}")
+        lines.append(f"port {node} {network.device} {place} {' '.join(directions)}")
     return "\n".join(lines) + "\n"
 
 

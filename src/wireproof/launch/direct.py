@@ -11,7 +11,7 @@ __all__ = ["direct"]
 def direct(request: LaunchRequest) -> LaunchCommand:
     """The engine itself."""
     return LaunchCommand(
-        argv=tuple(request.words),
+        argv=tuple(request.rank_argv),
         environment=dict(request.extra),
         launcher="none",
         clear=clearings(None),

@@ -123,7 +123,7 @@ class NodeState(Protocol):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Queries:
-    """What a scheduler answers of its jobs and nodes. The last argument of each is the words ahead
+    """What a scheduler answers of its jobs and nodes. The last argument of each is the argv ahead
     of the scheduler's own commands. ``job_ended``: why a job does not run any more; ``node_states``
     by host; ``topology``: its description of the fabric, as ``topology_command`` prints it.
     """
@@ -138,7 +138,7 @@ class Queries:
 Options = Callable[
     [LaunchRequest, Sequence[str], Sequence[str]], Sequence[tuple[LaunchRequest, str]]
 ]
-"""(request, the job's hosts, words ahead of the scheduler's commands) to each request that can
+"""(request, the job's hosts, argv ahead of the scheduler's commands) to each request that can
 start, best first, with the reason.
 """
 
@@ -149,7 +149,7 @@ class Scheduler:
     ranks in a job. ``program``: what starts them, looked for on PATH. ``reach``: how the MPIs' own
     launchers start their daemons there, by the request's ``starter``. ``nested``: it runs inside
     allocations of others, so it is asked first. ``sockets``: it starts the engine without MPI too.
-    ``options``: given where the scheduler itself says in which ways ranks can be started.
+    ``options``: given where the scheduler itself says how ranks can be started.
     ``queries``: given where it can be asked. ``endings``: pattern and sentence for what stands in a
     log when it ended the job. ``check_task`` raises ``BadInput`` in a task that must
     not start a launch of its own.

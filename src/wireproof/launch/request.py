@@ -66,7 +66,7 @@ class LaunchRequest:
     in_job_order: bool = False
 
     @property
-    def words(self) -> list[str]:
+    def rank_argv(self) -> list[str]:
         """What each rank runs."""
         return [*self.prefix, *(self.program or (str(self.engine.path), "run"))]
 
@@ -96,7 +96,7 @@ class LaunchRequest:
 
     @property
     def claimed_nics(self) -> tuple[str, ...]:
-        """The distinct NICs that the MPI is told to use; empty when it is left its own choice."""
+        """The distinct NICs that the MPI is to use; empty when it is left its own choice."""
         return (
             ()
             if self.nic_selection == "none"
@@ -125,7 +125,7 @@ class LaunchRequest:
         )
 
     def sections(self) -> list[tuple[str, str, int]]:
-        """Runs of (host, claimed NIC, count) in rank order, for launchers that are told rank by
+        """Runs of (host, claimed NIC, count) in rank order, for launchers that place rank by
         rank.
         """
         nics = self.nics if self.nic_selection == "claimed" and self.nics else ("",) * self.size
@@ -135,7 +135,7 @@ class LaunchRequest:
 
 class RequestFields(TypedDict, total=False):
     """Fields of ``LaunchRequest`` that say where and how ranks are started; the fabric is apart,
-    because some name it in another way.
+    because some name it differently.
     """
 
     hosts: tuple[str, ...]

@@ -30,7 +30,7 @@ TRY_SECONDS = 10.0
 
 
 class Capability(msgspec.Struct, frozen=True, kw_only=True):
-    """``works`` None: could not be told. ``detail`` is what was seen; ``advice`` what to do when it
+    """``works`` None: not known. ``detail`` is what was seen; ``advice`` what to do when it
     does not work.
     """
 

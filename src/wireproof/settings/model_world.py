@@ -1,4 +1,4 @@
-"""The model transport's world and its planted faults, from words."""
+"""The model transport's world and its planted faults, from text."""
 
 from __future__ import annotations
 

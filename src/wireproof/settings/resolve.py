@@ -190,7 +190,7 @@ def _as_text(value: object, where: str) -> str:
 
 
 def _line_of(text: str, key: str) -> int:
-    """Line of ``key`` in the file: the parser tells none."""
+    """Line of ``key`` in the file: the parser has none."""
     for number, line in enumerate(text.splitlines(), start=1):
         if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
             return number

@@ -57,7 +57,7 @@ def migrate(
 ) -> dict[str, Any]:
     """``document`` (decoded JSON of ``name``) in schema ``target``.
 
-    Raises ``BadInput`` when it is not ours, is newer than we are, or has no known way up.
+    Raises ``BadInput`` when it is not ours, is newer than we are, or has no known migration.
     """
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise BadInput(

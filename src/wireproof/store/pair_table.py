@@ -2,8 +2,8 @@
 never as a whole.
 
 A matrix of 10,000 nodes has 100 million directed pairs. What `locate` needs of it is a sample of
-every node's pairs (20 to 60 partners tell a node), the medians of all nodes, of groups of nodes,
-and the few worst pairs.
+every node's pairs (20 to 60 partners are enough for a node), the medians of all nodes, of groups
+of nodes, and the few worst pairs.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class PairTable:
         )
 
     def sample(self, partners: int) -> Columns:
-        """About ``partners`` pairs of each node each way, chosen by a hash: the same ones every
-        time.
+        """About ``partners`` pairs of each node in each direction, chosen by a hash: the same ones
+        every time.
         """
         share = min(1.0, partners * len(self.nodes) / max(1, self.rows))
         bound = int(share * (1 << 20))

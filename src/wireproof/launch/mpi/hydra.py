@@ -82,17 +82,17 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
         notes.append(
             f"{request.size} ranks on {request.cores} cores: they share them as the kernel decides"
         )
-    argv = hydra_argv(request, environment, mpich_nic, request.words)
+    argv = hydra_argv(request, environment, mpich_nic, request.rank_argv)
     return request.started("hydra", argv, environment, clear=clearings("mpich"), notes=tuple(notes))
 
 
 def sockets(request: LaunchRequest) -> LaunchCommand:
-    """The engine without MPI, one per rank: any Hydra tells it rank and size (``PMI_RANK``,
+    """The engine without MPI, one per rank: any Hydra gives it rank and size (``PMI_RANK``,
     ``PMI_SIZE``).
     """
     if not request.meet:
         raise CouldNotMeasure("the tcp transport needs an address of rank 0's host to meet at.")
-    engine = [*request.words, "--meet", request.meet]
+    engine = [*request.rank_argv, "--meet", request.meet]
     argv = hydra_argv(request, dict(request.extra), lambda _request, _nic: {}, engine)
     return LaunchCommand(
         argv=tuple(argv),

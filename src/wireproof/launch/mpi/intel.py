@@ -29,7 +29,7 @@ def intel(request: LaunchRequest) -> LaunchCommand:
     crowded = (
         f"{request.size} ranks on {request.cores} cores: Intel MPI was told to yield and not to pin"
     )
-    argv = hydra_argv(request, environment, intel_nic, request.words)
+    argv = hydra_argv(request, environment, intel_nic, request.rank_argv)
     notes = (crowded,) if request.crowded else ()
     return request.started("intel-hydra", argv, environment, clear=clearings("intel"), notes=notes)
 

@@ -27,7 +27,7 @@ def _daemons(request: LaunchRequest, major: int) -> list[str]:
     if reach.openmpi and not request.agent:
         return ["--mca", "plm", reach.openmpi]
     agent = request.agent or reach.agent
-    # An allocation around us would start the daemons its own way: the user named the hosts, so ssh
+    # An allocation around us would start the daemons by itself: the user named the hosts, so ssh
     # does.
     plm, name = ("ssh", "plm_ssh_agent") if major >= 5 else ("rsh", "plm_rsh_agent")
     return ["--mca", "plm", plm, *(["--mca", name, agent] if agent else [])]
@@ -42,7 +42,7 @@ def _remote(request: LaunchRequest, major: int) -> list[str]:
     prefix = request.install.launcher.parent.parent if request.install else Path("/usr")
     if not prefix.is_absolute():
         return arguments
-    # A prefix that no login shell knows must be told to the daemons on the other hosts.
+    # The daemons on the other hosts need a prefix that no login shell knows.
     return (
         arguments
         if prefix in (Path("/usr"), Path("/usr/local"))
@@ -127,7 +127,7 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
         word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")
     ]
     argv += ["--wdir", request.folder] if request.folder else []
-    argv += _placement(request, request.words)
+    argv += _placement(request, request.rank_argv)
     notes = [f"{request.size} ranks on {request.cores} cores: Open MPI was told to yield when idle"]
     return request.started(
         f"open-mpi-{major}",

@@ -38,7 +38,7 @@ def _reach(request: LaunchRequest) -> list[str]:
 
 def _placement(request: LaunchRequest) -> list[str]:
     if request.local:
-        return ["-n", str(request.size), *request.words]
+        return ["-n", str(request.size), *request.rank_argv]
     argv: list[str] = []
     hosts = [host for host, _, _ in request.sections()]
     counts = {count for _, _, count in request.sections()}
@@ -52,11 +52,17 @@ def _placement(request: LaunchRequest) -> list[str]:
             f"ppr:{each}:node",
             "-n",
             str(request.size),
-            *request.words,
+            *request.rank_argv,
         ]
     for index, (host, _, count) in enumerate(request.sections()):
         argv += [":"] if index else []
-        argv += ["--host", f"{host}:{hosts.count(host) * count}", "-n", str(count), *request.words]
+        argv += [
+            "--host",
+            f"{host}:{hosts.count(host) * count}",
+            "-n",
+            str(count),
+            *request.rank_argv,
+        ]
     return argv
 
 

@@ -1,5 +1,5 @@
-"""For launchers that are told once for all ranks: which variables, how many on each host, in which
-order. Pure.
+"""For launchers that take one instruction for all ranks: which variables, how many on each host,
+in which order. Pure.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def rank_order(request: LaunchRequest) -> Order:
 
 def uniform_environment(request: LaunchRequest, nic: str) -> dict[str, str]:
     """What every rank needs in its environment: the MPI's library, its NIC, the user's own
-    words.
+    variables.
     """
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")

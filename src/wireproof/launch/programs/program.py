@@ -154,19 +154,19 @@ def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstal
 
 
 def pinned(
-    words: Sequence[str], cpu: int | None, family: Family, *, lab: bool = False
+    argv: Sequence[str], cpu: int | None, family: Family, *, lab: bool = False
 ) -> tuple[list[str], dict[str, str]]:
-    """(words, environment) that keep the one rank of a host on core ``cpu``.
+    """(argv, environment) that keep the one rank of a host on core ``cpu``.
 
     Intel MPI pins by itself and would undo another's mask; the others leave ``taskset`` alone. A
     lab's nodes all believe that they own the machine, so Intel's own pinning is off there.
     """
     if cpu is None:
-        return list(words), {}
+        return list(argv), {}
     pins = {} if lab else MPIS[family].pins
     if pins:
-        return list(words), {name: value.format(cpu=cpu) for name, value in pins.items()}
-    return ["taskset", "-c", str(cpu), *words], {}
+        return list(argv), {name: value.format(cpu=cpu) for name, value in pins.items()}
+    return ["taskset", "-c", str(cpu), *argv], {}
 
 
 def _carried(fabric: str, family: Family) -> tuple[Fabric, Netmod]:
@@ -187,13 +187,13 @@ def _library_folders(install: MpiInstall) -> tuple[Path, ...]:
 
 def prepare_program(
     install: MpiInstall,
-    words: Sequence[str],
+    argv: Sequence[str],
     *,
     fabric: str = "",
     environment: Mapping[str, str] | None = None,
     **wishes: Unpack[RequestFields],
 ) -> LaunchCommand:
-    """The command that starts ``words`` on the hosts of ``wishes`` (fields of ``LaunchRequest``)
+    """The command that starts ``argv`` on the hosts of ``wishes`` (fields of ``LaunchRequest``)
     under ``install``.
 
     Pure but for the count of cores. ``environment`` goes to every rank.
@@ -202,13 +202,13 @@ def prepare_program(
     extra = {**mpi.detailed, **mpi.placed} if wishes.get("hosts") else {}
     extra |= environment or {}
     engine = EngineChoice(
-        abi=install.abi or "nompi", path=Path(words[0]), library_folders=_library_folders(install)
+        abi=install.abi or "nompi", path=Path(argv[0]), library_folders=_library_folders(install)
     )
     carried, netmod = _carried(fabric, install.family)
     request = LaunchRequest(
         engine=engine,
         install=install,
-        program=tuple(words),
+        program=tuple(argv),
         fabric=carried,
         netmod=netmod,
         extra=tuple(sorted(extra.items())),

@@ -61,7 +61,7 @@ def flux(request: LaunchRequest) -> LaunchCommand:
         return MPIS[request.install.family].build(request)
     environment = uniform_environment(request, one_nic(request, "flux run"))
     argv = ["flux", "run", "--unbuffered", "--input=0", *_options(request, environment)]
-    argv += request.words
+    argv += request.rank_argv
     note = "Flux numbers the hosts in its own order: the engine says which rank ran where"
     clear = clearings(request.install.family)
     return request.started("flux", argv, environment, clear=clear, notes=(note,))
@@ -95,17 +95,17 @@ def flux_job_hosts_argv(job: str) -> list[str]:
 
 
 def _detect(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
-    """A batch or alloc job is an instance of its own (``FLUX_URI``), told by ``FLUX_ENCLOSING_ID``;
-    a task that the system's own instance started has its job's id only. In an instance without an
-    id all its hosts are ours.
+    """A batch or alloc job is an instance of its own (``FLUX_URI``), named by
+    ``FLUX_ENCLOSING_ID``; a task that the system's own instance started has its job's id only. In
+    an instance without an id all its hosts are ours.
     """
     if not environment.get("FLUX_URI") and not environment.get("FLUX_JOB_ID"):
         return None
     enclosing, task = job_id(environment, "FLUX_ENCLOSING_ID"), job_id(environment, "FLUX_JOB_ID")
-    ways = [flux_hosts_argv(), ["flux", "getattr", "hostlist"]]
+    questions = [flux_hosts_argv(), ["flux", "getattr", "hostlist"]]
     if task and not enclosing:
-        ways.insert(0, flux_job_hosts_argv(task))
-    for argv in ways:
+        questions.insert(0, flux_job_hosts_argv(task))
+    for argv in questions:
         text = ",".join(ask(argv, environment).split())
         if text:
             hosts = hosts_in(text, f"what `{' '.join(argv[:3])}` printed")

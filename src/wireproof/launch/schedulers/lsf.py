@@ -37,9 +37,9 @@ def lsf(request: LaunchRequest) -> LaunchCommand:
     if PurePath(request.agent).name == "jsrun":
         return _jsrun(request)
     command = MPIS[request.install.family].build(request)
-    way = request.agent or "blaunch"
+    reached_by = request.agent or "blaunch"
     return dataclasses.replace(
-        command, notes=(*command.notes, f"a job of LSF: its hosts are reached by {way}")
+        command, notes=(*command.notes, f"a job of LSF: its hosts are reached by {reached_by}")
     )
 
 
@@ -69,7 +69,7 @@ def _jsrun(request: LaunchRequest) -> LaunchCommand:
         word for name, value in sorted(environment.items()) for word in ("--env", f"{name}={value}")
     ]
     note = "jsrun chooses among the job's hosts itself: the engine says which rank ran where"
-    argv += request.words
+    argv += request.rank_argv
     return request.started("jsrun", argv, environment, clear=clearings("openmpi"), notes=(note,))
 
 

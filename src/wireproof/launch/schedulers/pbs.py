@@ -31,13 +31,13 @@ def pbs(request: LaunchRequest) -> LaunchCommand:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     command = MPIS[request.install.family].build(request)
     if request.agent:
-        way = request.agent
+        reached_by = request.agent
     elif request.starter != "scheduler":
-        way = "ssh"
+        reached_by = "ssh"
     else:
-        way = "tm" if "tm" in command.argv else "pbs_tmrsh"
+        reached_by = "tm" if "tm" in command.argv else "pbs_tmrsh"
     return dataclasses.replace(
-        command, notes=(*command.notes, f"a job of PBS: its hosts are reached by {way}")
+        command, notes=(*command.notes, f"a job of PBS: its hosts are reached by {reached_by}")
     )
 
 

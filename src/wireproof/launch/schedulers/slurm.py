@@ -146,7 +146,7 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
     command = mpi.build(dataclasses.replace(request, agent="", extra=tuple(sorted(extra.items()))))
     return dataclasses.replace(
         command,
-        argv=tuple(_own_argv(command.argv, family, request.words)),
+        argv=tuple(_own_argv(command.argv, family, request.rank_argv)),
         environment={**command.environment, **_OWN_STEPS, **job},
         launcher=f"{command.launcher}+slurm",
         clear=(*command.clear, *_STEP_MARKS),
@@ -162,7 +162,7 @@ def slurm(request: LaunchRequest) -> LaunchCommand:
         return _by_own_launcher(request)
     family = request.install.family if request.install and not request.meet else None
     plugin = request.plugin or (MPIS[family].pmi if family else "none")
-    words = request.words
+    words = request.rank_argv
     if request.meet:
         words = [*request.prefix, str(request.engine.path), "run", "--meet", request.meet]
     crowded = f"{request.size} ranks on {request.cores} cores: they were told to yield"

@@ -30,7 +30,7 @@ _LONGEST = 300
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobState:
-    """A job in the queue: Slurm's words for state and reason, the expected start ("" unknown), the
+    """A job in the queue: Slurm's own state and reason, the expected start ("" unknown), the
     wait so far.
     """
 
@@ -43,7 +43,7 @@ class JobState:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobInfo:
-    """A job as ``scontrol show job`` tells it; ``hosts`` in Slurm's order, ``limit`` as Slurm
+    """A job as ``scontrol show job`` shows it; ``hosts`` in Slurm's order, ``limit`` as Slurm
     writes it.
     """
 
@@ -58,7 +58,7 @@ class JobInfo:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NodeState:
-    """``state`` is Slurm's word without its marks; ``reason`` the administrator's; ``usable``: jobs
+    """``state`` is Slurm's name without its marks; ``reason`` the administrator's; ``usable``: jobs
     can run there.
     """
 
@@ -226,7 +226,7 @@ _REVOKED = re.compile(
 
 
 def refusal(stderr: str, what: str = "the job") -> WireproofError:
-    """One sentence with Slurm's own words: ``BadInput`` when the request is at fault, else
+    """One sentence that quotes Slurm: ``BadInput`` when the request is at fault, else
     ``CouldNotMeasure``.
     """
     lines = [_plain(_NOISE.sub("", line.strip())) for line in stderr[: 1 << 16].splitlines()]
@@ -267,7 +267,7 @@ _ENDS = {
 def why_ended(info: JobInfo) -> str:
     """One sentence for a job that does not run any more, "" while it runs or waits.
 
-    From inside its own batch script a job that is ended is COMPLETING, and only the reason can tell
+    From inside its own batch script a job that is ended is COMPLETING, and only the reason says
     why.
     """
     state = info.state.split("+")[0]

@@ -36,7 +36,7 @@ class JobRequest:
     limit.
 
     ``wait_s``: how long to wait in the queue, ``poll_s`` how often its state is asked for.
-    ``extra``: the site's own options of salloc and sbatch. ``through``: words ahead of every
+    ``extra``: the site's own options of salloc and sbatch. ``through``: argv ahead of every
     command that is run, a program that runs the rest (a lab's ``enter``).
     """
 

@@ -235,9 +235,9 @@ def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation
     """Ask Slurm for nodes, wait for them, and hold them until ``release`` (or until this process
     ends).
 
-    ``on_state`` is told state and reason every ``poll_s`` seconds while the job waits. Raises
+    ``on_state`` gets state and reason every ``poll_s`` seconds while the job waits. Raises
     ``BadInput`` for a request that Slurm calls invalid and ``CouldNotMeasure`` when it cannot be
-    had, with Slurm's own words; then, and on Ctrl-C, the job is cancelled.
+    had, quoting Slurm; then, and on Ctrl-C, the job is cancelled.
     """
     held = _Held(request)
     try:

@@ -1,4 +1,4 @@
-"""In which ways this Slurm can start an MPI: by srun with one of its plugins, or by the MPI's own
+"""How this Slurm can start an MPI: by srun with one of its plugins, or by the MPI's own
 launcher.
 
 ``slurm_requests`` is the entry: from a request that only says "in this Slurm job" to the requests
@@ -125,8 +125,8 @@ def slurm_options(
 
     srun comes first: its steps are accounted, bounded and ended by Slurm itself. ``wanted`` puts
     one kind first. ``job_hosts``: all nodes of the job in Slurm's order. An MPI's own launcher
-    takes its hosts in that order, whatever it is told, so it is no way for another one (seen with
-    Open MPI 4, MPICH 4 and 5, Intel MPI 2021). Raises ``BadInput`` when there is no way at all.
+    takes its hosts in that order, whatever its options say, so it cannot serve another one (seen
+    with Open MPI 4, MPICH 4 and 5, Intel MPI 2021). Raises ``BadInput`` when nothing can start it.
     """
     mpi = MPIS[request.install.family] if request.install and not request.meet else None
     ordered = _in_order(request.hosts, job_hosts)
@@ -198,11 +198,11 @@ def parse_plugins(text: str) -> tuple[str, ...]:
     """
     found: list[str] = []
     for line in text[: 1 << 16].splitlines():
-        words = line.removeprefix("srun: ").strip()
-        if ":" in words:
-            words = words.partition(":")[2]  # specific pmix plugin versions available: pmix_v4
+        names = line.removeprefix("srun: ").strip()
+        if ":" in names:
+            names = names.partition(":")[2]  # specific pmix plugin versions available: pmix_v4
         found += (
-            [word for word in words.replace(",", " ").split() if _PLUGIN.fullmatch(word)]
+            [name for name in names.replace(",", " ").split() if _PLUGIN.fullmatch(name)]
             if "..." not in line
             else []
         )
@@ -264,12 +264,12 @@ def _job_hosts(job: str, through: Sequence[str]) -> tuple[str, ...]:
 def slurm_requests(
     request: LaunchRequest, job_hosts: Sequence[str] = (), through: Sequence[str] = ()
 ) -> list[tuple[LaunchRequest, str]]:
-    """(request for ``build_command``, why in one sentence) for each way to start ``request`` in its
-    Slurm job.
+    """(request for ``build_command``, why in one sentence) for each option to start ``request`` in
+    its Slurm job.
 
     The first is the choice, the next the fallback when it ends as ``not-started``.
     ``request.starter`` is the wish. ``job_hosts``: all nodes of the job; Slurm is asked when there
-    is none. Raises ``BadInput`` when there is no way.
+    is none. Raises ``BadInput`` when nothing can start it.
     """
     hosts = tuple(job_hosts) or _job_hosts(request.job, through)
     found = slurm_options(request, find_slurm(through), job_hosts=hosts, wanted=request.starter)

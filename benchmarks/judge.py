@@ -7,15 +7,14 @@ files alike.
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
-from benchmarks.paired import interval_of
-from benchmarks.row import Row
+from benchmarks.paired import median_row
+from benchmarks.row import certain
 from benchmarks.setting import ROOT, Setting
 
 __all__ = ["corpus", "memory_of", "run"]
@@ -115,22 +114,6 @@ def _argv(*words: str) -> list[str]:
     return [sys.executable, "-m", "wireproof", "judge", "--link", "10gbe", *words]
 
 
-def _row(title: str, unit: str, values: list[float], target: float, note: str = "") -> Row:
-    interval = interval_of(values) if len(values) > 1 else (values[0], values[0])
-    return Row(
-        group=GROUP,
-        title=title,
-        unit=unit,
-        quantity=unit,
-        value=statistics.median(values),
-        pairs=len(values),
-        low=interval[0] if interval else None,
-        high=interval[1] if interval else None,
-        target=target,
-        note=note,
-    )
-
-
 def run(setting: Setting) -> None:
     """Adds three rows: wall time and memory of the corpus, wall time of one file."""
     folder = setting.scratch / "logs"
@@ -143,11 +126,28 @@ def run(setting: Setting) -> None:
     else:
         megabytes = sum(Path(name).stat().st_size for name in names) / 1e6
         note = f"{megabytes:.0f} MB; one run"
-        setting.add(_row(f"{FILES} logs of {BYTES_EACH / 1000:.0f} kB", "s", [wall], WALL_S, note))
         setting.add(
-            _row(f"{FILES} logs, all processes", "MB", [peak], MEMORY_MB, "sampled each 50 ms")
+            certain(
+                GROUP, f"{FILES} logs of {BYTES_EACH / 1000:.0f} kB", "s", wall, WALL_S, note=note
+            )
+        )
+        setting.add(
+            certain(
+                GROUP,
+                f"{FILES} logs, all processes",
+                "MB",
+                peak,
+                MEMORY_MB,
+                note="sampled each 50 ms",
+            )
         )
     alone = str(ROOT / "tests" / "golden" / "logs" / "osu74-bw-tcp1g.out")
     setting.add(
-        _row("one log", "s", [_watched(_argv(alone))[0] for _ in range(ONE_FILE_RUNS)], ONE_FILE_S)
+        median_row(
+            GROUP,
+            "one log",
+            "s",
+            [_watched(_argv(alone))[0] for _ in range(ONE_FILE_RUNS)],
+            ONE_FILE_S,
+        )
     )

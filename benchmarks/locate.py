@@ -13,27 +13,16 @@ import time
 from collections.abc import Callable, Iterable
 
 from benchmarks.row import Row, Sense
-from benchmarks.setting import Setting
+from benchmarks.setting import Setting, add_share
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.screen.sweep import Screened, screen
 from wireproof.locate.world import Fault, World
 from wireproof.model.located import Direction, Located, Metric
 from wireproof.plan.schedule import alone_rounds, confirm_rounds, screen_rounds
 
-__all__ = ["binomial", "run", "sweep"]
+__all__ = ["run", "sweep"]
 
 GROUP = "locate"
-_Z = 1.96
-
-
-def binomial(hits: int, trials: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share."""
-    share = hits / trials
-    centre = (share + _Z**2 / (2 * trials)) / (1 + _Z**2 / trials)
-    half = (
-        _Z * (share * (1 - share) / trials + _Z**2 / (4 * trials**2)) ** 0.5 / (1 + _Z**2 / trials)
-    )
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def sweep(
@@ -89,36 +78,15 @@ def _power(setting: Setting, nodes: int, worlds: int, each: int, target: float) 
             wrong + len(named - culprits),
         )
     note = f"12 rounds and confirm; {wrong} others named in {trials // each} worlds"
-    _share(setting, f"5 % slow node found, {nodes:,} nodes", hits, trials, target, "at least", note)
-
-
-def _share(
-    setting: Setting,
-    title: str,
-    hits: int,
-    trials: int,
-    target: float,
-    sense: Sense,
-    note: str = "",
-) -> None:
-    if not trials:
-        setting.skip(GROUP, title, "no time was left for it")
-        return
-    low, high = binomial(hits, trials)
-    setting.add(
-        Row(
-            group=GROUP,
-            title=title,
-            unit="share",
-            quantity="share",
-            value=hits / trials,
-            low=low,
-            high=high,
-            target=target,
-            sense=sense,
-            pairs=trials,
-            note=note,
-        )
+    add_share(
+        setting,
+        GROUP,
+        f"5 % slow node found, {nodes:,} nodes",
+        hits,
+        trials,
+        target,
+        "at least",
+        note,
     )
 
 
@@ -138,7 +106,7 @@ def _counted(
         if time.monotonic() > until:
             break
         hits, trials = hits + hit(seed), trials + 1
-    _share(setting, title, hits, trials, target, sense, note)
+    add_share(setting, GROUP, title, hits, trials, target, sense, note)
 
 
 def _blames_in_a_good_world(seed: int) -> bool:
@@ -208,43 +176,44 @@ def run(setting: Setting) -> None:
     """Adds a row for each figure that locate has to reach."""
     setting.say("locate: synthetic worlds")
     _analysis_time(setting)
-    _counted(
-        setting,
+    for title, worlds, target, sense, hit, note in _COUNTED:
+        _counted(setting, title, worlds, target, sense, hit, note)
+    _power(setting, 1024, 150, 4, 0.98)
+    _power(setting, 10_000, 20, 10, 0.95)
+
+
+_COUNTED: tuple[tuple[str, int, float, Sense, Callable[[int], bool], str], ...] = (
+    (
         "8 nodes, a port at 80 %: port and direction",
         1000,
         0.99,
         "at least",
         _small(0.8),
         "sigma 3 %",
-    )
-    _counted(
-        setting,
+    ),
+    (
         "8 good nodes: anybody blamed",
         1000,
         0.01,
         "at most",
         _small(1.0),
         "sigma 3 %, tail 5 %",
-    )
-    _counted(
-        setting,
+    ),
+    (
         "1,024 good nodes: anybody blamed",
         400,
         0.01,
         "at most",
         _blames_in_a_good_world,
         "12 rounds",
-    )
-    _counted(
-        setting,
+    ),
+    (
         "two bad nodes paired together: both, and they alone",
         100,
         0.95,
         "at least",
         _both_of_a_bad_pair,
-    )
-    _counted(
-        setting, "an up-link at 50 %, 1,024 nodes: named exactly", 100, 0.90, "at least", _uplink
-    )
-    _power(setting, 1024, 150, 4, 0.98)
-    _power(setting, 10_000, 20, 10, 0.95)
+        "",
+    ),
+    ("an up-link at 50 %, 1,024 nodes: named exactly", 100, 0.90, "at least", _uplink, ""),
+)

@@ -7,21 +7,16 @@ trials; a busy machine makes the links' own noise larger, so the load before is 
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import subprocess
-import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
-from benchmarks.locate import binomial
-from benchmarks.row import Row, Sense
-from benchmarks.setting import Setting
+from benchmarks.lab_check import add_longest, check
+from benchmarks.setting import Setting, add_share
 from wireproof.lab import Lab, up
 from wireproof.model.errors import WireproofError
+from wireproof.model.ledger import Direction
 from wireproof.model.topology import Fault, Network, Topology
 
 __all__ = ["run"]
@@ -30,31 +25,6 @@ GROUP = "many nodes"
 NODES = tuple(f"n{number}" for number in range(1, 9))
 NETWORK = Network(name="hsn", device="hsn0", rate="100mbit", subnet="10.20.1.0/24")
 TRIALS = 100
-TIMEOUT_S = 180
-
-
-def _check(lab: Lab, seed: int) -> tuple[Any, float]:
-    """(the JSON document, seconds) of one check."""
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as scratch:
-        argv = [
-            sys.executable,
-            "-m",
-            "wireproof",
-            "check",
-            "--lab",
-            lab.name,
-            "--json",
-            "--seed",
-            str(seed),
-        ]
-        done = subprocess.run(
-            [*argv, "--out", str(Path(scratch) / "run")],
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    return json.loads(done.stdout) if done.stdout else None, time.monotonic() - began
 
 
 def _blamed(document: Any) -> list[tuple[str, str]]:
@@ -68,31 +38,9 @@ def _blamed(document: Any) -> list[tuple[str, str]]:
 
 def _planted(seed: int) -> Fault:
     draw = random.Random(seed)
-    way = draw.choice(["tx", "rx"])
-    return Fault(node=draw.choice(NODES), network="hsn", kind="rate", direction=way, value="80mbit")  # type: ignore[arg-type]
-
-
-def _row(
-    setting: Setting, title: str, hits: int, trials: int, target: float, sense: Sense, note: str
-) -> None:
-    if not trials:
-        setting.skip(GROUP, title, "no time was left for it")
-        return
-    low, high = binomial(hits, trials)
-    setting.add(
-        Row(
-            group=GROUP,
-            title=title,
-            unit="share",
-            quantity="share",
-            value=hits / trials,
-            low=low,
-            high=high,
-            target=target,
-            sense=sense,
-            pairs=trials,
-            note=note,
-        )
+    direction: Direction = draw.choice(("tx", "rx"))
+    return Fault(
+        node=draw.choice(NODES), network="hsn", kind="rate", direction=direction, value="80mbit"
     )
 
 
@@ -104,17 +52,18 @@ def _trials(setting: Setting, lab: Lab) -> None:
         seed = bad + 1
         fault = _planted(seed)
         lab.set_fault(fault)
-        document, took = _check(lab, seed)
+        document, took = check(lab, seed)
         lab.clear_fault(fault)
         seconds.append(took)
         bad += 1
         found += _blamed(document) == [(fault.node, fault.direction)]
-        document, took = _check(lab, seed)
+        document, took = check(lab, seed)
         seconds.append(took)
         good += 1
         innocent += bool(_blamed(document)) or document is None
-    _row(
+    add_share(
         setting,
+        GROUP,
         "port at 80 %: it and nobody else",
         found,
         bad,
@@ -122,8 +71,9 @@ def _trials(setting: Setting, lab: Lab) -> None:
         "at least",
         "8 nodes at 100 Mb/s, any port",
     )
-    _row(
+    add_share(
         setting,
+        GROUP,
         "8 good nodes: anybody blamed",
         innocent,
         good,
@@ -131,23 +81,7 @@ def _trials(setting: Setting, lab: Lab) -> None:
         "at most",
         "a check that failed counts",
     )
-    if seconds:
-        longest = max(seconds)
-        setting.add(
-            Row(
-                group=GROUP,
-                title="a whole check, the longest",
-                unit="s",
-                quantity="time",
-                value=longest,
-                low=longest,
-                high=longest,
-                target=60.0,
-                sense="at most",
-                pairs=len(seconds),
-                note="command to exit",
-            )
-        )
+    add_longest(setting, GROUP, seconds, 60.0)
 
 
 def run(setting: Setting) -> None:

@@ -26,6 +26,27 @@ for 0.16 us).
 """
 HALF_DIGIT = 0.005
 """Two decimals are printed: us for latency, 10^6 B/s for bandwidth."""
+WISHES = (
+    Comparison(
+        title="osu_latency 8 B: our osu",
+        rival="osu_latency",
+        ours="osu_latency",
+        theirs="value",
+        unit="us",
+        target=1.02,
+        resolution=HALF_DIGIT,
+    ),
+    Comparison(
+        title="osu_bw 1 MiB: our osu",
+        rival="osu_bw",
+        ours="osu_bw",
+        theirs="value",
+        unit="MB/s",
+        target=0.98,
+        sense="at least",
+        resolution=HALF_DIGIT,
+    ),
+)
 
 
 def find_osu(home: Path) -> dict[str, Path]:
@@ -125,32 +146,4 @@ def run(setting: Setting) -> None:
     except (WireproofError, OSError) as error:
         setting.skip(GROUP, "osu_latency, osu_bw", str(error))
         return
-    setting.add(
-        compare(
-            GROUP,
-            Comparison(
-                title="osu_latency 8 B: our osu",
-                rival="osu_latency",
-                ours="osu_latency",
-                theirs="value",
-                unit="us",
-                target=1.02,
-                resolution=HALF_DIGIT,
-            ),
-            found,
-        ),
-        compare(
-            GROUP,
-            Comparison(
-                title="osu_bw 1 MiB: our osu",
-                rival="osu_bw",
-                ours="osu_bw",
-                theirs="value",
-                unit="MB/s",
-                target=0.98,
-                sense="at least",
-                resolution=HALF_DIGIT,
-            ),
-            found,
-        ),
-    )
+    setting.add(*(compare(GROUP, wish, found) for wish in WISHES))

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.paired import interval_of
+from benchmarks.paired import median_row
 from benchmarks.rivals import parse_plain, plain_argv
-from benchmarks.row import Row
+from benchmarks.row import certain
 from benchmarks.setting import Setting, compiler_of, find_intel, label_of, other_mpis
 from benchmarks.stage import Stage, build_plain_loop, here
 from wireproof.instrument.measure import measure
@@ -100,44 +99,12 @@ def _floors(setting: Setting) -> None:
         title = f"{pattern}, form {form}" if pattern in ("put", "get") else pattern
         if values:
             setting.add(
-                _own(FLOOR, f"{title}, per operation on the null transport", "ns", values, FLOOR_NS)
+                median_row(
+                    FLOOR, f"{title}, per operation on the null transport", "ns", values, FLOOR_NS
+                )
             )
         else:
             setting.skip(FLOOR, title, "the engine told no floor for it")
-
-
-def _own(
-    group: str, title: str, unit: str, values: Sequence[float], target: float | None, note: str = ""
-) -> Row:
-    interval = interval_of(values)
-    return Row(
-        group=group,
-        title=title,
-        unit=unit,
-        quantity=unit,
-        value=statistics.median(values),
-        pairs=len(values),
-        low=interval[0] if interval else None,
-        high=interval[1] if interval else None,
-        target=target,
-        note=note,
-    )
-
-
-def _exact(group: str, title: str, unit: str, value: float, target: float, note: str = "") -> Row:
-    """A figure without chance: its interval is a point."""
-    return Row(
-        group=group,
-        title=title,
-        unit=unit,
-        quantity=unit,
-        value=value,
-        low=value,
-        high=value,
-        target=target,
-        pairs=1,
-        note=note,
-    )
 
 
 def _children_ms() -> float:
@@ -163,13 +130,13 @@ def _start(setting: Setting) -> None:
             before = _children_ms()
     cpu = (_children_ms() - before) / STARTS
     note = f"processor time {cpu:.0f} ms (mean): what is more was spent waiting for a core"
-    setting.add(_own(START, "wireproof --help, wall time", "ms", walls, START_MS, note))
+    setting.add(median_row(START, "wireproof --help, wall time", "ms", walls, START_MS, note))
 
 
 def _sizes(setting: Setting) -> None:
     for abi in ABIS:
         path = find_engine(abi)
-        setting.add(_exact(SIZE, path.name, "MB", path.stat().st_size / 1e6, SIZE_MB))
+        setting.add(certain(SIZE, path.name, "MB", path.stat().st_size / 1e6, SIZE_MB))
 
 
 def _peak(run: Run) -> float:
@@ -202,14 +169,16 @@ def _memory_of(setting: Setting, install: MpiInstall) -> None:
         "MB are its two buffers"
     )
     title = f"{label_of(install)}: sweep to 4 MiB, above the MPI's own, per rank"
-    setting.add(_exact(MEMORY, title, "MB", whole - (same - PLAIN_BUFFERS_MB), MEMORY_MB, note))
+    setting.add(
+        certain(MEMORY, title, "MB", whole - (same - PLAIN_BUFFERS_MB), MEMORY_MB, note=note)
+    )
 
 
 def _memory(setting: Setting) -> None:
     setting.say(MEMORY)
     alone_peak = _peak(alone("null", _sweep_points()))
     setting.add(
-        _exact(
+        certain(
             MEMORY,
             "null transport: both ends in one process, all of it",
             "MB",

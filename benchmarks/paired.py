@@ -36,6 +36,7 @@ __all__ = [
     "control",
     "interleave",
     "interval_of",
+    "median_row",
     "middle_of",
     "ratio_interval",
 ]
@@ -83,13 +84,12 @@ class Triple:
         """Geometric mean of the two, None when they have drifted apart, or one is missing or
         disturbed.
         """
-        if self.before.disturbed or self.theirs.disturbed or self.after.disturbed:
+        if any(sample.disturbed for sample in (self.before, self.theirs, self.after)):
             return None
-        values = [sample.values.get(metric) for sample in (self.before, self.after)]
-        if any(value is None or value <= 0 for value in values):
+        one, two = (sample.values.get(metric, 0.0) for sample in (self.before, self.after))
+        if min(one, two) <= 0 or max(one, two) > (1 + DRIFT) * min(one, two):
             return None
-        one, two = (float(value) for value in values if value is not None)
-        return None if max(one, two) > (1 + DRIFT) * min(one, two) else math.sqrt(one * two)
+        return math.sqrt(one * two)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +173,25 @@ def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
         return None
     found = estimate(list(values))
     return found.low_ns, found.high_ns
+
+
+def median_row(
+    group: str, title: str, unit: str, values: Sequence[float], target: float | None, note: str = ""
+) -> Row:
+    """A figure of our own: the median with its interval."""
+    interval = interval_of(values)
+    return Row(
+        group=group,
+        title=title,
+        unit=unit,
+        quantity=unit,
+        value=statistics.median(values),
+        pairs=len(values),
+        low=interval[0] if interval else None,
+        high=interval[1] if interval else None,
+        target=target,
+        note=note,
+    )
 
 
 def middle_of(values: Sequence[float]) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.paired import Comparison, Sample, compare, control, interleave
@@ -143,8 +143,13 @@ def _rings(setting: Setting) -> None:
         setting.share(0.7),
         setting.patience_s,
     )
+    setting.add(*(compare(RINGS, wish, found) for wish in _ring_wishes()))
+    setting.add(control(RINGS, "natural", "ns/message", found))
+
+
+def _ring_wishes() -> Iterator[Comparison]:
     for order in KEYS:
-        wish = Comparison(
+        yield Comparison(
             title=f"8 B, {order} order: by HPCC's recipe",
             rival="HPCC",
             ours=order,
@@ -154,23 +159,15 @@ def _rings(setting: Setting) -> None:
             sense="within",
             states=False,
         )
-        setting.add(compare(RINGS, wish, found))
-    setting.add(
-        compare(
-            RINGS,
-            Comparison(
-                title="8 B: our robust ring",
-                rival="HPCC",
-                ours="robust",
-                theirs="natural",
-                unit="ns/message",
-                states=False,
-                note="another quantity: stationary, and the median instead of the least of 8",
-            ),
-            found,
-        )
+    yield Comparison(
+        title="8 B: our robust ring",
+        rival="HPCC",
+        ours="robust",
+        theirs="natural",
+        unit="ns/message",
+        states=False,
+        note="another quantity: stationary, and the median instead of the least of 8",
     )
-    setting.add(control(RINGS, "natural", "ns/message", found))
 
 
 def _rate_sample(run: Run, _seconds: float = 0.0) -> Sample:
@@ -184,20 +181,7 @@ def _rate_sample(run: Run, _seconds: float = 0.0) -> Sample:
     return Sample({name: statistics.median(found) for name, found in values.items()})
 
 
-def _rate(setting: Setting) -> None:
-    stage = here(install := find_intel())
-    sizes = setting.file("uniband-rings.txt", repeated([8], ROWS))
-    program = install.launcher.parent / "IMB-MPI1"
-    argv = imb_mpi1_argv(program, "Uniband", sizes, WINDOWS, WINDOW)
-
-    def theirs() -> Sample:
-        rates = [row.columns.get("Msg/sec", 0.0) for row in parse_imb(stage.rival(argv)[0])][
-            ROWS // 8 :
-        ]
-        if not rates:
-            raise CouldNotMeasure("IMB-MPI1 Uniband printed no row that can be read")
-        return Sample({"rate": statistics.median(rates)})
-
+def _rate_points() -> list[Point]:
     base = {
         "id": 0,
         "pattern": "message_rate",
@@ -206,12 +190,26 @@ def _rate(setting: Setting) -> None:
         "window": WINDOW,
     }
     suite = Point(**base, formula="imb-mpi1", iterations=WINDOWS * WINDOW)  # type: ignore[arg-type]
-    points = [*[suite] * 6, Point(**base, budget_ms=150)] * 3  # type: ignore[arg-type]
+    return [*[suite] * 6, Point(**base, budget_ms=150)] * 3  # type: ignore[arg-type]
+
+
+def _rate(setting: Setting) -> None:
+    stage = here(install := find_intel())
+    sizes = setting.file("uniband-rings.txt", repeated([8], ROWS))
+    program = install.launcher.parent / "IMB-MPI1"
+    argv = imb_mpi1_argv(program, "Uniband", sizes, WINDOWS, WINDOW)
+
+    def theirs() -> Sample:
+        rows = parse_imb(stage.rival(argv)[0])
+        rates = [row.columns.get("Msg/sec", 0.0) for row in rows][ROWS // 8 :]
+        if not rates:
+            raise CouldNotMeasure("IMB-MPI1 Uniband printed no row that can be read")
+        return Sample({"rate": statistics.median(rates)})
+
+    points, policy = _rate_points(), Policy(point_budget_ms=500, run_deadline_ms=90_000)
     setting.say(f"{RATE}: IMB-MPI1 Uniband")
     found = interleave(
-        lambda: _rate_sample(
-            *stage.engine(points, Policy(point_budget_ms=500, run_deadline_ms=90_000))
-        ),
+        lambda: _rate_sample(*stage.engine(points, policy)),
         {"Uniband": theirs},
         setting.rounds,
         setting.say,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-__all__ = ["NotRun", "Outcome", "Row", "Sense", "exit_status", "outcome_of"]
+__all__ = ["NotRun", "Outcome", "Row", "Sense", "certain", "exit_status", "outcome_of"]
 
 Sense = Literal["at most", "at least", "within"]
 Outcome = Literal["reached", "missed", "undecided", "shown"]
@@ -24,13 +24,14 @@ def outcome_of(
         return "shown"
     if low is None or high is None:
         return "undecided"
-    if sense == "within":
-        if 1 - target <= low and high <= 1 + target:
-            return "reached"
-        return "missed" if low > 1 + target or high < 1 - target else "undecided"
-    if sense == "at least":
-        return "reached" if low >= target else "missed" if high < target else "undecided"
-    return "reached" if high <= target else "missed" if low > target else "undecided"
+    least, most = {
+        "within": (1 - target, 1 + target),
+        "at least": (target, float("inf")),
+        "at most": (float("-inf"), target),
+    }[sense]
+    if least <= low and high <= most:
+        return "reached"
+    return "missed" if low > most or high < least else "undecided"
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +72,23 @@ class NotRun(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     reason: str
     required: bool = True
+
+
+def certain(
+    group: str, title: str, unit: str, value: float, target: float | None, **more: Any
+) -> Row:
+    """A figure without chance: its interval is a point. ``more``: other fields of a row."""
+    known = {"quantity": unit, "pairs": 1, **more}
+    return Row(
+        group=group,
+        title=title,
+        unit=unit,
+        value=value,
+        low=value,
+        high=value,
+        target=target,
+        **known,
+    )
 
 
 def exit_status(rows: list[Row], not_run: list[NotRun]) -> int:

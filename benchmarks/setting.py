@@ -12,12 +12,20 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.row import NotRun, Row
+from benchmarks.row import NotRun, Row, Sense
 from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 
-__all__ = ["Setting", "compiler_of", "find_intel", "label_of", "other_mpis"]
+__all__ = [
+    "Setting",
+    "add_share",
+    "binomial",
+    "compiler_of",
+    "find_intel",
+    "label_of",
+    "other_mpis",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 INTEL_VARIABLE = "WIREPROOF_TEST_IMPI"
@@ -104,3 +112,50 @@ def compiler_of(install: MpiInstall, embedded: Path = Path(sys.prefix) / "bin") 
     ]
     folder = install.launcher.parent
     return next((folder / name for name in names if (folder / name).is_file()), folder / names[-1])
+
+
+_Z = 1.96
+
+
+def binomial(hits: int, trials: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share."""
+    share = hits / trials
+    centre = (share + _Z**2 / (2 * trials)) / (1 + _Z**2 / trials)
+    half = (
+        _Z * (share * (1 - share) / trials + _Z**2 / (4 * trials**2)) ** 0.5 / (1 + _Z**2 / trials)
+    )
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def add_share(
+    setting: Setting,
+    group: str,
+    title: str,
+    hits: int,
+    trials: int,
+    target: float,
+    sense: Sense,
+    note: str = "",
+) -> None:
+    """Adds how often something happened, with its interval; without a trial, that it was not
+    run.
+    """
+    if not trials:
+        setting.skip(group, title, "no time was left for it")
+        return
+    low, high = binomial(hits, trials)
+    setting.add(
+        Row(
+            group=group,
+            title=title,
+            unit="share",
+            quantity="share",
+            value=hits / trials,
+            low=low,
+            high=high,
+            target=target,
+            sense=sense,
+            pairs=trials,
+            note=note,
+        )
+    )

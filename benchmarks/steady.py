@@ -8,17 +8,14 @@ honest answer of a busy machine; how often it is given is told too. So is the lo
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-from benchmarks.row import Row
+from benchmarks.lab_check import add_longest, check
+from benchmarks.row import certain
 from benchmarks.setting import Setting, find_intel, other_mpis
 from wireproof.lab import Lab, up
 from wireproof.model.errors import WireproofError
@@ -29,7 +26,6 @@ __all__ = ["run"]
 GROUP = "steady"
 RATES = ("10mbit", "100mbit", "1gbit", "10gbit")
 BUSY_LOOPS = 2
-TIMEOUT_S = 180
 PROMISED_S = 45.0
 
 
@@ -50,23 +46,8 @@ def _check(lab: Lab, mpi: str, seed: int) -> tuple[str, float, str]:
     """(verdict, seconds, codes of what failed) of one check; "none" where nothing could be
     judged.
     """
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as scratch:
-        argv = [
-            sys.executable,
-            "-m",
-            "wireproof",
-            "check",
-            "--lab",
-            lab.name,
-            "--mpi",
-            mpi,
-            "--json",
-        ]
-        argv += ["--seed", str(seed), "--out", str(Path(scratch) / "run")]
-        done = subprocess.run(argv, capture_output=True, timeout=TIMEOUT_S, check=False)
-    took = time.monotonic() - began
-    document: Any = json.loads(done.stdout) if done.stdout else {}
+    found, took = check(lab, seed, "--mpi", mpi)
+    document = found or {}
     failed = {
         finding["code"] for finding in document.get("findings", []) if finding["severity"] == "fail"
     }
@@ -76,21 +57,8 @@ def _check(lab: Lab, mpi: str, seed: int) -> tuple[str, float, str]:
 def _row(setting: Setting, title: str, found: list[str], wanted: str, target: float | None) -> None:
     """How many checks had the verdict: a count without chance, so that none is none."""
     hits = float(sum(verdict == wanted for verdict in found))
-    setting.add(
-        Row(
-            group=GROUP,
-            title=title,
-            unit="checks",
-            quantity="checks",
-            value=hits,
-            low=hits,
-            high=hits,
-            target=target,
-            sense="at most",
-            pairs=len(found),
-            note=f"{hits:.0f} of {len(found)} checks of two good nodes",
-        )
-    )
+    note = f"{hits:.0f} of {len(found)} checks of two good nodes"
+    setting.add(certain(GROUP, title, "checks", hits, target, pairs=len(found), note=note))
 
 
 def _tell(setting: Setting, found: dict[tuple[str, str], list[str]], seconds: list[float]) -> None:
@@ -103,23 +71,7 @@ def _tell(setting: Setting, found: dict[tuple[str, str], list[str]], seconds: li
             _row(setting, f"{rate}, {busy}: fails", verdicts, "fail", 0.0)
             _row(setting, f"{rate}, {busy}: passes", verdicts, "pass", None)
             _row(setting, f"{rate}, {busy}: nothing to judge", verdicts, "none", 0.0)
-    if seconds:
-        longest = max(seconds)
-        setting.add(
-            Row(
-                group=GROUP,
-                title="a whole check, the longest",
-                unit="s",
-                quantity="time",
-                value=longest,
-                low=longest,
-                high=longest,
-                target=PROMISED_S,
-                sense="at most",
-                pairs=len(seconds),
-                note="command to exit",
-            )
-        )
+    add_longest(setting, GROUP, seconds, PROMISED_S)
 
 
 def _trials(setting: Setting, labs: dict[str, Lab], mpis: list[str]) -> None:

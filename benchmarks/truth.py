@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.own import alone
-from benchmarks.row import Row
+from benchmarks.row import Row, certain
 from benchmarks.setting import Setting
 from wireproof.model.errors import WireproofError
 from wireproof.model.plan import ModelWorld
@@ -83,20 +84,9 @@ def _recover(seed: int) -> Recovered | None:
     return compare_world(world, times)
 
 
-def _row(title: str, errors: list[float], note: str = "") -> Row:
-    worst = max(errors)
-    return Row(
-        group=GROUP,
-        title=title,
-        unit="relative error",
-        quantity="worst relative error",
-        value=worst,
-        low=worst,
-        high=worst,
-        target=TARGET,
-        pairs=len(errors),
-        note=note,
-    )
+def _row(title: str, errors: list[float], **more: Any) -> Row:
+    fields = {"quantity": "worst relative error", "pairs": len(errors), **more}
+    return certain(GROUP, title, "relative error", max(errors), **{"target": TARGET, **fields})
 
 
 def run(setting: Setting) -> None:
@@ -121,7 +111,4 @@ def run(setting: Setting) -> None:
     steps = [one.step for one in fits if one.switch_found]
     if steps:
         note = "not part of the target: the step is a difference of two fitted lines"
-        row = _row("time that the switch costs", steps, note)
-        setting.add(
-            Row(**{**{name: getattr(row, name) for name in row.__struct_fields__}, "target": None})
-        )
+        setting.add(_row("time that the switch costs", steps, target=None, note=note))

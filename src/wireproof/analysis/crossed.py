@@ -12,7 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from wireproof.analysis.ports import leaves, owns_what_is_below, related, tops
-from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, Level, PortLedger, Quality
+from wireproof.model.ledger import (
+    LEVELS,
+    QUALITIES,
+    Carrier,
+    Direction,
+    Entry,
+    Ledger,
+    Level,
+    PortLedger,
+    Quality,
+)
 
 __all__ = [
     "Crossed",
@@ -24,16 +34,6 @@ __all__ = [
 
 _HARDLY = 65_536.0  # bytes
 _SMALLEST_FRAME = 40.0  # bytes, by counters that leave the link's own header out
-_LEVELS: tuple[Level, ...] = ("wire", "function", "stack")
-_WORSE: tuple[Quality, ...] = (
-    "unreadable",
-    "pegged",
-    "wrapped",
-    "stale",
-    "double",
-    "lower-bound",
-    "exact",
-)
 
 
 @dataclass(frozen=True)
@@ -168,13 +168,13 @@ def _apart(whole: float, parts: Crossed) -> tuple[tuple[Carrier, float], ...]:
 def _lost(entries: Sequence[Entry]) -> Crossed:
     if not entries:
         return NOTHING
-    worst = min(entries, key=lambda entry: _WORSE.index(entry.quality))
+    worst = max(entries, key=lambda entry: QUALITIES.index(entry.quality))
     return Crossed(None, quality=worst.quality, counters=tuple(worst.counters), remark=worst.remark)
 
 
 def _first(entries: Iterable[Entry]) -> Entry | None:
     """The readable entry of the strongest level; an unreadable one where none is."""
-    ranked = sorted(entries, key=lambda entry: (entry.bytes is None, _LEVELS.index(entry.level)))
+    ranked = sorted(entries, key=lambda entry: (entry.bytes is None, LEVELS.index(entry.level)))
     return ranked[0] if ranked else None
 
 
@@ -231,8 +231,8 @@ def _sum(parts: Sequence[Crossed], *, complete: bool, remark: str) -> Crossed:
         _whole([_packets(part) for part in parts]),
         sum([part.background for part in parts]),
         sum(peaks) if peaks else None,
-        max([part.level for part in parts], key=_LEVELS.index),
-        min([part.quality for part in parts], key=_WORSE.index),
+        max([part.level for part in parts], key=LEVELS.index),
+        max([part.quality for part in parts], key=QUALITIES.index),
         complete=complete and all(part.complete for part in parts),
         inside=_whole([part.inside for part in parts]),
         by=_by_carrier(parts, complete=complete),

@@ -12,7 +12,17 @@ import msgspec
 
 from wireproof.model.record import Nic
 
-__all__ = ["Carrier", "Direction", "Entry", "Ledger", "Level", "PortLedger", "Quality"]
+__all__ = [
+    "LEVELS",
+    "QUALITIES",
+    "Carrier",
+    "Direction",
+    "Entry",
+    "Ledger",
+    "Level",
+    "PortLedger",
+    "Quality",
+]
 
 Direction = Literal["tx", "rx"]
 Carrier = Literal["kernel", "rdma", "psm", "any"]
@@ -23,7 +33,19 @@ Level = Literal["wire", "function", "stack"]
 """``wire``: counted at the physical port. ``function``: a virtual port of the adapter, where
 traffic that the adapter's own switch turned round counts too. ``stack``: the kernel's interface.
 """
+LEVELS: tuple[Level, ...] = ("wire", "function", "stack")
+"""The strongest first."""
 Quality = Literal["exact", "lower-bound", "double", "pegged", "wrapped", "stale", "unreadable"]
+QUALITIES: tuple[Quality, ...] = (
+    "exact",
+    "lower-bound",
+    "double",
+    "stale",
+    "wrapped",
+    "pegged",
+    "unreadable",
+)
+"""The best first."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

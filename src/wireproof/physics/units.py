@@ -242,20 +242,20 @@ def rates(
     rows = []
     for label, times_bits, shown, divisor in _LADDER:
         result = _EXACT.divide(_EXACT.multiply(value, Decimal(times_bits)), divisor)
-        text, whole = _shown(result)
         bits = f" x {times_bits}" if times_bits != 1 else ""
-        sign = "=" if whole else "~"
-        line = f"{_plain(value)} B/s{bits} / {shown} {sign} {text} {label}"
-        rows.append(
-            Row(
-                label=label,
-                value=float(result),
-                text=f"{text} {label}",
-                arithmetic=line,
-                exact=whole,
-            )
-        )
+        rows.append(_row(label, result, f"{_plain(value)} B/s{bits} / {shown}"))
     return rows if link is None else rows + shares(value, link, table)
+
+
+def _row(label: str, result: Decimal, steps: str) -> Row:
+    text, whole = _shown(result)
+    return Row(
+        label=label,
+        value=float(result),
+        text=f"{text} {label}",
+        arithmetic=f"{steps} {'=' if whole else '~'} {text} {label}",
+        exact=whole,
+    )
 
 
 def shares(
@@ -282,21 +282,10 @@ def shares(
 
 def times(seconds: Decimal) -> list[Row]:
     """The same time in ns, us and ms."""
-    rows = []
-    for label, power in (("ns", 9), ("us", 6), ("ms", 3)):
-        result = _shift(seconds, power)
-        text, whole = _shown(result)
-        line = f"{_plain(seconds)} s x 10^{power} {'=' if whole else '~'} {text} {label}"
-        rows.append(
-            Row(
-                label=label,
-                value=float(result),
-                text=f"{text} {label}",
-                arithmetic=line,
-                exact=whole,
-            )
-        )
-    return rows
+    return [
+        _row(label, _shift(seconds, power), f"{_plain(seconds)} s x 10^{power}")
+        for label, power in (("ns", 9), ("us", 6), ("ms", 3))
+    ]
 
 
 def goodput_of(quantity: Quantity, message_bytes: int | None) -> tuple[Decimal | None, str]:

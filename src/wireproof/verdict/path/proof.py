@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from wireproof.analysis.witness import readers, watch
 from wireproof.model.finding import Proof
-from wireproof.model.ledger import Direction, Ledger, Level, Quality
+from wireproof.model.ledger import LEVELS, QUALITIES, Direction, Ledger, Level, Quality
 from wireproof.model.pattern import answers
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.physics.framing import LEAST_HEADER
@@ -248,19 +248,9 @@ def weakest(sightings: Sequence[Sighting]) -> tuple[Level | None, Quality | None
     telling = [one for one in sightings if one.kind not in ("small", "blind")]
     if not telling:
         return None, None
-    levels: tuple[Level, ...] = ("stack", "function", "wire")
-    order: tuple[Quality, ...] = (
-        "unreadable",
-        "pegged",
-        "wrapped",
-        "stale",
-        "double",
-        "lower-bound",
-        "exact",
-    )
     return (
-        min((one.level for one in telling), key=levels.index),
-        min((one.quality for one in telling), key=order.index),
+        max((one.level for one in telling), key=LEVELS.index),
+        max((one.quality for one in telling), key=QUALITIES.index),
     )
 
 

@@ -1,0 +1,46 @@
+"""``check`` in a lab, as a user gives the command, and how long it takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.row import certain
+from benchmarks.setting import Setting
+from wireproof.lab import Lab
+
+__all__ = ["add_longest", "check"]
+
+TIMEOUT_S = 180
+
+
+def check(lab: Lab, seed: int, *options: str) -> tuple[Any, float]:
+    """(the JSON document, None where there is none; seconds) of one check."""
+    began = time.monotonic()
+    argv = [sys.executable, "-m", "wireproof", "check", "--lab", lab.name, "--json"]
+    with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as scratch:
+        argv += [*options, "--seed", str(seed), "--out", str(Path(scratch) / "run")]
+        done = subprocess.run(argv, capture_output=True, timeout=TIMEOUT_S, check=False)
+    return json.loads(done.stdout) if done.stdout else None, time.monotonic() - began
+
+
+def add_longest(setting: Setting, group: str, seconds: list[float], target: float) -> None:
+    """Adds the longest of the checks; nothing where there was none."""
+    if seconds:
+        setting.add(
+            certain(
+                group,
+                "a whole check, the longest",
+                "s",
+                max(seconds),
+                target,
+                quantity="time",
+                pairs=len(seconds),
+                note="command to exit",
+            )
+        )

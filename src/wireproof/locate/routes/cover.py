@@ -83,7 +83,7 @@ def thresholds(practical: float) -> list[float]:
     return [practical * step for step in _STEPS]
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=4)
 def _log_factorials(most: int) -> Floats:
     """log n! for n from 0 to ``most``."""
     return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))

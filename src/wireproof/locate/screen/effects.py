@@ -10,13 +10,13 @@ level is the median over ports of the ports' medians, which holds until half of 
 from __future__ import annotations
 
 import dataclasses
-import functools
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.arrays import Flags, Floats, Indices, Ints, Longs
+from wireproof.locate.arrays import Flags, Floats, Ints, Longs
 from wireproof.locate.groups import Groups, grouped_median
+from wireproof.locate.samples import Samples
 from wireproof.locate.significance import MEDIAN_FACTOR, median_error, robust_scale
 
 __all__ = [
@@ -47,6 +47,10 @@ class Ports:
     N + j; half round trips have no direction: N ports. ``stratum``: samples that share one expected
     value. ``kind``: of each port, and ``family``: of each stratum, the speed of its NICs (0 the
     fastest).
+
+    ``either``: the port of each end, all own ones, then all far ones (2 K), and ``partner`` the
+    other end of each. ``by_port``: ``either`` by port; ``by_cell``: by stratum and port, of those
+    that have samples; ``cell_stratum``: the stratum of each of these cells.
     """
 
     count: int
@@ -56,41 +60,39 @@ class Ports:
     strata: int
     kind: Ints
     family: Ints
+    either: Ints
+    partner: Ints
+    by_port: Groups
+    by_cell: Groups
+    cell_stratum: Longs
 
-    @functools.cached_property
-    def either(self) -> Ints:
-        """The port of each end: all own ones, then all far ones (2 K)."""
-        return np.concatenate((self.own, self.far))
-
-    @functools.cached_property
-    def partner(self) -> Ints:
-        """The other end of each of ``either``."""
-        return np.concatenate((self.far, self.own))
-
-    @functools.cached_property
-    def by_port(self) -> Groups:
-        """``either`` by port."""
-        return Groups(self.either, self.count)
-
-    @functools.cached_property
-    def _cells(self) -> tuple[Longs, Indices]:
-        key = (
-            np.concatenate((self.stratum, self.stratum)).astype(np.int64) * self.count + self.either
+    @classmethod
+    def of(cls, samples: Samples, stratum: Ints, strata: int, kind: Ints, family: Ints) -> Ports:
+        """The ports of ``samples``. ``kind``: of each node."""
+        nodes = len(samples.nodes)
+        directed = samples.metric == "goodput"
+        count = 2 * nodes if directed else nodes
+        own = samples.origin
+        far = (samples.target + nodes if directed else samples.target).astype(np.int32)
+        either = np.concatenate((own, far))
+        key = np.concatenate((stratum, stratum)).astype(np.int64) * count + either
+        cells, place = np.arange(count, dtype=np.int64), key
+        if strata > 1:
+            cells, place = np.unique(key, return_inverse=True)
+        return cls(
+            count=count,
+            own=own,
+            far=far,
+            stratum=stratum,
+            strata=strata,
+            kind=np.concatenate((kind, kind)) if directed else kind,
+            family=family,
+            either=either,
+            partner=np.concatenate((far, own)),
+            by_port=Groups(either, count),
+            by_cell=Groups(place, cells.size),
+            cell_stratum=cells // count,
         )
-        if self.strata == 1:
-            return np.arange(self.count, dtype=np.int64), key
-        cells, place = np.unique(key, return_inverse=True)
-        return cells, place
-
-    @property
-    def cell_stratum(self) -> Longs:
-        """The stratum of each cell."""
-        return self._cells[0] // self.count
-
-    @functools.cached_property
-    def by_cell(self) -> Groups:
-        """``either`` by stratum and port, of those that have samples."""
-        return Groups(self._cells[1], self._cells[0].size)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

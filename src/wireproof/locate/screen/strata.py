@@ -40,19 +40,14 @@ def one_kind(count: int) -> Kinds:
 
 def ports_of(paths: Paths, kinds: Kinds) -> Ports:
     """Ports and strata: a stratum is a kind of path and the slower of the two ends' kinds."""
-    samples, tiers = paths.samples, len(paths.names)
-    count = len(samples.nodes)
-    directed = samples.metric == "goodput"
-    kind, several = kinds.kind, kinds.count
+    samples, kind, several = paths.samples, kinds.kind, kinds.count
     slower = np.maximum(kind[samples.origin], kind[samples.target])
-    return Ports(
-        count=2 * count if directed else count,
-        own=samples.origin,
-        far=(samples.target + count if directed else samples.target).astype(np.int32),
+    return Ports.of(
+        samples,
         stratum=(paths.tier * several + slower).astype(np.int32),
-        strata=tiers * several,
-        kind=np.concatenate((kind, kind)) if directed else kind,
-        family=np.tile(np.arange(several, dtype=np.int32), tiers),
+        strata=len(paths.names) * several,
+        kind=kind,
+        family=np.tile(np.arange(several, dtype=np.int32), len(paths.names)),
     )
 
 

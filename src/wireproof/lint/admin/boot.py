@@ -173,21 +173,26 @@ def has_pattern(target: Word) -> bool:
 
 def written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterator[Broken]:
     """The value against the file."""
-    choices: tuple[str, ...] = ()
     if re.match(r"/sys/class/net/\w{1,15}/mode$", path):
-        choices = MODES
         if value.text == "connected":
             yield on("ipoib-connected-mode", recipe, command, value, path, [(value, "datagram")])
+        yield from chosen(recipe, command, value, path, MODES)
     elif re.match(r"/sys/class/net/\w{1,15}/mtu$", path):
         yield from reach.mtu(recipe, command, path.split("/")[4], value)
     elif path.endswith("/scaling_governor"):
-        choices = GOVERNORS
+        yield from chosen(recipe, command, value, path, GOVERNORS)
     elif path.startswith("/proc/sys/"):
         name = path.removeprefix("/proc/sys/").replace("/", ".")
         parsed = sysctl_file.setting_of(Line(value.line, f"{name}={value.text}"))
         for broken in sysctl_file.judge_setting(parsed) if parsed else ():
             yield Broken(broken.code, value.line, value.column, broken.seen)
-    if choices and value.text not in choices:
+
+
+def chosen(
+    recipe: Recipe, command: Command, value: Word, path: str, choices: tuple[str, ...]
+) -> Iterator[Broken]:
+    """A value of which there are few."""
+    if value.text not in choices:
         lower = value.text.lower()
         meant = lower if lower in choices else nearest(lower, choices, 0.6)
         fix = [(value, meant)] if meant else None

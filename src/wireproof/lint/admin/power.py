@@ -94,16 +94,15 @@ def cpupower(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """One cpupower command. All corrections of its options go into one fix; typographic dashes
     alone have a rule of their own.
     """
-    edits: list[Edit] = []
-    for word in command.words[1:]:
-        right = option(word.text)
-        if right != word.text:
-            edits.append((word, right))
+    rights = [(word, option(word.text)) for word in command.words[1:]]
+    wrong: list[Edit] = [(word, right) for word, right in rights if right != word.text]
     governor = governor_of(command)
+    edits = list(wrong)
     if governor is not None:
-        meant = nearest(governor.text.lower(), GOVERNORS, 0.7) or governor.text.lower()
+        lower = governor.text.lower()
+        meant = nearest(lower, GOVERNORS, 0.7) or lower
         edits.append((governor, meant if meant in GOVERNORS else governor.raw))
-    wrong = [edit for edit in edits if edit[0] is not governor and edit[0].text.startswith("-")]
+    wrong = [edit for edit in wrong if edit[0] is not governor and edit[0].text.startswith("-")]
     if wrong:
         seen = " ".join(word.text for word, _ in wrong)
         yield on("cpupower-option", recipe, command, wrong[0][0], seen, edits)
@@ -140,20 +139,28 @@ def order(recipe: Recipe, command: Command) -> Iterator[Broken]:
     texts = command.texts
     at = next((at for at, text in enumerate(texts) if text in SUBCOMMANDS), None)
     if at is None:
-        for word in command.words[1:]:
-            meant = nearest(word.text.replace("_", "-"), SUBCOMMANDS, 0.85)
-            if not word.text.startswith("-") and (
-                meant or word.text.replace("_", "-") in SUBCOMMANDS
-            ):
-                right = meant or word.text.replace("_", "-")
-                yield on("cpupower-option", recipe, command, word, "", [(word, right)])
-                return
-        return
-    for place in range(at + 1, len(texts) - 1):
-        if option(texts[place]) in ("-c", "--cpu") and texts[at].startswith("frequency"):
+        yield from subcommand(recipe, command)
+    elif texts[at].startswith("frequency"):
+        cpu = (place for place in range(at + 1, len(texts) - 1) if is_cpu(texts[place]))
+        place = next(cpu, None)
+        if place is not None:
             flag, cpus = command.words[place], command.words[place + 1]
             edits = [(command.words[at], f"-c {cpus.raw} {texts[at]}"), (flag, ""), (cpus, "")]
             yield on("cpupower-order", recipe, command, flag, f"{texts[at]} -c {cpus.text}", edits)
+
+
+def is_cpu(text: str) -> bool:
+    """The option that chooses processors, however its dashes are written."""
+    return option(text) in ("-c", "--cpu")
+
+
+def subcommand(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``frequency_set``: the first word that resembles a subcommand."""
+    for word in command.words[1:]:
+        name = word.text.replace("_", "-")
+        meant = name if name in SUBCOMMANDS else nearest(name, SUBCOMMANDS, 0.85)
+        if meant and not word.text.startswith("-"):
+            yield on("cpupower-option", recipe, command, word, "", [(word, meant)])
             return
 
 

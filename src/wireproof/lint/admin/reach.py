@@ -104,21 +104,18 @@ def ifconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
 def address(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
     """An address that must have a prefix length."""
     host, slash, length = word.text.partition("/")
-    most = 128 if ":" in host else 32
-    if not is_address(host) or (
-        slash and not (length.isascii() and length.isdigit() and int(length[:4]) <= most)
-    ):
-        if not (slash and is_address(host) and length_of(length) is not None):
-            yield on("command-address", recipe, command, word)
+    if not is_address(host) or (slash and not is_length(host, length)):
+        yield on("command-address", recipe, command, word)
     elif not slash and "peer" not in command.texts:
-        yield on(
-            "command-address",
-            recipe,
-            command,
-            word,
-            f"{word.text} without /24",
-            [(word, f"{word.raw}/24")],
-        )
+        seen = f"{word.text} without /24"
+        yield on("command-address", recipe, command, word, seen, [(word, f"{word.raw}/24")])
+
+
+def is_length(host: str, length: str) -> bool:
+    """A prefix length that fits the address, or a mask."""
+    if length.isascii() and length.isdigit() and int(length[:4]) <= (128 if ":" in host else 32):
+        return True
+    return length_of(length) is not None
 
 
 def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[Broken]:
@@ -162,27 +159,34 @@ def ipoib_mode(recipe: Recipe, device: str) -> str:
     return modes.pop() if len(modes) == 1 else ""
 
 
+MODES = ("connected", "datagram")
+
+
 def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """Properties that nmcli sets."""
     for at, word in enumerate(command.words[:-1]):
         value = command.words[at + 1]
-        name = word.text.lstrip("+-")
-        if "$" in value.text or not value.text:
-            continue
-        if name in ("ipv4.method", "ipv6.method") and value.text not in METHODS:
-            yield from meant(
-                recipe, command, value, MEANT.get(value.text) or nearest(value.text, METHODS, 0.6)
-            )
-        elif name == "infiniband.transport-mode" and value.text not in ("connected", "datagram"):
-            yield from meant(
-                recipe, command, value, nearest(value.text, ("connected", "datagram"), 0.5)
-            )
-        elif (
-            name in ("ipv4.addresses", "ipv4.address", "ip4")
-            and "," not in value.text
-            and value.text[:1].isdigit()
-        ):
-            yield from address(recipe, command, value)
+        if value.text and "$" not in value.text:
+            yield from nmcli_property(recipe, command, word.text.lstrip("+-"), value)
+
+
+def nmcli_property(recipe: Recipe, command: Command, name: str, value: Word) -> Iterator[Broken]:
+    """One property and its value."""
+    text = value.text
+    if name in ("ipv4.method", "ipv6.method"):
+        if text not in METHODS:
+            right = MEANT.get(text) or nearest(text, METHODS, 0.6)
+            yield from meant(recipe, command, value, right)
+    elif name == "infiniband.transport-mode":
+        if text not in MODES:
+            yield from meant(recipe, command, value, nearest(text, MODES, 0.5))
+    elif name in ("ipv4.addresses", "ipv4.address", "ip4") and is_one(text):
+        yield from address(recipe, command, value)
+
+
+def is_one(text: str) -> bool:
+    """One address by its first digit, not a list."""
+    return text[:1].isdigit() and "," not in text
 
 
 def meant(recipe: Recipe, command: Command, value: Word, right: str | None) -> Iterator[Broken]:

@@ -108,15 +108,17 @@ def repository(number: int, text: str, found: re.Match[str]) -> Iterator[Broken]
     addresses = list(dict.fromkeys(ADDRESS.findall(said)))
     keys = [address for address in addresses if KEY.search(address)]
     markup = "<" in said and ">" in said and "href" in said
-    if not markup and not keys:
-        return
-    head = text[: found.start(1)]
-    place = next((address for address in addresses if address not in keys), None)
-    fix = head + place if place else None
-    if fix and keys:
-        begin = re.match(r"(.*?)(?:sudo\s+)?(?:dnf|yum)\b", head)
-        fix += f"\n{begin.group(1) if begin else ''}rpm --import {keys[0]}"
-    yield Broken("repository-command", number, found.start(1) + 1, said[:160], fix)
+    if markup or keys:
+        place = next((address for address in addresses if address not in keys), None)
+        fix = two_commands(text[: found.start(1)], place, keys[:1]) if place else None
+        yield Broken("repository-command", number, found.start(1) + 1, said[:160], fix)
+
+
+def two_commands(head: str, place: str, keys: list[str]) -> str:
+    """The repository is added; its key is imported by a command of its own."""
+    begin = re.match(r"(.*?)(?:sudo\s+)?(?:dnf|yum)\b", head)
+    indent = begin.group(1) if begin else ""
+    return "\n".join([head + place, *(f"{indent}rpm --import {key}" for key in keys)])
 
 
 def packages(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -160,20 +162,12 @@ def unit(recipe: Recipe, command: Command, text: str, verb: int) -> Iterator[Bro
     if text.startswith("-") or not re.fullmatch(r"[\w-]{3,40}", name) or name in SERVICES:
         return
     meant = MEANT.get(name) or nearest(name, SERVICES, 0.88)
-    if meant and meant not in (name + "d", name.removesuffix("d"), name + "s"):
+    other = meant not in (name + "d", name.removesuffix("d"), name + "s")
+    if meant and (other or name in MEANT):
         word = next(word for word in command.words[verb + 1 :] if word.text == text)
+        seen = f"{name}; nearest is {meant}" if other else ""
         edits = [(word, word.raw.replace(name, meant, 1))]
-        yield on("service-name", recipe, command, word, f"{name}; nearest is {meant}", edits)
-    elif name in MEANT:
-        word = next(word for word in command.words[verb + 1 :] if word.text == text)
-        yield on(
-            "service-name",
-            recipe,
-            command,
-            word,
-            "",
-            [(word, word.raw.replace(name, MEANT[name], 1))],
-        )
+        yield on("service-name", recipe, command, word, seen, edits)
 
 
 def opaconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -204,23 +198,18 @@ def ulimit(recipe: Recipe, command: Command) -> Iterator[Broken]:
         return
     for at, word in enumerate(command.words[:-1]):
         value = command.words[at + 1]
-        if (
-            re.fullmatch(r"-[SH]{0,2}l", word.text)
-            and "$" not in value.text
-            and not value.text.startswith("-")
-        ):
-            digits = value.text.isascii() and value.text.isdigit()
-            low = digits and int(value.text[:15]) < 1 << 20
-            known = digits or value.text in ("unlimited", "hard", "soft")
-            if low or not known:
-                yield on(
-                    "ulimit-value",
-                    recipe,
-                    command,
-                    value,
-                    f"-l {value.text}",
-                    [(value, "unlimited")],
-                )
+        if re.fullmatch(r"-[SH]{0,2}l", word.text) and is_low(value.text):
+            edits = [(value, "unlimited")]
+            yield on("ulimit-value", recipe, command, value, f"-l {value.text}", edits)
+
+
+def is_low(value: str) -> bool:
+    """Less than 1 GiB in KiB, or no value at all; what a variable holds is not known."""
+    if "$" in value or value.startswith("-"):
+        return False
+    if value.isascii() and value.isdigit():
+        return int(value[:15]) < 1 << 20
+    return value not in ("unlimited", "hard", "soft")
 
 
 def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:

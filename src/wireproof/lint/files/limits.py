@@ -93,31 +93,23 @@ def count(line: Line, columns: list[str]) -> Iterator[Broken]:
 
 def words(limit: Limit) -> Iterator[Broken]:
     """Each column's word."""
-    replaced: list[tuple[str, str]] = []
-    if limit.type not in TYPES:
-        replaced.append((limit.type, nearest(limit.type.lower(), TYPES, 0.6) or ""))
-    if limit.item not in ITEMS:
-        replaced.append(
-            (
-                limit.item,
-                nearest(limit.item.lower().replace("_", ""), ITEMS, 0.7) or exact(limit.item),
-            )
-        )
-    if (
-        limit.value not in UNLIMITED
-        and limit.item not in NO_COUNT
-        and not re.fullmatch(r"-?[0-9]{1,18}", limit.value)
-    ):
-        meant = nearest(limit.value.lower(), UNLIMITED, 0.7) or ""
-        replaced.append((limit.value, meant or kibibytes(limit)))
-    for wrong, right in replaced:
-        position = limit.line.text.index(wrong)
-        fixed = (
-            limit.line.text[:position] + right + limit.line.text[position + len(wrong) :]
-            if right
-            else None
-        )
+    for wrong, right in replacements(limit):
+        text = limit.line.text
+        position = text.index(wrong)
+        fixed = text[:position] + right + text[position + len(wrong) :] if right else None
         yield at("limits-word", limit.line, position, wrong, fixed)
+
+
+def replacements(limit: Limit) -> Iterator[tuple[str, str]]:
+    """(wrong word, right word) of each column; "" when it is not clear what was meant."""
+    if limit.type not in TYPES:
+        yield limit.type, nearest(limit.type.lower(), TYPES, 0.6) or ""
+    if limit.item not in ITEMS:
+        plain = limit.item.lower().replace("_", "")
+        yield limit.item, nearest(plain, ITEMS, 0.7) or exact(limit.item)
+    counted = limit.value not in UNLIMITED and limit.item not in NO_COUNT
+    if counted and not re.fullmatch(r"-?[0-9]{1,18}", limit.value):
+        yield limit.value, nearest(limit.value.lower(), UNLIMITED, 0.7) or kibibytes(limit)
 
 
 def exact(item: str) -> str:

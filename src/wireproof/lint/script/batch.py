@@ -152,38 +152,33 @@ def _unknown(recipe: Recipe, option: Option) -> Iterator[Broken]:
         )
 
 
+_MAY_REPEAT = ("--gres", "--constraint", "--mail-type", "--export")
+
+
 def counts(recipe: Recipe) -> Iterator[Broken]:
     """Repeated options, counts that disagree."""
     for job in _scripts(recipe):
         before: dict[str, Option] = {}
         for option in job.sbatch:
             known = before.setdefault(option.name, option)
-            if known.value != option.value and option.name not in (
-                "--gres",
-                "--constraint",
-                "--mail-type",
-                "--export",
-            ):
-                seen = (
-                    f"{option.name} is {known.value} in line {known.word.line} and {option.value} "
-                    "here"
-                )
+            if known.value != option.value and option.name not in _MAY_REPEAT:
+                first = f"{known.value} in line {known.word.line}"
+                seen = f"{option.name} is {first} and {option.value} here"
                 yield at_word("sbatch-repeated", option.word, seen)
-        nodes, tasks, each = (
-            job.count("--nodes"),
-            job.count("--ntasks"),
-            job.count("--ntasks-per-node"),
-        )
-        fixed = job.option("--nodes") or ""
-        if nodes and tasks and each and fixed.isdigit() and tasks > nodes * each:
-            last = next(option for option in reversed(job.sbatch) if option.name == "--ntasks")
-            seen = f"{tasks} tasks on {nodes} nodes with {each} each"
-            yield at_word("sbatch-counts-disagree", last.word, seen)
+        yield from _too_many_tasks(job)
+
+
+def _too_many_tasks(job: Job) -> Iterator[Broken]:
+    nodes, tasks, each = (job.count(name) for name in ("--nodes", "--ntasks", "--ntasks-per-node"))
+    fixed = (job.option("--nodes") or "").isdigit()
+    if nodes and tasks and each and fixed and tasks > nodes * each:
+        last = next(option for option in reversed(job.sbatch) if option.name == "--ntasks")
+        seen = f"{tasks} tasks on {nodes} nodes with {each} each"
+        yield at_word("sbatch-counts-disagree", last.word, seen)
 
 
 def _scripts(recipe: Recipe) -> Iterator[Job]:
-    if recipe.kind == "script":
-        yield from (job for job in jobs(recipe) if job.part.script)
+    yield from (job for job in jobs(recipe) if job.part.script)
 
 
 CHECKS = (shebang, first_line, late, misspelt, options, counts)

@@ -9,7 +9,7 @@ from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import jobs
 from wireproof.lint.script.launch import Launch
 from wireproof.lint.script.variables import distance
-from wireproof.lint.shell import Word, at_word, commands, corrected
+from wireproof.lint.shell import Command, Word, at_word, commands, corrected
 
 __all__ = ["CHECKS"]
 
@@ -130,25 +130,22 @@ def misspelt(recipe: Recipe) -> Iterator[Broken]:
             continue
         for match in _MISSPELT_IMB.finditer(line[:4000]):
             right = f"IMB-{match[2]}"
+            seen = f"{match.group()}, not {right}"
             fix = line[: match.start()] + right + line[match.end() :]
-            yield Broken(
-                "benchmark-misspelt",
-                number,
-                match.start() + 1,
-                f"{match.group()}, not {right}",
-                fix,
-            )
+            yield Broken("benchmark-misspelt", number, match.start() + 1, seen, fix)
     for command in commands(recipe):
         name = command.program
-        if not re.fullmatch(r"osu_[a-z_]{2,40}", name) or name in _OSU_NAMES:
-            continue
-        near = sorted(
-            known for known in _OSU_NAMES if len(known) > 8 and distance(name, known, 2) <= 2
-        )
-        if len(near) == 1:
-            word = command.words[0]
-            fix = corrected(recipe, [(word, word.raw.replace(name, near[0]))], word.line)
-            yield at_word("benchmark-misspelt", word, f"{name}, not {near[0]}", fix)
+        if re.fullmatch(r"osu_[a-z_]{2,40}", name) and name not in _OSU_NAMES:
+            yield from _misspelt_osu(recipe, command)
+
+
+def _misspelt_osu(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    name, word = command.program, command.words[0]
+    long = (known for known in _OSU_NAMES if len(known) > 8)
+    near = [known for known in long if distance(name, known, 2) <= 2]
+    if len(near) == 1:
+        fix = corrected(recipe, [(word, word.raw.replace(name, near[0]))], word.line)
+        yield at_word("benchmark-misspelt", word, f"{name}, not {near[0]}", fix)
 
 
 def unknown(recipe: Recipe) -> Iterator[Broken]:

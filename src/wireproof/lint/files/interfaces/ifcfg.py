@@ -97,27 +97,25 @@ def one_line(line: Line, values: dict[str, Value]) -> Iterator[Broken]:
         return
     lead, name, before, after, raw = found.groups()
     if before or after:
-        yield at(
-            "ifcfg-spaces",
-            line,
-            len(lead),
-            line.text.strip(),
-            f"{lead}{name}={line.text[found.start(5) :]}",
-        )
+        fix = f"{lead}{name}={line.text[found.start(5) :]}"
+        yield at("ifcfg-spaces", line, len(lead), line.text.strip(), fix)
         return
-    text = raw.strip("\"'")
-    value = Value(line, found.start(5) + (raw[:1] in ("'", '"')), text)
     stem = name.rstrip("0123456789")
-    if stem not in NAMES and name not in NAMES and not name.startswith(FAMILIES):
-        meant = nearest(stem.upper(), NAMES, 0.82) or (
-            stem.upper() if stem.upper() in NAMES else None
-        )
-        if meant and abs(len(meant) - len(stem)) < 3:
-            fixed = line.text.replace(name, meant + name[len(stem) :], 1)
-            yield at("ifcfg-name", line, len(lead), f"{name}; nearest is {meant}", fixed)
-        return
-    values[name] = value
-    yield from value_of(stem, value)
+    if stem in NAMES or name in NAMES or name.startswith(FAMILIES):
+        quoted = raw[:1] in ("'", '"')
+        values[name] = Value(line, found.start(5) + quoted, raw.strip("\"'"))
+        yield from value_of(stem, values[name])
+    else:
+        yield from unknown(line, len(lead), name, stem)
+
+
+def unknown(line: Line, position: int, name: str, stem: str) -> Iterator[Broken]:
+    """A name that is none; ``stem`` is without its number."""
+    upper = stem.upper()
+    meant = upper if upper in NAMES else nearest(upper, NAMES, 0.82)
+    if meant and abs(len(meant) - len(stem)) < 3:
+        fixed = line.text.replace(name, meant + name[len(stem) :], 1)
+        yield at("ifcfg-name", line, position, f"{name}; nearest is {meant}", fixed)
 
 
 ADDRESSES = ("IPADDR", "GATEWAY", "NETWORK", "BROADCAST")

@@ -94,16 +94,11 @@ def address_of(value: Value) -> Iterator[Broken]:
 
 def interface_of(sections: Sections) -> Interface:
     """The interface that the connection describes."""
-    connection = sections.get("connection", {})
-    name = connection["interface-name"].text if "interface-name" in connection else ""
-    kind = KINDS.get(connection["type"].text, "other") if "type" in connection else ""
-    section = (
-        sections.get("infiniband")
-        or sections.get("ethernet")
-        or sections.get("802-3-ethernet")
-        or {}
-    )
-    interface = Interface(name, kind, mtu=section.get("mtu"))
+    connection = {name: value.text for name, value in sections.get("connection", {}).items()}
+    kind = KINDS.get(connection["type"], "other") if "type" in connection else ""
+    names = ("infiniband", "ethernet", "802-3-ethernet")
+    section = next((found for name in names if (found := sections.get(name))), {})
+    interface = Interface(connection.get("interface-name", ""), kind, mtu=section.get("mtu"))
     mode = sections.get("infiniband", {}).get("transport-mode")
     if mode:
         interface.mode = "connected" if mode.text == "connected" else "datagram"

@@ -78,8 +78,8 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
     from wireproof.lab.cluster import up as build
     from wireproof.lab.topology_file import load_topology
 
-    asked = {key: value for key, value in wire.items() if value is not None}
-    plan = msgspec.structs.replace(load_topology(topology), **asked)
+    chosen = {key: value for key, value in wire.items() if value is not None}
+    plan = msgspec.structs.replace(load_topology(topology), **chosen)
     lab = build(plan, name or topology.stem.lower().replace("_", "-"))
     for note in lab.notes:
         click.echo(f"wireproof: {note}", err=True)

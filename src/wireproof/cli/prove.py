@@ -81,7 +81,7 @@ OPTIONS: list[click.Parameter] = [
 def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) -> int:
     """Run COMMAND between two readings of the ports of its hosts: did the bytes use the wire?
 
-    Its output is passed on untouched and its exit status is kept; what the ports saw is told on
+    Its output is passed on untouched and its exit status is kept; what the ports saw goes to
     stderr. In a lab a plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
     from wireproof.workflow.prove import prove_command, specification
@@ -127,6 +127,6 @@ def _print_json(wanted: ProofSpecification, proved: ProvedCommand) -> None:
 def _print_text(proved: ProvedCommand) -> None:
     from wireproof.report.text.watched import lines
 
-    told = lines(proved.exit_status, proved.traffic, proved.judgement)
-    for line in [*proved.notes, *told]:
+    path = lines(proved.exit_status, proved.traffic, proved.judgement)
+    for line in [*proved.notes, *path]:
         click.echo(f"wireproof: {line}", err=True)

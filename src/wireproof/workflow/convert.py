@@ -62,7 +62,6 @@ def convert(
         raise BadInput("a message of 0 bytes carries nothing: give a --size of 1 or more.")
     claim = claim_from_text(link, path=path, mtu=mtu, pcie=pcie) if link else None
     rate, step = goodput_of(quantity, message_bytes)
-    rows = times(quantity.value) if quantity.kind == "time" else []
     return Converted(
         value=quantity.text,
         kind=quantity.kind,
@@ -70,9 +69,14 @@ def convert(
         bytes_per_s=None if rate is None else float(rate),
         arithmetic=[line for line in (quantity.arithmetic, step) if line],
         remark=quantity.remark,
-        rows=[*rows, *(rates(rate) if rate is not None else [])],
+        rows=_rows(quantity, rate),
         link=None if claim is None else _held(quantity, rate, claim, message_bytes or 0),
     )
+
+
+def _rows(quantity: Quantity, rate: Decimal | None) -> list[Row]:
+    rows = times(quantity.value) if quantity.kind == "time" else []
+    return rows if rate is None else [*rows, *rates(rate)]
 
 
 def _held(quantity: Quantity, rate: Decimal | None, link: LinkClaim, size: int) -> LinkShares:
@@ -99,32 +103,38 @@ def _shares(rate: Decimal, link: LinkClaim, found: Limits, warnings: list[str]) 
     them.
     """
     rows = {row.label: row for row in shares(rate, link)}
-    arithmetic = [row.arithmetic for row in rows.values()]
-    if link.protocol == "tcp" and link.mtu is None:
-        # Most Ethernets run at 1500, and the largest MTU flatters none of them: both are shown.
-        usual = shares(rate, msgspec.structs.replace(link, mtu=1500))
-        arithmetic += [
-            f"{row.arithmetic} at MTU 1500" for row in usual if row.label == "attainable"
-        ]
-    attainable = rows["attainable"].value if "attainable" in rows else None
-    most = bounds_of(link).most
-    above = []
-    if attainable is not None and most is not None and float(rate) > most * _ROUNDED:
-        above.append(
-            f"this is {100 * attainable:.2f} % of what {link.name} can carry in one direction:"
-            " the bytes did not (all) take this link, or both directions were added, or the unit"
-            " is another one"
-        )
+    values = {label: row.value for label, row in rows.items()}
     return LinkShares(
         kind=link.kind,
         derivation=list(found.derivation),
-        arithmetic=arithmetic,
-        warnings=[*above, *warnings],
+        arithmetic=[*(row.arithmetic for row in rows.values()), *_at_usual_mtu(rate, link)],
+        warnings=[*_too_much(rate, link, values.get("attainable")), *warnings],
         nominal_bytes_per_s=None if link.line_rate is None else link.line_rate / 8,
         attainable_bytes_per_s=found.attainable_bytes_per_s,
-        share_of_nominal=rows["nominal"].value if "nominal" in rows else None,
-        share_of_attainable=attainable,
+        share_of_nominal=values.get("nominal"),
+        share_of_attainable=values.get("attainable"),
     )
+
+
+def _at_usual_mtu(rate: Decimal, link: LinkClaim) -> list[str]:
+    """Most Ethernets run at 1500, and the largest MTU flatters none of them: both are shown."""
+    if link.protocol != "tcp" or link.mtu is not None:
+        return []
+    usual = shares(rate, msgspec.structs.replace(link, mtu=1500))
+    return [f"{row.arithmetic} at MTU 1500" for row in usual if row.label == "attainable"]
+
+
+def _too_much(rate: Decimal, link: LinkClaim, share: float | None) -> list[str]:
+    """More than a link can carry did not come over that link."""
+    most = bounds_of(link).most
+    if share is None or most is None or float(rate) <= most * _ROUNDED:
+        return []
+    above = (
+        f"this is {100 * share:.2f} % of what {link.name} can carry in one direction:"
+        " the bytes did not (all) take this link, or both directions were added, or the unit"
+        " is another one"
+    )
+    return [above]
 
 
 def _too_short(quantity: Quantity, link: LinkClaim, found: Limits) -> list[str]:

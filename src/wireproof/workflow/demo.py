@@ -35,8 +35,8 @@ SCREEN_ROUNDS = 6
 PAIR_SIZES = (8, 64, 512, 2048, 8192, 32768, 131072, 524288, 1 << 20, 4 << 20)
 """Few sizes with time for each: a curve that is known, not one of many doubtful points."""
 PING_BUDGET_MS, STREAM_BUDGET_MS = 1000, 350
-"""Of the small sizes. A ping-pong needs so many messages that the counters can tell them; on a quiet
-machine it has them in 50 ms.
+"""Of the small sizes. A ping-pong needs so many messages that the counters can tell them; on a
+quiet machine it has them in 50 ms.
 """
 LIE_SIZES = (8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
 INJECTED = "Injected fault, unknown to the judgement:"

@@ -161,20 +161,34 @@ def with_core_and_address(
     target = wanted.target
     if not target.hosts or not target.nics or target.lab is not None:
         return wanted
-    client, server = target.hosts[0], target.hosts[1]
     if wanted.cpu is None and (wanted.pairs or wanted.recipe.pairs) == 1:
-        core = core_near(_ask(client, cpulist_argv(target.nics[0]), target))
-        if core is not None:
-            where = f"core {core} of {client} is on the socket of {target.nics[0]}"
-            reporter.say(f"{where}: pinned to it")
-            wanted = dataclasses.replace(wanted, cpu=core)
+        wanted = _with_core(wanted, target, reporter)
     if wanted.recipe.shape == "pair" and not wanted.address:
-        netdev = _netdev(server, target)
-        address = address_in(_ask(server, address_argv(netdev), target))
-        if address:
-            reporter.say(f"{netdev} of {server} has the address {address}")
-            wanted = dataclasses.replace(wanted, address=address)
+        wanted = _with_address(wanted, target, reporter)
     return wanted
+
+
+def _with_core(
+    wanted: BenchmarkSpecification, target: Target, reporter: Reporter
+) -> BenchmarkSpecification:
+    client, nic = target.hosts[0], target.nics[0]
+    core = core_near(_ask(client, cpulist_argv(nic), target))
+    if core is None:
+        return wanted
+    reporter.say(f"core {core} of {client} is on the socket of {nic}: pinned to it")
+    return dataclasses.replace(wanted, cpu=core)
+
+
+def _with_address(
+    wanted: BenchmarkSpecification, target: Target, reporter: Reporter
+) -> BenchmarkSpecification:
+    server = target.hosts[1]
+    netdev = _netdev(server, target)
+    address = address_in(_ask(server, address_argv(netdev), target))
+    if not address:
+        return wanted
+    reporter.say(f"{netdev} of {server} has the address {address}")
+    return dataclasses.replace(wanted, address=address)
 
 
 def _netdev(server: str, target: Target) -> str:
@@ -272,7 +286,7 @@ def without_claim(found: TrafficVerdict) -> TrafficVerdict:
 
 
 def _check_that_it_ran(recipe: Recipe, proved: ProvedCommand) -> None:
-    """The tool's own words are the best explanation that there is."""
+    """What the tool itself has printed is the best explanation."""
     if proved.exit_status:
         how = f"ended with status {proved.exit_status}"
     elif not any(one.points for one in proved.series):

@@ -51,7 +51,7 @@ class Step:
 
     @property
     def enclosed(self) -> tuple[str, ...]:
-        """With its environment in its own words: neither ssh nor a companion takes one along."""
+        """With its environment as arguments of env: neither ssh nor a companion takes one along."""
         words = [word for name in self.unset for word in ("-u", name)]
         words += [f"{name}={value}" for name, value in sorted(self.environment.items())]
         return ("env", *words, *self.argv) if words else self.argv

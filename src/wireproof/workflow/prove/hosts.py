@@ -95,7 +95,7 @@ def hosts_of_allocation(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def entered_node(argv: Sequence[str]) -> tuple[str, str, tuple[str, ...]] | None:
-    """(lab, node, words) of ``wireproof lab exec LAB NODE WORDS...``; None for any other
+    """(lab, node, argv) of ``wireproof lab exec LAB NODE ARGV...``; None for any other
     command.
     """
     rest = list(argv)

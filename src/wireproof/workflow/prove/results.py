@@ -47,6 +47,6 @@ class ResultFile:
 
 
 def usual_results(argv: Sequence[str], folder: Path) -> list[Path]:
-    """Files that a program named among the words is known to write into ``folder``."""
+    """Files that a program named among the arguments is known to write into ``folder``."""
     names = {Path(word).name for word in argv[:200]}
     return [folder / file for program, file in _USUAL.items() if program in names]

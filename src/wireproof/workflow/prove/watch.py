@@ -71,7 +71,7 @@ class Watch:
                 self._start_reader(host)
             except OSError as error:
                 raise CouldNotMeasure(
-                    f"the readers of {len(hosts)} hosts cannot be started: {error.strerror}."
+                    f"the readers of the ports cannot be started: {error.strerror}."
                 ) from error
         if not self.hearing.listen(SAY_AFTER_S, lambda: not self._silent(1)):
             self._reporter.say(f"waiting for {', '.join(self._silent(1)[:8])}")

@@ -65,8 +65,7 @@ class Watch:
 
     def begin(self) -> None:
         """Start a reader on every host; ``CouldNotMeasure`` when none of them can be read."""
-        hosts = self.target.hosts or ("",)
-        for host in hosts:
+        for host in self.target.hosts or ("",):
             try:
                 self._start_reader(host)
             except OSError as error:

@@ -112,7 +112,7 @@ def test_what_each_mpi_is_told_under_srun() -> None:
         (
             "openmpi",
             (
-                "/usr/bin/mpirun --mca plm slurm --bind-to none --mca pml ob1 --mca"
+                "/usr/bin/mpirun --bind-to none --mca plm slurm --mca pml ob1 --mca"
                 " btl_tcp_if_include"
                 " hsn0"
             ),

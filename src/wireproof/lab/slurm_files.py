@@ -109,10 +109,8 @@ def slurm_conf(
         " RealMemory=2000 State=UNKNOWN"
         for node in topology.nodes
     ]
-    lines += [
-        _partition_line(partition, topology, default=index == 0)
-        for index, partition in enumerate(partitions)
-    ]
+    for index, partition in enumerate(partitions):
+        lines.append(_partition_line(partition, topology, default=index == 0))
     return "\n".join(lines) + "\n"
 
 

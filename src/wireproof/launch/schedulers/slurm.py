@@ -106,38 +106,10 @@ def _srun_environment(request: LaunchRequest, family: Family | None) -> dict[str
     return {**uniform_environment(request, _one_nic(request)), **_SHARED}
 
 
-def _without(words: Sequence[str], *marks: str, length: int) -> list[str]:
-    """``words`` less each run of ``length`` words that begins with ``marks``."""
-    kept: list[str] = []
-    index = 0
-    while index < len(words):
-        if tuple(words[index : index + len(marks)]) == marks:
-            index += length
-        else:
-            kept.append(words[index])
-            index += 1
-    return kept
-
-
-def _own_argv(argv: Sequence[str], family: Family, engine: Sequence[str]) -> list[str]:
-    """The MPI launcher's arguments with Slurm in the place of ssh. What the ranks run is left
-    alone.
-    """
-    end = len(argv) - len(engine)
-    head, tail = list(argv[:end]), list(argv[end:])
-    if family == "openmpi":
-        for key in ("plm", "plm_rsh_agent", "plm_ssh_agent"):
-            head = _without(head, "--mca", key, length=3)
-        return [head[0], "--mca", "plm", "slurm", *head[1:], *tail]
-    head = _without(_without(head, "-launcher", length=2), "-launcher-exec", length=2)
-    return [head[0], "-launcher", "slurm", *head[1:], *tail]
-
-
 def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
     if request.install is None:
         raise BadInput("the engine without MPI is started by srun under Slurm.")
-    family = request.install.family
-    mpi = MPIS[family]
+    mpi = MPIS[request.install.family]
     job = {name: value for name, value in request.extra if name.startswith("SLURM_")}
     if request.job:  # without it the launcher's srun would ask for a job of its own, and wait
         job |= dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job)
@@ -146,7 +118,6 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
     command = mpi.build(dataclasses.replace(request, agent="", extra=tuple(sorted(extra.items()))))
     return dataclasses.replace(
         command,
-        argv=tuple(_own_argv(command.argv, family, request.rank_argv)),
         environment={**command.environment, **_OWN_STEPS, **job},
         launcher=f"{command.launcher}+slurm",
         clear=(*command.clear, *_STEP_MARKS),

@@ -125,7 +125,8 @@ from wireproof.model.record import PointRecord
 def tell(frame):
     if isinstance(frame, PointRecord):
         print("point", flush=True)
-run(sys.argv[1], sweep(60), Path(sys.argv[2]), command=command_of(sys.argv[1], sys.argv[3]), on_frame=tell)
+command = command_of(sys.argv[1], sys.argv[3])
+run(sys.argv[1], sweep(60), Path(sys.argv[2]), command=command, on_frame=tell)
 """
 
 

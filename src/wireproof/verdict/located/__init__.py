@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.verdict.located.findings import blame_sentence, located_issues, with_located
+from wireproof.verdict.located.findings import with_located
+from wireproof.verdict.located.issues import blame_sentence, located_issues
 
 __all__ = ["blame_sentence", "located_issues", "with_located"]

@@ -9,7 +9,7 @@ from collections import defaultdict
 from wireproof.analysis.measured import Measured, measure
 from wireproof.analysis.witness import rises
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
+from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict, Verdict
 from wireproof.model.pattern import one_way
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
@@ -116,7 +116,7 @@ class _Bench:
         if ctx.run.claim.wire:
             start_ns = self.starts.get((pair.origin, pair.target))
             filled = (pair.origin, pair.target) in self.filled
-            held = hold(ctx, point, pair, number, proof.proof, start_ns, proof.seen, filled=filled)
+            held = hold(ctx, point, pair, number, proof, start_ns, filled=filled)
         own += held.issues
         own += precision_issues(ctx, point, pair, number, held.clear)
         own += arithmetic_issues(ctx, point, pair, number)
@@ -150,40 +150,37 @@ class _Bench:
     def judgement(self) -> Judgement:
         self.issues, self.pairs = self.others.eased(self.issues, self.pairs)
         if self.ctx.run.claim.wire:
-            found, explained = direction_issues(self.ctx, self.streams)
-            # A node that sends slowly is one finding, not one for each of its pairs; these keep
-            # their verdicts.
-            self.issues = [
-                i
-                for i in self.issues
-                if i.code != "below-expectation" or i.subject not in explained
-            ]
-            self.issues += self.others.eased(found, self.pairs)[0]
+            self._compare_directions()
             self.issues += cache_issues(self.curves)
         self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
         if not self.pairs and not self.groups:
-            self.issues.append(
-                Issue(
-                    "nothing-measured",
-                    "inconclusive",
-                    Whole(),
-                    "no pair of any point gave a number",
-                )
-            )
-        findings = merge(
-            [*self.issues, *self.others.named(self.pairs), *self.loss.issues(self.issues)]
+            text = "no pair of any point gave a number"
+            self.issues.append(Issue("nothing-measured", "inconclusive", Whole(), text))
+        findings = for_own_sockets(
+            self.ctx,
+            merge([*self.issues, *self.others.named(self.pairs), *self.loss.issues(self.issues)]),
         )
-        findings = for_own_sockets(self.ctx, findings)
         pairs = sorted(self.pairs, key=lambda p: (p.point, p.origin, p.target))
         groups = sorted(self.groups, key=lambda g: (g.point, g.repeat))
-        proofs = {pair.proof for pair in pairs} | {group.proof for group in groups}
         return Judgement(
             verdict=overall(findings, pairs, groups),
-            proof=worst_proof(proofs),
+            proof=worst_proof([*(pair.proof for pair in pairs), *(one.proof for one in groups)]),
             findings=findings,
             pairs=pairs,
             groups=groups,
         )
+
+    def _compare_directions(self) -> None:
+        """A node that sends slowly is one finding, not one for each of its pairs; these keep their
+        verdicts.
+        """
+        found, explained = direction_issues(self.ctx, self.streams)
+        self.issues = [
+            issue
+            for issue in self.issues
+            if issue.code != "below-expectation" or issue.subject not in explained
+        ]
+        self.issues += self.others.eased(found, self.pairs)[0]
 
 
 def _link_issues(ctx: Context) -> list[Issue]:
@@ -219,15 +216,7 @@ def _pair_verdict(
     held: Held,
     issues: list[Issue],
 ) -> PairVerdict:
-    verdict = verdict_of(issue.severity for issue in issues)
-    codes = [issue.code for issue in issues]
-    if proof.proof == "off-wire":
-        codes += [proof.code, "off-wire"]
-    if not ctx.run.claim.wire:
-        codes.append("no-wire-claimed")
-    if verdict == "pass" and (proof.proof != "on-wire" or held.limit is None):
-        verdict = "inconclusive"  # without proof or limit nothing passes
-        codes += [] if held.limit is not None or not ctx.run.claim.wire else ["no-limit-known"]
+    verdict, codes = _concluded(ctx, proof, held, issues)
     return PairVerdict(
         point=point.id,
         pattern=point.pattern,
@@ -247,7 +236,7 @@ def _pair_verdict(
         verdict=verdict,
         limit=held.limit,
         efficiency=held.efficiency,
-        codes=sorted(set(codes)),
+        codes=codes,
         expected_bytes=proof.expected,
         seen_bytes=proof.seen,
         formula=point.formula,
@@ -255,3 +244,20 @@ def _pair_verdict(
         level=proof.level or "",
         quality=proof.quality or "",
     )
+
+
+def _concluded(
+    ctx: Context, proof: PairProof, held: Held, issues: list[Issue]
+) -> tuple[Verdict, list[str]]:
+    """Verdict and codes of one pair: without proof or limit nothing passes."""
+    verdict = verdict_of(issue.severity for issue in issues)
+    codes = {issue.code for issue in issues}
+    if proof.proof == "off-wire":
+        codes |= {proof.code, "off-wire"}
+    if not ctx.run.claim.wire:
+        codes.add("no-wire-claimed")
+    if verdict == "pass" and (proof.proof != "on-wire" or held.limit is None):
+        verdict = "inconclusive"
+        if held.limit is None and ctx.run.claim.wire:
+            codes.add("no-limit-known")
+    return verdict, sorted(codes)

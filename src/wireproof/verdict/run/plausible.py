@@ -9,16 +9,24 @@ import math
 import numpy as np
 
 from wireproof.analysis.measured import Measured, measure, operation_times
-from wireproof.model.claim import Limits, LinkClaim
-from wireproof.model.finding import Evidence, Proof, Severity
+from wireproof.model.claim import LinkClaim
+from wireproof.model.finding import Evidence, Severity
 from wireproof.model.pattern import crossings, is_round_trip
 from wireproof.model.quantity import goodput
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics import bandwidth_threshold_bytes, limits, shaper_credit_bytes
-from wireproof.physics.bounds import FILL_BYTES, bounds_of, expected_share, fill_bytes, spared_ns
+from wireproof.physics.bounds import (
+    FILL_BYTES,
+    Bounds,
+    bounds_of,
+    expected_share,
+    fill_bytes,
+    spared_ns,
+)
 from wireproof.physics.framing import over_fabric
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
+from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.run.quality import crowded, decides, disturbance
 
 __all__ = ["Held", "filled_routes", "fills_link", "hold"]
@@ -58,18 +66,24 @@ def filled_routes(ctx: Context) -> frozenset[tuple[int, int]]:
     bounds = bounds_of(link, ctx.table) if link is not None else None
     if bounds is None or bounds.most is None:
         return frozenset()
+    best = _best_shares(ctx, bounds)
+    full = {route for route, share in best.items() if share >= ctx.criteria.min_efficiency}
+    full -= {(b, a) for a, b in best if (a, b) not in full}  # a ping-pong needs both directions
+    return frozenset(full | {(b, a) for a, b in full})
+
+
+def _best_shares(ctx: Context, bounds: Bounds) -> dict[tuple[int, int], float]:
+    """(origin, target) -> the most that one of its streams reached of what is expected."""
     best: dict[tuple[int, int], float] = {}
     for point in ctx.run.points:
-        if point.pattern != "stream" or not fills_link(link, point.message_bytes):
+        if point.pattern != "stream" or not fills_link(ctx.link, point.message_bytes):
             continue
         for pair in point.pairs:
             number = measure(point, pair)
             moved = number.goodput_bytes_per_s if number is not None else 0.0
             share = moved / (bounds.expected(moved)[0] or math.inf)
             best[pair.origin, pair.target] = max(best.get((pair.origin, pair.target), 0.0), share)
-    full = {route for route, share in best.items() if share >= ctx.criteria.min_efficiency}
-    full -= {(b, a) for a, b in best if (a, b) not in full}  # a ping-pong needs both directions
-    return frozenset(full | {(b, a) for a, b in full})
+    return best
 
 
 def hold(
@@ -77,9 +91,8 @@ def hold(
     point: PointRecord,
     pair: PairResult,
     number: Measured,
-    proof: Proof,
+    proof: PairProof,
     start_ns: float | None,
-    seen: float | None = None,
     *,
     filled: bool = False,
 ) -> Held:
@@ -91,11 +104,12 @@ def hold(
     """
     if ctx.link is None:
         return Held(None, None, [], True)
-    bound = limits(ctx.link, point.pattern, point.form, point.message_bytes, ctx.table)
-    return _Scale(ctx, ctx.link, point, pair, number, proof, bound, seen, filled).judged(start_ns)
+    return _Scale(ctx, ctx.link, point, pair, number, proof, filled=filled).judged(start_ns)
 
 
 class _Scale:
+    """One number with everything that it is held against."""
+
     def __init__(
         self,
         ctx: Context,
@@ -103,22 +117,15 @@ class _Scale:
         point: PointRecord,
         pair: PairResult,
         number: Measured,
-        proof: Proof,
-        bound: Limits,
-        seen: float | None,
+        proof: PairProof,
+        *,
         filled: bool,
     ) -> None:
-        self.ctx, self.point, self.pair, self.number, self.proof, self.bound = (
-            ctx,
-            point,
-            pair,
-            number,
-            proof,
-            bound,
-        )
-        self.seen = seen  # bytes that the ports counted
-        self.filled = filled
-        self.link, self.size = link, point.message_bytes
+        self.ctx, self.link, self.point, self.pair = ctx, link, point, pair
+        self.number, self.filled = number, filled
+        self.proof, self.seen = proof.proof, proof.seen  # bytes that the ports counted
+        self.size = point.message_bytes
+        self.bound = limits(link, point.pattern, point.form, self.size, ctx.table)
         self.bounds = bounds_of(link, ctx.table)
         self.rate, self.lines = self.bounds.expected(
             number.goodput_bytes_per_s if self.size else None
@@ -294,39 +301,37 @@ class _Scale:
         """Large messages must reach min_efficiency of the attainable goodput; a ping-pong less its
         start.
         """
-        # that may wait for the adding
-        if self.rate is None or self.size == 0 or self.point.pattern == "accumulate":
+        attainable = self.rate
+        if attainable is None or not self._tells(attainable, start_ns):
             return
         share = expected_share(self.ctx.criteria, both_ways=self.point.pattern == "exchange")
-        moved_ns = self.size / (share * self.rate) * 1e9
+        moved_ns = self.size / (share * attainable) * 1e9
         if self.waits:
             moved_ns *= self.point.threads  # that share the link, each waiting for its own answer
-            if not self.bounds.tells(self.size, self.rate, start_ns):
-                return
-        elif not fills_link(self.link, self.size // self.point.partitions):
-            return
-
-        def short(taken: float) -> bool:
-            return (
-                taken - (spared_ns(taken, start_ns, self.bounds.floor) if self.waits else 0.0)
-                > moved_ns
-            )
-
-        time = self.number.time
-        got = (
-            f"{goodput(self.number.goodput_bytes_per_s)}, "
-            f"{self.number.goodput_bytes_per_s / self.rate:.0%} of attainable"
-        )
-        if short(time.low_ns):
-            text = (
-                f"{got} {goodput(self.rate)}; at least {share:.0%} is expected of {self.link.name}"
-            )
+        time, reached = self.number.time, self.number.goodput_bytes_per_s
+        got = f"{goodput(reached)}, {reached / attainable:.0%} of attainable {goodput(attainable)}"
+        if self._moving_ns(time.low_ns, start_ns) > moved_ns:
+            text = f"{got}; at least {share:.0%} is expected of {self.link.name}"
             excuse = self._excuse(start_ns, share)
             disturbed = disturbance(self.pair)  # that makes a good link slow, nobody knows how much
             text += "".join(f"; {why}" for why in (disturbed, excuse) if why)
             severity: Severity = "inconclusive" if disturbed or excuse else "fail"
-            self._add("below-expectation", severity, text, -self.number.goodput_bytes_per_s)
-        elif short(time.high_ns):
+            self._add("below-expectation", severity, text, -reached)
+        elif self._moving_ns(time.high_ns, start_ns) > moved_ns:
             self.clear = False
-            text = f"{got} {goodput(self.rate)}; the interval straddles the expected {share:.0%}"
-            self._add("below-expectation", "inconclusive", text, -self.number.goodput_bytes_per_s)
+            text = f"{got}; the interval straddles the expected {share:.0%}"
+            self._add("below-expectation", "inconclusive", text, -reached)
+
+    def _tells(self, attainable: float, start_ns: float | None) -> bool:
+        """Whether messages of this size tell the rate of the link."""
+        # an accumulate may wait for the adding
+        if self.size == 0 or self.point.pattern == "accumulate":
+            return False
+        if self.waits:
+            return self.bounds.tells(self.size, attainable, start_ns)
+        return fills_link(self.link, self.size // self.point.partitions)
+
+    def _moving_ns(self, taken_ns: float, start_ns: float | None) -> float:
+        """The time of one operation, less the start of one that waits for its answer."""
+        spared = spared_ns(taken_ns, start_ns, self.bounds.floor) if self.waits else 0.0
+        return taken_ns - spared

@@ -4,7 +4,7 @@ meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -126,45 +126,38 @@ def arithmetic_issues(
     """The record's own sums must agree: bytes = messages x size; timed <= moved; batches <=
     elapsed; estimate = median.
     """
-    wrong = []
+    who = ctx.route(pair)
+    where = f"{who}, {point.pattern} of {point.message_bytes} B"
+    wrong = [*_wrong_counts(point, pair), *_wrong_times(ctx, point, pair, number)]
+    return [
+        Issue("row-arithmetic", "fail", who, f"{where}: {text}", point=point.id) for text in wrong
+    ]
+
+
+def _wrong_counts(point: PointRecord, pair: PairResult) -> Iterator[str]:
     for way, messages, payload in (
         ("forward", pair.messages_forward, pair.payload_forward_bytes),
         ("backward", pair.messages_backward, pair.payload_backward_bytes),
     ):
-        if payload != messages * point.message_bytes and payload != 0:
-            wrong.append(
-                f"{messages} messages {way} of {point.message_bytes} B are not {payload} B"
-            )
+        if payload not in (0, messages * point.message_bytes):
+            yield f"{messages} messages {way} of {point.message_bytes} B are not {payload} B"
     timed = len(pair.batch_ns) * pair.operations_per_batch
     if timed > max(pair.messages_forward, pair.messages_backward):
-        wrong.append(f"{timed} operations were timed and {pair.messages_forward} messages moved")
+        yield f"{timed} operations were timed and {pair.messages_forward} messages moved"
+
+
+def _wrong_times(
+    ctx: Context, point: PointRecord, pair: PairResult, number: Measured
+) -> Iterator[str]:
     virtual = ctx.run.open is not None and ctx.run.open.clock.source == "virtual"
-    if not virtual and point.elapsed_ns > 0 and sum(pair.batch_ns) > 1.01 * point.elapsed_ns:
-        wrong.append(
-            f"batches took {sum(pair.batch_ns) / 1e9:.3f} s of {point.elapsed_ns / 1e9:.3f} s "
-            "elapsed"
-        )
+    taken, elapsed = sum(pair.batch_ns), point.elapsed_ns
+    if not virtual and elapsed > 0 and taken > 1.01 * elapsed:
+        yield f"batches took {taken / 1e9:.3f} s of {elapsed / 1e9:.3f} s elapsed"
     if pair.batch_ns and pair.estimate is not None and number.label == "stable":
         typical = float(np.median(operation_times(point, pair)))
-        if (
-            abs(typical / pair.estimate.median_ns - 1)
-            > _MEDIANS_APART + 2 * pair.estimate.half_width
-        ):
-            wrong.append(
-                f"the estimate {pair.estimate.median_ns:.0f} ns is not its batches' {typical:.0f} "
-                "ns"
-            )
-    who = ctx.route(pair)
-    return [
-        Issue(
-            "row-arithmetic",
-            "fail",
-            who,
-            f"{who}, {point.pattern} of {point.message_bytes} B: {text}",
-            point=point.id,
-        )
-        for text in wrong
-    ]
+        stated = pair.estimate.median_ns
+        if abs(typical / stated - 1) > _MEDIANS_APART + 2 * pair.estimate.half_width:
+            yield f"the estimate {stated:.0f} ns is not its batches' {typical:.0f} ns"
 
 
 def _busy_blocks(pair: PairResult) -> list[Sentinel]:

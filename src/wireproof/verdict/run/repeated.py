@@ -40,18 +40,22 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
     settles.
     """
     passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
-    open_ = [pair for pair in judgement.pairs if pair.verdict == "inconclusive"]
-    settled = [pair for pair in open_ if _measurement(pair) in passing and _only_wide(pair)]
+    settled: list[PairVerdict] = []
+    left: list[PairVerdict] = []
+    for pair in judgement.pairs:
+        (settled if _is_settled(pair, passing) else left).append(pair)
     if not settled:
         return judgement
-    gone = {id(pair) for pair in settled}
-    left = [pair for pair in judgement.pairs if id(pair) not in gone]
-    unsettled = {_route(pair) for pair in left if pair.verdict != "pass"}
-    routes = {_route(pair) for pair in settled} - unsettled
+    routes = {_route(pair) for pair in settled}
+    routes -= {_route(pair) for pair in left if pair.verdict != "pass"}
     findings = [_softer(finding, routes) for finding in judgement.findings]
     return msgspec.structs.replace(
         judgement, findings=findings, verdict=overall(findings, left, judgement.groups)
     )
+
+
+def _is_settled(pair: PairVerdict, passing: set[Measurement]) -> bool:
+    return pair.verdict == "inconclusive" and _measurement(pair) in passing and _only_wide(pair)
 
 
 def _only_wide(pair: PairVerdict) -> bool:

@@ -1,5 +1,5 @@
-"""What stands beside the proof of a watched command and does not decide: hosts that were not seen, a
-peak that the link cannot have, troubles that ports and sockets counted.
+"""What stands beside the proof of a watched command and does not decide: hosts that were not seen,
+a peak that the link cannot have, troubles that ports and sockets counted.
 """
 
 from __future__ import annotations

@@ -1,0 +1,264 @@
+"""What one sweep concludes, as issues: culprits, nodes without samples, what would not have been
+seen, and what is no fault. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from wireproof.model.finding import Evidence, Severity
+from wireproof.model.located import ABOUT, Blame, Located
+from wireproof.model.quantity import goodput
+from wireproof.model.subject import Link, Node, Port, Subject, Switch, Whole
+from wireproof.verdict.issue import Issue
+from wireproof.verdict.located.shared import is_shared
+
+__all__ = ["blame_sentence", "has_samples", "key_of", "located_issues"]
+
+_CODES = {
+    "node": "node-slow",
+    "port": "port-slow",
+    "link": "link-slow",
+    "switch": "switch-slow",
+    "pair": "pair-slow",
+}
+_WHAT = {"goodput": "the goodput", "hrt": "the half round trip"}
+_MOST_NAMES = 8
+_MOST_MISSING = 50
+
+
+def located_issues(located: Located) -> list[Issue]:
+    """Everything that one sweep concludes, worst first within each kind. A culprit that was not
+    measured again alone is inconclusive: it may be contention.
+    """
+    if not has_samples(located):
+        text = (
+            f"no sample of {_WHAT[located.metric]}: nobody is known to be slow, and nobody to be "
+            "good"
+        )
+        return [
+            *_missing(located),
+            Issue("nothing-screened", "inconclusive", Whole(located.metric), text),
+        ]
+    issues = [_blame(blame) for blame in located.blames]
+    issues += [_not_confirmed(blame) for blame in located.blames if blame.stage != "confirmed"]
+    return [*issues, *_missing(located), *_blind(located), *_innocent(located)]
+
+
+def has_samples(located: Located) -> bool:
+    return located.samples > 0 and located.measured > 0
+
+
+def key_of(blame: Blame) -> tuple[str, Subject | None]:
+    """Code and subject of the finding that tells this culprit."""
+    return _CODES[blame.kind], _subject(blame)
+
+
+def _subject(blame: Blame) -> Subject:
+    """What is blamed, in the direction in which it is slow."""
+    about = blame.about
+    if isinstance(about, Node) and blame.direction:
+        return Port(about.name, blame.direction)
+    if isinstance(about, Link | Switch):
+        return msgspec.structs.replace(about, direction=blame.direction)
+    return about if about is not None else Node(blame.subject)
+
+
+def blame_sentence(blame: Blame) -> str:
+    """One plain sentence with the numbers: who, which way, how much less than expected, how
+    sure.
+    """
+    verb = {"": "is slow: it reaches", "tx": "sends slowly:", "rx": "receives slowly:"}[
+        blame.direction
+    ]
+    value, expected = _quantity(blame, blame.value), _quantity(blame, blame.expected)
+    low, high = sorted((blame.low, blame.high))
+    more = "less" if blame.metric == "goodput" else "more"
+    sure = (
+        "confirmed alone against known-good partners"
+        if blame.stage == "confirmed"
+        else "not confirmed alone"
+    )
+    return (
+        f"{_who(blame)} {verb} {value} where {expected} is expected, {_share(blame.slowdown)} "
+        f"{more} "
+        f"(95 % interval {_share(low)} to {_share(high)}; confidence {_sure(blame.confidence)}; "
+        f"{sure})"
+    )
+
+
+def _who(blame: Blame) -> str:
+    what = {"node": "", "port": "", "link": "the link ", "switch": "switch ", "pair": "the pair "}
+    return what[blame.kind] + blame.subject
+
+
+def _quantity(blame: Blame, value: float) -> str:
+    if not math.isfinite(value) or value < 0:
+        return "an unknown value"
+    return goodput(value) if blame.metric == "goodput" else f"{value / 1e3:.4g} us"
+
+
+def _quantity_of(located: Located, value: float) -> str:
+    return goodput(value) if located.metric == "goodput" else f"{value / 1e3:.4g} us"
+
+
+def _share(share: float) -> str:
+    if not math.isfinite(share):
+        return "?"
+    return f"{100 * share:.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.1f} %"
+
+
+def _sure(confidence: float) -> str:
+    """Never 1: what was estimated is not certain."""
+    if not math.isfinite(confidence):
+        return "unknown"
+    return "above 0.999" if confidence > 0.999 else f"{max(0.0, confidence):.3g}"
+
+
+def _blame(blame: Blame) -> Issue:
+    code, subject = _CODES[blame.kind], _subject(blame)
+    message = blame_sentence(blame)
+    if blame.causes:
+        first = blame.causes[0]
+        message += f". Cause: {first.sentence} (confidence {first.confidence:.2g})"
+    else:
+        message += ". No counter or fact tells the cause"
+    severity: Severity = (
+        "fail" if blame.stage == "confirmed" and not is_shared(blame) else "inconclusive"
+    )
+    return Issue(code, severity, subject, message, _evidence(blame), weight=blame.slowdown)
+
+
+def _evidence(blame: Blame) -> Evidence:
+    unit = "bytes_per_s" if blame.metric == "goodput" else "ns"
+    found: Evidence = {
+        "kind": blame.kind,
+        "node" if blame.kind in ("node", "port") else "where": blame.subject,
+        "direction": blame.direction,
+        "metric": blame.metric,
+        "slowdown": blame.slowdown,
+        "slowdown_low": blame.low,
+        "slowdown_high": blame.high,
+        "confidence": blame.confidence,
+        "stage": blame.stage,
+        f"value_{unit}": blame.value,
+        f"expected_{unit}": blame.expected,
+    }
+    if blame.nodes:
+        found["nodes"] = list(blame.nodes)
+    if blame.evidence:
+        found["seen"] = list(blame.evidence)
+    if blame.causes:
+        first = blame.causes[0]
+        found |= {
+            "cause": first.sentence,
+            "cause_code": first.code,
+            "cause_seen": list(first.evidence),
+        }
+        others = [f"{cause.sentence} ({cause.confidence:.2g})" for cause in blame.causes[1:]]
+        if others:
+            found["other_causes"] = others
+    return found
+
+
+def _not_confirmed(blame: Blame) -> Issue:
+    code, subject = _CODES[blame.kind], _subject(blame)
+    text = f"{_who(blame)} was found slow by the screen ({code}) and was not measured again alone"
+    return Issue("not-confirmed", "warning", subject, text)
+
+
+def _missing(located: Located) -> list[Issue]:
+    """One for each node, up to a bound; above it one for all of one reason."""
+    if len(located.missing) <= _MOST_MISSING:
+        return [
+            Issue("node-missing", "inconclusive", Node(node), _unsampled(node, reason))
+            for node, reason in sorted(located.missing.items())
+        ]
+    reasons: dict[str, list[str]] = {}
+    for node, reason in sorted(located.missing.items()):
+        reasons.setdefault(reason or "no reason was seen", []).append(node)
+    return [
+        Issue(
+            "node-missing",
+            "inconclusive",
+            Whole(f"{len(nodes)} nodes: {reason}"),
+            f"{len(nodes)} nodes have no sample ({_names(nodes)}): {reason}",
+            {"nodes": nodes},
+        )
+        for reason, nodes in sorted(reasons.items())
+    ]
+
+
+def _unsampled(node: str, reason: str) -> str:
+    """A reason that says itself that there is no sample is not said twice."""
+    if reason.startswith("no sample"):
+        return f"{node} has {reason}"
+    return f"{node} has no sample: {reason or 'no reason was seen'}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def _blind(located: Located) -> list[Issue]:
+    """Silence proves something only when a fault would have been seen."""
+    if located.detectable <= ABOUT * located.practical:
+        return []
+    # A NaN comes here too: not known is not good.
+    known = math.isfinite(located.detectable)
+    least = (
+        f"only a slowdown of {_share(located.detectable)} or more"
+        if known
+        else "no slowdown at all"
+    )
+    text = (
+        f"{least} would have been found reliably in {_WHAT[located.metric]} ({located.samples} "
+        "samples of "
+        f"{located.measured} nodes scatter by {_share(located.noise)}); "
+        f"{_share(located.practical)} is of interest"
+    )
+    evidence: Evidence = {
+        "detectable": located.detectable,
+        "practical": located.practical,
+        "noise": located.noise,
+        "rounds": located.rounds,
+        "samples": located.samples,
+    }
+    return [Issue("noise-too-high", "inconclusive", Whole(located.metric), text, evidence)]
+
+
+def _innocent(located: Located) -> list[Issue]:
+    """What was seen and is no fault: contention, tiers, acquitted suspects."""
+    issues = [
+        Issue("contention", "note", one.about or Whole(one.subject), one.sentence)
+        for one in located.contention
+    ]
+    for tier in located.tiers:
+        if tier.oversubscription > 1.0 + located.practical:
+            text = (
+                f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower "
+                "than the best kind "
+                f"({tier.samples} samples): a property of the fabric, no fault; "
+                f"{_quantity_of(located, tier.median)} is expected there when all use them"
+            )
+            evidence: Evidence = {
+                "oversubscription": tier.oversubscription,
+                "samples": tier.samples,
+                "expected": tier.median,
+                "spread": tier.spread,
+            }
+            issues.append(Issue("tier-oversubscribed", "note", Whole(tier.name), text, evidence))
+    issues += [
+        Issue(
+            "suspect-cleared",
+            "note",
+            suspect,
+            f"{suspect} was a suspect of the screen and is good when measured alone",
+        )
+        for suspect in located.acquitted
+    ]
+    return issues

@@ -25,7 +25,7 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Missing, Provenance, Run
 from wireproof.plan.sweep import numbered
-from wireproof.workflow.session.campaign import attempt_folder, carry_out, earlier_attempts
+from wireproof.workflow.session.campaign import Campaign, attempt_folder, earlier_attempts
 from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
 from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.target.availability import is_down
@@ -136,7 +136,7 @@ def all_pairs(some: tuple[Point, ...]) -> set[tuple[int, str, str]]:
 
 def test_a_healthy_cluster_is_one_launch() -> None:
     world = World({})
-    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
     assert len(world.launches) == 1
     assert set(world.measured) == all_pairs(points())
     assert (carried.ended, carried.lost, carried.missing) == ("done", {}, {})
@@ -145,7 +145,7 @@ def test_a_healthy_cluster_is_one_launch() -> None:
 @pytest.mark.parametrize("dead", HOSTS)
 def test_a_dead_host_is_left_out_and_the_rest_is_measured_once(dead: str) -> None:
     world = World({0: (2, dead)})
-    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
     assert world.launches[1][0] == tuple(host for host in HOSTS if host != dead)
     done_before = {one for one in world.measured if dead in one[1:]}
     assert (
@@ -166,7 +166,7 @@ def test_a_dead_host_is_left_out_and_the_rest_is_measured_once(dead: str) -> Non
 
 def test_results_come_back_under_the_plans_own_ranks() -> None:
     world = World({0: (0, "a")})
-    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
     run = carried.runs[-1]
     assert {host.rank: host.hostname for host in run.hosts} == {1: "b", 2: "c", 3: "d"}
     wanted = {point.id: {ends for ends in point.pairs if 0 not in ends} for point in points()}
@@ -178,13 +178,13 @@ def test_results_come_back_under_the_plans_own_ranks() -> None:
 
 def test_whom_the_probe_misses_is_not_waited_for() -> None:
     world = World({})
-    carried = carry_out(
+    carried = Campaign(
         points(),
         place(),
         place().claim(),
         world.launch,
         probe=lambda _, ranks: {r: "c is down" for r in ranks if r == 2},
-    )
+    ).run()
     assert world.launches == [
         (("a", "b", "d"), [p.id for p in points() if any(2 not in e for e in p.pairs)])
     ]
@@ -193,7 +193,7 @@ def test_whom_the_probe_misses_is_not_waited_for() -> None:
 
 def test_two_hosts_may_die_one_after_the_other() -> None:
     world = World({0: (1, "d"), 1: (1, "b")})
-    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
     assert [hosts for hosts, _ in world.launches] == [HOSTS, ("a", "b", "c"), ("a", "c")]
     assert sorted(carried.lost) == [1, 3]
     assert carried.ended == "done"
@@ -201,7 +201,7 @@ def test_two_hosts_may_die_one_after_the_other() -> None:
 
 def test_when_nobody_can_be_named_the_point_is_given_up_and_not_the_run() -> None:
     world = World({0: (2, "b")}, told=False)
-    carried = carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
     given_up = world.launches[0][1][2]
     assert carried.missing == {given_up: Missing("rank-lost", "a rank is gone")}
     assert world.launches[1][0] == HOSTS
@@ -210,19 +210,19 @@ def test_when_nobody_can_be_named_the_point_is_given_up_and_not_the_run() -> Non
 
 def test_total_failure_is_an_error_that_names_everybody() -> None:
     with pytest.raises(CouldNotMeasure, match=r"a is down.*b is down.*c is down.*d is down"):
-        carry_out(
+        Campaign(
             points(),
             place(),
             place().claim(),
             World({}).launch,
             probe=lambda _, ranks: {rank: f"{HOSTS[rank]} is down" for rank in ranks},
-        )
+        ).run()
 
 
 def test_a_cluster_that_loses_a_point_each_time_ends() -> None:
     world = World(dict.fromkeys(range(50), (0, "a")), told=False)
     with pytest.raises(CouldNotMeasure):
-        carry_out(points(), place(), place().claim(), world.launch, probe=nobody)
+        Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
     assert len(world.launches) < 10
 
 
@@ -250,8 +250,8 @@ def test_a_resumed_campaign_measures_only_the_rest_lost_hosts_included(tmp_path:
     outcome = first.launch(points(), place(), place().claim(), None, "")
     seal_like(base, outcome.run, points())
     world = World({})
-    carried = carry_out(
-        points(), place(), place().claim(), world.launch, probe=nobody, out=base, resume=True
+    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run(
+        out=base, resume=True
     )
     assert set(world.measured) | set(first.measured) == all_pairs(points())
     assert not set(world.measured) & set(first.measured)
@@ -263,14 +263,8 @@ def test_a_finished_campaign_is_resumed_to_nothing_new(tmp_path: Path) -> None:
     outcome = World({}).launch(points(), place(), place().claim(), None, "")
     seal_like(tmp_path / "run", outcome.run, points())
     world = World({})
-    carried = carry_out(
-        points(),
-        place(),
-        place().claim(),
-        world.launch,
-        probe=nobody,
-        out=tmp_path / "run",
-        resume=True,
+    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run(
+        out=tmp_path / "run", resume=True
     )
     assert world.launches == []
     assert carried.ended == "done"
@@ -281,25 +275,13 @@ def test_a_folder_of_other_hosts_or_points_is_not_resumed(tmp_path: Path) -> Non
     seal_like(tmp_path / "run", outcome.run, points())
     other = Target(hosts=("a", "b", "c", "x"), start_on=("a", "b", "c", "x"))
     with pytest.raises(BadInput, match="other hosts"):
-        carry_out(
-            points(),
-            other,
-            other.claim(),
-            World({}).launch,
-            probe=nobody,
-            out=tmp_path / "run",
-            resume=True,
+        Campaign(points(), other, other.claim(), World({}).launch, probe=nobody).run(
+            out=tmp_path / "run", resume=True
         )
     fewer = tuple(msgspec.structs.replace(point, message_bytes=4096) for point in points())
     with pytest.raises(BadInput, match="another plan"):
-        carry_out(
-            fewer,
-            place(),
-            place().claim(),
-            World({}).launch,
-            probe=nobody,
-            out=tmp_path / "run",
-            resume=True,
+        Campaign(fewer, place(), place().claim(), World({}).launch, probe=nobody).run(
+            out=tmp_path / "run", resume=True
         )
 
 
@@ -362,14 +344,14 @@ def test_a_launch_that_names_nobody_asks_the_hosts_whom_no_other_point_needs() -
     named.
     """
     world = World({0: (2, "b")}, told=False)
-    carried = carry_out(
+    carried = Campaign(
         points(),
         place(),
         place().claim(),
         world.launch,
         probe=nobody,
         examine=lambda _, ranks: {rank: "b: its NIC is down" for rank in ranks if rank == 1},
-    )
+    ).run()
     assert carried.lost == {1: "b: its NIC is down"}
     assert world.launches[1][0] == ("a", "c", "d")
     assert world.launches[0][1][2] not in carried.missing, (
@@ -379,14 +361,14 @@ def test_a_launch_that_names_nobody_asks_the_hosts_whom_no_other_point_needs() -
 
 def test_what_is_said_of_all_hosts_names_nobody() -> None:
     world = World({0: (2, "b")}, told=False)
-    carried = carry_out(
+    carried = Campaign(
         points(),
         place(),
         place().claim(),
         world.launch,
         probe=nobody,
         examine=lambda _, ranks: dict.fromkeys(ranks, "its NIC is down"),
-    )
+    ).run()
     assert carried.lost == {}
 
 
@@ -420,6 +402,6 @@ def test_a_full_disk_is_told_by_its_name() -> None:
         )
         return msgspec.structs.replace(outcome, ending=full)
 
-    carried = carry_out(points(), place(), place().claim(), launch, probe=nobody)
+    carried = Campaign(points(), place(), place().claim(), launch, probe=nobody).run()
     assert [error.message for error in carried.runs[-1].errors] == ["no space is left in out"]
     assert len(world.launches) == 1

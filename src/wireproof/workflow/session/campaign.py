@@ -28,10 +28,10 @@ from wireproof.workflow.target.target import Target
 __all__ = [
     "GOES_ON",
     "MOST_ATTEMPTS",
+    "Campaign",
     "CampaignResult",
     "Launch",
     "attempt_folder",
-    "carry_out",
     "earlier_attempts",
 ]
 
@@ -134,104 +134,125 @@ def _ranks_by_host(claim: Claim, whole: Claim, folder: Path) -> tuple[int, ...]:
         ) from error
 
 
-class _Campaign:
+class Campaign:
+    """A plan's launches, until all is measured or another one makes no sense.
+
+    ``probe`` is asked before each launch, ``examine`` after one that broke off and named nobody.
+    """
+
     def __init__(
-        self, points: tuple[Point, ...], target: Target, claim: Claim, examine: Probe
+        self,
+        points: tuple[Point, ...],
+        target: Target,
+        claim: Claim,
+        launch: Launch,
+        *,
+        probe: Probe,
+        examine: Probe | None = None,
     ) -> None:
-        self.points, self.target, self.claim, self.examine = points, target, claim, examine
-        self.done: Done = set()
-        self.carried = CampaignResult()
+        self._points, self._target, self._claim = points, target, claim
+        self._launch, self._probe, self._examine = launch, probe, examine or probe
+        self._done: Done = set()
+        self._result = CampaignResult()
 
-    def take(self, run: Run) -> None:
-        self.carried.runs.append(run)
-        self.done |= set(_pairs_of(run))
+    def run(
+        self,
+        *,
+        out: Path | None = None,
+        resume: bool = False,
+        lost: Mapping[int, str] | None = None,
+    ) -> CampaignResult:
+        """Measure without whoever is lost on the way (or was before: ``lost``). Raises
+        ``CouldNotMeasure`` when nothing at all was measured.
+        """
+        self._result.lost |= lost or {}
+        folders = earlier_attempts(out) if resume else []
+        for folder in folders:
+            self._take(_recall(folder, self._claim, self._points))
+        trouble = ""
+        for number in range(len(folders) + 1, len(folders) + 1 + MOST_ATTEMPTS):
+            self._ask()
+            try:
+                if not self._attempt(number, out):
+                    break
+            except CouldNotMeasure as error:
+                trouble, self._result.ended = str(error), "not-started"
+                break
+        return self._concluded(trouble)
 
-    def rest(self) -> tuple[Point, ...]:
-        """What is still to be measured, between ranks that are not lost."""
-        return subset_points(
-            self.points, self.done, set(self.carried.lost), set(self.carried.missing)
-        )
+    def _ask(self) -> None:
+        """Who of those that are needed next does not answer is lost."""
+        known = self._result.lost
+        known |= self._probe(self._target, tuple(r for r in self._task()[1] if r not in known))
 
-    def task(self) -> tuple[tuple[Point, ...], tuple[int, ...]]:
-        """Points in the launch's own numbering of ranks, and the plan's rank of each of these."""
-        rest = self.rest()
-        used = sorted(
-            {r for p in rest for pair in (*p.pairs, *p.load) for r in pair}
-            | {r for p in rest for r in p.members}
-        )
-        return rest, tuple(used)
+    def _attempt(self, number: int, out: Path | None) -> bool:
+        """One launch of what is left; whether another one makes sense."""
+        rest, ranks = self._task()
+        if not rest:
+            return False
+        of = f"{len(ranks)} of {self._target.size} ranks"
+        said = "" if number == 1 else f", attempt {number} with {of}"
+        task = _narrowed(rest, self._target, self._claim, ranks)
+        return self._learn(self._launch(*task, attempt_folder(out, number), said), ranks)
 
-    def learn(self, outcome: Outcome, ranks: tuple[int, ...]) -> bool:
+    def _take(self, run: Run) -> None:
+        self._result.runs.append(run)
+        self._done |= set(_pairs_of(run))
+
+    def _task(self) -> tuple[tuple[Point, ...], tuple[int, ...]]:
+        """What is still to be measured between ranks that are not lost, and the ranks of it."""
+        lost, missing = set(self._result.lost), set(self._result.missing)
+        rest = subset_points(self._points, self._done, lost, missing)
+        used = {rank for point in rest for rank in _ranks_of(point)}
+        return rest, tuple(sorted(used))
+
+    def _learn(self, outcome: Outcome, ranks: tuple[int, ...]) -> bool:
         """Take what was measured and who was lost; whether another launch makes sense."""
-        before = len(self.done)
-        ending = outcome.ending
-        run = renumbered(outcome.run, ranks, self.claim)
+        before, result, ending = len(self._done), self._result, outcome.ending
+        run = renumbered(outcome.run, ranks, self._claim)
         errors = _lasting(run.errors) if ending.lost else run.errors  # the lost explain the others
         if ending.ended == "disk-full":
             errors = [EngineError(code="broken-off", message=ending.reason), *errors]
-        self.take(msgspec.structs.replace(run, errors=errors))
-        self.carried.outcomes.append(outcome)
-        self.carried.ended = ending.ended
+        self._take(msgspec.structs.replace(run, errors=errors))
+        result.outcomes.append(outcome)
+        result.ended = ending.ended
         if ending.ended not in GOES_ON:
             return False
         fresh = {ranks[rank]: why for rank, why in ending.lost.items() if rank < len(ranks)}
         if not fresh:  # a launch that broke off and named nobody: the hosts themselves may tell
-            fresh = self.examined(ranks)
-        self.carried.lost |= fresh
+            fresh = self._examined(ranks)
+        result.lost |= fresh
         if not fresh and ending.culprit is not None:
-            self.carried.missing.setdefault(ending.culprit, ending.missing(reached=True))
+            result.missing.setdefault(ending.culprit, ending.missing(reached=True))
             return True
-        return bool(fresh) or len(self.done) > before
+        return bool(fresh) or len(self._done) > before
 
-    def examined(self, ranks: tuple[int, ...]) -> dict[int, str]:
+    def _examined(self, ranks: tuple[int, ...]) -> dict[int, str]:
         """Who of a launch that told nobody's name is gone; what is wrong with all is nobody's own
         fault.
         """
-        found = self.examine(self.target, ranks)
+        found = self._examine(self._target, ranks)
         return found if len(found) < len(ranks) else {}
 
+    def _concluded(self, trouble: str) -> CampaignResult:
+        """Every planned point of which nothing is there gets its reason. Nothing at all is an
+        error, never a result.
+        """
+        result = self._result
+        if not any(run.points for run in result.runs):
+            if result.ended == "interrupted":
+                return result
+            names = "; ".join(list(dict.fromkeys(result.lost.values()))[:4])
+            raise CouldNotMeasure(trouble or names or _reason_of(result) or "nothing was measured.")
+        sealed = {point for point, _, _ in self._done}
+        for point in self._points:
+            if point.id not in sealed:
+                result.missing.setdefault(point.id, _why(point, result, trouble))
+        return result
 
-def carry_out(
-    points: tuple[Point, ...],
-    target: Target,
-    claim: Claim,
-    launch: Launch,
-    *,
-    probe: Probe,
-    examine: Probe | None = None,
-    out: Path | None = None,
-    resume: bool = False,
-    lost: Mapping[int, str] | None = None,
-) -> CampaignResult:
-    """Measure ``points`` on ``target``, without whoever is lost on the way (or was before:
-    ``lost``).
 
-    ``probe`` is asked before each launch, ``examine`` after one that broke off and named nobody.
-    Raises ``CouldNotMeasure`` when nothing at all was measured.
-    """
-    campaign = _Campaign(points, target, claim, examine or probe)
-    campaign.carried.lost |= lost or {}
-    folders = earlier_attempts(out) if resume else []
-    for folder in folders:
-        campaign.take(_recall(folder, claim, points))
-    trouble = ""
-    for number in range(len(folders) + 1, len(folders) + 1 + MOST_ATTEMPTS):
-        campaign.carried.lost |= probe(
-            target, tuple(r for r in campaign.task()[1] if r not in campaign.carried.lost)
-        )
-        rest, ranks = campaign.task()
-        if not rest:
-            break
-        folder_now = attempt_folder(out, number)
-        said = "" if number == 1 else f", attempt {number} with {len(ranks)} of {target.size} ranks"
-        try:
-            outcome = launch(*_narrowed(rest, target, claim, ranks), folder_now, said)
-        except CouldNotMeasure as error:
-            trouble, campaign.carried.ended = str(error), "not-started"
-            break
-        if not campaign.learn(outcome, ranks):
-            break
-    return _conclude(campaign, trouble)
+def _ranks_of(point: Point) -> set[int]:
+    return {rank for pair in (*point.pairs, *point.load) for rank in pair} | set(point.members)
 
 
 def _narrowed(
@@ -256,34 +277,17 @@ def _renamed(point: Point, number: dict[int, int]) -> Point:
     )
 
 
-def _conclude(campaign: _Campaign, trouble: str) -> CampaignResult:
-    """Every planned point of which nothing is there gets its reason. Nothing at all is an error,
-    never a result.
-    """
-    carried = campaign.carried
-    if not carried.runs or not any(run.points for run in carried.runs):
-        if carried.ended == "interrupted":
-            return carried
-        names = "; ".join(list(dict.fromkeys(carried.lost.values()))[:4])
-        raise CouldNotMeasure(trouble or names or _reason_of(carried) or "nothing was measured.")
-    sealed = {point for point, _, _ in campaign.done}
-    for point in campaign.points:
-        if point.id not in sealed:
-            carried.missing.setdefault(point.id, _why(point, carried, trouble))
-    return carried
-
-
-def _reason_of(carried: CampaignResult) -> str:
-    last = carried.outcomes[-1] if carried.outcomes else None
+def _reason_of(result: CampaignResult) -> str:
+    last = result.outcomes[-1] if result.outcomes else None
     return f"{last.ending.reason} (log: {last.folder / 'engine.log'})" if last else ""
 
 
-def _why(point: Point, carried: CampaignResult, trouble: str) -> Missing:
+def _why(point: Point, result: CampaignResult, trouble: str) -> Missing:
     ranks = {rank for pair in point.pairs for rank in pair} | set(point.members)
-    lost = [carried.lost[rank] for rank in sorted(ranks & set(carried.lost))]
+    lost = [result.lost[rank] for rank in sorted(ranks & set(result.lost))]
     if lost:
         return Missing("rank-lost", lost[0])
     if trouble:
         return Missing("not-started", trouble, reached=False)
-    last = carried.outcomes[-1].ending if carried.outcomes else Ending(ended="done", reason="")
+    last = result.outcomes[-1].ending if result.outcomes else Ending(ended="done", reason="")
     return last.missing(reached=False)

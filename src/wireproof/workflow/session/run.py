@@ -30,9 +30,9 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.campaign import (
     GOES_ON,
     MOST_ATTEMPTS,
+    Campaign,
     CampaignResult,
     attempt_folder,
-    carry_out,
 )
 from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
 from wireproof.workflow.session.merge import merged_run, with_lost
@@ -208,17 +208,16 @@ def _carry_out(
             reporter.warn(outcome.ending.reason)
         return outcome
 
-    return carry_out(
+    nobody = session.plays_hosts
+    campaign = Campaign(
         session.points,
         target,
         target.claim(),
         launch,
-        out=session.out,
-        resume=session.resume,
-        probe=_nobody if session.plays_hosts else availability.absent,
-        examine=_nobody if session.plays_hosts else availability.unfit,
-        lost=lost,
+        probe=_nobody if nobody else availability.absent,
+        examine=_nobody if nobody else availability.unfit,
     )
+    return campaign.run(out=session.out, resume=session.resume, lost=lost)
 
 
 def _nobody(_target: Target, _ranks: Sequence[int]) -> dict[int, str]:

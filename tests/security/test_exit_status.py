@@ -14,7 +14,7 @@ import click
 import pytest
 
 from wireproof.cli import outcome
-from wireproof.cli.outcome import run_verb
+from wireproof.cli.outcome import run
 from wireproof.cli.signals import as_interrupt
 from wireproof.workflow import bug
 from wireproof.workflow.bug import BUG
@@ -118,7 +118,7 @@ def test_an_error_of_our_own_has_a_status_of_its_own(
     failed check.
     """
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run_verb(_group(error), ["verb"]) == status
+    assert run(_group(error), ["verb"]) == status
     said = capsys.readouterr().err
     assert said.strip().count("\n") == 0
     assert "\x1b" not in said

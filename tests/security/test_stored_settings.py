@@ -13,8 +13,8 @@ import click
 import pytest
 
 from wireproof.cli import main
-from wireproof.cli.group import verbs
 from wireproof.cli.resume import safe_words
+from wireproof.cli.subcommands import subcommands
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, read_file
 from wireproof.workflow.resume import ASKED, StoredInvocation, allowed_variables, recall
@@ -212,7 +212,7 @@ def test_the_words_are_written_anew_with_absolute_paths(tmp_path: Path) -> None:
         "--resume",
     ]
     asked = StoredInvocation(argv=argv, seed=1, folder="/")
-    words = safe_words(asked, verbs)
+    words = safe_words(asked, subcommands)
     assert words[0] == "check"
     assert set(words[1:]) == {
         "--hosts",

@@ -1,4 +1,4 @@
-"""The command line: the only composer. One file per verb; strings die here."""
+"""The command line: parse, call the workflow, render. One file per subcommand."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ __all__ = ["main"]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one verb; returns the exit status (0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not
-    measure, 70, 130).
+    """Run one subcommand; returns the exit status (0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could
+    not measure, 70, 130).
     """
-    from wireproof.cli.group import verbs
-    from wireproof.cli.outcome import run_verb
+    from wireproof.cli.outcome import run, unless_lost
+    from wireproof.cli.streams import own_streams
+    from wireproof.cli.subcommands import subcommands
 
-    return run_verb(verbs, sys.argv[1:] if argv is None else argv)
+    with own_streams() as streams:
+        status = run(subcommands, sys.argv[1:] if argv is None else argv)
+        return unless_lost(status, streams.result_lost())

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
-import sys
 
 import click
 
 from wireproof.cli.console import LONGEST_SENTENCE, say
 from wireproof.cli.context import Context
 from wireproof.cli.signals import as_interrupt
-from wireproof.cli.streams import own_streams
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
 from wireproof.workflow.bug import BUG, sentence
 
-__all__ = ["INTERRUPTED", "run_verb", "status_of"]
+__all__ = ["INTERRUPTED", "run", "status_of", "unless_lost"]
 
 INTERRUPTED = 130
 _STATUS: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
@@ -28,21 +25,10 @@ def status_of(verdict: Verdict) -> int:
     return _STATUS[verdict]
 
 
-def run_verb(group: click.Group, argv: list[str]) -> int:
+def run(group: click.Group, argv: list[str]) -> int:
     """Run ``group`` on ``argv``; every error becomes one line on stderr and its status, never that
     of a FAIL.
     """
-    with own_streams() as streams:
-        status = _run(group, argv)
-        with contextlib.suppress(OSError, ValueError):
-            sys.stdout.flush()
-        if streams.result_lost and status in _STATUS.values():
-            say(f"the result could not be written to standard output: {streams.result_lost}.")
-            return CouldNotMeasure.exit_status
-        return status
-
-
-def _run(group: click.Group, argv: list[str]) -> int:
     with as_interrupt() as signals:
         try:
             result = group.main(
@@ -69,6 +55,14 @@ def _run(group: click.Group, argv: list[str]) -> int:
             say(sentence(error))
             return BUG
         return result if isinstance(result, int) else 0
+
+
+def unless_lost(status: int, why: str) -> int:
+    """The status, unless standard output could not take the result: ``why`` it could not, or ""."""
+    if not why or status not in _STATUS.values():
+        return status
+    say(f"the result could not be written to standard output: {why}.")
+    return CouldNotMeasure.exit_status
 
 
 def _show(error: click.ClickException) -> None:

@@ -48,9 +48,7 @@ class _Lenient(io.RawIOBase):
 
 
 class Streams:
-    """``result_lost``: why standard output could not take the result; "" when it could or nobody
-    wanted it.
-    """
+    """Our standard output: did it take the result?"""
 
     def __init__(self) -> None:
         self._out: _Lenient | None = None
@@ -58,15 +56,15 @@ class Streams:
     def own(self, out: _Lenient) -> None:
         self._out = out
 
-    @property
     def result_lost(self) -> str:
+        """Why not all of standard output could be written; "" when it could or no one reads it."""
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
         trouble = self._out.trouble if self._out is not None else None
         # A reader that has seen enough (| head) is no loss.
-        return (
-            ""
-            if trouble is None or trouble.errno == errno.EPIPE
-            else trouble.strerror or str(trouble)
-        )
+        if trouble is None or trouble.errno == errno.EPIPE:
+            return ""
+        return trouble.strerror or str(trouble)
 
 
 @contextlib.contextmanager

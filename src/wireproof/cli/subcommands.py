@@ -1,4 +1,4 @@
-"""The verbs, by name. A verb's module is imported only when that verb is used: ``--help`` must be
+"""The subcommands by name. The module of one is imported when it is used: ``--help`` must be
 instant.
 """
 
@@ -10,9 +10,9 @@ import click
 
 from wireproof import __version__
 
-__all__ = ["VERBS", "verbs"]
+__all__ = ["SUBCOMMANDS", "subcommands"]
 
-VERBS: dict[str, str] = {
+SUBCOMMANDS: dict[str, str] = {
     "check": "Measure, prove, judge and report: is this interconnect what it should be?",
     "convert": "A rate or a time in every unit and in per cent of a link, with the arithmetic.",
     "demo": "See it work: a virtual cluster with a bad link and a lie, both caught.",
@@ -23,20 +23,22 @@ VERBS: dict[str, str] = {
     "lint": "Find what is wrong in a job script, command line or configuration file.",
     "locate": "Which node, port, link or switch is slow, from what was measured before.",
     "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",
-    "prove": "Run any command between two readings of its hosts' ports: did the bytes use the wire?",
+    "prove": "Run any command between two readings of its hosts' ports: did the bytes use the"
+    " wire?",
     "resume": "Go on with a check that was broken off: only what is missing is measured.",
-    "run": "The right command for OSU, IMB, HPCC, iperf3, qperf, perftest: printed, run with its proof, judged.",
+    "run": "The right command for OSU, IMB, HPCC, iperf3, qperf, perftest: printed, run with its"
+    " proof, judged.",
 }
 
 
-class LazyVerbs(click.Group):
-    """A group whose members are imported on use; their one-line helps are in ``VERBS``."""
+class LazySubcommands(click.Group):
+    """A group whose members are imported on use; their one-line helps are in ``SUBCOMMANDS``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(VERBS)
+        return sorted(SUBCOMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
+        if cmd_name not in SUBCOMMANDS:
             return None
         command: click.Command = import_module(f"wireproof.cli.{cmd_name}").command
         return command
@@ -45,30 +47,28 @@ class LazyVerbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
-        if name and not name.startswith("-") and name not in VERBS:
+        if name and not name.startswith("-") and name not in SUBCOMMANDS:
             from difflib import get_close_matches
 
-            near = get_close_matches(name, VERBS, n=1)
-            hint = (
-                f"; did you mean '{near[0]}'?"
-                if near
-                else f"; there are {', '.join(sorted(VERBS))}."
-            )
-            raise click.UsageError(f"no verb '{click.unstyle(name)}'{hint}", ctx)
+            near = get_close_matches(name, SUBCOMMANDS, n=1)
+            known = ", ".join(sorted(SUBCOMMANDS))
+            hint = f"; did you mean '{near[0]}'?" if near else f"; there are {known}."
+            raise click.UsageError(f"no subcommand '{click.unstyle(name)}'{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl(sorted(VERBS.items()))
+        with formatter.section("Subcommands"):
+            formatter.write_dl(sorted(SUBCOMMANDS.items()))
 
 
 @click.group(
-    cls=LazyVerbs,
+    cls=LazySubcommands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit status: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not measure, 70 an error of ours, 130.",
+    epilog="Exit status: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not measure, 70 an error"
+    " of ours, 130.",
 )
 @click.version_option(__version__, prog_name="wireproof", message="%(prog)s %(version)s")
-def verbs() -> None:
+def subcommands() -> None:
     """wireproof proves what an HPC interconnect does.
 
     Every number comes with the proof of its path, its confidence interval and the physical limit

@@ -1,185 +1,36 @@
 // wireproof-engine: reads one plan, writes frames, has no opinion
 // (docs/reference/engine-interface.md).
-#include <poll.h>
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstdlib>
 
 #include "base/arguments.hpp"
 #include "facts/collect.hpp"
-#include "measure/sweep.hpp"
-#include "plan/plan_text.hpp"
-#include "record/frames.hpp"
-#include "record/watchdog.hpp"
-#include "transport/openers.hpp"
+#include "measure/pattern_list.hpp"
+#include "measure/run.hpp"
 #include "variant.hpp"
 
 namespace wireproof {
 namespace {
 
-constexpr int kLastWordsMs = 300;
-
-struct Opener {
-  TransportKind kind;
-  std::unique_ptr<Transport> (*open)(const OpenRequest&);
-};
-constexpr Opener kOpeners[] = {
-    {TransportKind::null, open_null},
-    {TransportKind::model, open_model},
-    {TransportKind::tcp, open_tcp},
-    {TransportKind::mpi, open_variant},
-};
-
-std::unique_ptr<Transport> open_transport(TransportKind kind, const OpenRequest& request) {
-  for (const Opener& opener : kOpeners) {
-    if (opener.kind == kind) return opener.open(request);
-  }
-  throw bad_plan("no such transport");
+int print(const std::string& text) {
+  std::puts(text.c_str());
+  return static_cast<int>(ExitStatus::ok);
 }
 
-/// Before the transport is open only the launcher's word (or none) says who reads the plan.
-struct Opening {
-  std::string text;
-  Plan plan;
-  bool has_plan = false;
-  OpenRequest request;
-};
-
-void read_plan(const Arguments& arguments, Opening& opening) {
-  opening.text = read_plan_text(arguments.plan);
-  opening.plan = parse_plan(opening.text);
-  opening.has_plan = true;
-  opening.request.plan = &opening.plan;
-}
-
-/// Rank 0 knows the transport from the plan; the others from how they were started.
-TransportKind prepare(const Arguments& arguments, Opening& opening) {
-  const auto seen = launcher_rank();
-  opening.request.rank = arguments.rank.value_or(seen ? seen->rank : 0);
-  opening.request.ranks = arguments.ranks.value_or(seen ? seen->ranks : 1);
-  opening.request.meet = arguments.meet;
-  const TransportKind started = arguments.meet.empty() ? TransportKind::mpi : TransportKind::tcp;
-  if (opening.request.rank != 0) return started;
-  try {
-    read_plan(arguments, opening);
-  } catch (const Failure&) {
-    // The other ranks wait in the library's start-up: join them there, and tell them all in
-    // agree().
-    if (opening.request.ranks > 1 && kHasMpi && started == TransportKind::mpi) return started;
-    throw;
+int obey(const Arguments& arguments, int argc, char** argv) {
+  using Verb = Arguments::Verb;
+  switch (arguments.verb) {
+    case Verb::run:
+      return run(arguments, kVariant, argc, argv);
+    case Verb::facts:
+      return facts::facts_main(argc - 1, argv + 1);
+    case Verb::watch:
+      return kVariant.watch(argc - 1, argv + 1);
+    case Verb::patterns:
+      return print(pattern_list());
+    case Verb::version:
+      return print(std::string("wireproof-engine " WIREPROOF_VERSION " ") + kVariant.abi);
   }
-  return opening.plan.transport;
-}
-
-/// Everything that may be wrong with the plan on this rank: nothing, or "code\nmessage".
-/// Collective.
-std::string trouble_with_plan(Transport& transport, Opening& opening, const Arguments& arguments) {
-  std::string trouble;
-  Group& group = transport.group();
-  try {
-    if (group.rank() == 0 && opening.text.empty()) opening.text = read_plan_text(arguments.plan);
-  } catch (const Failure& failure) {
-    trouble = failure.code() + '\n' + failure.what();
-  }
-  group.broadcast(opening.text);
-  if (!trouble.empty()) return trouble;
-  try {
-    opening.plan = parse_plan(opening.text, [&](int rank) { return transport.owns(rank); });
-    opening.text = {};
-    transport.configure(opening.plan);
-    return "";
-  } catch (const Failure& failure) {
-    return failure.code() + '\n' + failure.what();
-  }
-}
-
-/// All ranks get the plan and agree that it can be obeyed; the first rank that cannot speaks for
-/// all.
-void agree(Transport& transport, Opening& opening, const Arguments& arguments) {
-  Group& group = transport.group();
-  const std::string trouble = trouble_with_plan(transport, opening, arguments);
-  std::string first;
-  for (const std::string& other : group.gather(trouble)) {
-    if (first.empty()) first = other;
-  }
-  group.broadcast(first);
-  if (first.empty()) return;
-  const std::size_t cut = first.find('\n');
-  const std::string code = first.substr(0, cut);
-  throw Failure(code == "bad-plan" ? ExitStatus::bad_plan : ExitStatus::cannot_measure, code,
-                first.substr(cut + 1));
-}
-
-/// A word of a peer that is gone: any rank may be the only one to know who it was.
-bool tells_of_a_peer(const Failure& failure) {
-  return failure.code() == "tcp-lost" || failure.code() == "tcp-stalled" ||
-         failure.code() == "tcp-absent";
-}
-
-int report(const Failure& failure, int rank) {
-  const std::string position = watchdog::position();
-  if (tells_of_a_peer(failure) && !position.empty()) {
-    std::fprintf(stderr, "wireproof-engine: %s: %s: %s\n", position.c_str(), failure.code().c_str(),
-                 failure.what());
-  } else if (rank == 0) {
-    std::fprintf(stderr, "wireproof-engine: %s\n", failure.what());
-  }
-  if (rank == 0) {
-    write_all(STDOUT_FILENO, error_frame(failure.code(), failure.what(), rank) + '\n');
-  }
-  return static_cast<int>(failure.status());
-}
-
-/// As the user calls it, else as it calls itself.
-std::string name_of_host(const Plan& plan, int rank) {
-  for (const RankPlace& place : plan.ranks) {
-    if (place.index == rank && !place.host.empty()) return place.host;
-  }
-  char own[256] = {};
-  return gethostname(own, sizeof own - 1) == 0 ? own : "";
-}
-
-/// The part of the run that all ranks leave together, so that the transport is closed in order.
-int run_together(Transport& transport, Opening& opening, const Arguments& arguments,
-                 HostClock& clock) {
-  const int rank = transport.group().rank();
-  try {
-    agree(transport, opening, arguments);
-    watchdog::begin_run({rank, transport.group().size(), name_of_host(opening.plan, rank)},
-                        opening.plan.policy.run_deadline_ms);
-    FrameSink sink(STDOUT_FILENO);
-    const ExitStatus status = Sweep(transport, opening.plan, clock, sink, WIREPROOF_ABI).run();
-    watchdog::end_run();
-    transport.close();
-    return static_cast<int>(status);
-  } catch (const Failure& failure) {
-    watchdog::end_run();
-    const int status = report(failure, rank);
-    if (failure.status() == ExitStatus::bad_plan || failure.code() == "library-mismatch") {
-      transport.close();  // every rank is here
-      return status;
-    }
-    // A launcher ends everybody when rank 0 leaves: let those speak who know whom they miss.
-    if (rank == 0 && tells_of_a_peer(failure)) poll(nullptr, 0, kLastWordsMs);
-    std::_Exit(status);  // the others may be anywhere; the launcher ends them
-  }
-}
-
-int run(const Arguments& arguments, int argc, char** argv) {
-  watchdog::install();
-  Opening opening;
-  opening.request.argc = &argc;
-  opening.request.argv = &argv;
-  try {
-    HostClock clock;
-    const TransportKind kind = prepare(arguments, opening);
-    const auto transport = open_transport(kind, opening.request);
-    watchdog::install();  // libraries put handlers of their own
-    return run_together(*transport, opening, arguments, clock);
-  } catch (const Failure& failure) {
-    return report(failure, opening.request.rank);
-  }
+  return static_cast<int>(ExitStatus::bad_plan);
 }
 
 }  // namespace
@@ -188,12 +39,7 @@ int run(const Arguments& arguments, int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace wireproof;
   try {
-    const Arguments arguments = parse_arguments(argc, argv);
-    if (arguments.verb == Arguments::Verb::facts) return facts::facts_main(argc - 1, argv + 1);
-    if (arguments.verb == Arguments::Verb::watch) return watch_variant(argc - 1, argv + 1);
-    if (arguments.verb == Arguments::Verb::run) return run(arguments, argc, argv);
-    std::printf("wireproof-engine %s %s\n", WIREPROOF_VERSION, WIREPROOF_ABI);
-    return static_cast<int>(ExitStatus::ok);
+    return obey(parse_arguments(argc, argv), argc, argv);
   } catch (const Failure& failure) {
     std::fprintf(stderr, "wireproof-engine: %s\n", failure.what());
     return static_cast<int>(failure.status());

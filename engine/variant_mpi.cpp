@@ -3,13 +3,14 @@
 #include "variant.hpp"
 
 namespace wireproof {
+namespace {
 
-const bool kHasMpi = true;
-
-int watch_variant(int, char**) {
+int refuse_watch(int, char**) {
   throw bad_plan("watch needs no MPI: use wireproof-engine.nompi watch");
 }
 
-std::unique_ptr<Transport> open_variant(const OpenRequest& request) { return open_mpi(request); }
+}  // namespace
+
+const Variant kVariant{WIREPROOF_ABI, true, open_mpi, refuse_watch};
 
 }  // namespace wireproof

@@ -3,14 +3,15 @@
 #include "variant.hpp"
 
 namespace wireproof {
+namespace {
 
-const bool kHasMpi = false;
-
-int watch_variant(int argc, char** argv) { return watch_main(argc, argv); }
-
-std::unique_ptr<Transport> open_variant(const OpenRequest&) {
+std::unique_ptr<Transport> refuse_mpi(const OpenRequest&) {
   throw bad_plan(
       "transport kind=mpi: this engine has no MPI; use the mpiabi, mpich or openmpi one");
 }
+
+}  // namespace
+
+const Variant kVariant{WIREPROOF_ABI, false, refuse_mpi, watch_main};
 
 }  // namespace wireproof

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/failure.hpp"
 
@@ -13,7 +14,13 @@ namespace {
 constexpr std::string_view kUsage =
     "usage: wireproof-engine run [--plan FILE|-] [--rank R --ranks N --meet ADDRESS:PORT] | "
     "facts [--spec FILE|-] [--root DIR] | watch [--interval-ms N] [--seconds N] [--root DIR] | "
-    "--version";
+    "--patterns | --version";
+
+constexpr std::pair<std::string_view, Arguments::Verb> kVerbs[] = {
+    {"run", Arguments::Verb::run},           {"facts", Arguments::Verb::facts},
+    {"watch", Arguments::Verb::watch},       {"--patterns", Arguments::Verb::patterns},
+    {"--version", Arguments::Verb::version},
+};
 
 std::optional<int> to_count(std::string_view text) {
   int number = 0;
@@ -53,18 +60,10 @@ Arguments parse_arguments(int argc, char** argv) {
   Arguments arguments;
   if (argc < 2) throw bad_plan(std::string(kUsage));
   const std::string_view verb = argv[1];
-  if (verb == "--version") {
-    arguments.verb = Arguments::Verb::version;
-    return arguments;
+  for (const auto& [name, known] : kVerbs) {
+    if (name == verb) arguments.verb = known;
   }
-  if (verb == "facts") {
-    arguments.verb = Arguments::Verb::facts;
-    return arguments;
-  }
-  if (verb == "watch") {
-    arguments.verb = Arguments::Verb::watch;
-    return arguments;
-  }
+  if (arguments.verb != Arguments::Verb::run) return arguments;
   if (verb != "run")
     throw bad_plan("unknown verb " + std::string(verb) + "; " + std::string(kUsage));
   for (int i = 2; i < argc; i += 2) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/bounded_file.hpp"
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 
 namespace wireproof {
 namespace {

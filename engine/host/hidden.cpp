@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 
 namespace wireproof::host {
 namespace {

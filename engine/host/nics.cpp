@@ -16,7 +16,7 @@
 #include <map>
 #include <memory>
 
-#include "base/links.hpp"
+#include "base/network_devices.hpp"
 #include "host/hidden.hpp"
 #include "host/rdma.hpp"
 #include "host/stack.hpp"
@@ -106,20 +106,20 @@ Nic from_sysfs(const Tree& tree, const std::string& name) {
   return nic;
 }
 
-Nic from_kernel(const Tree& tree, const KernelLink& link, bool sysfs_is_ours) {
+Nic from_kernel(const Tree& tree, const NetworkDevice& device, bool sysfs_is_ours) {
   Nic nic;
-  if (sysfs_is_ours) nic = from_sysfs(tree, link.name);
-  nic.name = link.name;
-  nic.mac = link.mac;
-  nic.mtu = link.mtu;
-  nic.carrier = link.carrier;
-  nic.operstate = link.operstate;
+  if (sysfs_is_ours) nic = from_sysfs(tree, device.name);
+  nic.name = device.name;
+  nic.mac = device.mac;
+  nic.mtu = device.mtu;
+  nic.carrier = device.carrier;
+  nic.operstate = device.operstate;
   if (!nic.driver.empty()) return nic;
-  const DriverInfo info = ask_driver(link.name);
+  const DriverInfo info = ask_driver(device.name);
   nic.driver = info.driver;
   const bool hardware = is_pci_address(info.bus);
   if (!sysfs_is_ours) {
-    nic.kind = kind_of(link.hardware_type, hardware);
+    nic.kind = kind_of(device.hardware_type, hardware);
     if (nic.kind != "loopback") nic.hidden = "/sys shows another network namespace";
   } else if (hardware && nic.hidden.empty()) {
     nic.hidden = "/sys shows no driver of it";
@@ -141,11 +141,11 @@ std::vector<Nic> list_from_tree(const Tree& tree) {
   return nics;
 }
 
-std::vector<Nic> list_from_kernel(const Tree& tree, const std::vector<KernelLink>& links,
+std::vector<Nic> list_from_kernel(const Tree& tree, const std::vector<NetworkDevice>& devices,
                                   bool ours) {
   std::vector<Nic> nics;
-  for (const KernelLink& link : links) nics.push_back(from_kernel(tree, link, ours));
-  stack_from_kernel(links, nics);
+  for (const NetworkDevice& device : devices) nics.push_back(from_kernel(tree, device, ours));
+  stack_from_kernel(devices, nics);
   return nics;
 }
 
@@ -160,10 +160,10 @@ void add_rdma(const Tree& tree, std::vector<Nic>& nics) {
 }  // namespace
 
 std::vector<Nic> list_nics(const Tree& tree) {
-  const auto links = tree.live() ? LinkTable().read() : std::nullopt;
-  const bool ours = !links || sysfs_shows(tree, *links);
+  const auto devices = tree.live() ? NetworkDeviceTable().read() : std::nullopt;
+  const bool ours = !devices || sysfs_shows(tree, *devices);
   // No netlink: /sys is all there is.
-  std::vector<Nic> nics = links ? list_from_kernel(tree, *links, ours) : list_from_tree(tree);
+  std::vector<Nic> nics = devices ? list_from_kernel(tree, *devices, ours) : list_from_tree(tree);
   if (ours) add_rdma(tree, nics);
   if (!tree.live()) return nics;
   auto addresses = own_addresses();

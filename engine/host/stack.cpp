@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 
 namespace wireproof::host {
 namespace {
@@ -58,17 +58,17 @@ void stack_from_tree(const Tree& tree, Nic& nic) {
   if (nic.link_kind.empty()) nic.link_kind = kind_by_files(tree, base, nic);
 }
 
-void stack_from_kernel(const std::vector<KernelLink>& links, std::vector<Nic>& nics) {
+void stack_from_kernel(const std::vector<NetworkDevice>& devices, std::vector<Nic>& nics) {
   std::unordered_map<int, std::size_t> places;
-  for (std::size_t i = 0; i < links.size(); ++i) places.emplace(links[i].index, i);
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    if (!links[i].kind.empty()) nics[i].link_kind = links[i].kind;
-    if (const auto lower = places.find(links[i].lower); lower != places.end())
-      add(nics[i].lower, links[lower->second].name);
-    const auto master = places.find(links[i].master);
+  for (std::size_t i = 0; i < devices.size(); ++i) places.emplace(devices[i].index, i);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i].kind.empty()) nics[i].link_kind = devices[i].kind;
+    if (const auto lower = places.find(devices[i].lower); lower != places.end())
+      add(nics[i].lower, devices[lower->second].name);
+    const auto master = places.find(devices[i].master);
     if (master == places.end()) continue;
-    nics[i].master = links[master->second].name;
-    add(nics[master->second].lower, links[i].name);
+    nics[i].master = devices[master->second].name;
+    add(nics[master->second].lower, devices[i].name);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "base/json_writer.hpp"
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 #include "facts/collect.hpp"
 #include "host/pin.hpp"
 #include "witness/frames.hpp"

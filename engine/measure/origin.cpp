@@ -7,7 +7,6 @@
 
 #include "measure/formula.hpp"
 #include "pattern/payload.hpp"
-#include "plan/pattern_kind.hpp"
 
 namespace wireproof {
 

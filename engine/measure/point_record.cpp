@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/json_writer.hpp"
-#include "plan/pattern_kind.hpp"
 
 namespace wireproof {
 double rounded(double ns) { return std::round(ns * 1e3) / 1e3; }

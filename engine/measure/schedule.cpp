@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/pattern_kind.hpp"
-
 namespace wireproof {
 namespace {
 

@@ -49,7 +49,7 @@ struct StopRule {
   std::size_t min_blocks = 10;
   std::size_t max_batches = 2000;
   double budget_ns = 1e9;
-  std::uint64_t iterations = 0;  ///< 0: until the target is reached
+  std::uint64_t iterations = 0;        ///< 0: until the target is reached
   std::uint64_t least_operations = 0;  ///< before the target counts
   Stop decide(const Progress& progress, const Estimate& estimate) const;
 };

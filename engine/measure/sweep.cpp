@@ -6,13 +6,12 @@
 #include <optional>
 #include <set>
 
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 #include "measure/floor.hpp"
 #include "measure/group_leader.hpp"
 #include "measure/group_record.hpp"
 #include "measure/origin.hpp"
 #include "measure/point_record.hpp"
-#include "plan/pattern_kind.hpp"
 #include "record/frames.hpp"
 
 namespace wireproof {
@@ -56,11 +55,11 @@ ExitStatus Sweep::run() {
   began_ns_ = monotonic_ns();
   check_plan();
   introduce();
-  tell_facts();
-  tell_floors();
+  write_facts();
+  write_floors();
   watch_idle();
   for (const Point& point : plan_.points) run_point(point);
-  tell_totals();
+  write_totals();
   close();
   return failed_ == 0 ? ExitStatus::ok : ExitStatus::point_failed;
 }
@@ -125,7 +124,7 @@ void Sweep::pin() {
   }
 }
 
-void Sweep::tell_facts() {
+void Sweep::write_facts() {
   if (plan_.facts.empty()) return;
   std::string frames;
   for (const int rank : own_ranks()) frames += evidence_.fact_frames(rank, plan_.facts);
@@ -142,7 +141,7 @@ void Sweep::emit_sliced(const std::string& own) {
   }
 }
 
-void Sweep::tell_floors() {
+void Sweep::write_floors() {
   if (!leads()) return;
   std::set<std::pair<Pattern, Form>> told;
   for (const Point& point : plan_.points) {
@@ -301,7 +300,7 @@ sentinel::Bounce* Sweep::bounce_of(int origin, int target) {
 }
 
 /// The whole run, by each rank that reads: late counters have arrived by then.
-void Sweep::tell_totals() {
+void Sweep::write_totals() {
   group_.barrier();
   const double settled_ns = readings_.end_run();
   group_.barrier();

@@ -28,10 +28,10 @@ class Sweep {
   void check_plan() const;
   void introduce();
   void pin();
-  void tell_facts();
-  void tell_floors();
+  void write_facts();
+  void write_floors();
   void watch_idle();
-  void tell_totals();
+  void write_totals();
   void run_point(const Point& point);
   struct Records {
     std::string pairs;                // elements of the point frame, by commas

@@ -1,8 +1,18 @@
 // What a run asks of its plan before anything is measured.
 #include "measure/sweep.hpp"
-#include "plan/pattern_kind.hpp"
 
 namespace wireproof {
+namespace {
+
+std::string remote_patterns() {
+  std::string list;
+  for (const PatternRow& row : kPatterns) {
+    if (row.access != Access::messages) list.append(list.empty() ? "" : ", ").append(row.name);
+  }
+  return list;
+}
+
+}  // namespace
 
 /// What a plan cannot know by itself: how many ranks came, and what the transport can do.
 void Sweep::check_plan() const {
@@ -21,13 +31,10 @@ void Sweep::check_plan() const {
                      " needs a group, and transport kind=" + std::string(name_of(plan_.transport)) +
                      " measures pairs only; use kind=mpi, or a pattern of pairs");
     }
-    const bool beyond = is_remote(point.pattern) || is_two_sided_variant(point.pattern);
-    if (beyond && !transport_.one_sided()) {
-      const bool remote = is_remote(point.pattern);
+    if (is_beyond_messages(point.pattern) && !transport_.one_sided()) {
       throw bad_plan(name + ": transport " + std::string(name_of(plan_.transport)) + " has no " +
-                     (remote
-                          ? "remote access (put, get, accumulate, fetch_and_op, compare_and_swap)"
-                          : std::string(name_of(point.pattern))));
+                     (is_remote(point.pattern) ? "remote access (" + remote_patterns() + ")"
+                                               : std::string(name_of(point.pattern))));
     }
   }
 }

@@ -79,14 +79,14 @@ class Watch {
         end_ns_(monotonic_ns() + options.seconds * 1'000'000'000) {}
 
   void run() {
-    if (!tell(Depth::everything, 0)) return;
+    if (!write_reading(Depth::everything, 0)) return;
     std::int64_t next_ns = monotonic_ns() + interval_ns_;
     while (next_ns < end_ns_) {
       if (wait_until(next_ns)) {
         if (!obey()) return;
         continue;
       }
-      if (!tell(Depth::bytes, 0)) return;
+      if (!write_reading(Depth::bytes, 0)) return;
       // A late reading moves no other: the next is at its own time, and missed ones are left out.
       const std::int64_t missed = (monotonic_ns() - next_ns) / interval_ns_;
       next_ns += (missed + 1) * interval_ns_;
@@ -98,12 +98,12 @@ class Watch {
     const auto lines = asked_for();
     if (!lines) return false;
     for (int line = 0; line < *lines; ++line) {
-      if (!tell(Depth::everything, ++asked_)) return false;
+      if (!write_reading(Depth::everything, ++asked_)) return false;
     }
     return true;
   }
 
-  bool tell(Depth depth, int asked) {
+  bool write_reading(Depth depth, int asked) {
     const std::string line = writer_.reading(reader_.read(depth), depth, asked) + '\n';
     return write_all(STDOUT_FILENO, line);
   }

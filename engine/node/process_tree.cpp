@@ -14,7 +14,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 #include "system.hpp"
 
 namespace wireproof {

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 #include "commands.hpp"
 #include "namespaces.hpp"
 #include "process_tree.hpp"

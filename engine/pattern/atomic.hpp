@@ -65,12 +65,12 @@ struct VerifyAccumulate {
   static bool origin(L& link, const Buffers& b, const PointShape& s, std::uint64_t seed) {
     for (std::size_t at = 0; at < s.bytes; at += sizeof(Word))
       put_word(b.source + at, addend(seed, at));
-    hear(link);
+    await_peer(link);
     for (int i = 0; i < kAdded; ++i) {
       link.accumulate(b.source, s.bytes, 0);
       link.flush();
     }
-    tell(link);
+    signal_peer(link);
     return true;
   }
   template <Link L>
@@ -78,8 +78,8 @@ struct VerifyAccumulate {
     for (std::size_t at = 0; at < s.bytes; at += sizeof(Word))
       put_word(b.window + at, mix(~seed + at) >> kShift);
     link.synchronise_window();
-    tell(link);
-    hear(link);
+    signal_peer(link);
+    await_peer(link);
     link.synchronise_window();
     bool good = true;
     for (std::size_t at = 0; at < s.bytes; at += sizeof(Word)) {
@@ -103,7 +103,7 @@ struct VerifyWord {
 
   template <Link L>
   static bool origin(L& link, const Buffers& b, const PointShape& s, std::uint64_t seed) {
-    hear(link);
+    await_peer(link);
     Access::set(b);
     bool good = true;
     for (Word i = 0; i < kTimes; ++i) {
@@ -113,15 +113,15 @@ struct VerifyWord {
       good &= word_at(b.sink) == i;
     }
     if constexpr (kMismatch) good &= mismatch_is_refused(link, b, seed);
-    tell(link);
+    signal_peer(link);
     return good;
   }
   template <Link L>
   static bool target(L& link, const Buffers& b, const PointShape&, std::uint64_t) {
     std::memset(b.window, 0, sizeof(Word));
     link.synchronise_window();
-    tell(link);
-    hear(link);
+    signal_peer(link);
+    await_peer(link);
     link.synchronise_window();
     return word_at(b.window) == kTimes;
   }

@@ -8,10 +8,10 @@
 //   a program that works on them one by one does; in the stream it waits for whole messages.
 #pragma once
 
+#include "pattern/osu_and_imb.hpp"
 #include "pattern/payload.hpp"
 #include "pattern/shape.hpp"
 #include "pattern/stream.hpp"
-#include "pattern/suites.hpp"
 #include "transport/concept.hpp"
 
 namespace wireproof {

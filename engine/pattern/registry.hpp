@@ -1,116 +1,38 @@
-// Which loop runs a point: one line per pattern, form and formula.
+// Which loop runs a point of pairs. A new loop needs its header here and a row in
+// plan/patterns.def.
 #pragma once
 
-#include <array>
 #include <memory>
 
 #include "base/failure.hpp"
 #include "pattern/atomic.hpp"
+#include "pattern/osu_and_imb.hpp"
 #include "pattern/pattern_runner.hpp"
 #include "pattern/prepared.hpp"
-#include "pattern/suites.hpp"
 #include "pattern/threads.hpp"
 
 namespace wireproof {
 
-template <Link L, class C>
-struct RunnerEntry {
-  Pattern pattern;
-  Form form;
-  Formula formula;
-  std::unique_ptr<Runner> (*make)(L&, C, EndMemory&, const PointShape&);
-};
+/// How a loop gives the times of its batches: stamps at their edges, or sums of differences.
+enum class Edges { stamps, sums };
 
-template <Link L, class C, template <class, class> class Loops, bool kSums = false>
-std::unique_ptr<Runner> bind_runner(L& link, C clock, EndMemory& memory, const PointShape& shape) {
-  return std::make_unique<PatternRunner<L, C, Loops, kSums>>(link, clock, memory, shape);
-}
-
-/// The entries that messages alone need.
-template <Link L, class C>
-constexpr auto two_sided_entries() {
-  using enum Pattern;
-  using enum Formula;
-  return std::to_array<RunnerEntry<L, C>>({
-      {pingpong, Form::latency, robust, bind_runner<L, C, PingPong>},
-      {pingpong, Form::latency, osu, bind_runner<L, C, OsuPingPong, true>},
-      {pingpong, Form::latency, imb_mpi1, bind_runner<L, C, PingPong>},
-      {pingpong, Form::latency, imb_p2p, bind_runner<L, C, TouchingPingPong>},
-      {stream, Form::stream, robust, bind_runner<L, C, Stream>},
-      {stream, Form::stream, osu, bind_runner<L, C, OsuStream, true>},
-      {stream, Form::stream, imb_mpi1, bind_runner<L, C, Uniband, true>},
-      {exchange, Form::stream, robust, bind_runner<L, C, Exchange>},
-      {exchange, Form::stream, osu, bind_runner<L, C, OsuExchange, true>},
-      {exchange, Form::stream, imb_mpi1, bind_runner<L, C, Sendrecv, true>},
-  });
-}
-
-template <Link L, class C>
-constexpr auto remote_entries() {
-  using enum Pattern;
-  using enum Formula;
-  return std::to_array<RunnerEntry<L, C>>({
-      {put, Form::latency, robust, bind_runner<L, C, PutLatency>},
-      {put, Form::latency, osu, bind_runner<L, C, PutLatency>},
-      {put, Form::stream, robust, bind_runner<L, C, PutStream>},
-      {put, Form::stream, osu, bind_runner<L, C, PutStream>},
-      {get, Form::latency, robust, bind_runner<L, C, GetLatency>},
-      {get, Form::latency, osu, bind_runner<L, C, GetLatency>},
-      {get, Form::stream, robust, bind_runner<L, C, GetStream>},
-      {get, Form::stream, osu, bind_runner<L, C, GetStream>},
-      {accumulate, Form::latency, robust, bind_runner<L, C, AccumulateLatency>},
-      {accumulate, Form::latency, osu, bind_runner<L, C, AccumulateLatency>},
-      {accumulate, Form::stream, robust, bind_runner<L, C, AccumulateStream>},
-      {fetch_and_op, Form::latency, robust, bind_runner<L, C, FetchAndOp>},
-      {fetch_and_op, Form::latency, osu, bind_runner<L, C, FetchAndOp>},
-      {compare_and_swap, Form::latency, robust, bind_runner<L, C, CompareAndSwap>},
-      {compare_and_swap, Form::latency, osu, bind_runner<L, C, CompareAndSwap>},
-  });
-}
-
-template <Link L, class C>
-constexpr auto prepared_entries() {
-  using enum Pattern;
-  using enum Formula;
-  return std::to_array<RunnerEntry<L, C>>({
-      {persistent, Form::latency, robust, bind_runner<L, C, PersistentPingPong>},
-      {persistent, Form::latency, osu, bind_runner<L, C, OsuPersistentPingPong, true>},
-      {persistent, Form::stream, robust, bind_runner<L, C, PersistentStream>},
-      {persistent, Form::stream, osu, bind_runner<L, C, OsuPersistentStream, true>},
-      {partitioned, Form::latency, robust, bind_runner<L, C, PartitionedPingPong>},
-      {partitioned, Form::stream, robust, bind_runner<L, C, PartitionedStream>},
-  });
-}
-
-template <Link L, class C>
-constexpr auto thread_entries() {
-  using enum Pattern;
-  using enum Formula;
-  return std::to_array<RunnerEntry<L, C>>({
-      {threads, Form::latency, robust, bind_team<L, C, PingPong>},
-      {threads, Form::latency, osu, bind_team<L, C, OsuPingPong, true>},
-      {threads, Form::stream, robust, bind_team<L, C, Stream>},
-  });
-}
-
-/// Throws Failure when the link cannot do the pattern (plans are checked before, so that is a
-/// defect of ours).
+/// The loop that plan/patterns.def has for the point. Throws Failure when the link cannot do the
+/// pattern (plans are checked before, so that is a defect of ours).
 template <Link L, class C>
 std::unique_ptr<Runner> make_runner(L& link, C clock, EndMemory& memory, const PointShape& shape) {
-  std::unique_ptr<Runner> made;
-  const auto look = [&](const auto& entries) {
-    for (const auto& e : entries) {
-      if (e.pattern != shape.pattern || e.form != shape.form || e.formula != shape.formula)
-        continue;
-      made = e.make(link, clock, memory, shape);
-      return;
-    }
+  const auto is = [&](Pattern pattern, Form form, Formula formula) {
+    return shape.pattern == pattern && shape.form == form && shape.formula == formula;
   };
-  look(two_sided_entries<L, C>());
-  if constexpr (RemoteLink<L>) look(remote_entries<L, C>());
-  if constexpr (PreparingLink<L>) look(prepared_entries<L, C>());
-  if constexpr (ThreadedLink<L>) look(thread_entries<L, C>());
-  if (made) return made;
+// clang-format off
+#define WIREPROOF_PAIR_LOOP(name, form, formula, Needs, BoundRunner, Loops, edges)            \
+  if constexpr (Needs<L>) {                                                                   \
+    if (is(Pattern::name, Form::form, Formula::formula)) {                                    \
+      using Made = BoundRunner<L, C, Loops, Edges::edges == Edges::sums>;                     \
+      return std::make_unique<Made>(link, clock, memory, shape);                              \
+    }                                                                                         \
+  }
+// clang-format on
+#include "plan/patterns.def"
   throw cannot_measure("no-pattern", "this transport has no " +
                                          std::string(name_of(shape.pattern)) + " by formula " +
                                          std::string(name_of(shape.formula)));

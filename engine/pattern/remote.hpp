@@ -28,12 +28,12 @@ struct RemoteGet {
 
 /// A word on the control channel, to order remote accesses against local ones.
 template <Link L>
-void tell(L& link) {
+void signal_peer(L& link) {
   const std::array<std::byte, 1> word{};
   link.send_control(word);
 }
 template <Link L>
-void hear(L& link) {
+void await_peer(L& link) {
   std::array<std::byte, 1> word{};
   link.recv_control(word);
 }
@@ -45,18 +45,18 @@ struct VerifyPut {
   template <Link L>
   static bool origin(L& link, const Buffers& b, const PointShape& s, std::uint64_t seed) {
     fill_payload({b.source, s.bytes}, seed);
-    hear(link);
+    await_peer(link);
     link.put(b.source, s.bytes, 0);
     link.flush();
-    tell(link);
+    signal_peer(link);
     return true;
   }
   template <Link L>
   static bool target(L& link, const Buffers& b, const PointShape& s, std::uint64_t seed) {
     poison_payload({b.window, s.bytes}, seed);
     link.synchronise_window();
-    tell(link);
-    hear(link);
+    signal_peer(link);
+    await_peer(link);
     link.synchronise_window();
     return payload_is({b.window, s.bytes}, seed);
   }
@@ -69,7 +69,7 @@ struct VerifyGet {
   template <Link L>
   static bool origin(L& link, const Buffers& b, const PointShape& s, std::uint64_t seed) {
     poison_payload({b.sink, s.bytes}, seed);
-    hear(link);
+    await_peer(link);
     link.get(b.sink, s.bytes, 0);
     link.flush();
     return payload_is({b.sink, s.bytes}, seed);
@@ -78,7 +78,7 @@ struct VerifyGet {
   static bool target(L& link, const Buffers& b, const PointShape& s, std::uint64_t seed) {
     fill_payload({b.window, s.bytes}, seed);
     link.synchronise_window();
-    tell(link);
+    signal_peer(link);
     return true;
   }
 };

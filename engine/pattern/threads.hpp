@@ -158,9 +158,4 @@ class TeamRunner final : public Runner {
   std::vector<std::vector<Ticks>> readings_;
 };
 
-template <Link L, class C, template <class, class> class Loops, bool kSums = false>
-std::unique_ptr<Runner> bind_team(L& link, C clock, EndMemory& memory, const PointShape& shape) {
-  return std::make_unique<TeamRunner<L, C, Loops, kSums>>(link, clock, memory, shape);
-}
-
 }  // namespace wireproof

@@ -1,7 +1,6 @@
 #include "plan/members.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
 #include <unordered_set>
@@ -11,8 +10,6 @@
 
 namespace wireproof {
 namespace {
-
-constexpr std::array<std::string_view, 2> kOrders = {"natural", "random"};
 
 struct Range {
   int first;
@@ -74,26 +71,10 @@ void read_group(Statement& line, Point& point) {
               " ranks, and message_rate pairs them: " + "give an even number");
   }
   if (is_collective(point.pattern)) read_collective(line, point);
-  if (const auto order = line.take_word<RingOrder>("order", kOrders)) {
+  if (const auto order = line.take_choice<RingOrder>("order", kRingOrderNames)) {
     if (point.pattern != Pattern::ring) line.fail("order= is for ring only");
     point.order = *order;
   }
-}
-
-void check_group_formula(const Statement& line, const Point& point) {
-  if (is_collective(point.pattern)) return check_collective_formula(line, point);
-  using enum Formula;
-  const bool rate = point.pattern == Pattern::message_rate;
-  const bool known = point.formula == robust ||
-                     (point.pattern == Pattern::ring && point.formula == hpcc) ||
-                     (rate && (point.formula == osu || point.formula == imb_mpi1));
-  if (known && point.formula == hpcc && point.message_bytes == 0) {
-    line.fail("formula hpcc marks the ends of a message: message_bytes must be 1 or more");
-  }
-  if (known) return;
-  line.fail("formula " + std::string(name_of(point.formula)) + " has no " +
-            std::string(name_of(point.pattern)) +
-            "; known: ring by hpcc, message_rate and the collectives by osu and imb-mpi1");
 }
 
 }  // namespace wireproof

@@ -21,7 +21,4 @@ std::vector<int> take_members(Statement& line);
 /// members=, order=; whether the pattern can be made of that many members.
 void read_group(Statement& line, Point& point);
 
-/// Which loops the named suites have for groups: osu_mbw_mr, IMB-MPI1 Uniband, HPCC's rings.
-void check_group_formula(const Statement& line, const Point& point);
-
 }  // namespace wireproof

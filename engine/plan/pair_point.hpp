@@ -1,4 +1,4 @@
-// What a point of the newer pair patterns may ask: their own keys, sizes and suites' formulas.
+// What a point of some pair patterns may ask: keys of their own, and sizes.
 #pragma once
 
 #include "plan/plan.hpp"
@@ -9,8 +9,7 @@ namespace wireproof {
 /// Takes `threads` and `partitions`, known to their patterns only.
 void read_pair_keys(Statement& line, Point& point);
 
-/// Sizes that the pattern can have, and the loops that the named suites have for it. Throws naming
-/// the line.
-void check_pair_point(const Statement& line, const Point& point);
+/// Sizes that the pattern can have. Throws naming the line.
+void check_pair_size(const Statement& line, const Point& point);
 
 }  // namespace wireproof

@@ -6,25 +6,15 @@
 #include <set>
 #include <unordered_set>
 
+#include "plan/formula.hpp"
 #include "plan/members.hpp"
 #include "plan/model_counter.hpp"
 #include "plan/pair_point.hpp"
-#include "plan/pattern_kind.hpp"
 #include "plan/statement.hpp"
 
 namespace wireproof {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTransports = {"null", "model", "mpi", "tcp"};
-constexpr std::array<std::string_view, 21> kPatterns = {
-    "pingpong",     "stream",           "exchange",   "put",         "get",     "accumulate",
-    "fetch_and_op", "compare_and_swap", "persistent", "partitioned", "threads", "message_rate",
-    "ring",         "incast",           "all_to_all", "congestion",  "barrier", "broadcast",
-    "allreduce",    "allgather",        "alltoall"};
-constexpr std::array<std::string_view, 2> kForms = {"latency", "stream"};
-constexpr std::array<std::string_view, 5> kFormulas = {"robust", "osu", "imb-mpi1", "imb-p2p",
-                                                       "hpcc"};
-constexpr std::array<std::string_view, 2> kWindowKinds = {"allocate", "create"};
 constexpr std::array<std::string_view, 2> kDetails = {"full", "brief"};
 constexpr std::array<std::string_view, 2> kPins = {"none", "nic"};
 constexpr std::array<std::string_view, 2> kTeardowns = {"none", "point"};
@@ -72,7 +62,7 @@ void read_run(Statement& line, Draft& plan) {
 }
 
 void read_transport(Statement& line, Draft& plan) {
-  const auto kind = line.take_word<TransportKind>("kind", kTransports);
+  const auto kind = line.take_choice<TransportKind>("kind", kTransportNames);
   if (!kind) line.fail("transport needs kind=");
   plan.transport = *kind;
   assign(plan.expect, line.take("expect"));
@@ -106,8 +96,8 @@ void read_policy(Statement& line, Draft& plan) {
   assign(p.warmup_min_us, line.take_number<int>("warmup_min_us", 0, 60'000'000));
   assign(p.warmup_min_operations, line.take_number<int>("warmup_min_operations", 0, 100'000'000));
   if (const auto yield = line.take_number<int>("yield", 0, 1)) p.yield = *yield == 1;
-  assign(p.pin, line.take_word<Pin>("pin", kPins));
-  assign(p.teardown, line.take_word<Teardown>("teardown", kTeardowns));
+  assign(p.pin, line.take_choice<Pin>("pin", kPins));
+  assign(p.teardown, line.take_choice<Teardown>("teardown", kTeardowns));
 }
 
 void read_witness(Statement& line, Draft& plan) {
@@ -152,7 +142,7 @@ void read_model_fault(Statement& line, Draft& plan) {
 
 void read_fact(Statement& line, Draft& plan) {
   FactRequest fact;
-  const auto kind = line.take_word<FactRequest::Kind>("kind", kFactKinds);
+  const auto kind = line.take_choice<FactRequest::Kind>("kind", kFactKinds);
   if (!kind) line.fail("fact needs kind=");
   fact.kind = *kind;
   assign(fact.path, line.take("path"));
@@ -199,40 +189,18 @@ void take_pairs(Statement& line, const Draft& plan, Point& point) {
   if (point.highest_rank < 0) line.fail("point needs pairs=");
 }
 
-/// The forms that a pattern has; some have both.
+/// The one that is asked for, of those that the pattern has; else its default.
 Form take_form(Statement& line, Pattern pattern) {
-  const auto given = line.take_word<Form>("form", kForms);
-  if (has_both_forms(pattern)) return given.value_or(Form::latency);
-  const bool waits = pattern == Pattern::pingpong || pattern == Pattern::ring ||
-                     pattern == Pattern::congestion || is_collective(pattern) ||
-                     is_word_atomic(pattern);
-  const Form implied = waits ? Form::latency : Form::stream;
-  if (given && *given != implied) {
-    line.fail(std::string(name_of(pattern)) + " has only the form " +
-              std::string(name_of(implied)));
-  }
-  return implied;
-}
-
-/// Which loops the named suites have: OSU all of the first five, IMB-MPI1 PingPong, Uniband and
-/// Sendrecv, IMB-P2P PingPong.
-void check_formula(const Statement& line, const Point& point) {
-  const bool remote = point.pattern == Pattern::put || point.pattern == Pattern::get;
-  if (is_group(point.pattern)) return check_group_formula(line, point);
-  if (point.formula == Formula::hpcc) line.fail("formula hpcc has only ring");
-  if (point.formula == Formula::imb_mpi1 && remote) {
-    line.fail("formula imb-mpi1 has no " + std::string(name_of(point.pattern)) +
-              "; known: pingpong, stream, exchange");
-  }
-  if (point.formula == Formula::imb_p2p && point.pattern != Pattern::pingpong) {
-    line.fail("formula imb-p2p has only pingpong");
-  }
+  const auto given = line.take_choice<Form>("form", kFormNames);
+  const Form usual = has_form(pattern, Form::latency) ? Form::latency : Form::stream;
+  if (!given || has_form(pattern, *given)) return given.value_or(usual);
+  line.fail(std::string(name_of(pattern)) + " has only the form " + std::string(name_of(usual)));
 }
 
 void read_point(Statement& line, Draft& plan) {
   Point point;
   const auto id = line.take_number<std::int64_t>("id", 0, std::numeric_limits<std::int64_t>::max());
-  const auto pattern = line.take_word<Pattern>("pattern", kPatterns);
+  const auto pattern = line.take_choice<Pattern>("pattern", kPatternNames);
   const auto bytes = line.take_number<std::size_t>("message_bytes", 0, kLargestMessage);
   if (!id || !pattern || !bytes) line.fail("point needs id=, pattern= and message_bytes=");
   point.id = *id;
@@ -240,8 +208,8 @@ void read_point(Statement& line, Draft& plan) {
   point.message_bytes = *bytes;
   point.form = take_form(line, *pattern);
   assign(point.window, line.take_number<int>("window", 1, kLargestWindow));
-  assign(point.formula, line.take_word<Formula>("formula", kFormulas));
-  assign(point.window_kind, line.take_word<WindowKind>("window_kind", kWindowKinds));
+  assign(point.formula, line.take_choice<Formula>("formula", kFormulaNames));
+  assign(point.window_kind, line.take_choice<WindowKind>("window_kind", kWindowKindNames));
   assign(point.repeat, line.take_number<int>("repeat", 0, kMost));
   if (is_group(point.pattern)) {
     read_group(line, point);
@@ -249,14 +217,14 @@ void read_point(Statement& line, Draft& plan) {
     take_pairs(line, plan, point);
   }
   point.line = line.number();
-  assign(point.detail, line.take_word<Detail>("detail", kDetails));
+  assign(point.detail, line.take_choice<Detail>("detail", kDetails));
   point.budget_ms = line.take_number<int>("budget_ms", 1, kMost);
   assign(point.iterations, line.take_number<std::int64_t>("iterations", 0, 1'000'000'000));
   assign(point.least_operations,
          line.take_number<std::int64_t>("least_operations", 0, 1'000'000'000));
   read_pair_keys(line, point);
+  check_pair_size(line, point);
   check_formula(line, point);
-  check_pair_point(line, point);
   if (!plan.point_ids.insert(*id).second) {
     line.fail("point id " + std::to_string(*id) + " comes twice");
   }

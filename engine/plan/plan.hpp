@@ -2,6 +2,7 @@
 // defaults there.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,53 +12,33 @@
 #include <utility>
 #include <vector>
 
+#include "plan/pattern.hpp"
+
 namespace wireproof {
 
 enum class TransportKind { null, model, mpi, tcp };
-enum class Pattern {
-  pingpong,
-  stream,
-  exchange,
-  put,
-  get,
-  accumulate,
-  fetch_and_op,
-  compare_and_swap,
-  persistent,
-  partitioned,
-  threads,
-  // groups from here on: is_group()
-  message_rate,
-  ring,
-  incast,
-  all_to_all,
-  congestion,
-  // collectives of the library from here on: is_collective()
-  barrier,
-  broadcast,
-  allreduce,
-  allgather,
-  alltoall
-};
-enum class Form { latency, stream };
-enum class Formula { robust, osu, imb_mpi1, imb_p2p, hpcc };
+inline constexpr auto kTransportNames =
+    std::to_array<std::string_view>({"null", "model", "mpi", "tcp"});
+
 enum class WindowKind { allocate, create };
+inline constexpr auto kWindowKindNames = std::to_array<std::string_view>({"allocate", "create"});
+
+enum class RingOrder { natural, random };
+inline constexpr auto kRingOrderNames = std::to_array<std::string_view>({"natural", "random"});
+
 enum class Detail { full, brief };
 enum class Pin { none, nic };
 enum class Teardown { none, point };
-enum class RingOrder { natural, random };
 
-/// Measured by all `members` of a point together; the other patterns by disjoint pairs.
-constexpr bool is_group(Pattern pattern) { return pattern >= Pattern::message_rate; }
-/// One call of the library by all members.
-constexpr bool is_collective(Pattern pattern) { return pattern >= Pattern::barrier; }
-
-std::string_view name_of(TransportKind kind);
-std::string_view name_of(Pattern pattern);
-std::string_view name_of(Form form);
-std::string_view name_of(Formula formula);
-std::string_view name_of(WindowKind kind);
-std::string_view name_of(RingOrder order);
+constexpr std::string_view name_of(TransportKind kind) {
+  return kTransportNames[static_cast<std::size_t>(kind)];
+}
+constexpr std::string_view name_of(WindowKind kind) {
+  return kWindowKindNames[static_cast<std::size_t>(kind)];
+}
+constexpr std::string_view name_of(RingOrder order) {
+  return kRingOrderNames[static_cast<std::size_t>(order)];
+}
 
 /// Where rank `index` is claimed to run, and through which NIC it is claimed to talk.
 struct RankPlace {

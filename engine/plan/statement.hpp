@@ -48,7 +48,7 @@ class Statement {
 
   /// Value of `key` as an index into `words`.
   template <class E, std::size_t N>
-  std::optional<E> take_word(std::string_view key, const std::array<std::string_view, N>& words) {
+  std::optional<E> take_choice(std::string_view key, const std::array<std::string_view, N>& words) {
     const auto text = take(key);
     if (!text) return std::nullopt;
     std::string known;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/links.hpp"
+#include "base/network_devices.hpp"
 #include "tests/temporary_tree.hpp"
+#include "witness/device_counters.hpp"
 #include "witness/ethtool_counters.hpp"
-#include "witness/link_counters.hpp"
 
 namespace wireproof::witness {
 namespace {
@@ -114,12 +114,12 @@ TEST(ProcNetDev, TakesOnlyColumnsThatAreOneStatistic) {
   EXPECT_FALSE(snapshot.at(names.index("net/lo/rx_dropped")).has_value());
 }
 
-TEST(LinkCounters, NetlinkAndProcAgreeOnThisHost) {
+TEST(DeviceCounters, NetlinkAndProcAgreeOnThisHost) {
   NameTable names;
   Snapshot netlink;
   Snapshot proc;
-  LinkCounters by_netlink;
-  LinkCounters by_proc(/*allow_netlink=*/false);
+  DeviceCounters by_netlink;
+  DeviceCounters by_proc(/*allow_netlink=*/false);
   const auto interfaces = by_netlink.read(names, netlink);
   EXPECT_EQ(by_proc.read(names, proc), interfaces);
   EXPECT_EQ(by_proc.source(), "proc");
@@ -140,13 +140,13 @@ TEST(SysfsShows, ComparesNamesIndicesAndHardwareAddresses) {
   add("eth0", "2", "02:00:00:00:00:01");
   tree.write("sys/class/net/bonding_masters", "\n");
   const auto link = [](int index, const std::string& name, const std::string& mac) {
-    KernelLink result;
+    NetworkDevice result;
     result.index = index;
     result.name = name;
     result.mac = mac;
     return result;
   };
-  const KernelLink lo = link(1, "lo", "00:00:00:00:00:00");
+  const NetworkDevice lo = link(1, "lo", "00:00:00:00:00:00");
   EXPECT_TRUE(sysfs_shows(Tree(tree.root()), {lo, link(2, "eth0", "02:00:00:00:00:01")}));
   EXPECT_FALSE(sysfs_shows(Tree(tree.root()), {lo, link(2, "eth0", "02:00:00:00:00:02")}))
       << "twin node, other address";

@@ -83,7 +83,7 @@ TEST(ModelCounters, EachRootIsAMachineOfItsOwn) {
   TemporaryTree tree;
   add_host(tree, "0", "boot-a");
   add_host(tree, "1", "boot-b");
-  const Told r = test::run(head(tree) + counters_of(0) + counters_of(1) + kStream);
+  const RunOutput r = test::run(head(tree) + counters_of(0) + counters_of(1) + kStream);
   EXPECT_NE(r.of_kind("host", 0).find(R"("boot_id":"boot-a")"), std::string::npos);
   EXPECT_NE(r.of_kind("host", 1).find(R"("boot_id":"boot-b")"), std::string::npos);
   const std::string point = r.of_kind("point", 0);
@@ -104,7 +104,7 @@ TEST(ModelCounters, RanksOfOneMachineShareItsReader) {
   TemporaryTree tree;
   add_host(tree, "0", "boot-a");
   add_host(tree, "1", "boot-a");
-  const Told r = test::run(head(tree) + counters_of(0) + kStream);
+  const RunOutput r = test::run(head(tree) + counters_of(0) + kStream);
   EXPECT_NE(r.of_kind("point", 0).find(R"("shared_with":0)"), std::string::npos);
   EXPECT_EQ(r.of_kind("total", 1), "");
 }
@@ -114,7 +114,7 @@ TEST(ModelCounters, LateOnesAreWaitedForOnce) {
   add_host(tree, "0", "boot-a");
   add_host(tree, "1", "boot-b");
   const std::string late = " refresh_ms=300";
-  const Told r = test::run(head(tree) + counters_of(0, late) + counters_of(1, late) + kStream);
+  const RunOutput r = test::run(head(tree) + counters_of(0, late) + counters_of(1, late) + kStream);
   const std::string total = r.of_kind("total", 0);
   const std::uint64_t payload = r.number(r.of_kind("point", 0), "payload_forward_bytes");
   EXPECT_NE(total.find("[0," + std::to_string(payload / 4) + "]"), std::string::npos) << total;
@@ -125,7 +125,7 @@ TEST(ModelCounters, NothingIsWaitedForWhereCountersAreUpToDate) {
   TemporaryTree tree;
   add_host(tree, "0", "boot-a");
   add_host(tree, "1", "boot-b");
-  const Told r = test::run(head(tree) + counters_of(0) + counters_of(1) + kStream);
+  const RunOutput r = test::run(head(tree) + counters_of(0) + counters_of(1) + kStream);
   EXPECT_EQ(r.number(r.of_kind("total", 0), "settled_ns"), 0U);
 }
 
@@ -133,7 +133,7 @@ TEST(ModelCounters, OtherTrafficIsSeenInTheQuietWindows) {
   TemporaryTree tree;
   add_host(tree, "0", "boot-a");
   add_host(tree, "1", "boot-b");
-  const Told r = test::run(head(tree) + counters_of(0, " per_second=1e9") + kStream);
+  const RunOutput r = test::run(head(tree) + counters_of(0, " per_second=1e9") + kStream);
   const std::string point = r.of_kind("point", 0);
   const std::size_t quiet = point.find(R"("quiet":)");
   ASSERT_NE(quiet, std::string::npos);
@@ -146,10 +146,11 @@ TEST(ModelCounters, DriverStatisticsAreOneFile) {
   add_host(tree, "1", "boot-b");
   tree.write("0/ethtool/hsn0",
              "NIC statistics:\n     tx_bytes_phy: 5\n     rx_bytes_phy: 6\n     other: 7\n");
-  const Told r = test::run(head(tree) +
-                           "model_counter rank=0 path=ethtool/hsn0#tx_bytes_phy start=100"
-                           " tx_byte=1\nmodel_counter rank=0 path=ethtool/hsn0#rx_bytes_phy\n" +
-                           kStream);
+  const RunOutput r =
+      test::run(head(tree) +
+                "model_counter rank=0 path=ethtool/hsn0#tx_bytes_phy start=100"
+                " tx_byte=1\nmodel_counter rank=0 path=ethtool/hsn0#rx_bytes_phy\n" +
+                kStream);
   const std::string point = r.of_kind("point", 0);
   const std::uint64_t payload = r.number(point, "payload_forward_bytes");
   const std::string end = std::to_string(100 + payload);
@@ -183,8 +184,8 @@ TEST(ModelCounters, AGroupMovesThemToo) {
   TemporaryTree tree;
   add_host(tree, "0", "boot-a");
   add_host(tree, "1", "boot-b");
-  const Told r = test::run(head(tree) + counters_of(0) + counters_of(1) +
-                           "point id=1 pattern=ring message_bytes=4096 members=0:1\n");
+  const RunOutput r = test::run(head(tree) + counters_of(0) + counters_of(1) +
+                                "point id=1 pattern=ring message_bytes=4096 members=0:1\n");
   EXPECT_GT(*parse_unsigned(read_line(tree.path(std::string("0/") + kXmit))), 4096U / 4);
 }
 

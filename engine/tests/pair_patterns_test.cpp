@@ -243,13 +243,13 @@ bool verified(Spoil spoil, std::size_t bytes) {
   bool good[2] = {false, false};
   world.turns.run(
       [&] {
-        auto runner =
-            bind_runner<SpoiledLink, C, Loops>(origin.link(), C{&origin.link()}, memory[0], shape);
+        auto runner = std::make_unique<PatternRunner<SpoiledLink, C, Loops, false>>(
+            origin.link(), C{&origin.link()}, memory[0], shape);
         good[0] = runner->verify_origin(77);
       },
       [&] {
-        auto runner =
-            bind_runner<SpoiledLink, C, Loops>(target.link(), C{&target.link()}, memory[1], shape);
+        auto runner = std::make_unique<PatternRunner<SpoiledLink, C, Loops, false>>(
+            target.link(), C{&target.link()}, memory[1], shape);
         good[1] = runner->verify_target(77);
       });
   return good[0] && good[1];

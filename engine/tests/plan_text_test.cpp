@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/failure.hpp"
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 #include "tests/temporary_tree.hpp"
 
 namespace wireproof {

@@ -13,7 +13,7 @@
 
 namespace wireproof {
 
-struct Told {
+struct RunOutput {
   ExitStatus status = ExitStatus::ok;
   std::vector<std::string> frames;
 
@@ -35,13 +35,13 @@ struct Told {
 
 namespace test {
 
-inline Told run(const std::string& text) {
+inline RunOutput run(const std::string& text) {
   const Plan plan = parse_plan(text);
   const auto transport = open_model({});
   transport->configure(plan);
   const int file = memfd_create("frames", 0);
   FrameSink sink(file);
-  Told result;
+  RunOutput result;
   result.status = Sweep(*transport, plan, test_clock(), sink, "test").run();
   std::string all(static_cast<std::size_t>(lseek(file, 0, SEEK_END)), '\0');
   EXPECT_EQ(pread(file, all.data(), all.size(), 0), static_cast<ssize_t>(all.size()));

@@ -23,10 +23,11 @@ constexpr const char* kHead =
     "model latency_ns=1000 gap_ns_per_byte=0.1\n";
 
 TEST(Sweep, WritesTheFramesInOrder) {
-  const Told r = run(std::string(kHead) +
-                     "rank index=0 host=first%22\nfact kind=file path=/proc/sys/kernel/ostype\n"
-                     "point id=4 pattern=pingpong message_bytes=8 pairs=0-1,3-2\n"
-                     "point id=2 pattern=stream message_bytes=8 pairs=1-0 repeat=3\n");
+  const RunOutput r =
+      run(std::string(kHead) +
+          "rank index=0 host=first%22\nfact kind=file path=/proc/sys/kernel/ostype\n"
+          "point id=4 pattern=pingpong message_bytes=8 pairs=0-1,3-2\n"
+          "point id=2 pattern=stream message_bytes=8 pairs=1-0 repeat=3\n");
   std::string kinds;
   for (const std::string& frame : r.frames) kinds += kind_of(frame) + " ";
   EXPECT_EQ(kinds,
@@ -44,7 +45,8 @@ TEST(Sweep, WritesTheFramesInOrder) {
 }
 
 TEST(Sweep, NumbersOfAPointAgreeWithEachOther) {
-  const Told r = run(std::string(kHead) + "point id=1 pattern=get message_bytes=8 pairs=0-1\n");
+  const RunOutput r =
+      run(std::string(kHead) + "point id=1 pattern=get message_bytes=8 pairs=0-1\n");
   const std::string point = r.of_kind("point", 0);
   EXPECT_NE(point.find(R"("messages_forward":0)"), std::string::npos) << point;
   EXPECT_NE(point.find(R"("window_kind":"allocate")"), std::string::npos);
@@ -70,8 +72,8 @@ std::size_t longest(const std::vector<std::string>& frames) {
 
 TEST(Sweep, ABriefPointLeavesTheBatchesOut) {
   const std::string point = "point id=1 pattern=pingpong message_bytes=8 pairs=0-1 detail=";
-  const Told full = run(std::string(kHead) + point + "full\n");
-  const Told brief = run(std::string(kHead) + point + "brief\n");
+  const RunOutput full = run(std::string(kHead) + point + "full\n");
+  const RunOutput brief = run(std::string(kHead) + point + "brief\n");
   const std::string frame = brief.of_kind("point", 0);
   for (const char* part :
        {R"("batch_ns":[])", R"("block_batches":[])", R"("median_ns":)",
@@ -96,8 +98,8 @@ TEST(Sweep, ABriefWitnessAlwaysHasTheClaimedBytes) {
       tree.root() +
       "\nmodel latency_ns=1000 gap_ns_per_byte=0.1\nrank index=0 host=a nic=hsn0\n"
       "point id=1 pattern=pingpong message_bytes=8 pairs=0-1 detail=";
-  const Told full = run(text + "full\n");
-  const Told brief = run(text + "brief\n");
+  const RunOutput full = run(text + "full\n");
+  const RunOutput brief = run(text + "brief\n");
   const std::string frame = brief.of_kind("point", 0);
   EXPECT_NE(frame.find(R"("net/hsn0/tx_bytes":[5,5])"), std::string::npos) << frame;
   EXPECT_NE(frame.find(R"("net/hsn0/rx_bytes":[5,5])"), std::string::npos);
@@ -112,7 +114,7 @@ TEST(Sweep, ACounterAtItsEndIsToldThoughItStandsStill) {
   const test::TemporaryTree tree;
   tree.write("sys/class/infiniband/old/ports/1/counters/port_xmit_data", "4294967295\n");
   tree.write("sys/class/infiniband/old/ports/1/counters/port_rcv_data", "4294967294\n");
-  const Told r =
+  const RunOutput r =
       run("wireproof-plan 1\ntransport kind=model\nwitness idle_ms=1 root=" + tree.root() +
           "\nmodel latency_ns=1000 gap_ns_per_byte=0.1\n"
           "point id=1 pattern=pingpong message_bytes=8 pairs=0-1\n");

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/links.hpp"
+#include "base/network_devices.hpp"
 #include "facts/collect.hpp"
 #include "tests/temporary_tree.hpp"
 #include "witness/frames.hpp"
@@ -243,7 +243,7 @@ TEST(Reader, LiveHostHasLoopback) {
   Reader reader;
   const Snapshot before = reader.read();
   const Delta delta = reader.delta(before, reader.read());
-  EXPECT_GE(reader.counter_count(), kLinkStatistics.size());
+  EXPECT_GE(reader.counter_count(), kDeviceStatistics.size());
   EXPECT_FALSE(is_unreadable(delta, "net/lo/rx_bytes"));
 }
 
@@ -273,7 +273,7 @@ TEST(Reader, ForeignSysfsIsNoticedAndNotUsed) {
     const Delta delta = reader.delta(before, reader.read());
     EXPECT_TRUE(delta.foreign_sysfs);
     EXPECT_EQ(delta.source, "netlink");
-    EXPECT_EQ(reader.counter_count(), kLinkStatistics.size())
+    EXPECT_EQ(reader.counter_count(), kDeviceStatistics.size())
         << "loopback is all that a new namespace has";
   });
 }

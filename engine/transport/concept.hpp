@@ -1,14 +1,17 @@
 // What a transport is. Three layers, from the untimed to the timed:
 //
-//   Transport   opens the technology, owns the Group, brings the two ends of a pair together
-//   (virtual, untimed) Group       all ranks: broadcast, gather, barrier (virtual, untimed) Link
-//   one end of one pair: messages, remote access, acknowledgement, control messages   (concept,
-//   timed)
+// clang-format off
+//   Transport   opens the technology, owns the Group,
+//               brings the two ends of a pair together        virtual, untimed
+//   Group       all ranks: broadcast, gather, barrier         virtual, untimed
+//   Link        one end of one pair: messages, remote access,
+//               acknowledgement, control messages             a concept, timed
+// clang-format on
 //
 // A Link is a plain class, never virtual: the patterns' timed loops are templates over it, so that
 // nothing is decided inside a timed region. `LinkPair<L>` (pattern/link_pair.hpp) wraps a Link for
 // the untimed code. A new technology is: one class that satisfies Link, one that derives from
-// Transport, one line in transport/openers.hpp and one in the table of main.cpp.
+// Transport, one line in transport/openers.hpp and one in measure/run.cpp.
 #pragma once
 
 #include <concepts>

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 
 namespace wireproof::witness {
 namespace {

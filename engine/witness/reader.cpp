@@ -11,7 +11,7 @@ constexpr std::int64_t kShortPatienceNs = 500'000'000;  // byte counters, read o
 // An interface may appear between the two listings that are compared: ask twice before calling /sys
 // foreign.
 bool shows_another_namespace(const Tree& tree) {
-  LinkTable table;
+  NetworkDeviceTable table;
   for (int attempt = 0; attempt < 2; ++attempt) {
     const auto links = table.read();
     if (links && sysfs_shows(tree, *links)) return false;

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "witness/device_counters.hpp"
 #include "witness/ethtool_counters.hpp"
 #include "witness/file_counters.hpp"
-#include "witness/link_counters.hpp"
 #include "witness/protocol_counters.hpp"
 #include "witness/snapshot.hpp"
 
@@ -70,7 +70,7 @@ class Reader {
   const Tree tree_;
   const bool foreign_sysfs_;
   NameTable names_;
-  std::optional<LinkCounters> links_;
+  std::optional<DeviceCounters> links_;
   std::optional<EthtoolCounters> ethtool_;
   std::optional<ProtocolCounters> protocols_;
   FileCounters files_;

@@ -1,6 +1,6 @@
 #include "config.hpp"
 
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 #include "node/system.hpp"
 
 namespace wireproof::wire {

@@ -102,18 +102,4 @@ class CollectivePatternRunner final : public GroupRunner {
   Computation work_;
 };
 
-template <CollectiveLink L, class C>
-std::unique_ptr<GroupRunner> make_collective_runner(L& link, C clock, EndMemory& memory,
-                                                    const GroupShape& shape) {
-  const auto make = [&]<class Call>() -> std::unique_ptr<GroupRunner> {
-    return std::make_unique<CollectivePatternRunner<L, C, Call>>(link, clock, memory, shape);
-  };
-  using enum Pattern;
-  if (shape.pattern == barrier) return make.template operator()<BarrierCall>();
-  if (shape.pattern == broadcast) return make.template operator()<BroadcastCall>();
-  if (shape.pattern == allreduce) return make.template operator()<AllreduceCall>();
-  if (shape.pattern == allgather) return make.template operator()<AllgatherCall>();
-  return make.template operator()<AlltoallCall>();
-}
-
 }  // namespace wireproof

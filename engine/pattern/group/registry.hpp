@@ -1,4 +1,4 @@
-// Which loop runs a group point: one line per pattern and formula.
+// Which loop runs a group point. A new loop needs its header here and a row in plan/patterns.def.
 #pragma once
 
 #include <memory>
@@ -60,44 +60,30 @@ class GroupPatternRunner final : public GroupRunner {
   Buffers buffers_;
 };
 
-template <GroupLink L, class C>
-struct GroupRunnerEntry {
-  Pattern pattern;
-  Formula formula;
-  std::unique_ptr<GroupRunner> (*make)(L&, C, EndMemory&, const GroupShape&);
-};
-
-template <GroupLink L, class C, template <class, class> class Loops, bool kSums = false>
-std::unique_ptr<GroupRunner> bind_group_runner(L& link, C clock, EndMemory& memory,
-                                               const GroupShape& shape) {
-  return std::make_unique<GroupPatternRunner<L, C, Loops, kSums>>(link, clock, memory, shape);
-}
-
-/// Throws Failure when there is no such loop (plans are checked before, so that is a defect of
-/// ours).
+/// The loop that plan/patterns.def has for the point. Throws Failure when there is none (plans are
+/// checked before, so that is a defect of ours).
 template <GroupLink L, class C>
 std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memory,
                                                const GroupShape& shape) {
-  using enum Pattern;
-  using enum Formula;
-  static constexpr GroupRunnerEntry<L, C> kEntries[] = {
-      {ring, robust, bind_group_runner<L, C, Ring>},
-      {ring, hpcc, bind_group_runner<L, C, HpccRing, true>},
-      {message_rate, robust, bind_group_runner<L, C, MessageRate>},
-      {message_rate, osu, bind_group_runner<L, C, OsuRate, true>},
-      {message_rate, imb_mpi1, bind_group_runner<L, C, UnibandRate, true>},
-      {incast, robust, bind_group_runner<L, C, Incast>},
-      {all_to_all, robust, bind_group_runner<L, C, AllToAll>},
+  const auto is = [&](Pattern pattern, Formula formula) {
+    return shape.pattern == pattern && shape.formula == formula;
   };
-  if (is_collective(shape.pattern)) return make_collective_runner(link, clock, memory, shape);
-  if (shape.pattern == congestion) {
-    return std::make_unique<CongestionRunner<L, C>>(link, clock, memory, shape);
+// clang-format off
+#define WIREPROOF_GROUP_LOOP(name, form, formula, Loops, edges)                               \
+  if (is(Pattern::name, Formula::formula)) {                                                  \
+    using Made = GroupPatternRunner<L, C, Loops, Edges::edges == Edges::sums>;                \
+    return std::make_unique<Made>(link, clock, memory, shape);                                \
   }
-  for (const auto& entry : kEntries) {
-    if (entry.pattern == shape.pattern && entry.formula == shape.formula) {
-      return entry.make(link, clock, memory, shape);
-    }
+#define WIREPROOF_GROUP_RUNNER(name, form, formula, BoundRunner)                              \
+  if (is(Pattern::name, Formula::formula)) {                                                  \
+    return std::make_unique<BoundRunner<L, C>>(link, clock, memory, shape);                   \
   }
+#define WIREPROOF_COLLECTIVE(name, Call)                                                      \
+  if (shape.pattern == Pattern::name) {                                                       \
+    return std::make_unique<CollectivePatternRunner<L, C, Call>>(link, clock, memory, shape); \
+  }
+// clang-format on
+#include "plan/patterns.def"
   throw cannot_measure("no-pattern", "no group pattern " + std::string(name_of(shape.pattern)) +
                                          " by formula " + std::string(name_of(shape.formula)));
 }

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 
 namespace wireproof {
 namespace {

@@ -52,8 +52,8 @@ void ModelGroupLink::wait(int first, int count) {
 
 /// Acknowledgements do not occupy the ports: they are a few bytes that overtake nothing.
 void ModelGroupLink::send_ack(int to) {
-  world_->tell(Channel::acknowledgement, self_, index(to), world_->latency_ns(self_, index(to)),
-               {});
+  world_->notify(Channel::acknowledgement, self_, index(to), world_->latency_ns(self_, index(to)),
+                 {});
 }
 
 void ModelGroupLink::recv_ack(int from) {
@@ -61,7 +61,7 @@ void ModelGroupLink::recv_ack(int from) {
 }
 
 void ModelGroupLink::send_control(int to, std::span<const std::byte> message) {
-  world_->tell(Channel::control, self_, index(to), 0, message);
+  world_->notify(Channel::control, self_, index(to), 0, message);
 }
 
 void ModelGroupLink::recv_control(int from, std::span<std::byte> message) {

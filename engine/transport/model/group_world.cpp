@@ -95,8 +95,8 @@ void ModelGroupWorld::deliver(std::size_t to, std::uint64_t key, Message&& messa
   schedule(std::max(receiver.now_ns, arrival), to, false);
 }
 
-void ModelGroupWorld::tell(Channel channel, std::size_t from, std::size_t to, double delay_ns,
-                           std::span<const std::byte> payload) {
+void ModelGroupWorld::notify(Channel channel, std::size_t from, std::size_t to, double delay_ns,
+                             std::span<const std::byte> payload) {
   deliver(to, key_of(channel, from),
           {members_[from].now_ns + delay_ns, {payload.begin(), payload.end()}});
 }

@@ -44,8 +44,8 @@ class ModelGroupWorld {
   /// Starts a message at the sender's time; returns when its port is free again.
   double transmit(std::size_t from, std::size_t to, std::span<const std::byte> payload);
   /// Without use of the ports, after `delay_ns`.
-  void tell(Channel channel, std::size_t from, std::size_t to, double delay_ns,
-            std::span<const std::byte> payload);
+  void notify(Channel channel, std::size_t from, std::size_t to, double delay_ns,
+              std::span<const std::byte> payload);
   /// Waits for the next message of that channel; returns when it arrived.
   double receive(Channel channel, std::size_t from, std::size_t to, std::span<std::byte> payload);
   /// Whether one is there at the receiver's time.

@@ -43,19 +43,19 @@ std::vector<std::string> upper_of(const std::string& interface) {
   return found;
 }
 
-std::vector<Way> every_address() {
+std::vector<LocalAddress> every_address() {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return {};
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
-  std::vector<Way> found;
+  std::vector<LocalAddress> found;
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr) continue;
     const int family = one->ifa_addr->sa_family;
     if (family != AF_INET && family != AF_INET6) continue;
-    Way way{one->ifa_name, {}};
-    way.address.length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    std::memcpy(&way.address.storage, one->ifa_addr, way.address.length);
-    found.push_back(std::move(way));
+    LocalAddress local{one->ifa_name, {}};
+    local.address.length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    std::memcpy(&local.address.storage, one->ifa_addr, local.address.length);
+    found.push_back(std::move(local));
   }
   return found;
 }
@@ -77,13 +77,13 @@ int rank_of(const Address& address) {
   return IN6_IS_ADDR_LINKLOCAL(&bits6(address)) != 0 ? 2 : 1;
 }
 
-std::optional<Way> best_of(const std::vector<std::string>& interfaces,
-                           const std::vector<Way>& known) {
-  std::optional<Way> best;
-  for (const Way& way : known) {
-    if (std::find(interfaces.begin(), interfaces.end(), way.interface) == interfaces.end())
+std::optional<LocalAddress> best_of(const std::vector<std::string>& interfaces,
+                                    const std::vector<LocalAddress>& known) {
+  std::optional<LocalAddress> best;
+  for (const LocalAddress& local : known) {
+    if (std::find(interfaces.begin(), interfaces.end(), local.interface) == interfaces.end())
       continue;
-    if (!best || rank_of(way.address) < rank_of(best->address)) best = way;
+    if (!best || rank_of(local.address) < rank_of(best->address)) best = local;
   }
   return best;
 }
@@ -154,14 +154,14 @@ std::string route_of(const Address& from, const Address& to) {
   return index != 0 && ::if_indextoname(index, name.data()) != nullptr ? name.data() : "";
 }
 
-/// Whether both addresses are of one network of `way`'s interface.
-bool is_on_link(const Way& way, const Address& remote) {
+/// Whether both addresses are of one network of `local`'s interface.
+bool is_on_link(const LocalAddress& local, const Address& remote) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return false;
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_netmask == nullptr || way.interface != one->ifa_name ||
-        one->ifa_addr->sa_family != remote.storage.ss_family)
+    if (one->ifa_addr == nullptr || one->ifa_netmask == nullptr ||
+        local.interface != one->ifa_name || one->ifa_addr->sa_family != remote.storage.ss_family)
       continue;
     Address mine, mask;
     const socklen_t length = remote.length;
@@ -183,11 +183,11 @@ std::string bare(const Address& address) {
 }
 
 /// What this host has instead, for the sentence.
-std::string others(const std::vector<Way>& known) {
+std::string others(const std::vector<LocalAddress>& known) {
   std::string text;
-  for (const Way& way : known) {
-    if (way.address.storage.ss_family != AF_INET || way.interface == "lo") continue;
-    text += (text.empty() ? "" : ", ") + way.interface + " " + bare(way.address);
+  for (const LocalAddress& local : known) {
+    if (local.address.storage.ss_family != AF_INET || local.interface == "lo") continue;
+    text += (text.empty() ? "" : ", ") + local.interface + " " + bare(local.address);
   }
   return text.empty() ? "no interface here has an IPv4 address" : "addresses here: " + text;
 }
@@ -201,17 +201,17 @@ std::vector<std::string> interfaces_of(const std::string& nic) {
   return names_in(fs::path("/sys/class/infiniband") / device / "device/net");
 }
 
-Way way_out(const std::string& nic) {
+LocalAddress local_address_of(const std::string& nic) {
   const std::vector<std::string> interfaces = interfaces_of(nic);
-  const std::vector<Way> known = every_address();
+  const std::vector<LocalAddress> known = every_address();
   if (interfaces.empty()) {
     throw cannot_measure("tcp-no-nic", "the claimed NIC " + nic +
                                            " is not on this host, or has no " +
                                            "network interface; " + others(known));
   }
-  if (auto way = best_of(interfaces, known)) return *way;
+  if (auto found = best_of(interfaces, known)) return *found;
   for (const std::string& interface : interfaces) {
-    if (auto way = best_of(upper_of(interface), known)) return *way;
+    if (auto found = best_of(upper_of(interface), known)) return *found;
   }
   throw cannot_measure(
       "tcp-no-address",
@@ -220,18 +220,18 @@ Way way_out(const std::string& nic) {
 
 std::string interface_with(const std::string& nic, const Address& address) {
   const std::vector<std::string> interfaces = interfaces_of(nic);
-  for (const Way& way : every_address()) {
+  for (const LocalAddress& local : every_address()) {
     const bool meant =
-        std::find(interfaces.begin(), interfaces.end(), way.interface) != interfaces.end();
-    if (meant && same_host(way.address, address)) return way.interface;
+        std::find(interfaces.begin(), interfaces.end(), local.interface) != interfaces.end();
+    if (meant && same_host(local.address, address)) return local.interface;
   }
   return "";
 }
 
 bool is_own(const Address& address) {
-  const std::vector<Way> known = every_address();
+  const std::vector<LocalAddress> known = every_address();
   return std::any_of(known.begin(), known.end(),
-                     [&](const Way& way) { return same_host(way.address, address); });
+                     [&](const LocalAddress& local) { return same_host(local.address, address); });
 }
 
 bool bind_to_interface(const Socket& socket, const std::string& interface) {
@@ -239,15 +239,15 @@ bool bind_to_interface(const Socket& socket, const std::string& interface) {
                       static_cast<socklen_t>(interface.size())) == 0;
 }
 
-std::string obstacle(const Way& way, const Address& remote) {
+std::string obstacle(const LocalAddress& local, const Address& remote) {
   if (is_own(remote)) return "";
   const std::string where = bare(remote);
-  const std::string from = way.interface + " (" + bare(way.address) + ")";
-  if (remote.storage.ss_family != way.address.storage.ss_family) {
+  const std::string from = local.interface + " (" + bare(local.address) + ")";
+  if (remote.storage.ss_family != local.address.storage.ss_family) {
     return from + " and " + where + " are addresses of different families";
   }
-  const std::string interface = route_of(way.address, remote);
-  if (interface == way.interface) return "";
+  const std::string interface = route_of(local.address, remote);
+  if (interface == local.interface) return "";
   if (interface.empty()) {
     const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
     return "there is no route by " + from + " to " + where + why;
@@ -255,10 +255,10 @@ std::string obstacle(const Way& way, const Address& remote) {
   // Two interfaces of one network: the sockets are bound to theirs, where that is allowed.
   const Socket probe(
       ::socket(remote.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!is_on_link(way, remote) || !bind_to_interface(probe, way.interface))
+  if (!is_on_link(local, remote) || !bind_to_interface(probe, local.interface))
     return "the route to " + where + " leaves by " + interface + ", not by " + from;
   try {
-    connect_to(remote, with_port(way.address, 0), deadline_in_ms(kProbeMs), way.interface);
+    connect_to(remote, with_port(local.address, 0), deadline_in_ms(kProbeMs), local.interface);
   } catch (const Failure& failure) {
     return "sockets bound to " + from + " have no answer from " + where + " (" + failure.what() +
            "): what it sends back enters " + interface + ", which is of the same network";
@@ -266,9 +266,9 @@ std::string obstacle(const Way& way, const Address& remote) {
   return "";
 }
 
-std::string binding_for(const Way& way, const Address& remote) {
-  if (way.interface.empty() || is_own(remote)) return "";
-  return route_of(way.address, remote) == way.interface ? "" : way.interface;
+std::string interface_to_bind(const LocalAddress& local, const Address& remote) {
+  if (local.interface.empty() || is_own(remote)) return "";
+  return route_of(local.address, remote) == local.interface ? "" : local.interface;
 }
 
 }  // namespace wireproof::tcp

@@ -8,7 +8,7 @@
 
 #include "base/bounded_file.hpp"
 #include "base/failure.hpp"
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 #include "pattern/link_pair.hpp"
 #include "transport/openers.hpp"
 #include "transport/tcp/group.hpp"
@@ -88,14 +88,14 @@ class TcpTransport final : public Transport {
  private:
   /// The address that was given, else one of the claimed NIC, else the one that led to rank 0. What
   /// is not the claimed NIC's own has no interface to be bound to.
-  tcp::Way claimed_way(const Plan& plan) const {
+  tcp::LocalAddress claimed_address(const Plan& plan) const {
     for (const RankPlace& place : plan.ranks) {
       if (place.index != group_.rank()) continue;
       if (!place.address.empty()) {
         const Address address = tcp::numeric_address(place.address, 0, "the claimed address");
         return {tcp::interface_with(place.nic, address), address};
       }
-      if (!place.nic.empty()) return tcp::way_out(place.nic);
+      if (!place.nic.empty()) return tcp::local_address_of(place.nic);
     }
     return {"", group_.own_address()};
   }
@@ -112,17 +112,17 @@ class TcpTransport final : public Transport {
       throw cannot_measure(
           "unsupported", "tcp has no remote memory access; measure put and get with transport mpi");
     }
-    way_ = claimed_way(plan);
-    way_.address = tcp::with_port(way_.address, 0);
-    reception_ = std::make_unique<Reception>(tcp::listen_on(way_.address), expectation());
+    local_ = claimed_address(plan);
+    local_.address = tcp::with_port(local_.address, 0);
+    reception_ = std::make_unique<Reception>(tcp::listen_on(local_.address), expectation());
     return reception_->address().text();
   }
 
   std::string look_for_obstacles() const {
-    if (way_.interface.empty()) return "";
+    if (local_.interface.empty()) return "";
     for (std::size_t rank = 0; rank < addresses_.size(); ++rank) {
       const std::string why =
-          tcp::obstacle(way_, tcp::peer_address(addresses_[rank], way_.address));
+          tcp::obstacle(local_, tcp::peer_address(addresses_[rank], local_.address));
       if (!why.empty()) {
         throw cannot_measure("tcp-unreachable", "the claimed NIC does not reach rank " +
                                                     std::to_string(rank) + ": " + why);
@@ -173,8 +173,9 @@ class TcpTransport final : public Transport {
 
   Socket connect_one(int target, Purpose purpose, tcp::Deadline deadline) const {
     const Address remote =
-        tcp::peer_address(addresses_.at(static_cast<std::size_t>(target)), way_.address);
-    Socket socket = tcp::connect_to(remote, way_.address, deadline, tcp::binding_for(way_, remote));
+        tcp::peer_address(addresses_.at(static_cast<std::size_t>(target)), local_.address);
+    Socket socket =
+        tcp::connect_to(remote, local_.address, deadline, tcp::interface_to_bind(local_, remote));
     tcp::introduce(socket,
                    {.purpose = purpose,
                     .from = group_.rank(),
@@ -200,7 +201,7 @@ class TcpTransport final : public Transport {
       if (!guest)
         throw cannot_measure("tcp-absent", name_of_rank(origin) + " did not connect in time");
       // What goes back to the peer leaves by the claimed NIC too, whatever the routes say.
-      const std::string interface = tcp::binding_for(way_, guest->socket.remote());
+      const std::string interface = tcp::interface_to_bind(local_, guest->socket.remote());
       if (!interface.empty()) tcp::bind_to_interface(guest->socket, interface);
       early_guests_.insert_or_assign({guest->greeting.from, guest->greeting.purpose},
                                      std::move(guest->socket));
@@ -217,7 +218,7 @@ class TcpTransport final : public Transport {
   tcp::TcpGroup group_;
   std::string run_;
   std::int64_t stall_ms_ = kMeetPatienceMs;
-  tcp::Way way_;
+  tcp::LocalAddress local_;
   std::vector<std::string> addresses_;  // by rank, as text
   std::unique_ptr<Reception> reception_;
   std::map<std::pair<int, Purpose>, Socket>

@@ -122,6 +122,19 @@ def _operations(point: Point, least_bytes: int) -> int:
     return -(-least_bytes // each) if each else 0
 
 
+def _budgeted(
+    point: Point, policy: Policy, rate_bits_per_s: float, *, budget_given: bool
+) -> tuple[Point, float]:
+    """The point with a budget for its six windows, and the ms that it needs at the claimed rate."""
+    if point.formula != "robust":
+        return point, _formula_ms(point, rate_bits_per_s)
+    budget = point.budget_ms or policy.point_budget_ms
+    wanted = round(_WINDOWS * _window_ms(point, policy, rate_bits_per_s))
+    if point.iterations == 0 and not budget_given and wanted > budget:
+        return msgspec.structs.replace(point, budget_ms=wanted), 2.0 * wanted
+    return point, 2.0 * budget
+
+
 def with_time(
     points: Iterable[Point],
     policy: Policy,
@@ -135,23 +148,16 @@ def with_time(
     Raises ``BadInput`` with the arithmetic where one point of a suite's formula takes longer than
     the whole run may.
     """
-    found = list(points)
     if not rate_bits_per_s:
-        return found, policy
+        return list(points), policy
+    found: list[Point] = []
     longest = float(policy.point_deadline_ms)
     whole = 0.0
-    for at, point in enumerate(found):
-        budget = point.budget_ms or policy.point_budget_ms
-        if point.formula == "robust":
-            wanted = _WINDOWS * _window_ms(point, policy, rate_bits_per_s)
-            if point.iterations == 0 and not budget_given and wanted > budget:
-                budget = round(wanted)
-                found[at] = msgspec.structs.replace(point, budget_ms=budget)
-            needed = 2.0 * budget
-        else:
-            needed = _formula_ms(point, rate_bits_per_s)
+    for given in points:
+        point, needed = _budgeted(given, policy, rate_bits_per_s, budget_given=budget_given)
         if needed > policy.run_deadline_ms:
             raise BadInput(_too_long(point, needed, rate_bits_per_s, policy))
+        found.append(point)
         longest = max(longest, _SLOWER * needed + _SPARE_MS)
         whole += needed
     run = max(policy.run_deadline_ms, round(_SLOWER * whole))
@@ -168,6 +174,6 @@ def _too_long(point: Point, needed_ms: float, rate_bits_per_s: float, policy: Po
     )
     return (
         f"{point.pattern} of {point.message_bytes} B{count} takes {needed_ms / 1e3:.0f} s at"
-        f" {rate_bits_per_s / 1e6:.0f} Mb/s, and the run may take {policy.run_deadline_ms / 1e3:.0f} s:"
-        " give a smaller --sizes, or a longer --deadline."
+        f" {rate_bits_per_s / 1e6:.0f} Mb/s, and the run may take"
+        f" {policy.run_deadline_ms / 1e3:.0f} s: give a smaller --sizes, or a longer --deadline."
     )

@@ -17,7 +17,7 @@
 namespace wireproof {
 
 // Order of struct rtnl_link_stats64; the names are those of /sys/class/net/*/statistics.
-inline constexpr std::array<std::string_view, 24> kLinkStatistics = {
+inline constexpr std::array<std::string_view, 24> kDeviceStatistics = {
     "rx_packets",        "tx_packets",        "rx_bytes",         "tx_bytes",
     "rx_errors",         "tx_errors",         "rx_dropped",       "tx_dropped",
     "multicast",         "collisions",        "rx_length_errors", "rx_over_errors",
@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 24> kLinkStatistics = {
     "tx_aborted_errors", "tx_carrier_errors", "tx_fifo_errors",   "tx_heartbeat_errors",
     "tx_window_errors",  "rx_compressed",     "tx_compressed",    "rx_nohandler"};
 
-struct KernelLink {
+struct NetworkDevice {
   int index = 0;
   std::string name;
   std::string mac;  // "02:00:ab:.." as /sys/class/net/*/address prints it; "" when there is none
@@ -37,34 +37,34 @@ struct KernelLink {
   bool lower_elsewhere = false;  // that one is in another network namespace
   int master = 0;                // index of the interface that it is a member of
   std::string operstate;         // words of /sys/class/net/*/operstate
-  std::array<std::uint64_t, kLinkStatistics.size()> statistics{};
+  std::array<std::uint64_t, kDeviceStatistics.size()> statistics{};
   std::size_t statistic_count = 0;  // how many of them this kernel gave
 };
 
 // One netlink socket, kept open: it stays in the network namespace in which it was made.
-class LinkTable {
+class NetworkDeviceTable {
  public:
-  LinkTable();
-  ~LinkTable();
-  LinkTable(const LinkTable&) = delete;
-  LinkTable& operator=(const LinkTable&) = delete;
+  NetworkDeviceTable();
+  ~NetworkDeviceTable();
+  NetworkDeviceTable(const NetworkDeviceTable&) = delete;
+  NetworkDeviceTable& operator=(const NetworkDeviceTable&) = delete;
 
   // Nothing when netlink is denied or does not answer within a second.
-  std::optional<std::vector<KernelLink>> read();
+  std::optional<std::vector<NetworkDevice>> read();
 
  private:
   bool request();
   // 1 finished, 0 more to come, -1 failed, -2 the table changed under the dump.
-  int receive(std::vector<KernelLink>& links);
+  int receive(std::vector<NetworkDevice>& devices);
 
   int socket_ = -1;
   std::uint32_t sequence_ = 0;
   std::vector<char> buffer_;
 };
 
-// True when sys/class/net of `tree` lists the interfaces of `links`: same names, same index, same
+// True when sys/class/net of `tree` lists the interfaces of `devices`: same names, same index, same
 // hardware address. Names and indices alone are not enough: nodes of a virtual cluster all have lo,
 // eth0, hsn0 with equal indices.
-bool sysfs_shows(const Tree& tree, const std::vector<KernelLink>& links);
+bool sysfs_shows(const Tree& tree, const std::vector<NetworkDevice>& devices);
 
 }  // namespace wireproof

@@ -1,4 +1,4 @@
-#include "base/links.hpp"
+#include "base/network_devices.hpp"
 
 #include <linux/if.h>
 #include <linux/if_link.h>
@@ -58,88 +58,88 @@ std::string to_operstate(const void* data, std::size_t size) {
 }
 
 /// What it stands on and is a member of; whether `attribute` was of that kind.
-bool apply_stack(KernelLink& link, const rtattr* attribute) {
+bool apply_stack(NetworkDevice& device, const rtattr* attribute) {
   const void* data = RTA_DATA(attribute);
   const std::size_t size = RTA_PAYLOAD(attribute);
   switch (attribute->rta_type) {
     case IFLA_LINK:
-      link.lower = to_index(data, size);
+      device.lower = to_index(data, size);
       return true;
     case IFLA_MASTER:
-      link.master = to_index(data, size);
+      device.master = to_index(data, size);
       return true;
     case IFLA_LINK_NETNSID:
-      link.lower_elsewhere = true;
+      device.lower_elsewhere = true;
       return true;
     case IFLA_LINKINFO:
-      link.kind = kind_in(attribute);
+      device.kind = kind_in(attribute);
       return true;
     default:
       return false;
   }
 }
 
-void apply(KernelLink& link, const rtattr* attribute) {
-  if (apply_stack(link, attribute)) return;
+void apply(NetworkDevice& device, const rtattr* attribute) {
+  if (apply_stack(device, attribute)) return;
   const void* data = RTA_DATA(attribute);
   const std::size_t size = RTA_PAYLOAD(attribute);
   switch (attribute->rta_type) {
     case IFLA_IFNAME:
-      link.name = to_text(data, size);
+      device.name = to_text(data, size);
       break;
     case IFLA_ADDRESS:
-      link.mac = format_mac(static_cast<const unsigned char*>(data), size);
+      device.mac = format_mac(static_cast<const unsigned char*>(data), size);
       break;
     case IFLA_MTU:
-      if (size >= sizeof(std::uint32_t)) link.mtu = to_index(data, size);
+      if (size >= sizeof(std::uint32_t)) device.mtu = to_index(data, size);
       break;
     case IFLA_CARRIER:
-      if (size >= 1) link.carrier = *static_cast<const unsigned char*>(data) != 0;
+      if (size >= 1) device.carrier = *static_cast<const unsigned char*>(data) != 0;
       break;
     case IFLA_OPERSTATE:
-      link.operstate = to_operstate(data, size);
+      device.operstate = to_operstate(data, size);
       break;
     case IFLA_STATS64:
-      link.statistic_count = std::min(size / sizeof(std::uint64_t), link.statistics.size());
-      std::memcpy(link.statistics.data(), data, link.statistic_count * sizeof(std::uint64_t));
+      device.statistic_count = std::min(size / sizeof(std::uint64_t), device.statistics.size());
+      std::memcpy(device.statistics.data(), data, device.statistic_count * sizeof(std::uint64_t));
       break;
     default:
       break;
   }
 }
 
-KernelLink parse_link(const nlmsghdr* header) {
+NetworkDevice parse_device(const nlmsghdr* header) {
   const auto* info = static_cast<const ifinfomsg*>(NLMSG_DATA(header));
-  KernelLink link;
-  link.index = info->ifi_index;
-  link.hardware_type = info->ifi_type;
+  NetworkDevice device;
+  device.index = info->ifi_index;
+  device.hardware_type = info->ifi_type;
   auto length = static_cast<int>(IFLA_PAYLOAD(header));
   for (const rtattr* attribute = IFLA_RTA(info); RTA_OK(attribute, length);
        attribute = RTA_NEXT(attribute, length)) {
-    apply(link, attribute);
+    apply(device, attribute);
   }
   // A veth's other end is no interface that it stands on; nor is an index of another namespace.
-  const bool has_twin = link.kind == "veth" || link.kind == "netkit" || link.kind == "vxcan";
-  if (has_twin || link.lower_elsewhere || link.lower == link.index) link.lower = 0;
+  const bool has_twin = device.kind == "veth" || device.kind == "netkit" || device.kind == "vxcan";
+  if (has_twin || device.lower_elsewhere || device.lower == device.index) device.lower = 0;
   if ((info->ifi_flags & IFF_UP) == 0)
-    link.carrier.reset();  // sysfs answers EINVAL here: unknown, not false
-  return link;
+    device.carrier.reset();  // sysfs answers EINVAL here: unknown, not false
+  return device;
 }
 
 }  // namespace
 
-LinkTable::LinkTable() : buffer_(1 << 16) {
+NetworkDeviceTable::NetworkDeviceTable() : buffer_(1 << 16) {
   socket_ = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
   if (socket_ < 0) return;
   const timeval patience{1, 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 }
 
-LinkTable::~LinkTable() {
+NetworkDeviceTable::~NetworkDeviceTable() {
   if (socket_ >= 0) ::close(socket_);
 }
 
-bool LinkTable::request() {
+bool NetworkDeviceTable::request() {
   struct {
     nlmsghdr header;
     ifinfomsg body;
@@ -151,7 +151,7 @@ bool LinkTable::request() {
   return ::send(socket_, &message, sizeof message, 0) == static_cast<ssize_t>(sizeof message);
 }
 
-int LinkTable::receive(std::vector<KernelLink>& links) {
+int NetworkDeviceTable::receive(std::vector<NetworkDevice>& devices) {
   const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
   if (got < 0) return errno == EINTR ? 0 : -1;
   auto left = static_cast<unsigned>(got);
@@ -162,31 +162,31 @@ int LinkTable::receive(std::vector<KernelLink>& links) {
     interrupted = interrupted || (header->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
     if (header->nlmsg_type == NLMSG_ERROR) return -1;
     if (header->nlmsg_type == NLMSG_DONE) return interrupted ? -2 : 1;
-    if (header->nlmsg_type == RTM_NEWLINK) links.push_back(parse_link(header));
+    if (header->nlmsg_type == RTM_NEWLINK) devices.push_back(parse_device(header));
   }
   return interrupted ? -2 : 0;
 }
 
-std::optional<std::vector<KernelLink>> LinkTable::read() {
+std::optional<std::vector<NetworkDevice>> NetworkDeviceTable::read() {
   for (int attempt = 0; attempt < 3 && socket_ >= 0; ++attempt) {
-    std::vector<KernelLink> links;
+    std::vector<NetworkDevice> devices;
     if (!request()) return std::nullopt;
     int state = 0;
-    while (state == 0) state = receive(links);
-    if (state == 1) return links;
+    while (state == 0) state = receive(devices);
+    if (state == 1) return devices;
     if (state == -1) return std::nullopt;
   }
   return std::nullopt;
 }
 
-bool sysfs_shows(const Tree& tree, const std::vector<KernelLink>& links) {
+bool sysfs_shows(const Tree& tree, const std::vector<NetworkDevice>& devices) {
   const std::string base = "sys/class/net/";
   std::set<std::string> expected;
-  for (const KernelLink& link : links) {
-    expected.insert(link.name);
-    if (tree.number(base + link.name + "/ifindex") != static_cast<std::uint64_t>(link.index))
+  for (const NetworkDevice& device : devices) {
+    expected.insert(device.name);
+    if (tree.number(base + device.name + "/ifindex") != static_cast<std::uint64_t>(device.index))
       return false;
-    if (tree.line(base + link.name + "/address") != link.mac) return false;
+    if (tree.line(base + device.name + "/address") != device.mac) return false;
   }
   for (const std::string& name : tree.list("sys/class/net")) {
     const bool interface =

@@ -6,14 +6,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/links.hpp"
+#include "base/network_devices.hpp"
 #include "witness/snapshot.hpp"
 
 namespace wireproof::witness {
 
-class LinkCounters {
+class DeviceCounters {
  public:
-  explicit LinkCounters(bool allow_netlink = true) : allow_netlink_(allow_netlink) {}
+  explicit DeviceCounters(bool allow_netlink = true) : allow_netlink_(allow_netlink) {}
 
   // Fills `snapshot`; returns the interfaces seen.
   std::vector<std::string> read(NameTable& names, Snapshot& snapshot);
@@ -25,7 +25,7 @@ class LinkCounters {
   std::vector<std::string> read_proc(NameTable& names, Snapshot& snapshot);
   const std::vector<std::size_t>& indices(NameTable& names, const std::string& interface);
 
-  LinkTable table_;
+  NetworkDeviceTable table_;
   bool allow_netlink_;
   std::unordered_map<std::string, std::vector<std::size_t>> indices_;
 };

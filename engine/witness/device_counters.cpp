@@ -1,9 +1,9 @@
-#include "witness/link_counters.hpp"
+#include "witness/device_counters.hpp"
 
 #include <array>
 
 #include "base/bounded_file.hpp"
-#include "base/pieces.hpp"
+#include "base/text_split.hpp"
 
 namespace wireproof::witness {
 namespace {
@@ -32,34 +32,34 @@ std::string counter_name(const std::string& interface, std::string_view statisti
 
 }  // namespace
 
-std::vector<std::string> LinkCounters::read(NameTable& names, Snapshot& snapshot) {
-  const auto links = allow_netlink_ ? table_.read() : std::nullopt;
-  if (!links) {
+std::vector<std::string> DeviceCounters::read(NameTable& names, Snapshot& snapshot) {
+  const auto devices = allow_netlink_ ? table_.read() : std::nullopt;
+  if (!devices) {
     allow_netlink_ =
         false;  // the source never changes back within a run: a delta must compare like with like
     return read_proc(names, snapshot);
   }
   std::vector<std::string> interfaces;
-  for (const KernelLink& link : *links) {
-    const auto& index = indices(names, link.name);
-    for (std::size_t i = 0; i < link.statistic_count; ++i)
-      snapshot.set(index[i], link.statistics[i]);
-    interfaces.push_back(link.name);
+  for (const NetworkDevice& device : *devices) {
+    const auto& index = indices(names, device.name);
+    for (std::size_t i = 0; i < device.statistic_count; ++i)
+      snapshot.set(index[i], device.statistics[i]);
+    interfaces.push_back(device.name);
   }
   return interfaces;
 }
 
-const std::vector<std::size_t>& LinkCounters::indices(NameTable& names,
-                                                      const std::string& interface) {
+const std::vector<std::size_t>& DeviceCounters::indices(NameTable& names,
+                                                        const std::string& interface) {
   auto& known = indices_[interface];
   if (known.empty()) {
-    for (const auto statistic : kLinkStatistics)
+    for (const auto statistic : kDeviceStatistics)
       known.push_back(names.index(counter_name(interface, statistic)));
   }
   return known;
 }
 
-std::vector<std::string> LinkCounters::read_proc(NameTable& names, Snapshot& snapshot) {
+std::vector<std::string> DeviceCounters::read_proc(NameTable& names, Snapshot& snapshot) {
   const FileText file = read_bounded("/proc/self/net/dev", 1 << 20);
   if (file.status != ReadStatus::ok) return {};
   return parse_proc_net_dev(file.text, names, snapshot);

@@ -108,7 +108,7 @@ bool has_two_modes(std::span<const double> sorted) {
   const double gap = sorted[widest] - sorted[widest - 1];
   const double inside =
       std::max(inner_spread(sorted.first(widest)), inner_spread(sorted.subspan(widest)));
-  return gap >= 0.1 * sorted[n / 2] && gap >= 2 * inside;
+  return gap > 0 && gap >= 0.1 * sorted[n / 2] && gap >= 2 * inside;
 }
 
 Estimate estimate_median(std::span<const double> block_medians_ns, double target) {

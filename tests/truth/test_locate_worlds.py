@@ -123,8 +123,8 @@ def test_two_kinds_of_nics_are_a_note_and_each_is_judged_by_its_own_kind() -> No
     slow = tuple(port(number, "", 0.5) for number in range(0, 32, 2))
     good = sweep(World(nodes=32, faults=slow), fabric=False)[1]
     assert named(good) == []
-    assert "16 nodes at 1.22" in good.notes[0]
-    assert "16 nodes at 61" in good.notes[0]
+    assert "16 nodes at 12.2" in good.notes[0]
+    assert "16 nodes at 6.1" in good.notes[0]
     bad = World(nodes=32, faults=(*slow, port(4, "tx"), port(5, "rx")))
     assert named(sweep(bad, fabric=False)[1]) == [("port", "n04", "tx"), ("port", "n05", "rx")]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from wireproof.locate.causes.machine import Machine, Peers, Usual
 from wireproof.locate.causes.properties import UNLIMITED
 from wireproof.model.located import Blame
-from wireproof.model.quantity import line_rate, megabytes, percent, significant, volume
+from wireproof.model.quantity import line_rate, percent, significant, throughput
 
 __all__ = [
     "Above",
@@ -67,7 +67,7 @@ def _shown(name: str, value: float | str) -> str:
     if name == "speed":
         return line_rate(value)
     if name.endswith("_goodput"):
-        return f"{volume(value)}/s"
+        return throughput(value)
     if name in _SHARES:
         return percent(value, 1)
     number = f"{value:.0f}" if value == int(value) else significant(value)
@@ -248,9 +248,8 @@ class Explains(Sign):
             return []
         if self.tight and not 0.7 * limit <= blame.value <= 1.05 * limit:
             return []
-        expected, reached = megabytes(blame.expected), megabytes(blame.value)
-        limited = f"{_spaced(self.name)} {megabytes(limit)} MB/s"
-        return [f"{limited}, expected {expected} MB/s, reached {reached} MB/s"]
+        expected, reached = throughput(blame.expected), throughput(blame.value)
+        return [f"{_spaced(self.name)} {throughput(limit)}, expected {expected}, reached {reached}"]
 
 
 # IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap

@@ -15,7 +15,7 @@ from wireproof.locate.significance import robust_scale
 from wireproof.locate.slowness import log_slowness, value_of
 from wireproof.locate.tiers import ONE_SWITCH, Paths
 from wireproof.model.located import Located, Tier
-from wireproof.model.quantity import megabytes, percent
+from wireproof.model.quantity import percent, throughput
 
 __all__ = ["Levels", "counts", "notes_of", "tiers"]
 
@@ -104,5 +104,5 @@ def _speeds(samples: Samples, model: Fit, levels: Levels) -> list[str]:
         own = [level for (_, kind), level in levels.items() if kind == number]
         if own:
             members = int(np.sum(model.kinds.kind == number))
-            found.append(f"{members} nodes at {megabytes(value_of(samples.metric, min(own)))} MB/s")
+            found.append(f"{members} nodes at {throughput(value_of(samples.metric, min(own)))}")
     return found

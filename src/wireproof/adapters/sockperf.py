@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import PATIENCE, number, scaled, step_of
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, SeriesPoint, Traffic
+from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
 __all__ = ["ADAPTER"]
@@ -301,30 +302,9 @@ def _state(run: _Run, point: SeriesPoint | None, streams: bool) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """What the two kinds of tests measure."""
-
-    benchmark: str
-    metric: str
-    traffic: Traffic
-    formula: str
-    unit: str
-
-
-_STREAM = _Kind(
-    "throughput",
-    "bandwidth",
-    "stream",
-    "messages x size / run time, as sent",
-    "MBps = 2^20 bytes per second",
-)
-_ANSWERED = _Kind(
-    "ping-pong",
-    "half_round_trip",
-    "pingpong",
-    "mean round trip / 2, after a warm-up of 0.4 s",
-    "us",
+_STREAM = Benchmark("throughput", "bandwidth", "stream", "messages x size / run time, as sent")
+_ANSWERED = Benchmark(
+    "ping-pong", "half_round_trip", "pingpong", "mean round trip / 2, after a warm-up of 0.4 s"
 )
 
 
@@ -341,12 +321,12 @@ def parse(page: Page, start: int) -> Parsed:
     series = Series(
         tool="sockperf",
         version=run.version,
-        benchmark=run.command or kind.benchmark,
+        benchmark=run.command or kind.name,
         metric=kind.metric,
         traffic=kind.traffic,
         points=[point] if point is not None else [],
         formula=kind.formula,
-        unit=kind.unit,
+        unit="MBps = 2^20 bytes per second" if streams else "us",
         waits=run.answered and not streams,
         protocol=run.protocol,
         complete=not incomplete,

@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wireproof.adapters.osu.benchmarks import OsuTest, by_name
+from wireproof.adapters.benchmark import Benchmark
+from wireproof.adapters.osu.benchmarks import by_name
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
 from wireproof.model.series import Series, SeriesPoint
@@ -181,33 +182,32 @@ def _half_of_a_round_trip(points: Sequence[SeriesPoint]) -> bool:
     return True
 
 
-def _test(benchmark: str, points: Sequence[SeriesPoint]) -> OsuTest:
+def _test(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
     known = by_name(benchmark)
     if known is not None:
         return known
     if benchmark in ("Sendrecv", "Exchange"):
         ways = 2 if benchmark == "Sendrecv" else 4
         text = f"{ways} x size / time, as IMB prints it"
-        return OsuTest(benchmark, "bidirectional_bandwidth", "exchange", text, directions=2)
+        return Benchmark(benchmark, "bidirectional_bandwidth", "exchange", text, directions=2)
     timed = any(point.hrt_ns is not None for point in points)
     if timed and _half_of_a_round_trip(points):
         text = "taken as half a round trip (the table does not say)"
-        return OsuTest(
+        return Benchmark(
             benchmark or "ping-pong",
             "half_round_trip",
             "pingpong",
             text,
-            half_round_trip=True,
             waits=True,
         )
     if timed:
-        return OsuTest(
+        return Benchmark(
             benchmark or "unknown",
             "latency",
             "other",
             "time of one operation (the table does not say which)",
         )
-    return OsuTest(
+    return Benchmark(
         benchmark or "bandwidth",
         "bandwidth",
         "stream",

@@ -4,41 +4,26 @@ made of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.model.series import Traffic
 
-__all__ = ["OsuTest", "by_name", "by_title"]
-
-
-@dataclass(frozen=True, slots=True)
-class OsuTest:
-    name: str
-    metric: str
-    traffic: Traffic
-    formula: str
-    half_round_trip: bool = False
-    directions: int = 1
-    waits: bool = False
-    window: int | None = None
+__all__ = ["by_name", "by_title"]
 
 
 _HALF = "mean time of one send and its answer / 2"
-_LATENCY = OsuTest(
-    "osu_latency", "half_round_trip", "pingpong", _HALF, half_round_trip=True, waits=True
-)
+_LATENCY = Benchmark("osu_latency", "half_round_trip", "pingpong", _HALF, waits=True)
 _BW = "size x window x windows / time; a window ends with a short answer"
 
 
-def _latency(name: str, formula: str = _HALF) -> OsuTest:
-    return OsuTest(name, "half_round_trip", "pingpong", formula, half_round_trip=True, waits=True)
+def _latency(name: str, formula: str = _HALF) -> Benchmark:
+    return Benchmark(name, "half_round_trip", "pingpong", formula, waits=True)
 
 
 # title without the library's name, lower case -> test
-_TWO_SIDED: dict[str, OsuTest] = {
+_TWO_SIDED: dict[str, Benchmark] = {
     "latency": _LATENCY,
-    "bandwidth": OsuTest("osu_bw", "bandwidth", "stream", _BW, window=64),
-    "bi-directional bandwidth": OsuTest(
+    "bandwidth": Benchmark("osu_bw", "bandwidth", "stream", _BW, window=64),
+    "bi-directional bandwidth": Benchmark(
         "osu_bibw",
         "bidirectional_bandwidth",
         "exchange",
@@ -46,7 +31,7 @@ _TWO_SIDED: dict[str, OsuTest] = {
         directions=2,
         window=64,
     ),
-    "multiple bandwidth / message rate": OsuTest(
+    "multiple bandwidth / message rate": Benchmark(
         "osu_mbw_mr",
         "message_rate",
         "rate",
@@ -76,12 +61,12 @@ _SHORT = {
 }
 
 
-def _one_sided(kind: str, what: str, heading: str) -> OsuTest:
+def _one_sided(kind: str, what: str, heading: str) -> Benchmark:
     name = _SHORT.get(kind, kind)
     traffic = _ONE_SIDED[kind]
     if "bandwidth" in what:
         both = "bi" in what
-        return OsuTest(
+        return Benchmark(
             f"osu_{name}_{'bibw' if both else 'bw'}",
             "bidirectional_bandwidth" if both else "bandwidth",
             "exchange" if both else traffic,
@@ -99,12 +84,12 @@ def _one_sided(kind: str, what: str, heading: str) -> OsuTest:
     )
     formula += ", which is complete at the origin only" if local else ""
     # Such a time is the origin's own: no link bounds it.
-    return OsuTest(
+    return Benchmark(
         f"osu_{name}_latency", "latency", "other" if local else traffic, formula, waits=not local
     )
 
 
-def _collective(what: str) -> OsuTest:
+def _collective(what: str) -> Benchmark:
     blocking = not what.startswith("non-blocking ")
     name = (
         what.removeprefix("non-blocking ")
@@ -114,10 +99,10 @@ def _collective(what: str) -> OsuTest:
     )
     text = "mean over the ranks of each rank's mean time of one call"
     metric = "time" if blocking else "overlap"
-    return OsuTest(f"osu_{'' if blocking else 'i'}{name}", metric, "collective", text)
+    return Benchmark(f"osu_{'' if blocking else 'i'}{name}", metric, "collective", text)
 
 
-def by_title(title: str, heading: str) -> OsuTest:
+def by_title(title: str, heading: str) -> Benchmark:
     """The test that a title such as ``MPI_Put Bandwidth`` or ``MPI-CUDA Latency`` names; unknown
     ones are ``other``.
     """
@@ -131,10 +116,10 @@ def by_title(title: str, heading: str) -> OsuTest:
         return found
     if library.upper().startswith(("MPI", "NCCL", "RCCL")) and what.endswith("latency"):
         return _collective(what)
-    return OsuTest(f"osu {title}"[:60], "other", "other", "not known to wireproof")
+    return Benchmark(f"osu {title}"[:60], "other", "other", "not known to wireproof")
 
 
-def by_name(program: str) -> OsuTest | None:
+def by_name(program: str) -> Benchmark | None:
     """The test that a program's name (``osu_put_bw``) stands for; None when it is not known."""
     for test in _TWO_SIDED.values():
         if test.name == program:

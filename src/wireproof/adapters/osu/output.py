@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.adapters.options import given
-from wireproof.adapters.osu.benchmarks import OsuTest, by_title
+from wireproof.adapters.osu.benchmarks import by_title
 from wireproof.adapters.osu.cells import rows_of_cells
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
@@ -104,10 +105,10 @@ class _Layout:
     columns: tuple[str, ...]
     tails: tuple[str, ...]
     others: tuple[str, ...]
-    test: OsuTest
+    test: Benchmark
 
 
-def _layout(columns: list[str], test: OsuTest) -> _Layout:
+def _layout(columns: list[str], test: Benchmark) -> _Layout:
     tails = tuple(name for name in columns if re.fullmatch(r"p\d+(\.\d+)?", name))
     known = {"time", "time_min", "time_max", "goodput", "rate", "iterations", "valid", *tails}
     return _Layout(
@@ -157,7 +158,7 @@ def _point(words: list[str], layout: _Layout, line: int) -> SeriesPoint | None:
     )
 
 
-def _points(rows: Rows, columns: list[str], test: OsuTest) -> tuple[list[SeriesPoint], int]:
+def _points(rows: Rows, columns: list[str], test: Benchmark) -> tuple[list[SeriesPoint], int]:
     """Points by size, and how many rows held what is no measured number (nan, a negative time)."""
     layout = _layout(columns, test)
     points = [

@@ -5,11 +5,11 @@ made.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.model.series import Traffic
 
-__all__ = ["COMMAND", "HEADING", "TITLE", "PerfTest", "columns_of", "test_of"]
+__all__ = ["COMMAND", "HEADING", "TITLE", "columns_of", "test_of"]
 
 TITLE = re.compile(
     r"\b(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) "
@@ -44,20 +44,6 @@ _NAMES = {
 _VERBS: dict[str, Traffic] = {"write": "put", "read": "get", "send": "stream", "atomic": "atomic"}
 
 
-@dataclass(frozen=True, slots=True)
-class PerfTest:
-    """``half``: the printed time is half a round trip (send and write); else that of one whole
-    operation.
-    """
-
-    name: str
-    metric: str
-    traffic: Traffic
-    formula: str
-    half: bool = False
-    directions: int = 1
-
-
 def columns_of(heading: str) -> tuple[list[str], str]:
     """The role of each column and the unit of the bandwidth ("MB/sec", "MiB/sec", "Gb/sec"; "" for
     latency).
@@ -80,7 +66,7 @@ def _verb_of(title: re.Match[str] | None, command: str) -> str:
     return words[1] if len(words) == 3 and words[0] == "ib" else ""
 
 
-def test_of(title: re.Match[str] | None, command: str, rest: str, roles: list[str]) -> PerfTest:
+def test_of(title: re.Match[str] | None, command: str, rest: str, roles: list[str]) -> Benchmark:
     """From the title that the program printed, else from its command line, else from the columns
     alone.
     """
@@ -100,19 +86,19 @@ def test_of(title: re.Match[str] | None, command: str, rest: str, roles: list[st
     formula = "size x iterations x queue pairs / (last completion - first post)"
     if both:
         formula += ", summed over both directions"
-        return PerfTest(name, "bidirectional_bandwidth", "exchange", formula, directions=2)
-    return PerfTest(name, "bandwidth", _VERBS.get(verb, "stream"), formula)
+        return Benchmark(name, "bidirectional_bandwidth", "exchange", formula, directions=2)
+    return Benchmark(name, "bandwidth", _VERBS.get(verb, "stream"), formula)
 
 
-def _latency(name: str, verb: str) -> PerfTest:
+def _latency(name: str, verb: str) -> Benchmark:
     tail = "; the median, without the two largest samples; t_max is the second largest"
     if verb in ("write", "send"):
         formula = f"(next post - post) / 2, half of a round trip{tail}"
-        return PerfTest(name, "half_round_trip", "pingpong", formula, half=True)
+        return Benchmark(name, "half_round_trip", "pingpong", formula)
     if verb in ("read", "atomic"):
-        return PerfTest(name, "latency", _VERBS[verb], f"next post - post: one whole {verb}{tail}")
+        return Benchmark(name, "latency", _VERBS[verb], f"next post - post: one whole {verb}{tail}")
     formula = (
         "next post - post, halved if the program was a send or write test (the log does not "
         f"say){tail}"
     )
-    return PerfTest(name, "latency", "other", formula)
+    return Benchmark(name, "latency", "other", formula)

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from wireproof.adapters.adapter import Parsed
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.adapters.documents import amount, document_at, member, text
 from wireproof.adapters.page import Page
-from wireproof.adapters.perftest.benchmarks import PerfTest, test_of
+from wireproof.adapters.perftest.benchmarks import test_of
 from wireproof.adapters.rows import times, whole
 from wireproof.model.series import Series, SeriesPoint
 
@@ -94,7 +95,7 @@ def _time(results: dict[str, Any], size: float, half: bool, line: int) -> Series
 
 
 def _series(
-    page: Page, start: int, test: PerfTest, point: SeriesPoint | None, unit: str, why: str
+    page: Page, start: int, test: Benchmark, point: SeriesPoint | None, unit: str, why: str
 ) -> Series:
     doubt = ""
     if test.metric.endswith("bandwidth") and point is not None and not unit:
@@ -131,7 +132,7 @@ def parse_document(page: Page, start: int) -> Parsed:
     size = amount(results.get("MsgSize"))
     point, unit = None, ""
     if size and roles:
-        point = _time(results, size, test.half, start + 1)
+        point = _time(results, size, test.half_round_trip, start + 1)
     elif size:
         point, unit = _bandwidth(results, size, start + 1)
     missing = "" if point is not None else "the document holds no result with a message size"

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 import msgspec
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.argv import argv
 from wireproof.adapters.perftest.benchmarks import (
     COMMAND,
     HEADING,
     TITLE,
-    PerfTest,
     columns_of,
     test_of,
 )
@@ -156,7 +156,7 @@ def _counters(page: Page, rows: Rows, index: int) -> dict[str, float]:
 
 
 def _points(
-    page: Page, rows: Rows, roles: list[str], test: PerfTest, unit: str
+    page: Page, rows: Rows, roles: list[str], test: Benchmark, unit: str
 ) -> tuple[list[SeriesPoint], int]:
     """Points by size (repeated runs keep their order) and how many rows held no measured number."""
     good = []
@@ -164,7 +164,7 @@ def _points(
     timed = "avg" in roles or "typical" in roles
     for index, (words, line) in enumerate(zip(rows.fields, rows.lines, strict=True)):
         point = (
-            _time(words, roles, test.half, line)
+            _time(words, roles, test.half_round_trip, line)
             if timed
             else _bandwidth(words, roles, factor, line)
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.model.series import Traffic
 
-__all__ = ["TITLE", "QperfTest", "default_size", "known_test", "test_of"]
+__all__ = ["TITLE", "default_size", "known_test", "protocol_of", "test_of"]
 
 TITLE = re.compile(r"^ *((?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc|ver_rc)_[a-z_]{2,24}): *$")
 _KNOWN = re.compile(
@@ -31,19 +31,6 @@ _PROTOCOLS: dict[str, Protocol] = {
 _RATE = "bytes that arrived / elapsed time of the sender's test"
 
 
-@dataclass(frozen=True, slots=True)
-class QperfTest:
-    """``metric`` "" is no measurement (``ver_*`` verify, they do not time)."""
-
-    metric: str
-    traffic: Traffic
-    formula: str
-    protocol: Protocol
-    half: bool = False
-    waits: bool = False
-    directions: int = 1
-
-
 def known_test(name: str) -> bool:
     """True for the name of a test that qperf has."""
     return _KNOWN.fullmatch(name) is not None
@@ -58,24 +45,26 @@ def default_size(name: str) -> int:
     return {"udp_bw": 32 << 10, "ud_bw": 2 << 10, "ud_bi_bw": 2 << 10}.get(name, 64 << 10)
 
 
-def test_of(name: str) -> QperfTest:
-    """The meaning of a test's name."""
-    protocol = _PROTOCOLS.get(name.partition("_")[0], "")
+def protocol_of(name: str) -> Protocol:
+    """What carries the bytes of a test."""
+    return _PROTOCOLS.get(name.partition("_")[0], "")
+
+
+def test_of(name: str) -> Benchmark:
+    """The meaning of a test's name; without a metric it is no measurement (``ver_*`` verify)."""
     if name.startswith("ver_"):
-        return QperfTest("", "other", "", protocol)
+        return Benchmark(name, "", "other", "")
     if name.endswith("_mr"):
-        return QperfTest(
-            "message_rate", "atomic", "operations that completed / elapsed time", protocol
-        )
+        formula = "operations that completed / elapsed time"
+        return Benchmark(name, "message_rate", "atomic", formula)
     if name.endswith("rdma_read_lat"):
-        return QperfTest(
-            "latency", "get", "elapsed time / reads: one whole read", protocol, waits=True
-        )
+        formula = "elapsed time / reads: one whole read"
+        return Benchmark(name, "latency", "get", formula, waits=True)
     if name.endswith("lat"):
         formula = "elapsed time / messages of both directions: half of a round trip"
-        return QperfTest("half_round_trip", "pingpong", formula, protocol, half=True, waits=True)
+        return Benchmark(name, "half_round_trip", "pingpong", formula, waits=True)
     if name.endswith("bi_bw"):
         formula = f"{_RATE}, both directions added"
-        return QperfTest("bidirectional_bandwidth", "exchange", formula, protocol, directions=2)
+        return Benchmark(name, "bidirectional_bandwidth", "exchange", formula, directions=2)
     traffic: Traffic = "put" if "rdma_write" in name else "get" if "rdma_read" in name else "stream"
-    return QperfTest("bandwidth", traffic, _RATE, protocol)
+    return Benchmark(name, "bandwidth", traffic, _RATE)

@@ -10,11 +10,12 @@ import re
 from dataclasses import dataclass, field
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.adapters.page import Page
 from wireproof.adapters.qperf.argv import argv
-from wireproof.adapters.qperf.benchmarks import TITLE, QperfTest, default_size, test_of
+from wireproof.adapters.qperf.benchmarks import TITLE, default_size, protocol_of, test_of
 from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import integer, number, step_of
+from wireproof.adapters.rows import integer, number, step_of, times
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
@@ -192,17 +193,18 @@ def _others(block: _Block) -> dict[str, float]:
     return values
 
 
-def _point(block: _Block, test: QperfTest, size: int) -> SeriesPoint | None:
+def _point(block: _Block, test: Benchmark, size: int) -> SeriesPoint | None:
     arrived = "recv_bw" if "recv_bw" in block.values else "bw"
     goodput, step = _scaled(block, arrived, _BAND | _BITS)
     time, time_step = _scaled(block, "latency", _TIME)
     rate, _ = _scaled(block, "msg_rate", _RATE)
+    hrt, whole_time = times(time, test.half_round_trip)
     if goodput is None and time is None and rate is None:
         return None
     return SeriesPoint(
         message_bytes=size,
-        hrt_ns=time if test.half else None,
-        time_ns=None if test.half else time,
+        hrt_ns=hrt,
+        time_ns=whole_time,
         goodput_bytes_per_s=goodput,
         messages_per_s=rate,
         time_step_ns=time_step,
@@ -248,7 +250,7 @@ def _lost_size(blocks: list[_Block]) -> bool:
 
 
 def _points(
-    page: Page, start: int, blocks: list[_Block], test: QperfTest, name: str
+    page: Page, start: int, blocks: list[_Block], test: Benchmark, name: str
 ) -> tuple[list[SeriesPoint], list[str]]:
     """Points in the order printed, and what is said of blocks without one and of sizes that were
     not printed.
@@ -294,7 +296,7 @@ def parse(page: Page, start: int) -> Parsed:
         unit="powers of 1000; KiB and MiB of sizes are powers of 1024",
         directions=test.directions,
         waits=test.waits,
-        protocol=test.protocol,
+        protocol=protocol_of(name),
         complete=not incomplete,
         incomplete=incomplete,
         notes=notes,

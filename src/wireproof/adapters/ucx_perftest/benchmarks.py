@@ -4,22 +4,10 @@ is headed with.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.model.series import Traffic
 
-__all__ = ["UcxTest", "test_of", "test_titled"]
-
-
-@dataclass(frozen=True, slots=True)
-class UcxTest:
-    name: str
-    metric: str
-    traffic: Traffic
-    formula: str
-    half_round_trip: bool = False
-    waits: bool = False
-    window: int | None = None
+__all__ = ["test_of", "test_titled"]
 
 
 _HALF = (
@@ -65,7 +53,7 @@ def _kind(plain: str) -> Traffic:
     return "atomic" if plain in _ATOMIC else "stream"
 
 
-def test_of(name: str, heading: str) -> UcxTest:
+def test_of(name: str, heading: str) -> Benchmark:
     """The test of a name. Without one, ``heading`` (``latency`` or ``overhead``) tells a ping-pong
     from a stream.
 
@@ -77,15 +65,13 @@ def test_of(name: str, heading: str) -> UcxTest:
     known = name or f"ucx_perftest {heading}"
     window = None if plain.startswith(("am_", "get")) or kind == "atomic" else 32
     if "lat" in words or "latency" in words or (not name and heading == "latency"):
-        return UcxTest(
-            known, "half_round_trip", "pingpong", _HALF, half_round_trip=True, waits=True
-        )
+        return Benchmark(known, "half_round_trip", "pingpong", _HALF, waits=True)
     if kind == "atomic":
-        return UcxTest(known, "latency", "atomic", "time / iterations of one atomic operation")
+        return Benchmark(known, "latency", "atomic", "time / iterations of one atomic operation")
     if heading == "latency":
-        return UcxTest(known, "latency", kind, "time / iterations, not halved; MB = 2^20 bytes")
+        return Benchmark(known, "latency", kind, "time / iterations, not halved; MB = 2^20 bytes")
     if name and kind == "stream" and not {"bw", "mr"} & set(words):
-        return UcxTest(
+        return Benchmark(
             known, "time", "other", "not known: a batch's line may be any test; MB = 2^20 bytes"
         )
-    return UcxTest(known, "bandwidth", kind, _STREAM, window=window)
+    return Benchmark(known, "bandwidth", kind, _STREAM, window=window)

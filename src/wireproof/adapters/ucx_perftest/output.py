@@ -12,11 +12,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.benchmark import Benchmark
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import number, step_of, times
-from wireproof.adapters.ucx_perftest.benchmarks import UcxTest, test_of
+from wireproof.adapters.ucx_perftest.benchmarks import test_of
 from wireproof.adapters.ucx_perftest.setup import Setup, setup_before
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
@@ -242,7 +243,7 @@ def _size_named(name: str) -> int | None:
     return int(found[-1][0]) * _UNITS[found[-1][1].lower()] if found else None
 
 
-def _point(row: _Row, size: int, test: UcxTest, percentile: str) -> SeriesPoint | None:
+def _point(row: _Row, size: int, test: Benchmark, percentile: str) -> SeriesPoint | None:
     time_text, bandwidth_text, rate_text = row.overall
     overall, bandwidth, rate = number(time_text), number(bandwidth_text), number(rate_text)
     count = number(row.texts[0])
@@ -273,7 +274,7 @@ def _tail(row: _Row, percentile: str) -> dict[str, float]:
 
 
 def _points(
-    rows: list[_Row], table: _Table, setup: Setup, test: UcxTest
+    rows: list[_Row], table: _Table, setup: Setup, test: Benchmark
 ) -> tuple[list[SeriesPoint], list[str]]:
     """The points of a test, and what is said of rows that are left out or of computed sizes."""
     points, notes = list[SeriesPoint](), list[str]()

@@ -1,6 +1,6 @@
 // A node's specification, and processes in namespaces of their own (as root of a user namespace
 // where the tests do not run as root).
-#include "namespaces.hpp"
+#include "node/namespaces.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Everything that a job started is found and ended: children, grandchildren, and what left the
 // family but carries the job's mark.
-#include "process_tree.hpp"
+#include "node/process_tree.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <set>
 #include <string>
 
-#include "system.hpp"
+#include "node/system.hpp"
 
 namespace wireproof {
 namespace {

@@ -1,5 +1,5 @@
 // Requests and messages over a socket pair, whole and torn.
-#include "request.hpp"
+#include "node/request.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Descriptors, files, signals, statuses and numbers of wireproof-node.
-#include "system.hpp"
+#include "node/system.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

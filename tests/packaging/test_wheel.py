@@ -83,6 +83,7 @@ def test_wheel_is_for_any_python_3_and_holds_the_programs(wheel: Path) -> None:
             assert info.external_attr >> 16 & 0o111, f"{info.filename} is not executable"
         names = set(archive.namelist())
     assert "wireproof/cli/__init__.py" in names
+    assert "wireproof/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any("/tests/" in name or name.startswith("tests/") for name in names)
 

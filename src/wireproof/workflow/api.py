@@ -18,9 +18,9 @@ from wireproof.report.json.result import Document
 from wireproof.settings.model_world import faults_of, model_of
 from wireproof.settings.physics_table import read_table
 from wireproof.settings.resolve import DECLARED, Settings, resolve
-from wireproof.workflow import check as checking
-from wireproof.workflow import locate as locating
-from wireproof.workflow import measure as measuring
+from wireproof.workflow.check import check as run_check
+from wireproof.workflow.locate import locate as run_locate
+from wireproof.workflow.measure import measure as run_measure
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.specification import (
     CheckSpecification,
@@ -123,7 +123,7 @@ def check(
         all_pairs=options.get("all_pairs", False),
         model_faults=faults_of(options.get("model_faults", ())),
     )
-    result = checking.check(specification, reporter or LoggingReporter(), _environment(options))
+    result = run_check(specification, reporter or LoggingReporter(), _environment(options))
     return result.documents()
 
 
@@ -155,7 +155,7 @@ def measure(
         window_kind=options.get("window_kind", "allocate"),
         both_directions=options.get("both_directions", False),
     )
-    result = measuring.measure(specification, reporter or LoggingReporter(), _environment(options))
+    result = run_measure(specification, reporter or LoggingReporter(), _environment(options))
     return result.documents()[0]
 
 
@@ -172,7 +172,7 @@ def locate(
     synthetic cluster (TOML) of which ``rounds`` are played. Gives what ``wireproof locate --json``
     prints; measures nothing. Raises ``BadInput`` for a source that cannot be read.
     """
-    return locating.locate(
+    return run_locate(
         LocateSpecification(
             source=Path(source) if source is not None else None,
             topology=topology,

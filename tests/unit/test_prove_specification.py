@@ -78,7 +78,9 @@ def test_too_few_descriptors_are_an_error_of_one_sentence(monkeypatch: pytest.Mo
     monkeypatch.setattr(watching, "Watcher", full)
     with (
         watching.Watch(this_machine(), {}, 0.1, LoggingReporter()) as watch,
-        pytest.raises(CouldNotMeasure, match="the readers of the ports cannot be started: Too many"),
+        pytest.raises(
+            CouldNotMeasure, match="the readers of the ports cannot be started: Too many"
+        ),
     ):
         watch.begin()
 

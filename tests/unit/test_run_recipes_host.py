@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from wireproof.launch.hosts.nic import address_argv, address_in, ask, core_near, cpulist_argv
+from wireproof.launch.hosts.ask import printed
+from wireproof.launch.hosts.nic import address_argv, address_in, core_near, cpulist_argv
 
 
 @pytest.mark.parametrize(
@@ -55,8 +56,9 @@ def test_questions_are_argument_lists() -> None:
 
 
 def test_a_host_that_does_not_answer_costs_nothing() -> None:
-    assert ask(["/nowhere/at/all"]) == ""
-    assert ask([sys.executable, "-c", "import sys; sys.stdout.write('x' * 200000)"]) == "x" * (
-        1 << 16
-    )
-    assert ask([sys.executable, "-c", "raise SystemExit(3)"]) == ""
+    assert printed(["/nowhere/at/all"]) == ""
+    long = [sys.executable, "-c", "import sys; sys.stdout.write('x' * (5 << 20))"]
+    assert printed(long) == "x" * (4 << 20)
+    failed = [sys.executable, "-c", "print('seen', flush=True); raise SystemExit(3)"]
+    assert printed(failed) == ""
+    assert printed(failed, any_status=True) == "seen\n"

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import subprocess
-from collections.abc import Sequence
 
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import check_nic
@@ -17,14 +15,12 @@ from wireproof.settings.hosts import check_nic
 __all__ = [
     "address_argv",
     "address_in",
-    "ask",
     "core_near",
     "cpulist_argv",
     "is_nic",
     "netdevs_argv",
 ]
 
-_TIMEOUT_S = 15.0
 _LONGEST = 1 << 16
 _RANGE = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", re.ASCII)
 _PREFERRED = 4
@@ -60,19 +56,6 @@ def netdevs_argv(nic: str) -> list[str]:
 def address_argv(nic: str) -> list[str]:
     """Prints the netdev's IPv4 addresses, one a line."""
     return ["ip", "-o", "-4", "addr", "show", "dev", nic.split(":", 1)[0]]
-
-
-def ask(argv: Sequence[str]) -> str:
-    """What the command prints, "" when it does not start or answer in time. Its errors are not
-    shown.
-    """
-    try:
-        done = subprocess.run(
-            argv, capture_output=True, timeout=_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout[:_LONGEST].decode("utf-8", "replace")
 
 
 def core_near(cpulist: str) -> int | None:

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from wireproof.launch.hosts.ask import printed
 from wireproof.launch.known import SCHEDULERS
 from wireproof.launch.registry import Ask
 from wireproof.launch.schedulers.allocation import Allocation
 
 __all__ = ["check_task", "current"]
 
-_TIMEOUT_S = 15.0
-_ANSWER_BYTES = 4 << 20
 
-
-def _answer(argv: Sequence[str], environment: Mapping[str, str]) -> str:
-    try:
-        done = subprocess.run(
-            argv,
-            env=dict(environment),
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return ""
-    return "" if done.returncode else done.stdout[:_ANSWER_BYTES].decode("utf-8", "replace")
-
-
-def current(environment: Mapping[str, str] | None = None, ask: Ask = _answer) -> Allocation | None:
+def current(environment: Mapping[str, str] | None = None, ask: Ask = printed) -> Allocation | None:
     """The allocation that ``environment`` (default: our own) belongs to, None when it belongs to
     none.
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 import re
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from wireproof.launch.hosts.ask import printed
 from wireproof.launch.registry import MPIS, Mpi
 from wireproof.launch.request import LaunchRequest, Starter
 from wireproof.launch.schedulers.slurm_answers import parse_job
@@ -33,7 +33,6 @@ __all__ = [
     "slurm_requests",
 ]
 
-_TIMEOUT_S = 15.0
 _PLUGIN = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _NAMES = ("libpmi2.so", "libpmi2.so.0")
 _FOLDERS = (
@@ -215,20 +214,6 @@ def parse_version(text: str) -> tuple[int, int]:
     return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
 
 
-def _said(argv: Sequence[str]) -> str:
-    try:
-        done = subprocess.run(
-            argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_S, check=False
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return (
-        (done.stdout + b"\n" + done.stderr)[: 1 << 16].decode("utf-8", "replace")
-        if done.returncode == 0
-        else ""
-    )
-
-
 def _pmi2_library() -> str:
     """Slurm's libpmi2 beside srun's prefix or where distributions put it; it must be there on the
     nodes too.
@@ -250,14 +235,14 @@ def _pmi2_library() -> str:
 def find_slurm(through: Sequence[str] = ()) -> SlurmFound:
     """Ask srun; what it does not say is empty. ``through`` as in ``JobRequest``."""
     return SlurmFound(
-        plugins=parse_plugins(_said([*through, "srun", "--mpi=list"])),
-        version=parse_version(_said([*through, "srun", "--version"])),
+        plugins=parse_plugins(printed([*through, "srun", "--mpi=list"], errors=True)),
+        version=parse_version(printed([*through, "srun", "--version"], errors=True)),
         pmi2_library=_pmi2_library(),
     )
 
 
 def _job_hosts(job: str, through: Sequence[str]) -> tuple[str, ...]:
-    info = parse_job(_said([*through, *job_argv(job)])) if job else None
+    info = parse_job(printed([*through, *job_argv(job)], errors=True)) if job else None
     return info.hosts if info else ()
 
 

@@ -15,10 +15,10 @@ import msgspec
 
 from wireproof.adapters import read
 from wireproof.files.hostile import read_bounded
+from wireproof.launch.hosts.ask import printed
 from wireproof.launch.hosts.nic import (
     address_argv,
     address_in,
-    ask,
     core_near,
     cpulist_argv,
     is_nic,
@@ -200,7 +200,7 @@ def _netdev(server: str, target: Target) -> str:
 
 
 def _ask(host: str, argv: Sequence[str], target: Target) -> str:
-    return ask(reach(target, host, argv))
+    return printed(reach(target, host, argv), any_status=True)
 
 
 def run_prepared(

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -93,25 +94,15 @@ def run_of(world: World) -> Run:
     per point.
     """
     rng = np.random.default_rng(world.seed)
-    hosts = [_host(world, rank) for rank in range(world.nodes)]
     counters = [
         _Counters(world, random.Random(world.seed * 1000 + rank)) for rank in range(world.nodes)
     ]
-    points = []
-    for pattern in world.patterns:
-        pairs = (
-            itertools.permutations
-            if pattern in ("stream", "put", "get")
-            else itertools.combinations
-        )
-        for (a, b), size in itertools.product(pairs(range(world.nodes), 2), world.sizes):
-            if size == 0 and pattern != "pingpong":
-                continue
-            points.append(_point(world, rng, counters, len(points), pattern, size, (a, b)))
-    claims = [
-        HostClaim(rank=r, host=f"n{r + 1}", nic="hsn0" if world.claim_nic else "")
-        for r in range(world.nodes)
+    points = [
+        _point(world, rng, counters, number, planned)
+        for number, planned in enumerate(_planned(world))
     ]
+    nic = "hsn0" if world.claim_nic else ""
+    claims = [HostClaim(rank=r, host=f"n{r + 1}", nic=nic) for r in range(world.nodes)]
     return Run(
         claim=Claim(hosts=claims, link=link_of(world), wire=world.wire, virtual=world.virtual),
         provenance=Provenance(
@@ -123,28 +114,40 @@ def run_of(world: World) -> Run:
             launcher="",
             started="",
         ),
-        open=Open(
-            schema=1,
-            engine="synthetic",
-            abi="mpich",
-            transport="mpi",
-            run_id="r",
-            seed=world.seed,
-            ranks=world.nodes,
-            clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1.0, read_cost_ns=8.0),
-        ),
-        hosts=hosts,
+        open=_open(world),
+        hosts=[_host(world, rank) for rank in range(world.nodes)],
         points=points,
-        idle=[
-            Idle(
-                rank=r,
-                interval_ns=2e8,
-                counters={"net/hsn0/tx_bytes": 200, "net/hsn0/rx_bytes": 200},
-            )
-            for r in ([0] if world.one_namespace else range(world.nodes))
-        ],
+        idle=[_idle(r) for r in ([0] if world.one_namespace else range(world.nodes))],
         close=Close(points=len(points), failed=0, elapsed_ns=1e9, peak_rss_bytes=10_000_000),
     )
+
+
+def _planned(world: World) -> Iterator[tuple[str, int, tuple[int, int]]]:
+    """Pattern, size and pair of each point."""
+    for pattern in world.patterns:
+        ordered = pattern in ("stream", "put", "get")
+        pairs = itertools.permutations if ordered else itertools.combinations
+        for (a, b), size in itertools.product(pairs(range(world.nodes), 2), world.sizes):
+            if size or pattern == "pingpong":
+                yield pattern, size, (a, b)
+
+
+def _open(world: World) -> Open:
+    return Open(
+        schema=1,
+        engine="synthetic",
+        abi="mpich",
+        transport="mpi",
+        run_id="r",
+        seed=world.seed,
+        ranks=world.nodes,
+        clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1.0, read_cost_ns=8.0),
+    )
+
+
+def _idle(rank: int) -> Idle:
+    counters = {"net/hsn0/tx_bytes": 200, "net/hsn0/rx_bytes": 200}
+    return Idle(rank=rank, interval_ns=2e8, counters=counters)
 
 
 def _host(world: World, rank: int) -> Host:
@@ -248,68 +251,75 @@ def operation_ns(world: World, pattern: str, size: int, a: int, b: int) -> float
     return max(world.latency_ns * 0.05, 300.0) * (1 if size < 65536 else 0) + forward * 1e9
 
 
+_BLOCKS, _PER_BLOCK = 40, 4
+
+
 def _point(
     world: World,
     rng: np.random.Generator,
     counters: Sequence[_Counters],
     number: int,
-    pattern: str,
-    size: int,
-    pair: tuple[int, int],
+    planned: tuple[str, int, tuple[int, int]],
 ) -> PointRecord:
-    a, b = pair
+    pattern, size, (a, b) = planned
     true = operation_ns(world, pattern, size, a, b)
     halves = 2 if pattern == "pingpong" else 1
-    blocks, per_block = 40, 4
     batch = max(1, round(200_000 / true / halves))
-    noise = np.abs(rng.normal(0, world.noise, blocks * per_block)) + 1.0
-    stalls = rng.random(blocks * per_block) < 0.02
-    noise = np.where(stalls, noise * rng.uniform(3, 20, noise.size), noise)
-    batch_ns = (true * halves * batch * noise).tolist()
-    per_operation = np.asarray(batch_ns) / batch / halves
-    medians = np.median(per_operation.reshape(blocks, per_block), axis=1)
-    messages = (
-        batch * blocks * per_block + max(1000, batch)
-        if true < 1e6
-        else batch * blocks * per_block + 5
-    )
+    batch_ns = (true * halves * batch * _noise(world, rng)).tolist()
+    timed = batch * _BLOCKS * _PER_BLOCK
+    messages = timed + max(1000, batch) if true < 1e6 else timed + 5
     both = pattern in ("pingpong", "exchange")
     elapsed = sum(batch_ns) * 1.05 + 1e6
     before = [dict(c.now) for c in counters]
-    _move(world, counters, pair, messages, size, both, elapsed)
+    _move(world, counters, (a, b), messages, size, both, elapsed)
     readings = [_reading(counters[r], before[r], r, elapsed, world) for r in range(world.nodes)]
+    pair = _pair((a, b), batch_ns, batch * halves, messages, size)
+    back = {"messages_backward": messages, "payload_backward_bytes": messages * size}
     return PointRecord(
         id=number,
-        pattern=pattern,
+        pattern=pattern,  # type: ignore[arg-type]
         form="latency" if pattern == "pingpong" else "stream",
         message_bytes=size,
         window=64,
         formula="robust",
         started_unix_ns=1_700_000_000_000_000_000 + number,
         elapsed_ns=elapsed,
-        pairs=[
-            PairResult(
-                origin=a,
-                target=b,
-                status="ok",
-                stop="precision",
-                operations_per_batch=batch,
-                batch_ns=batch_ns,
-                block_batches=[per_block] * blocks,
-                messages_forward=messages,
-                messages_backward=messages if both else 0,
-                payload_forward_bytes=messages * size,
-                payload_backward_bytes=messages * size if both else 0,
-                warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True),
-                window_used=64,
-                estimate=estimate(medians),
-                integrity="ok",
-                sentinels=[Sentinel(clock_read_ns=8.0, involuntary_switches=0, steal_ns=0.0)]
-                * blocks,
-            )
-        ],
+        pairs=[msgspec.structs.replace(pair, operations_per_batch=batch, **(back if both else {}))],
         witness=readings,
-    )  # type: ignore[arg-type]
+    )
+
+
+def _noise(world: World, rng: np.random.Generator) -> Any:
+    """How many times longer than the truth each batch takes."""
+    noise = np.abs(rng.normal(0, world.noise, _BLOCKS * _PER_BLOCK)) + 1.0
+    stalls = rng.random(_BLOCKS * _PER_BLOCK) < 0.02
+    return np.where(stalls, noise * rng.uniform(3, 20, noise.size), noise)
+
+
+def _pair(
+    ends: tuple[int, int], batch_ns: list[float], crossings: int, messages: int, size: int
+) -> PairResult:
+    """``crossings``: of the wire, in one batch. Nothing comes back."""
+    per_crossing = np.asarray(batch_ns) / crossings
+    medians = np.median(per_crossing.reshape(_BLOCKS, _PER_BLOCK), axis=1)
+    return PairResult(
+        origin=ends[0],
+        target=ends[1],
+        status="ok",
+        stop="precision",
+        operations_per_batch=crossings,
+        batch_ns=batch_ns,
+        block_batches=[_PER_BLOCK] * _BLOCKS,
+        messages_forward=messages,
+        messages_backward=0,
+        payload_forward_bytes=messages * size,
+        payload_backward_bytes=0,
+        warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True),
+        window_used=64,
+        estimate=estimate(medians),
+        integrity="ok",
+        sentinels=[Sentinel(clock_read_ns=8.0, involuntary_switches=0, steal_ns=0.0)] * _BLOCKS,
+    )
 
 
 def _reading(

@@ -5,6 +5,7 @@ shipped.
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
 import msgspec
 
@@ -56,25 +57,17 @@ def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -
     pairs: list[PairVerdict] = []
     for size in SWEEP:
         value = _half_round_trip(size) * dice.uniform(0.995, 1.005)
-        _add(points, pairs, "pingpong", size, 0, 1, value, dice)
+        _add(points, pairs, _Measured("pingpong", size, 0, 1, value), dice)
         if size:
             rate = _stream_rate(size) * dice.uniform(0.997, 1.003)
-            _add(points, pairs, "stream", size, 0, 1, rate, dice)
+            _add(points, pairs, _Measured("stream", size, 0, 1, rate), dice)
     for origin in range(hosts):
         for target in range(hosts):
             if origin == target or (origin, target) == (0, 1):
                 continue
             share = bad_factor if origin == slow else 0.995
-            _add(
-                points,
-                pairs,
-                "stream",
-                1 << 20,
-                origin,
-                target,
-                ATTAINABLE * share * dice.uniform(0.99, 1.005),
-                dice,
-            )
+            rate = ATTAINABLE * share * dice.uniform(0.99, 1.005)
+            _add(points, pairs, _Measured("stream", 1 << 20, origin, target, rate), dice)
     findings = [_slow_finding(f"n{slow + 1}", bad_factor)] if slow is not None else []
     verdict: Verdict = "fail" if slow is not None else "pass"
     return Section(
@@ -95,8 +88,9 @@ def off_wire() -> Section:
     points: list[PointRecord] = []
     pairs: list[PairVerdict] = []
     for size in (8, 4096, 65536, 1 << 20):
-        _add(points, pairs, "pingpong", size, 0, 1, 420.0 + size / 12.0, dice, proof="off-wire")
-    _add(points, pairs, "stream", 1 << 20, 0, 1, 9.4e9, dice, proof="off-wire")
+        time = 420.0 + size / 12.0
+        _add(points, pairs, _Measured("pingpong", size, 0, 1, time, "off-wire"), dice)
+    _add(points, pairs, _Measured("stream", 1 << 20, 0, 1, 9.4e9, "off-wire"), dice)
     due = sum(pair.expected_bytes or 0 for pair in pairs)
     finding = Finding(
         code="nolocal-shm",
@@ -134,25 +128,9 @@ HOSTILE = (
 def hostile() -> Section:
     """Every name and text that comes from a node is an attack on the terminal or on the page."""
     section = four_nodes(2, slow=None)
-    run, judgement = section.run, section.judgement
-    told = msgspec.structs.replace(
-        run.provenance,
-        mpi=HOSTILE,
-        argv=[HOSTILE],
-        environment={HOSTILE: HOSTILE},
-        notes=[HOSTILE],
-        started=HOSTILE,
-    )
-    hosts = [
-        msgspec.structs.replace(
-            host, host=HOSTILE, hostname=f"{HOSTILE}{host.rank}", library=HOSTILE
-        )
-        for host in run.hosts
-    ]
-    claims = [msgspec.structs.replace(claim, host=HOSTILE) for claim in run.claim.hosts]
     pairs = [
         msgspec.structs.replace(pair, origin_host=HOSTILE, label=HOSTILE)
-        for pair in judgement.pairs
+        for pair in section.judgement.pairs
     ]
     finding = Finding(
         code=HOSTILE,
@@ -162,17 +140,34 @@ def hostile() -> Section:
         subject=HOSTILE,
         evidence={HOSTILE: HOSTILE},
     )
-    errors = [EngineError(code=HOSTILE, message=HOSTILE)]
-    run = msgspec.structs.replace(
+    judged = Judgement(verdict="fail", proof="on-wire", findings=[finding, finding], pairs=pairs)
+    run = _hostile_run(section.run)
+    return Section(HOSTILE, run, judged, LIMITS, lead=HOSTILE, changes=(HOSTILE,))
+
+
+def _hostile_run(run: Run) -> Run:
+    hosts = [
+        msgspec.structs.replace(
+            host, host=HOSTILE, hostname=f"{HOSTILE}{host.rank}", library=HOSTILE
+        )
+        for host in run.hosts
+    ]
+    claims = [msgspec.structs.replace(claim, host=HOSTILE) for claim in run.claim.hosts]
+    return msgspec.structs.replace(
         run,
-        provenance=told,
+        provenance=msgspec.structs.replace(
+            run.provenance,
+            mpi=HOSTILE,
+            argv=[HOSTILE],
+            environment={HOSTILE: HOSTILE},
+            notes=[HOSTILE],
+            started=HOSTILE,
+        ),
         hosts=hosts,
         claim=msgspec.structs.replace(run.claim, hosts=claims),
-        errors=errors,
+        errors=[EngineError(code=HOSTILE, message=HOSTILE)],
         missing={99: Missing("failed", HOSTILE)},
     )
-    judged = Judgement(verdict="fail", proof="on-wire", findings=[finding, finding], pairs=pairs)
-    return Section(HOSTILE, run, judged, LIMITS, lead=HOSTILE, changes=(HOSTILE,))
 
 
 def _slow_finding(host: str, share: float) -> Finding:
@@ -200,21 +195,28 @@ def _stream_rate(size: int) -> float:
     return size / (1_300.0 / 1e9 + size / (ATTAINABLE * 0.994))
 
 
+@dataclass(frozen=True)
+class _Measured:
+    """One point as it is measured: ``value`` is ns or bytes/s, by the pattern."""
+
+    pattern: str
+    size: int
+    origin: int
+    target: int
+    value: float
+    proof: Proof = "on-wire"
+
+    @property
+    def messages(self) -> int:
+        return OPERATIONS + (OPERATIONS // 4 if self.size >= 65536 else 3000)
+
+
 def _add(
-    points: list[PointRecord],
-    pairs: list[PairVerdict],
-    pattern: str,
-    size: int,
-    origin: int,
-    target: int,
-    value: float,
-    dice: random.Random,
-    proof: Proof = "on-wire",
+    points: list[PointRecord], pairs: list[PairVerdict], one: _Measured, dice: random.Random
 ) -> None:
-    messages = OPERATIONS + (OPERATIONS // 4 if size >= 65536 else 3000)
-    record = _point(len(points), pattern, size, origin, target, value, messages, proof)
+    record = _point(len(points), one)
     points.append(record)
-    pairs.append(_judged(record, value, dice.uniform(0.002, 0.011), proof))
+    pairs.append(_judged(record, one.value, dice.uniform(0.002, 0.011), one.proof))
 
 
 def _judged(record: PointRecord, value: float, spread: float, proof: Proof) -> PairVerdict:
@@ -254,34 +256,24 @@ def _judged(record: PointRecord, value: float, spread: float, proof: Proof) -> P
     )
 
 
-def _point(
-    index: int,
-    pattern: str,
-    size: int,
-    origin: int,
-    target: int,
-    value: float,
-    messages: int,
-    proof: Proof,
-) -> PointRecord:
-    latency = pattern == "pingpong"
-    per_operation = value if latency else size / value * 1e9
-    forward, backward = messages * size, messages * size if latency else 0
+def _point(index: int, one: _Measured) -> PointRecord:
+    latency = one.pattern == "pingpong"
+    turns = 2 if latency else 1
+    per_operation = one.value if latency else one.size / one.value * 1e9
+    moved = one.messages * one.size
+    times = [per_operation * 4 * turns * (1 + 0.001 * (i % 5)) for i in range(BATCHES)]
     result = PairResult(
-        origin=origin,
-        target=target,
+        origin=one.origin,
+        target=one.target,
         status="ok",
         stop="precision",
         operations_per_batch=OPERATIONS // BATCHES,
-        batch_ns=[
-            per_operation * 4 * (2 if latency else 1) * (1 + 0.001 * (i % 5))
-            for i in range(BATCHES)
-        ],
+        batch_ns=times,
         block_batches=[4] * 10,
-        messages_forward=messages,
-        messages_backward=messages if latency else 0,
-        payload_forward_bytes=forward,
-        payload_backward_bytes=backward,
+        messages_forward=one.messages,
+        messages_backward=one.messages if latency else 0,
+        payload_forward_bytes=moved,
+        payload_backward_bytes=moved if latency else 0,
         warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True),
         window_used=1 if latency else 4,
         estimate=_estimate(per_operation),
@@ -290,15 +282,15 @@ def _point(
     )
     return PointRecord(
         id=index,
-        pattern=pattern,  # type: ignore[arg-type]
+        pattern=one.pattern,  # type: ignore[arg-type]
         form="latency" if latency else "stream",
-        message_bytes=size,
+        message_bytes=one.size,
         window=64,
         formula="robust",
         started_unix_ns=1_700_000_000_000_000_000 + index,
-        elapsed_ns=per_operation * messages * (2 if latency else 1) * 1.1 + 5e6,
+        elapsed_ns=per_operation * one.messages * turns * 1.1 + 5e6,
         pairs=[result],
-        witness=_witness(result, proof),
+        witness=_witness(result, one.proof),
     )
 
 

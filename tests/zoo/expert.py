@@ -6,10 +6,11 @@ It knows the zoo's own description of each file and none of the product's code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.zoo.parts import Adapter
-from tests.zoo.scene import Other, Played, Timeline
+from tests.zoo.scene import Other, Played, Scene, Timeline
 from tests.zoo.situations import best_level, counting
 
 __all__ = ["Opinion", "opinion"]
@@ -49,22 +50,24 @@ def opinion(world: Timeline) -> Opinion:
     crossed = 0.0 if move.turned else move.claimed + move.rail + move.eth0
     ours = move.claimed if scene.nic else max(move.claimed, move.rail, move.eth0)
     whole = ours > 0.98 and not move.turned
-    nameless = move.turned and (
-        scene.hidden or not any(port.identity for port in scene.adapter.ports)
-    )
     all_wires = crossed > 0.98 and not scene.nic
+    small = [number for number, one in enumerate(world.played) if _small_blurred(world, one)]
     return Opinion(
-        may_be_on_wire=whole or nameless or all_wires,
+        may_be_on_wire=whole or _nameless(scene) or all_wires,
         crossed_share=crossed,
         elsewhere_share=move.rail + move.eth0 if scene.nic else 0.0,
         whole=whole,
         wire_level=not move.turned,
         blurred=_blurred(world, ours),
         decision=_decision(world, whole),
-        blurred_small=frozenset(
-            number for number, played in enumerate(world.played) if _small_blurred(world, played)
-        ),
+        blurred_small=frozenset(small),
     )
+
+
+def _nameless(scene: Scene) -> bool:
+    """An adapter turned the bytes round, and no port says whose function it is."""
+    named = any(port.identity for port in scene.adapter.ports)
+    return scene.move.turned and (scene.hidden or not named)
 
 
 def _noise(world: Timeline, played: Played, *, quiet_too: bool) -> float:
@@ -115,31 +118,33 @@ def _small_blurred(world: Timeline, played: Played) -> bool:
 
 def _decision(world: Timeline, whole: bool) -> str:
     scene, move = world.scene, world.scene.move
-    if (
-        scene.hidden
-        or not all(_is_plain(scene.end(host)) for host in (0, 1))
-        or _too_loud(world)
-        or _blended(world)
-    ):
+    if scene.hidden or not _both(world, _is_plain) or _too_loud(world) or _blended(world):
         return ""
     if move.turned:
-        return (
-            "off-wire"
-            if all(best_level(scene.end(h), move.carrier) == "wire" for h in (0, 1))
-            else ""
-        )
-    dark = _dark(world)
+        wire = _both(world, lambda end: best_level(end, move.carrier) == "wire")
+        return "off-wire" if wire else ""
     if move.claimed + move.rail + move.eth0 < 0.01:
-        return "" if dark else "off-wire"
+        return "" if _dark(world) else "off-wire"
     if move.eth0 > 0.98:
         return "wrong-path" if scene.nic else "on-wire"
-    if not all(_sees(world, scene.end(host), move.carrier) for host in (0, 1)):
+    if not _both(world, lambda end: _sees(world, end, move.carrier)):
         return ""
+    return _by_share(world, whole)
+
+
+def _by_share(world: Timeline, whole: bool) -> str:
+    """Both ends see what moved: how much of it was on the claimed port decides."""
+    scene, move = world.scene, world.scene.move
     if move.claimed > 0.98:
         return "on-wire"
+    dark = _dark(world)
     if dark or not scene.nic:
         return "on-wire" if whole and not dark else ""
     return "wrong-path" if move.claimed < 0.01 else "mixed"
+
+
+def _both(world: Timeline, holds: Callable[[Adapter], bool]) -> bool:
+    return all(holds(world.scene.end(host)) for host in (0, 1))
 
 
 def _is_plain(adapter: Adapter) -> bool:

@@ -58,16 +58,15 @@ def verdict_of(found: Judgement) -> tuple[str, str, tuple[str, ...]]:
     contradict it.
     """
     large = [pair for pair in found.pairs if pair.message_bytes >= _LARGE]
-    small = [pair for pair in found.pairs if pair.message_bytes < _LARGE]
-    worst = next((one for one in _WORST if any(pair.proof == one for pair in large)), "unproven")
-    contrary = next((pair.proof for pair in small if pair.proof not in (worst, "unproven")), "")
+    proofs = {pair.proof for pair in large}
+    worst = next((one for one in _WORST if one in proofs), "unproven")
+    small = [pair.proof for pair in found.pairs if pair.message_bytes < _LARGE]
+    contrary = next((proof for proof in small if proof not in (worst, "unproven")), "")
     if contrary and worst != "unproven":
         worst = contrary
     level = next((str(getattr(pair, "level", "")) for pair in large if pair.proof == "on-wire"), "")
-    codes = tuple(
-        sorted({finding.code for finding in found.findings if finding.severity != "note"})
-    )
-    return worst, level, codes
+    codes = {finding.code for finding in found.findings if finding.severity != "note"}
+    return worst, level, tuple(sorted(codes))
 
 
 def cell(adapter: Adapter, situation: Situation) -> Cell | None:
@@ -122,21 +121,23 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="renew docs/matrix.md")
     parser.add_argument("--only", default="", help="one adapter's key")
     given = parser.parse_args()
-    rows = [
-        [cell(adapter, one) for one in SITUATIONS]
-        for adapter in ZOO
-        if given.only in ("", adapter.key)
-    ]
-    known = [one for row in rows for one in row if one is not None]
-    wrong = [one for one in known if one.wrong]
-    for one in wrong:
-        sys.stdout.write(
-            f"{one.adapter.key:14} {one.situation.key:12} {one.wrong} {' '.join(one.codes)}\n"
-        )
-    sys.stdout.write(f"{len(known)} cells, {len(wrong)} wrong\n")
+    chosen = [adapter for adapter in ZOO if given.only in ("", adapter.key)]
+    rows = [[cell(adapter, one) for one in SITUATIONS] for adapter in chosen]
+    wrong = _tell(rows)
     if given.write and not given.only:
         PAGE.write_text(page(rows))
     return 1 if wrong else 0
+
+
+def _tell(rows: list[list[Cell | None]]) -> int:
+    """Print each wrong cell and the counts; how many are wrong."""
+    known = [one for row in rows for one in row if one is not None]
+    wrong = [one for one in known if one.wrong]
+    for one in wrong:
+        codes = " ".join(one.codes)
+        sys.stdout.write(f"{one.adapter.key:14} {one.situation.key:12} {one.wrong} {codes}\n")
+    sys.stdout.write(f"{len(known)} cells, {len(wrong)} wrong\n")
+    return len(wrong)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,11 @@ ports.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tests.zoo.frames import claim_of, nics_of
-from tests.zoo.scene import Point, Scene, settle_s, timeline
+from tests.zoo.scene import Played, Point, Scene, Timeline, settle_s, timeline
 
 from wireproof.analysis.ledger import slowest_refresh_ms
 from wireproof.analysis.traffic import host_traffic
@@ -31,58 +32,57 @@ def proved(scene: Scene) -> TrafficVerdict:
     """What ``prove`` says of a program that printed the rate of the path that was really taken."""
     world = timeline(replace(scene, points=(Point("stream", _SIZE, seconds=_SECONDS),)))
     played = world.played[0]
-    times = (
-        world.begin_s - 1.0,
-        world.begin_s,
-        world.begin_s + 0.2 + played.end_s - world.begin_s + settle_s(scene),
+    end_s = world.begin_s + 0.2 + played.end_s - world.begin_s + settle_s(scene)
+    times = (world.begin_s - 1.0, world.begin_s, end_s)
+    traffic = Traffic(
+        hosts=[host_traffic(_watched(scene, world, host, times)) for host in (0, 1)],
+        seconds=times[2] - times[1],
+        idle_s=1.0,
+        interval_s=0.1,
     )
-    watched = []
-    for host, machine in enumerate(world.machines):
-        about = WatchStart(
-            schema=1,
-            hostname=f"n{host + 1}",
-            interval_ms=100,
-            boot_id=f"boot-{host}",
-            netns=4026531840,
-            nics=nics_of(scene, machine),
-            foreign_sysfs=scene.hidden,
-        )
-        start, before, after = (
-            Mark(t_ns=round(t * 1e9), counters=machine.reading(t)) for t in times
-        )
-        half = (played.start_s + played.end_s) / 2
-        first, second = machine.reading(half - 0.3), machine.reading(half + 0.3)
-        peaks = {name: max(0, second[name] - first[name]) / 0.6 for name in first}
-        watched.append(
-            Watched(
-                host=f"n{host + 1}",
-                about=about,
-                start=start,
-                before=before,
-                after=after,
-                peaks=peaks,
-                gap_s=0.1,
-                settled_s=_settled_s(scene, about.nics),
-            )
-        )
-    seconds = times[2] - times[1]
-    series = Series(
+    return judge_traffic(traffic, [_printed(played)], claim_of(scene))
+
+
+def _watched(scene: Scene, world: Timeline, host: int, times: Iterable[float]) -> Watched:
+    """One host, read before, at the begin and after the end, with the peaks in the middle."""
+    machine, played = world.machines[host], world.played[0]
+    about = WatchStart(
+        schema=1,
+        hostname=f"n{host + 1}",
+        interval_ms=100,
+        boot_id=f"boot-{host}",
+        netns=4026531840,
+        nics=nics_of(scene, machine),
+        foreign_sysfs=scene.hidden,
+    )
+    start, before, after = (Mark(t_ns=round(t * 1e9), counters=machine.reading(t)) for t in times)
+    half = (played.start_s + played.end_s) / 2
+    first, second = machine.reading(half - 0.3), machine.reading(half + 0.3)
+    return Watched(
+        host=f"n{host + 1}",
+        about=about,
+        start=start,
+        before=before,
+        after=after,
+        peaks={name: max(0, second[name] - first[name]) / 0.6 for name in first},
+        gap_s=0.1,
+        settled_s=_settled_s(scene, about.nics),
+    )
+
+
+def _printed(played: Played) -> Series:
+    point = SeriesPoint(
+        message_bytes=_SIZE,
+        goodput_bytes_per_s=_SIZE / played.operation_s,
+        iterations=played.forward,
+    )
+    return Series(
         tool="imb",
         benchmark="Uniband",
         metric="bandwidth",
         traffic="stream",
         formula="",
         unit="",
-        points=[
-            SeriesPoint(
-                message_bytes=_SIZE,
-                goodput_bytes_per_s=_SIZE / played.operation_s,
-                iterations=played.forward,
-            )
-        ],
+        points=[point],
         window=1,
     )
-    traffic = Traffic(
-        hosts=[host_traffic(one) for one in watched], seconds=seconds, idle_s=1.0, interval_s=0.1
-    )
-    return judge_traffic(traffic, [series], claim_of(scene))

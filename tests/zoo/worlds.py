@@ -174,18 +174,16 @@ def _fault(mind: Opinion, got: str, level: str) -> str:
     if mind.blurred and got in ("on-wire", "wrong-path", "mixed"):
         return ""
     if got == "on-wire":
-        if mind.may_be_on_wire and (level != "wire" or mind.wire_level):
-            return ""
-        return (
-            "false on-wire" if not mind.may_be_on_wire else "on-wire at a level that was not seen"
-        )
-    if got == "off-wire":
-        return "false off-wire" if mind.crossed_share > 0.05 else ""
-    if got == "wrong-path":
-        return "false wrong-path" if mind.elsewhere_share < 0.4 else ""
-    if got == "mixed":
-        return "false mixed" if mind.whole else ""
-    return ""
+        if not mind.may_be_on_wire:
+            return "false on-wire"
+        seen = level != "wire" or mind.wire_level
+        return "" if seen else "on-wire at a level that was not seen"
+    false = {
+        "off-wire": mind.crossed_share > 0.05,
+        "wrong-path": mind.elsewhere_share < 0.4,
+        "mixed": mind.whole,
+    }
+    return f"false {got}" if false.get(got) else ""
 
 
 def _named(move: Move) -> str:

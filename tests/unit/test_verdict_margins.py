@@ -402,7 +402,7 @@ def test_one_good_stream_acquits_a_node() -> None:
     assert blame(streams, 0.85) == []
     streams = [stream(x, y, 30 if x == "a" else 100) for x in names for y in names if x != y]
     found = blame(streams, 0.85)
-    assert [(one.node, one.way, round(one.value), round(one.reference)) for one in found] == [
+    assert [(one.node, one.verb, round(one.value), round(one.reference)) for one in found] == [
         ("a", "sends", 30, 100)
     ]
 

@@ -39,7 +39,7 @@ class Context:
     claims: Mapping[int, HostClaim]
     idle: Mapping[int, Idle]
     ports: Mapping[int, HostPorts] = field(default_factory=dict, repr=False)
-    nics: dict[int, Nic | None] = field(default_factory=dict, repr=False)  # found so far, by rank
+    nics: Mapping[int, Nic] = field(default_factory=dict, repr=False)
 
     def name(self, rank: int) -> str:
         """The host's name as the user gave it."""
@@ -63,18 +63,7 @@ class Context:
         """The NIC that the rank is claimed to use; None when not found. Without a claim: the only
         one there is.
         """
-        if rank not in self.nics:
-            self.nics[rank] = self._claimed_nic(rank)
-        return self.nics[rank]
-
-    def _claimed_nic(self, rank: int) -> Nic | None:
-        host, claim = self.hosts.get(rank), self.claims.get(rank)
-        if host is None:
-            return None
-        if claim is not None and claim.nic:
-            return next((nic for nic in host.nics if _answers_to(nic, claim.nic)), None)
-        real = [nic for nic in host.nics if nic.kind != "loopback" and not nic.lower]
-        return real[0] if len(real) == 1 else None
+        return self.nics.get(rank)
 
     def claims_a_nic(self, rank: int) -> bool:
         """True when the user named the NIC of this rank."""
@@ -153,6 +142,19 @@ def identities(adapter: Adapter) -> set[tuple[str, str]]:
     return {(kind, value.lower()) for kind, value in stated if value.strip("0:.-x ")}
 
 
+def _claimed_nics(hosts: Mapping[int, Host], claims: Mapping[int, HostClaim]) -> dict[int, Nic]:
+    """Of each rank whose host has it."""
+    found = {rank: _claimed_nic(host, claims.get(rank)) for rank, host in hosts.items()}
+    return {rank: nic for rank, nic in found.items() if nic is not None}
+
+
+def _claimed_nic(host: Host, claim: HostClaim | None) -> Nic | None:
+    if claim is not None and claim.nic:
+        return next((nic for nic in host.nics if _answers_to(nic, claim.nic)), None)
+    real = [nic for nic in host.nics if nic.kind != "loopback" and not nic.lower]
+    return real[0] if len(real) == 1 else None
+
+
 def _answers_to(nic: Nic, name: str) -> bool:
     device, _, port = name.partition(":")
     if nic.name == name:
@@ -166,23 +168,20 @@ def context(run: Run, criteria: Criteria, link: LinkClaim | None, table: Table |
     claims = {claim.rank: claim for claim in run.claim.hosts}
     link = link or run.claim.link
     virtual = run.claim.virtual or (link is not None and is_shaped(link))
-    foreign = {
-        reading.rank: True
-        for point in run.points
-        for reading in point.witness
-        if reading.foreign_sysfs
-    }
+    readings = [reading for point in run.points for reading in point.witness]
+    hidden = {reading.rank: True for reading in readings if reading.foreign_sysfs}
     found = Context(
-        run,
-        criteria,
-        table or default_table(),
-        link,
-        link,
-        virtual,
-        hosts,
-        claims,
-        {i.rank: i for i in run.idle},
-        ports_of(hosts, foreign),
+        run=run,
+        criteria=criteria,
+        table=table or default_table(),
+        link=link,
+        claimed_link=link,
+        virtual=virtual,
+        hosts=hosts,
+        claims=claims,
+        idle={idle.rank: idle for idle in run.idle},
+        ports=ports_of(hosts, hidden),
+        nics=_claimed_nics(hosts, claims),
     )
     return with_link(found, link)
 

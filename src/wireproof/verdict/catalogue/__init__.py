@@ -60,14 +60,14 @@ def causes() -> dict[str, Entry]:
     """
     from wireproof.locate.causes.rules import RULES
 
-    words = {"node": "NODE", "nic": "NIC"}
+    names = {"node": "NODE", "nic": "NIC"}
     return {
         rule.code: Entry(
             code=rule.code,
-            title=f"Cause: {rule.sentence.format(**words)}",
+            title=f"Cause: {rule.sentence.format(**names)}",
             meaning=_said_of(rule),
             detection=_seen_when(rule),
-            next_action=rule.fix.format(**words),
+            next_action=rule.fix.format(**names),
         )
         for rule in RULES
     }

@@ -17,11 +17,11 @@ __all__ = ["Case"]
 @dataclass(slots=True)
 class Case:
     """``off``: the numbers exclude the claimed wire. ``mixed``: they need more than one path.
-    ``held``: something of the series was held against a limit of the link. ``told``: its sizes tell
-    the rate. ``bucket``: up to this size a rate limiter passes messages at once; they tell nothing
-    of the rate. ``guessed``: that RDMA carries the bytes was concluded from the numbers.
-    ``unit_wrong``: the message rate contradicts the printed bandwidth, of which nothing can be said
-    then.
+    ``held``: something of the series was held against a limit of the link. ``rate_known``: its
+    sizes are large enough for the rate. ``bucket``: up to this size a rate limiter passes messages
+    at once, whatever its rate. ``guessed``: that RDMA carries the bytes was concluded from the
+    numbers. ``unit_wrong``: the message rate contradicts the printed bandwidth, of which nothing
+    can be said then.
     """
 
     series: Series
@@ -34,7 +34,7 @@ class Case:
     mixed: bool = False
     held: bool = False
     too_quick: bool = False
-    told: bool = False
+    rate_known: bool = False
     bucket: int = 0
     guessed: bool = False
     unit_wrong: bool = False
@@ -42,14 +42,10 @@ class Case:
     def add(
         self, code: str, severity: Severity, message: str, evidence: Evidence | None = None
     ) -> None:
-        # Some words are the log's own: one line, whatever it held.
-        told = (
-            message
-            if message.isprintable()
-            else "".join(c if c.isprintable() else " " for c in message)
-        )
+        # Some of it is the log's own text: one line, whatever it held.
+        line = "".join(c if c.isprintable() else " " for c in message)
         self.reasons.append(
-            Reason(code=code, severity=severity, message=told, evidence=evidence or {})
+            Reason(code=code, severity=severity, message=line, evidence=evidence or {})
         )
 
     @property

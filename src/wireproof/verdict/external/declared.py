@@ -1,4 +1,4 @@
-"""What the log itself says of its path: where the ranks are, and which provider carried the
+"""What the log itself declares of its path: where the ranks are, and which provider carried the
 messages.
 """
 
@@ -11,7 +11,7 @@ from wireproof.model.series import Series
 from wireproof.physics.claims import BYPASSES
 from wireproof.verdict.external.case import Case
 
-__all__ = ["bypass", "carrier", "judge_told", "path_mtu"]
+__all__ = ["bypass", "carrier", "judge_declared", "path_mtu"]
 
 _NOTES = 40
 _SHOWN = 40
@@ -70,7 +70,7 @@ def path_mtu(series: Series) -> int | None:
     return int(match.group(1)) if match is not None and int(match.group(1)) in _MTUS else None
 
 
-def judge_told(case: Case) -> None:
+def judge_declared(case: Case) -> None:
     """A log that places all ranks on one host, or names a shared-memory provider, needs no more
     evidence.
     """

@@ -48,7 +48,7 @@ def _pairs(case: Case) -> list[_Pair]:
 
 
 def judge_pairs(case: Case) -> None:
-    """Pairs below ``peer_ratio`` of the median of all: those of one node and direction are told as
+    """Pairs below ``peer_ratio`` of the median of all: those of one node and direction are said as
     that node's.
 
     A pair above the link's ceiling fails. Nothing is said of a series that names no pairs.

@@ -17,7 +17,7 @@ from wireproof.physics.framing import ROCE_ROOM, over_fabric
 from wireproof.physics.table import Table, default_table
 from wireproof.verdict.external.case import Case
 from wireproof.verdict.external.curve import curve_of
-from wireproof.verdict.external.declared import bypass, carrier, judge_told, path_mtu
+from wireproof.verdict.external.declared import bypass, carrier, judge_declared, path_mtu
 from wireproof.verdict.external.expectation import judge_expectation, judge_middle, judge_start
 from wireproof.verdict.external.explained import explanations
 from wireproof.verdict.external.gpus import as_stream, far_too_slow, neighbours
@@ -54,7 +54,7 @@ def judge_series(
     if link is not None:
         case.bounds = _chosen(case, link, path.strip().lower(), table)
     judge_soundness(case)
-    judge_told(case)
+    judge_declared(case)
     judge_physics(case)
     judge_shape(case)
     judge_pairs(case)
@@ -186,9 +186,9 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
     )
     if case.off or case.mixed:
         return attainable, [*lines, floor]
-    case.told = judge_expectation(case, bounds, attainable)
+    case.rate_known = judge_expectation(case, bounds, attainable)
     judge_start(case, bounds)
-    if not case.told:
+    if not case.rate_known:
         judge_middle(case, bounds, attainable)
     _held_by(case, attainable)
     return attainable, [*lines, floor]
@@ -206,8 +206,8 @@ def _without_link(case: Case, least: float) -> str:
         if best is not None and best.goodput is not None
         else []
     )
-    told = f"the series {' and '.join(seen)}" if seen else "the series has no number of one path"
-    return f"no link is claimed, so {told} without a limit to hold it against; name it with --link"
+    shown = f"the series {' and '.join(seen)}" if seen else "the series has no number of one path"
+    return f"no link is claimed, so {shown} without a limit to hold it against; name it with --link"
 
 
 def _held_by(case: Case, attainable: float | None) -> None:
@@ -215,7 +215,7 @@ def _held_by(case: Case, attainable: float | None) -> None:
     evidence.
     """
     series = case.series
-    if case.guessed and not case.told and case.held:
+    if case.guessed and not case.rate_known and case.held:
         text = (
             "RDMA was concluded from the start alone, and no size tells the rate; "
             "say --path rdma or tcp"
@@ -227,7 +227,7 @@ def _held_by(case: Case, attainable: float | None) -> None:
         case.add("not-a-link-test", "inconclusive", text)
     elif series.traffic in ("collective", "ring") or case.chain:
         _held_collective(case)
-    elif not case.told:
+    elif not case.rate_known:
         _held_small(case, attainable)
 
 
@@ -277,12 +277,12 @@ def _unit_doubt(case: Case, attainable: float | None) -> None:
             for limit in (share, 1.02)
             for f in (_MEBI, 1 / _MEBI)
         )
-    told = (
+    change = (
         "; the other unit would change the verdict"
         if near
         else "; the verdict is the same in either"
     )
-    case.add("unit-doubt", "inconclusive" if near else "note", f"{doubt}{told}"[:400])
+    case.add("unit-doubt", "inconclusive" if near else "note", f"{doubt}{change}"[:400])
 
 
 def _explain(case: Case) -> None:
@@ -316,7 +316,7 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
 def _efficiency(case: Case, attainable: float | None) -> float | None:
     """Share of attainable that the fastest row reached; None where no size tells the rate."""
     best, fastest = case.curve.best, case.fastest
-    if best is None or best.goodput is None or not attainable or not case.told:
+    if best is None or best.goodput is None or not attainable or not case.rate_known:
         return None
     return (best.goodput if fastest is None else case.held_goodput(fastest)) / attainable
 

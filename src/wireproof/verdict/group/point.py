@@ -146,14 +146,14 @@ def _path(
     worst = min(
         proof.sightings, key=lambda one: (one.seen or 0.0) / max(1.0, one.need), default=None
     )
-    told = ""
+    shown = ""
     if worst is not None and worst.need > 0:
         seen = "an unknown amount" if worst.seen is None else volume(worst.seen)
-        told = (
+        shown = (
             f"; {ctx.name(worst.rank)} {worst.nic} {worst.direction}: of {volume(worst.need)} "
             f"{seen}"
         )
-    text = f"{who}, {point.message_bytes} B: {sentence(ctx, proof)}{told}"
+    text = f"{who}, {point.message_bytes} B: {sentence(ctx, proof)}{shown}"
     weight = float(proof.expected or 0)
     return [Issue(proof.code, severity, who, text, {"proof": proof.proof}, point.id, weight)]
 

@@ -45,7 +45,7 @@ def prove_group(ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger])
     sightings: list[Sighting] = []
     for node, crossing in crossings(point, node_of).items():
         rank = next(rank for rank in group.members if node_of[rank] == node)
-        sightings += _both_ways(ctx, point, rank, ledgers.get(node), crossing)
+        sightings += _both_directions(ctx, point, rank, ledgers.get(node), crossing)
     proof, code = conclude(tuple(sightings), None)
     level, quality = weakest(sightings)
     if proof == "on-wire" and level != "wire" and _share_adapter(ctx, sightings, node_of):
@@ -65,19 +65,19 @@ def _share_adapter(ctx: Context, sightings: Sequence[Sighting], node_of: Mapping
     return False
 
 
-def _both_ways(
+def _both_directions(
     ctx: Context, point: PointRecord, rank: int, ledger: Ledger | None, crossing: Crossing
 ) -> tuple[Sighting, Sighting]:
     nic = ctx.claimed_nic(rank)
     name = nic.name if nic is not None else ""
 
-    def one_way(way: Direction, need: float) -> Sighting:
+    def in_direction(direction: Direction, need: float) -> Sighting:
         due = Due(need, need, _most(ctx, point, crossing, need), math.inf)
         if ledger is None or (nic is None and ctx.claims_a_nic(rank)):
-            return blindly(rank, name, way, due, ctx.criteria, "nobody read its counters")
-        return look(ledger, rank, name, way, due, ctx.criteria)
+            return blindly(rank, name, direction, due, ctx.criteria, "nobody read its counters")
+        return look(ledger, rank, name, direction, due, ctx.criteria)
 
-    return one_way("tx", crossing.tx), one_way("rx", crossing.rx)
+    return in_direction("tx", crossing.tx), in_direction("rx", crossing.rx)
 
 
 def _most(ctx: Context, point: PointRecord, crossing: Crossing, need: float) -> float:

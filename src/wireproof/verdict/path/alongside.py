@@ -71,12 +71,12 @@ class Others:
     def look(self, point: PointRecord, seen: Witnessed) -> None:
         """What crossed the ports of one point beyond its payload."""
         readings = {reading.rank: reading for reading in point.witness}
-        for (reader, claimed, way), due in seen.dues.items():
+        for (reader, claimed, direction), due in seen.dues.items():
             ledger = seen.ledgers.get(reader) if reader is not None else None
             if reader is None or ledger is None or due.need < self.ctx.criteria.min_payload_bytes:
                 continue
-            name = claimed if claimed in ledger.ports else _busiest(ledger, way)
-            back = seen.dues.get((reader, claimed, _OPPOSITE[way]))
+            name = claimed if claimed in ledger.ports else _busiest(ledger, direction)
+            back = seen.dues.get((reader, claimed, _OPPOSITE[direction]))
             own = (
                 due.need * self._with_headers() + (back.need if back else 0.0) * _ACKS + due.control
             )
@@ -84,9 +84,9 @@ class Others:
                 pair.messages_forward + pair.messages_backward for pair in point.pairs
             )
             own += _resent(readings.get(reader))
-            found = _beyond(ledger, name, way, own) if name else None
+            found = _beyond(ledger, name, direction, own) if name else None
             if found:
-                self.seen[point.id][Port(self.ctx.name(reader), way)] = _Seen(name, found)
+                self.seen[point.id][Port(self.ctx.name(reader), direction)] = _Seen(name, found)
 
     def _with_headers(self) -> float:
         mtu = self.ctx.link.mtu if self.ctx.link is not None else None
@@ -107,18 +107,18 @@ class Others:
         if not self.seen:
             return list(issues), list(pairs)
         routes = _points_of(pairs)
-        told = [self._softened(issue, routes) for issue in issues]
-        left = {(one.point, one.subject) for one in told if one.severity == "fail"}
+        softened = [self._softened(issue, routes) for issue in issues]
+        left = {(one.point, one.subject) for one in softened if one.severity == "fail"}
         eased = {
             (one.point, one.subject)
-            for one, old in zip(told, issues, strict=True)
+            for one, old in zip(softened, issues, strict=True)
             if one is not old
         }
         judged = [
             _eased(pair) if _key(pair) in eased and _key(pair) not in left else pair
             for pair in pairs
         ]
-        return told, judged
+        return softened, judged
 
     def _softened(self, issue: Issue, routes: Mapping[Subject, list[int]]) -> Issue:
         """A failure that traffic of others explains, as inconclusive."""
@@ -181,16 +181,16 @@ class Others:
 _SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
 
 
-def _busiest(ledger: Ledger, way: Direction) -> str:
-    found = {name: one.bytes or 0.0 for name, one in everywhere(ledger, way).items()}
+def _busiest(ledger: Ledger, direction: Direction) -> str:
+    found = {name: one.bytes or 0.0 for name, one in everywhere(ledger, direction).items()}
     return max(sorted(found), key=lambda name: found[name], default="")
 
 
-def _beyond(ledger: Ledger, name: str, way: Direction, own: float) -> float:
+def _beyond(ledger: Ledger, name: str, direction: Direction, own: float) -> float:
     """Bytes per second at one port that ``own`` does not explain; 0 where it is not beyond
     doubt.
     """
-    crossed = crossed_at(ledger, name, way)
+    crossed = crossed_at(ledger, name, direction)
     if (
         crossed.bytes is None
         or crossed.quality in ("stale", "wrapped", "double")

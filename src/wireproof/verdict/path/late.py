@@ -100,8 +100,8 @@ class _Whole:
 
     def _again(self, one: Sighting, seen: Witnessed) -> Sighting:
         """The same end and direction by the whole run."""
-        reader, name, way = self._place(one, seen)
-        due = self.dues.get((reader, name, way))
+        reader, name, direction = self._place(one, seen)
+        due = self.dues.get((reader, name, direction))
         if (
             not self._is_late(one, seen)
             or reader is None
@@ -109,21 +109,21 @@ class _Whole:
             or due is None
         ):
             return one
-        return self._by_sum(one, (reader, name, way), due)
+        return self._by_sum(one, (reader, name, direction), due)
 
-    def _is_loud(self, reader: int, rank: int, name: str, way: Direction) -> bool:
+    def _is_loud(self, reader: int, rank: int, name: str, direction: Direction) -> bool:
         """More passed in this direction than wireproof explains: what passed in the other one may
         be another job's too, and fit by chance.
         """
-        due = self.dues.get((reader, name, way))
+        due = self.dues.get((reader, name, direction))
         if due is None:
             return False
-        seen = look(self.ledgers[reader], rank, name, way, due, self.ctx.criteria).seen or 0.0
+        seen = look(self.ledgers[reader], rank, name, direction, due, self.ctx.criteria).seen or 0.0
         return seen > _MOST * max(due.need, due.most) + due.control + _QUIET_OTHERS
 
     def _by_sum(self, one: Sighting, place: tuple[int, str, Direction], due: Due) -> Sighting:
-        reader, name, way = place
-        whole = look(self.ledgers[reader], one.rank, name, way, due, self.ctx.criteria)
+        reader, name, direction = place
+        whole = look(self.ledgers[reader], one.rank, name, direction, due, self.ctx.criteria)
         found = dataclasses.replace(
             whole, need=one.need, quality="stale", remark="summed over the run"
         )
@@ -131,7 +131,7 @@ class _Whole:
             return _stale(found, one.remark)
         if whole.kind != "on-wire" or whole.seen is None:
             return found
-        if self._is_loud(reader, one.rank, name, "rx" if way == "tx" else "tx"):
+        if self._is_loud(reader, one.rank, name, "rx" if direction == "tx" else "tx"):
             return _stale(found, one.remark)
         if sum(whole.others.values()) > max(
             self.ctx.criteria.stray_share * due.need, _QUIET_OTHERS

@@ -119,7 +119,7 @@ class _Desk:
         """
         if not self._one_reader(pair) and self.ctx.hostnames_differ(pair.origin, pair.target):
             views: tuple[tuple[int, Direction], ...] = ((pair.origin, "tx"), (pair.target, "rx"))
-            both = tuple(self._sighting(rank, pair, way) for rank, way in views)
+            both = tuple(self._sighting(rank, pair, direction) for rank, direction in views)
             if all(one.kind == "on-wire" for one in both):
                 return PairProof(
                     "unproven", "identity-shared", both, *_busier(both), *weakest(both)
@@ -133,22 +133,22 @@ class _Desk:
         )
         return PairProof("off-wire", code, sightings, *_busier(sightings))
 
-    def _sighting(self, rank: int, pair: PairResult, way: Direction) -> Sighting:
+    def _sighting(self, rank: int, pair: PairResult, direction: Direction) -> Sighting:
         reader = self.reader_of.get(rank, -1)
         ledger, nic = self.ledgers.get(reader), self.ctx.claimed_nic(rank)
         name = nic.name if nic is not None else ""
-        due = dataclasses.replace(self._due(rank, way), own=self._need(pair, rank, way))
+        due = dataclasses.replace(self._due(rank, direction), own=self._need(pair, rank, direction))
         if ledger is None or (nic is None and self.ctx.claims_a_nic(rank)):
             remark = (
                 "nobody read its counters" if ledger is None else "the claimed NIC is not there"
             )
-            return blindly(rank, name, way, due, self.ctx.criteria, remark)
-        return look(ledger, rank, name, way, due, self.ctx.criteria)
+            return blindly(rank, name, direction, due, self.ctx.criteria, remark)
+        return look(ledger, rank, name, direction, due, self.ctx.criteria)
 
-    def _due(self, rank: int, way: Direction) -> Due:
+    def _due(self, rank: int, direction: Direction) -> Due:
         """Of the claimed port of the rank's namespace, all pairs of the point together."""
         reader, nic = self.reader_of.get(rank), self.ctx.claimed_nic(rank)
-        key = (reader, nic.name if nic else "", way)
+        key = (reader, nic.name if nic else "", direction)
         if key not in self.known:
             names = {
                 self._name(end)
@@ -157,12 +157,12 @@ class _Desk:
                 if self.reader_of.get(end, -1) == reader
             } - {key[1], ""}
             elsewhere = (
-                {name: self._summed(reader, name, way).most for name in sorted(names)}
+                {name: self._summed(reader, name, direction).most for name in sorted(names)}
                 if nic
                 else {}
             )
             self.known[key] = dataclasses.replace(
-                self._summed(reader, key[1], way), elsewhere=elsewhere
+                self._summed(reader, key[1], direction), elsewhere=elsewhere
             )
         return self.known[key]
 
@@ -170,7 +170,7 @@ class _Desk:
         nic: Nic | None = self.ctx.claimed_nic(rank)
         return nic.name if nic is not None else ""
 
-    def _summed(self, reader: int | None, name: str, way: Direction) -> Due:
+    def _summed(self, reader: int | None, name: str, direction: Direction) -> Due:
         need = payload = both = 0.0
         messages = waited = 0
         for pair in self.point.pairs:
@@ -181,9 +181,9 @@ class _Desk:
                     or self._one_reader(pair)
                 ):
                     continue
-                need += self._need(pair, end, way)
-                payload += self._payload(pair, end, way)
-                waited += self._messages(pair, end, way)
+                need += self._need(pair, end, direction)
+                payload += self._payload(pair, end, direction)
+                waited += self._messages(pair, end, direction)
                 both += pair.payload_forward_bytes + pair.payload_backward_bytes
                 messages += pair.messages_forward + pair.messages_backward
         control = CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
@@ -196,19 +196,19 @@ class _Desk:
         apart = answers(self.point.pattern, self.point.form)  # such messages cannot be merged
         return Due(need, need, most, control, float(waited) if apart else None, payload=payload)
 
-    def _payload(self, pair: PairResult, rank: int, way: Direction) -> int:
-        forward = (rank == pair.origin) == (way == "tx")
+    def _payload(self, pair: PairResult, rank: int, direction: Direction) -> int:
+        forward = (rank == pair.origin) == (direction == "tx")
         return pair.payload_forward_bytes if forward else pair.payload_backward_bytes
 
-    def _messages(self, pair: PairResult, rank: int, way: Direction) -> int:
-        forward = (rank == pair.origin) == (way == "tx")
+    def _messages(self, pair: PairResult, rank: int, direction: Direction) -> int:
+        forward = (rank == pair.origin) == (direction == "tx")
         return pair.messages_forward if forward else pair.messages_backward
 
-    def _need(self, pair: PairResult, rank: int, way: Direction) -> float:
-        payload = float(self._payload(pair, rank, way))
+    def _need(self, pair: PairResult, rank: int, direction: Direction) -> float:
+        payload = float(self._payload(pair, rank, direction))
         if not answers(self.point.pattern, self.point.form):
             return payload
-        return payload + self._messages(pair, rank, way) * LEAST_HEADER
+        return payload + self._messages(pair, rank, direction) * LEAST_HEADER
 
 
 def pair_proof(ctx: Context, pair: PairResult, sightings: tuple[Sighting, ...]) -> PairProof:

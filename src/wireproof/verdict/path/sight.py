@@ -77,35 +77,35 @@ class Sighting:
 
 
 def blindly(
-    rank: int, name: str, way: Direction, due: Due, criteria: Criteria, remark: str
+    rank: int, name: str, direction: Direction, due: Due, criteria: Criteria, remark: str
 ) -> Sighting:
     """Nobody read this end."""
     kind = "small" if due.own < criteria.min_payload_bytes else "blind"
-    return Sighting(kind, rank, name, way, due.own, None, {}, 0.0, remark=remark)
+    return Sighting(kind, rank, name, direction, due.own, None, {}, 0.0, remark=remark)
 
 
 def look(
-    ledger: Ledger, rank: int, claimed: str, way: Direction, due: Due, criteria: Criteria
+    ledger: Ledger, rank: int, claimed: str, direction: Direction, due: Due, criteria: Criteria
 ) -> Sighting:
     """Hold what is due against the claimed port of ``ledger``; without a claim (""), against the
     busiest way out.
     """
-    name = claimed or _busiest(ledger, way)
+    name = claimed or _busiest(ledger, direction)
     if not name or name not in ledger.ports:
         remark = f"there is no port {claimed}" if claimed else "no port could be read"
-        return blindly(rank, claimed, way, due, criteria, remark)
-    found = _Look(ledger, rank, name, way, due, criteria).sighting()
+        return blindly(rank, claimed, direction, due, criteria, remark)
+    found = _Look(ledger, rank, name, direction, due, criteria).sighting()
     if not claimed and due.need < _STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
         # of so little, the busiest port need not be the one that carried it
         return replace(found, kind="background")
     return found
 
 
-def _busiest(ledger: Ledger, way: Direction) -> str:
+def _busiest(ledger: Ledger, direction: Direction) -> str:
     """The way out that carried most; others then show up as striping."""
     found = {
         name: crossed.bytes
-        for name, crossed in everywhere(ledger, way).items()
+        for name, crossed in everywhere(ledger, direction).items()
         if crossed.bytes is not None
     }
     return max(sorted(found), key=lambda name: found[name] or 0.0, default="")
@@ -115,23 +115,29 @@ class _Look:
     """One port with the others around it."""
 
     def __init__(
-        self, ledger: Ledger, rank: int, name: str, way: Direction, due: Due, criteria: Criteria
+        self,
+        ledger: Ledger,
+        rank: int,
+        name: str,
+        direction: Direction,
+        due: Due,
+        criteria: Criteria,
     ) -> None:
-        self.ledger, self.rank, self.name, self.way, self.due, self.criteria = (
+        self.ledger, self.rank, self.name, self.direction, self.due, self.criteria = (
             ledger,
             rank,
             name,
-            way,
+            direction,
             due,
             criteria,
         )
-        self.here = crossed_at(ledger, name, way)
-        self.around = others_than(ledger, name, way, self.here.bytes)
+        self.here = crossed_at(ledger, name, direction)
+        self.around = others_than(ledger, name, direction, self.here.bytes)
         self.others = {
             nic: self._unexplained(nic, one.bytes or 0.0) for nic, one in self.around.items()
         }
         loops = [
-            crossed_at(ledger, nic, way)
+            crossed_at(ledger, nic, direction)
             for nic, port in ledger.ports.items()
             if port.nic.kind == "loopback"
         ]
@@ -152,7 +158,7 @@ class _Look:
             self._kind(),
             self.rank,
             self.name,
-            self.way,
+            self.direction,
             due.own,
             None if here.bytes is None else here.bytes * share,
             self.others,

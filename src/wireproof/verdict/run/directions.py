@@ -21,7 +21,7 @@ from wireproof.verdict.issue import Issue
 
 __all__ = ["Stream", "blame", "direction_issues"]
 
-Way = Literal["sends", "receives"]
+Verb = Literal["sends", "receives"]
 _MIN_NODES = 3
 # share of the time by which slow streams may have waited longer than the others
 _MORE_WAITING = 0.05
@@ -42,7 +42,7 @@ class Stream:
     sure: bool = True
     """From enough samples to decide."""
     disturbed: str = ""
-    """What took the processor away meanwhile, in words."""
+    """What took the processor away meanwhile; "" when nothing did."""
     waited: float = 0.0
     """Share of the time that was waited for a processor."""
 
@@ -54,14 +54,14 @@ class Stream:
 @dataclass(frozen=True, slots=True)
 class Blame:
     node: str
-    way: Way
+    verb: Verb
     value: float
     reference: float
     streams: tuple[Stream, ...]
 
 
 def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issue], set[Subject]]:
-    """Issues, and the routes (both orders) that a blamed node explains: those are not told
+    """Issues, and the routes (both orders) that a blamed node explains: those are not said
     again.
     """
     kinds: dict[tuple[str, str, int, str], list[Stream]] = {}
@@ -84,7 +84,7 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
             if issue.severity == "fail"
             for s in one.streams
         }
-        explained_routes |= {way for s in sure for way in (s.route, s.route.back)}
+        explained_routes |= {verb for s in sure for verb in (s.route, s.route.back)}
     return issues, explained_routes
 
 
@@ -122,7 +122,7 @@ def blame(streams: list[Stream], peer_ratio: float) -> list[Blame]:
         candidates = [one for one in _candidates(left, reference) if _all_slow(one, peer_ratio)]
         if not candidates:
             break
-        worst = min(candidates, key=lambda one: (-len(one.streams), one.value, one.node, one.way))
+        worst = min(candidates, key=lambda one: (-len(one.streams), one.value, one.node, one.verb))
         found.append(worst)
         left = [s for s in left if s not in worst.streams]
     return found
@@ -149,12 +149,12 @@ def _doubt(one: Blame, streams: list[Stream], peer_ratio: float) -> str:
 def _candidates(streams: list[Stream], reference: float) -> list[Blame]:
     found = []
     for node in sorted({s.origin for s in streams} | {s.target for s in streams}):
-        ways: tuple[Way, Way] = ("sends", "receives")
-        for way in ways:
-            mine = tuple(s for s in streams if (s.origin if way == "sends" else s.target) == node)
+        verbs: tuple[Verb, Verb] = ("sends", "receives")
+        for verb in verbs:
+            mine = tuple(s for s in streams if (s.origin if verb == "sends" else s.target) == node)
             if len(mine) >= 2:
                 typical = 1.0 / statistics.median(1.0 / s.value for s in mine)
-                found.append(Blame(node, way, typical, reference, mine))
+                found.append(Blame(node, verb, typical, reference, mine))
     return found
 
 
@@ -164,14 +164,14 @@ def _upper_quartile(values: list[float]) -> float:
 
 
 def _node_issue(one: Blame, kind: tuple[str, str, int, str], doubt: str) -> Issue:
-    peers = sorted({s.target if one.way == "sends" else s.origin for s in one.streams})
-    toward = "to" if one.way == "sends" else "from"
+    peers = sorted({s.target if one.verb == "sends" else s.origin for s in one.streams})
+    toward = "to" if one.verb == "sends" else "from"
     text = (
-        f"{one.node} {one.way} at {goodput(one.value)} ({kind[0]} of {kind[2]} B, {toward} "
+        f"{one.node} {one.verb} at {goodput(one.value)} ({kind[0]} of {kind[2]} B, {toward} "
         f"{', '.join(peers)}); "
         f"every other direction reaches {goodput(one.reference)}{'; ' + doubt if doubt else ''}"
     )
-    direction: Direction = "tx" if one.way == "sends" else "rx"
+    direction: Direction = "tx" if one.verb == "sends" else "rx"
     evidence: Evidence = {
         "node": one.node,
         "direction": direction,

@@ -64,9 +64,9 @@ class Loss:
             if rose.get(_RESENT, 0) > 0:
                 host.at.append(point.id)
 
-    def issues(self, told: Sequence[Issue]) -> list[Issue]:
-        """One issue for each host that sent segments again; another where ``told`` says that
-        goodput is missing.
+    def issues(self, issues_so_far: Sequence[Issue]) -> list[Issue]:
+        """One issue for each host that sent segments again; another where ``issues_so_far`` say
+        that goodput is missing.
         """
         found: list[Issue] = []
         for reader, host in sorted(self.hosts.items()):
@@ -90,7 +90,7 @@ class Loss:
                     "retransmits", severity, Node(name), text, dict(evidence), host.at[0], _SPEAKS
                 )
             )
-            worst = _worst(told, name)
+            worst = _worst(issues_so_far, name)
             if worst is not None and (share is None or share >= _COSTS) and self._is_tcp():
                 text = f"{name} is slow and loses packets: {_words(host)}"
                 found.append(
@@ -121,9 +121,9 @@ def _words(host: _Host) -> str:
     )
 
 
-def _worst(told: Iterable[Issue], name: str) -> Severity | None:
+def _worst(issues_so_far: Iterable[Issue], name: str) -> Severity | None:
     """Of the issues about missing goodput that ``name`` sends; None where there is none."""
-    own = [one.severity for one in told if one.code in _SLOW and _sends(name, one.subject)]
+    own = [one.severity for one in issues_so_far if one.code in _SLOW and _sends(name, one.subject)]
     ranks: tuple[Severity, ...] = ("fail", "inconclusive")
     return next((severity for severity in ranks if severity in own), None)
 

@@ -188,7 +188,7 @@ def crowded(pair: PairResult) -> bool:
 
 
 def disturbance(pair: PairResult) -> str:
-    """What took the processor away, in words; "" when nothing did."""
+    """What took the processor away; "" when nothing did."""
     if not crowded(pair):
         return ""
     share = waited_share(pair)
@@ -232,7 +232,7 @@ def trouble_issues(
     issues = []
     for reader, counters in sorted(deltas.items()):
         who = ctx.node(reader)
-        # What the kernel's TCP sent again is told for the whole run (``loss``).
+        # What the kernel's TCP sent again is said of the whole run (``loss``).
         ports = {name: rose for name, rose in counters.items() if not name.startswith("ip/")}
         for group, rose in trouble_counters(ports).items():
             listed = ", ".join(f"{name} +{count}" for name, count in list(rose.items())[:4])

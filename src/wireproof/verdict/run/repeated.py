@@ -3,7 +3,7 @@ passes. Pure.
 
 Screens repeat the rounds of a few nodes. What is in doubt in one sample only because its interval
 is wide is settled by a sample of the same route, pattern and size that passes; it stays as it is in
-the results, and is told as a warning.
+the results, and is a warning.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from wireproof.verdict.path.carrier import RDMA_PROTOCOLS, mostly
 
 __all__ = ["other_protocol"]
 
-_WAYS: tuple[Direction, Direction] = ("tx", "rx")
+_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 
 
 def other_protocol(ports: Ports, link: LinkClaim | None, wanted: float) -> Reason | None:
@@ -50,6 +50,10 @@ def _seen(ports: Ports) -> Iterator[tuple[str, str, Crossed]]:
     """
     for host in ports.hosts:
         ledger, name = ports.ledger(host), ports.claimed_name(host)
-        for way in _WAYS:
-            found = {name: crossed_at(ledger, name, way)} if name else everywhere(ledger, way)
+        for direction in _DIRECTIONS:
+            found = (
+                {name: crossed_at(ledger, name, direction)}
+                if name
+                else everywhere(ledger, direction)
+            )
             yield from ((host.host, one, crossed) for one, crossed in found.items())

@@ -137,18 +137,22 @@ class Ports:
             names=tuple(dict.fromkeys(name for end in both for name in end.names)),
         )
 
-    def _end(self, host: HostTraffic, kind: Kind, way: Direction) -> Carried:
+    def _end(self, host: HostTraffic, kind: Kind, direction: Direction) -> Carried:
         ledger, name = self.ledger(host), self.claimed_name(host)
         if kind == "loopback":
             loops = [one for one, port in ledger.ports.items() if port.nic.kind == "loopback"]
-            return _total({one: crossed_at(ledger, one, way) for one in loops})
+            return _total({one: crossed_at(ledger, one, direction) for one in loops})
         if kind == "claimed":
             return _total(
-                {name: crossed_at(ledger, name, way)} if name else everywhere(ledger, way)
+                {name: crossed_at(ledger, name, direction)}
+                if name
+                else everywhere(ledger, direction)
             )
         if not name:
-            return _total({one: crossed_at(ledger, one, way) for one in inner(ledger)})
-        return _total(others_than(ledger, name, way, crossed_at(ledger, name, way).bytes))
+            return _total({one: crossed_at(ledger, one, direction) for one in inner(ledger)})
+        return _total(
+            others_than(ledger, name, direction, crossed_at(ledger, name, direction).bytes)
+        )
 
 
 def _answers(nic: Nic, name: str) -> bool:
@@ -206,18 +210,22 @@ def _port_from_view(port: PortTraffic, lower: list[str]) -> PortLedger:
     return PortLedger(nic=nic, tx=list(_entries(port.tx)), rx=list(_entries(port.rx)))
 
 
-def _entries(way: DirectionTraffic) -> Iterable[Entry]:
+def _entries(direction: DirectionTraffic) -> Iterable[Entry]:
     yield Entry(
-        carrier="kernel" if way.trouble else "any",
+        carrier="kernel" if direction.trouble else "any",
         level="stack",
-        bytes=way.bytes,
-        background=way.background,
-        quality="exact" if way.bytes is not None else "unreadable",
-        peak_bytes_per_s=way.peak_bytes_per_s,
-        counters=way.counters,
-        remark=way.trouble,
+        bytes=direction.bytes,
+        background=direction.background,
+        quality="exact" if direction.bytes is not None else "unreadable",
+        peak_bytes_per_s=direction.peak_bytes_per_s,
+        counters=direction.counters,
+        remark=direction.trouble,
     )
-    if way.trouble and way.bytes is not None:
+    if direction.trouble and direction.bytes is not None:
         yield Entry(
-            carrier="rdma", level="function", quality="unreadable", bytes=None, remark=way.trouble
+            carrier="rdma",
+            level="function",
+            quality="unreadable",
+            bytes=None,
+            remark=direction.trouble,
         )

@@ -121,3 +121,13 @@ def test_here_documents_know_their_lines_and_their_quotes() -> None:
         4: (("\ty",), True),
     }
     assert lines_inside(recipe) == {2, 5}
+
+
+@pytest.mark.parametrize("head", ["#!/bin/bash\ncat > /etc/modprobe.d/x.conf <<'EOF'\n", ""])
+def test_a_fix_keeps_the_end_of_a_line_however_long(head: str) -> None:
+    line = f"options hfi1 krcvqs=3,3,3,3,3,3,3 {'x' * 10_000} end"
+    text = f"{head}{line}\nEOF" if head else line
+    name = "setup.sh" if head else "/etc/modprobe.d/x.conf"
+    fixes = [found.fix for found in lint_text(text, name) if found.fix]
+    assert fixes
+    assert all(fix.endswith("x end") for fix in fixes)

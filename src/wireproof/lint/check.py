@@ -29,10 +29,10 @@ def lint_text(text: str, name: str, kind: Kind | None = None) -> list[LintFindin
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     recipe = Recipe(name, kind or detected(name, lines), lines)
     found: dict[tuple[str, int, int], LintFinding] = {}
-    for broken, exact in (*_line_ends(text, recipe), *_broken(recipe)):
+    for broken in (*_line_ends(text, recipe), *_broken(recipe)):
         if _allowed(lines, broken):
             continue
-        finding = _finding(recipe, broken, exact)
+        finding = _finding(recipe, broken)
         found.setdefault((finding.code, finding.line, finding.column), finding)
     ordered = sorted(
         found.values(), key=lambda finding: (finding.line, finding.column, finding.code)
@@ -40,31 +40,28 @@ def lint_text(text: str, name: str, kind: Kind | None = None) -> list[LintFindin
     return ordered[:MOST]
 
 
-def _broken(recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
-    """What is broken; True when the lines of the view are those of the file, so that the fix may
-    replace them.
-    """
+def _broken(recipe: Recipe) -> Iterator[Broken]:
     for view in views(recipe):
-        yield from ((broken, True) for broken in _checked(view))
+        yield from _checked(view)
         if view.kind == "script":
             for file in written(view):
                 if file.kind == "script":
                     yield from _inside(view, file)
 
 
-def _inside(view: Recipe, file: Written) -> Iterator[tuple[Broken, bool]]:
+def _inside(view: Recipe, file: Written) -> Iterator[Broken]:
     """What is broken in a script that the script writes, at its place. What is broken in another
     file that it writes is found by that file's own checks.
     """
     above = file.lines[0].number - 1 if file.lines else 0
-    inner = Recipe(view.name, "script", tuple(line.text for line in file.lines))
+    inner = Recipe(view.name, "script", tuple(line.with_text(line.text) for line in file.lines))
     for broken in _checked(inner):
         if not (file.expanded and broken.code in EXPANDED):
             last = broken.last and broken.last + above
-            yield replace(broken, line=broken.line + above, last=last), True
+            yield replace(broken, line=broken.line + above, last=last)
 
 
-def _line_ends(text: str, recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
+def _line_ends(text: str, recipe: Recipe) -> Iterator[Broken]:
     """The only thing that the lines of a recipe do not tell: how they end."""
     head = recipe.lines[0]
     if (
@@ -72,7 +69,7 @@ def _line_ends(text: str, recipe: Recipe) -> Iterator[tuple[Broken, bool]]:
         and text.startswith(f"{head}\r\n")
         and head.startswith(("#!", "#SBATCH"))
     ):
-        yield Broken("dos-line-ends", 1, len(head) + 1), False
+        yield Broken("dos-line-ends", 1, len(head) + 1)
 
 
 def _checked(view: Recipe) -> Iterator[Broken]:
@@ -82,9 +79,8 @@ def _checked(view: Recipe) -> Iterator[Broken]:
                 yield broken
 
 
-def _finding(recipe: Recipe, broken: Broken, exact: bool) -> LintFinding:
+def _finding(recipe: Recipe, broken: Broken) -> LintFinding:
     rule = RULES[broken.code]
-    fix = broken.fix if exact else None
     return LintFinding(
         code=rule.code,
         file=recipe.name,
@@ -92,12 +88,12 @@ def _finding(recipe: Recipe, broken: Broken, exact: bool) -> LintFinding:
         column=broken.column,
         last=broken.last or broken.line,
         message=_message(rule, broken.seen),
-        fix=fix or "",
+        fix=broken.fix or "",
         right=rule.right,
         why=rule.why,
         source=rule.source,
         severity=rule.severity,
-        safe=rule.safe and fix is not None,
+        safe=rule.safe and broken.fix is not None,
     )
 
 

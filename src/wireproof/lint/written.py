@@ -32,6 +32,11 @@ class Line:
     before: str = ""
     after: str = ""
 
+    @classmethod
+    def of(cls, number: int, text: str) -> Line:
+        """A whole line of the file; what is beyond any configuration line is only kept."""
+        return cls(number, text[:LONGEST_LINE], after=text[LONGEST_LINE:])
+
     def with_text(self, text: str) -> str:
         """The file's line with ``text`` in the place of this one."""
         return f"{self.before}{text}{self.after}"
@@ -96,7 +101,7 @@ def _heredoc(every: list[Command], at: int) -> Written | None:
     if heredoc is None or kind is None:
         return None
     body = enumerate(heredoc.lines, heredoc.line)
-    lines = tuple(Line(number, text[:LONGEST_LINE]) for number, text in body)
+    lines = tuple(Line.of(number, text) for number, text in body)
     return Written(path, kind, lines, whole=True, expanded=not heredoc.quoted)
 
 

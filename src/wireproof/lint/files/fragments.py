@@ -92,9 +92,7 @@ def fragments(recipe: Recipe, kind: Kind) -> Iterator[Fragment]:
 def whole(recipe: Recipe, picked: bool) -> Fragment:
     """The recipe itself, without lines that a tool fills in."""
     lines = enumerate(recipe.lines, start=1)
-    plain = tuple(
-        Line(number, text[:LONGEST_LINE]) for number, text in lines if not TEMPLATE.search(text)
-    )
+    plain = tuple(Line.of(number, text) for number, text in lines if not TEMPLATE.search(text))
     part = len(plain) < len(recipe.lines) or is_document(recipe) or picked
     return Fragment(recipe.kind, recipe.name, plain, quoted=part)
 
@@ -132,13 +130,12 @@ def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Fragment]:
     quotes are right.
     """
     profile = any(text.strip() == "[sysctl]" for text in recipe.lines)
-    lines = [
-        (n, text[:LONGEST_LINE]) for n, text in enumerate(recipe.lines, start=1) if n not in inside
-    ]
+    numbered = enumerate(recipe.lines, start=1)
+    lines = [Line.of(number, text) for number, text in numbered if number not in inside]
     for kind, shape in QUOTED.items():
         if kind == "ifcfg" or (kind == "sysctl" and profile):
             continue
-        hits = tuple(Line(number, text) for number, text in lines if shape.match(text))
+        hits = tuple(line for line in lines if shape.match(line.text))
         if kind == "modprobe":  # each line of a document is an example of its own
             yield from (Fragment(kind, "", (line,), quoted=True) for line in hits)
         elif hits:
@@ -146,16 +143,16 @@ def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Fragment]:
     yield from ifcfg_blocks(lines)
 
 
-def ifcfg_blocks(lines: list[tuple[int, str]]) -> Iterator[Fragment]:
+def ifcfg_blocks(lines: list[Line]) -> Iterator[Fragment]:
     """Runs of ``NAME=value`` lines, blank lines between allowed, of which one is surely an
     interface's.
     """
     shape = QUOTED["ifcfg"]
     run: list[Line] = []
-    for number, text in [*lines, (0, "end of the text")]:
-        if shape.match(text):
-            run.append(Line(number, text))
-        elif text.strip():
-            if any(IFCFG_MARK.match(line.text) for line in run):
+    for line in [*lines, Line(0, "end of the text")]:
+        if shape.match(line.text):
+            run.append(line)
+        elif line.text.strip():
+            if any(IFCFG_MARK.match(one.text) for one in run):
                 yield Fragment("ifcfg", "", tuple(run), quoted=True)
             run = []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.changed_runs import set_
 from tests.synthetic import World, run_of
 
-from wireproof.verdict import judge
+from wireproof.verdict import CATALOGUE, judge
+from wireproof.verdict.run.own_sockets import OF_A_LIBRARY
 
 
 @pytest.mark.parametrize("path", ["mgmt", "stripe"])
@@ -21,3 +24,9 @@ def test_our_own_sockets_are_never_told_of_mpi_variables(path: str) -> None:
         ), one
     assert any("ip route get" in one.advice for one in own.findings)
     assert any("UCX_" in one.advice for one in judge(run).findings)
+
+
+def test_the_list_is_that_of_the_codes_whose_advice_names_a_variable_of_a_library() -> None:
+    variable = re.compile(r"\b(UCX_|FI_|I_MPI_|PSM3_|MPIR_|OMPI_|btl_|LD_LIBRARY_PATH)")
+    named = {code for code, entry in CATALOGUE.items() if variable.search(entry.next_action)}
+    assert named == OF_A_LIBRARY

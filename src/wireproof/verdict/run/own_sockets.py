@@ -4,7 +4,6 @@ anything. Pure.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import msgspec
@@ -12,13 +11,30 @@ import msgspec
 from wireproof.model.finding import Finding
 from wireproof.verdict.context import Context
 
-__all__ = ["for_own_sockets"]
+__all__ = ["OF_A_LIBRARY", "for_own_sockets"]
 
-_OF_A_LIBRARY = re.compile(r"\b(UCX_|FI_|I_MPI_|PSM3_|MPIR_|OMPI_|btl_|LD_LIBRARY_PATH)")
+OF_A_LIBRARY = frozenset(
+    {
+        "library-mismatch",
+        "mixed-paths",
+        "nolocal-shm",
+        "off-wire",
+        "one-host",
+        "port-uncounted",
+        "rdma-instead-of-tcp",
+        "slow-start",
+        "striped",
+        "tcp-instead-of-rdma",
+        "traffic-off-wire",
+        "traffic-wrong-path",
+        "wrong-path",
+    }
+)
+"""Codes whose advice is about an MPI library's variables."""
 _ADVICE = (
     "These are our own sockets, bound to the claimed NIC's address: look at the routes of both "
-    "hosts (ip route get PEER"
-    " from ADDRESS, ip rule) and claim the NIC that is to be measured (--nic)."
+    "hosts (ip route get PEER from ADDRESS, ip rule) and claim the NIC that is to be measured "
+    "(--nic)."
 )
 
 
@@ -26,8 +42,6 @@ def for_own_sockets(ctx: Context, findings: Iterable[Finding]) -> list[Finding]:
     """``findings`` without advice about MPI libraries, where the sockets were our own."""
     own = ctx.run.open is not None and ctx.run.open.transport == "tcp"
     return [
-        msgspec.structs.replace(one, advice=_ADVICE)
-        if own and _OF_A_LIBRARY.search(one.advice)
-        else one
+        msgspec.structs.replace(one, advice=_ADVICE) if own and one.code in OF_A_LIBRARY else one
         for one in findings
     ]

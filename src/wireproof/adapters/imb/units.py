@@ -24,8 +24,8 @@ class Megabyte:
     """``bytes`` of one MB, None when nothing tells; ``doubt`` says what speaks against it ("" for
     nothing).
 
-    ``by_version``: the program's version tells, so that it holds for rows that have too few digits to
-    tell by themselves.
+    ``by_version``: the program's version tells, so that it holds for rows that have too few digits
+    to tell by themselves.
     """
 
     bytes: float | None

@@ -61,7 +61,7 @@ class Code:
     functions: list[Place] = field(default_factory=list)
     statements: int = 0
     wide: list[tuple[Path, int]] = field(default_factory=list)
-    told: int = 0
+    comments: int = 0
     """Lines of comments and docstrings."""
     filled: int = 0
     """Lines that are not blank."""
@@ -79,7 +79,7 @@ class Code:
             self.functions + other.functions,
             self.statements + other.statements,
             self.wide + other.wide,
-            self.told + other.told,
+            self.comments + other.comments,
             self.filled + other.filled,
             self.inside + other.inside,
         )
@@ -154,16 +154,21 @@ def _count_file(file: Path) -> Code:
     text = file.read_text(encoding="utf-8")
     lines = text.splitlines()
     code = Code(modules=[Place(file, 1, file.stem, len(lines))])
-    code.wide = [(file, i) for i, line in enumerate(lines, 1) if len(line) > WIDEST]
+    code.wide = [(file, i) for i, line in enumerate(lines, 1) if _is_wide(line)]
     code.filled = sum(bool(line.strip()) for line in lines)
-    code.told = sum(line.lstrip().startswith("#") for line in lines)
+    code.comments = sum(line.lstrip().startswith("#") for line in lines)
     for node in ast.walk(ast.parse(text, str(file))):
         code.statements += isinstance(node, ast.stmt)
-        code.told += text_lines(node)
+        code.comments += text_lines(node)
         if isinstance(node, Function):
             code.inside += sum(isinstance(inner, ast.stmt) for inner in _own(node))
             code.functions.append(_place(file, node))
     return code
+
+
+def _is_wide(line: str) -> bool:
+    """Too wide to be read; an order to a checker at the end of a line does not count."""
+    return len(re.sub(r"\s*#\s*(type: ignore|noqa).*", "", line)) > WIDEST
 
 
 def _place(file: Path, node: Function) -> Place:
@@ -224,7 +229,7 @@ def count_cpp(files: Iterable[Path]) -> Code:
         lines = text.splitlines()
         code.modules.append(Place(file, 1, file.name, len(lines)))
         code.filled += sum(bool(line.strip()) for line in lines)
-        code.told += sum(line.lstrip().startswith(("//", "/*", "*")) for line in lines)
+        code.comments += sum(line.lstrip().startswith(("//", "/*", "*")) for line in lines)
         for line, length in cpp_functions(text):
             code.functions.append(Place(file, line, "function", length))
     return code
@@ -300,9 +305,10 @@ def _limited(tree: Tree, models: list[tuple[str, ...]]) -> list[Row]:
     wide, modules = len(everything.wide), spread(one.lines for one in product.modules)
     return [
         Row("function lines", slashed(lengths), "p90 <= 25", lengths[1] <= 25, models=models[1]),
-        Row("  tests included", f"longest {longest}", "<= 80", longest <= 80),
+        Row("  longest", str(lengths[2]), "<= 40", lengths[2] <= FUNCTION_LIMIT),
+        Row("  longest of tests too", str(longest), "<= 60", longest <= 60),
         Row("module lines", slashed(modules), models=models[0]),
-        Row("  tests included", f"longest {largest}", "<= 600", largest <= 600),
+        Row("  longest of tests too", str(largest), "<= 600", largest <= 600),
         Row("complexity", slashed(branched), "p90 <= 9", branched[1] <= 9),
         Row("  highest", str(branched[2]), "<= 15", branched[2] <= COMPLEXITY_LIMIT, held=False),
         Row("parameters, most", str(most), "<= 7", most <= PARAMETER_LIMIT, held=False),
@@ -319,7 +325,7 @@ def _shown(tree: Tree, models: list[tuple[str, ...]]) -> list[Row]:
     modules = slashed(spread(one.lines for one in engine.modules))
     engine_tests = f"{tree.engine_tests.lines / max(1, engine.lines):.2f}"
     return [
-        Row("comments", _share(product.told, product.filled), models=models[2]),
+        Row("comments", _share(product.comments, product.filled), models=models[2]),
         Row("tests : code", f"{tree.tests.lines / max(1, product.lines):.2f}", models=models[3]),
         Row("decisions / 10 statements", f"{decisions / max(1, product.inside):.1f}"),
         Row("Python files", f"{len(product.modules)} of {len(everything.modules)}"),
@@ -327,7 +333,7 @@ def _shown(tree: Tree, models: list[tuple[str, ...]]) -> list[Row]:
         Row("Python statements", f"{product.statements} of {everything.statements}"),
         Row("C++ function lines", functions, models=models[1]),
         Row("C++ module lines", modules, models=models[0]),
-        Row("C++ comments", _share(engine.told, engine.filled), models=models[2]),
+        Row("C++ comments", _share(engine.comments, engine.filled), models=models[2]),
         Row("C++ tests : code", engine_tests, models=models[3]),
         Row("C++ lines", f"{engine.lines} of {engine.lines + tree.engine_tests.lines}"),
     ]

@@ -54,7 +54,6 @@ def own(world: World, *, pcie: str = "") -> Judgement:
 
 
 # --- what is not known
-# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("link", "line"), [("1gbe", 125.0), ("10gbe", 1250.0), ("25gbe", 3125.0)])
@@ -155,7 +154,6 @@ def test_a_shortfall_of_a_rate_that_is_an_upper_limit_is_a_doubt() -> None:
 
 
 # --- PCI Express
-# ------------------------------------------------------------------------------------------------
 
 
 def test_generation_six_is_flits_and_no_line_code() -> None:
@@ -180,7 +178,6 @@ def test_twelve_lanes_are_three_quarters_of_sixteen() -> None:
 
 
 # --- rendezvous and exchange
-# ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -254,7 +251,6 @@ def test_both_directions_at_once_are_judged_alike(each: float, verdict: str) -> 
 
 
 # --- floors
-# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("link", ["sdr", "ddr", "qdr", "roce10", "roce100", "truescale"])
@@ -296,7 +292,6 @@ def test_polling_sockets_are_no_shared_memory(start: float) -> None:
 
 
 # --- the upper limit of latency
-# -----------------------------------------------------------------------------------
 
 
 def slow_start(found: Judgement) -> set[str]:
@@ -329,7 +324,6 @@ def test_a_crowded_host_may_answer_late() -> None:
 
 
 # --- what the protocol costs and not the link
-# --------------------------------------------------------------------
 
 
 def slow_pingpongs(run: Run, factor: float) -> Run:

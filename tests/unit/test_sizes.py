@@ -56,7 +56,7 @@ def _tree(root: Path, functions: list[int]) -> sizes.Tree:
 
 
 @pytest.mark.parametrize(
-    ("functions", "status"), [([25] * 20, 0), ([25] * 20 + [26] * 20, 1), ([5] * 20 + [81], 1)]
+    ("functions", "status"), [([25] * 20, 0), ([25] * 20 + [26] * 20, 1), ([5] * 20 + [41], 1)]
 )
 def test_a_limit_that_is_held_fails_the_check(
     tmp_path: Path, functions: list[int], status: int, capsys: pytest.CaptureFixture[str]
@@ -100,3 +100,9 @@ const char* g(int a,
 }
 """
     assert list(sizes.cpp_functions(source)) == [(4, 1), (8, 6)]
+
+
+def test_an_order_to_a_checker_does_not_make_a_line_wide(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "a.py").write_text(f"a = {'1' * 90}  # noqa: E501\nb = {'1' * 97}\n")
+    assert [line for _, line in sizes.measured(tmp_path).everything.wide] == [2]

@@ -74,7 +74,10 @@ def qemu_argv(
     ``fabric`` is the descriptor of the socket that is its cable, ``port`` is ours for its sshd.
     """
     number = NAMES.index(name) + 1
-    words = f"vm.name={name} vm.life={LIFE_S} vm.fabric={fabric_address(name)}/24 vm.control={_control(name, 15)}/24"
+    words = (
+        f"vm.name={name} vm.life={LIFE_S} vm.fabric={fabric_address(name)}/24 "
+        f"vm.control={_control(name, 15)}/24"
+    )
     guard = ["setpriv", "--pdeathsig", "KILL"]
     share = "security_model=none,readonly=on,multidevs=remap"
     return [
@@ -141,9 +144,10 @@ def _lay_session(folder: Path, ports: dict[str, int]) -> None:
         )
     (session / "authorized").write_bytes((folder / "user.pub").read_bytes())
     (session / "sshd").write_text(
-        "HostKey /run/vm/host\nAuthorizedKeysFile /run/vm/authorized\nStrictModes no\nUsePAM no\nPidFile none\n"
-        "PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nUseDNS no\n"
-        "PrintMotd no\nPrintLastLog no\n",
+        "HostKey /run/vm/host\nAuthorizedKeysFile /run/vm/authorized\n"
+        "StrictModes no\nUsePAM no\nPidFile none\n"
+        "PasswordAuthentication no\nKbdInteractiveAuthentication no\n"
+        "PermitRootLogin yes\nUseDNS no\nPrintMotd no\nPrintLastLog no\n",
         encoding="utf-8",
     )
     # sshd lets nobody in whose account is locked, or whose entry it cannot read; ours has no
@@ -156,10 +160,10 @@ def _lay_session(folder: Path, ports: dict[str, int]) -> None:
     key = " ".join((session / "host.pub").read_text(encoding="utf-8").split()[:2])
     (folder / "known").write_text(f"vm {key}\n", encoding="utf-8")
     common = (
-        f"Host *\n  HostName 127.0.0.1\n  HostKeyAlias vm\n  User root\n  IdentityFile {folder}/user\n"
-        f"  IdentitiesOnly yes\n  IdentityAgent none\n  UserKnownHostsFile {folder}/known\n"
-        "  GlobalKnownHostsFile none\n  StrictHostKeyChecking yes\n  BatchMode yes\n  LogLevel ERROR\n"
-        "  ConnectTimeout 20\n"
+        "Host *\n  HostName 127.0.0.1\n  HostKeyAlias vm\n  User root\n"
+        f"  IdentityFile {folder}/user\n  IdentitiesOnly yes\n  IdentityAgent none\n"
+        f"  UserKnownHostsFile {folder}/known\n  GlobalKnownHostsFile none\n"
+        "  StrictHostKeyChecking yes\n  BatchMode yes\n  LogLevel ERROR\n  ConnectTimeout 20\n"
     )
     ways = "".join(f"Host {name}\n  Port {port}\n" for name, port in ports.items())
     (folder / "ssh.conf").write_text(ways + common, encoding="utf-8")

@@ -123,7 +123,8 @@ def test_rxe_inside_one_machine_moves_its_own_counters_and_no_interface(machines
     before = counters(machines, "v1")
     machines.say(
         "v1",
-        f"{perftest('ib_write_bw')} >/dev/null 2>&1 </dev/null & sleep 3; {perftest('ib_write_bw', 'v1')}",
+        f"{perftest('ib_write_bw')} >/dev/null 2>&1 </dev/null & sleep 3; "
+        f"{perftest('ib_write_bw', 'v1')}",
     )
     seen = rise(before, counters(machines, "v1"))
     assert seen["hw_counters/sent_pkts"] >= MESSAGES * SIZE // 4096

@@ -179,7 +179,7 @@ def _first(entries: Iterable[Entry]) -> Entry | None:
 
 
 def _parts(entries: Sequence[Entry]) -> Crossed:
-    """The carriers that are told apart, added up."""
+    """The carriers that have counters of their own, added up."""
     found = []
     for carrier in ("kernel", "rdma", "psm"):
         part = _part([entry for entry in entries if entry.carrier == carrier])

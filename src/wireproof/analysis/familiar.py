@@ -43,7 +43,10 @@ def familiar(point: PointRecord, pair: PairResult) -> Familiar | None:
         )
     if not value > 0:
         return None
-    ways = 2 if point.pattern == "exchange" else 1
+    directions = 2 if point.pattern == "exchange" else 1
     return Familiar(
-        point.formula, value / 1e3, ways * point.message_bytes / value * 1e3, ways * 1e9 / value
+        point.formula,
+        value / 1e3,
+        directions * point.message_bytes / value * 1e3,
+        directions * 1e9 / value,
     )

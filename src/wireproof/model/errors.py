@@ -10,7 +10,7 @@ __all__ = ["BadInput", "CouldNotMeasure", "WireproofError"]
 
 
 class WireproofError(Exception):
-    """Base of all errors that are told to the user as one sentence, without a traceback."""
+    """Base of all errors that the user sees as one sentence, without a traceback."""
 
     exit_status = 4
 

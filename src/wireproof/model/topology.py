@@ -2,11 +2,13 @@
 
 A file looks like this; ``nodes`` is a count (n1, n2, ...) or a list of names::
 
-    nodes = 4 share = ["ipc"]              # optional: what the nodes do not have for themselves
+    nodes = 4
+    share = ["ipc"]              # optional: what the nodes do not have for themselves
     wire = "store-and-forward"   # optional: how the links keep their rates; token-bucket by default
-    latency = "50us"             # optional: added to each frame on its way from node to node; not
-    for token-bucket loss = "0.1%"                # optional: of the frames on that way; not for
-    token-bucket seed = 1                     # optional: of the loss
+    latency = "50us"             # optional: added to each frame from node to node; not for
+                                 # token-bucket
+    loss = "0.1%"                # optional: of these frames; not for token-bucket
+    seed = 1                     # optional: of the loss
 
     [[network]]
     name = "hsn"
@@ -35,6 +37,7 @@ from typing import Any, Literal
 import msgspec
 
 from wireproof.model.errors import BadInput
+from wireproof.model.subject import Direction
 from wireproof.model.toml import read_toml
 from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
 
@@ -54,7 +57,6 @@ __all__ = [
     "parse_topology",
 ]
 
-Direction = Literal["tx", "rx", ""]
 FaultKind = Literal["rate", "loss", "delay", "down"]
 Share = Literal["uts", "ipc", "mount", "pid", "shm"]
 Wire = Literal["token-bucket", "store-and-forward"]

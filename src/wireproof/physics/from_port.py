@@ -31,7 +31,7 @@ _MOST_LANES = 16
 _MOST_GBPS = 6400.0
 
 # The speed of these says nothing of a wire: it is a constant of the driver, or what a hypervisor
-# was told to say.
+# is set to say.
 _MADE_UP = (
     "veth",
     "netkit",

@@ -44,23 +44,23 @@ def facts(section: Section) -> list[Fact]:
     """Provenance as name and value: what was asked for first, then what answered, then how it was
     started.
     """
-    run, told = section.run, section.run.provenance
+    run, known = section.run, section.run.provenance
     environment: list[Fact] = [
         ("environment set", clean(f"{name}={value}", 500), True)
-        for name, value in sorted(told.environment.items())
+        for name, value in sorted(known.environment.items())
     ]
     return [
-        ("MPI", clean(told.mpi), False),
+        ("MPI", clean(known.mpi), False),
         *_libraries(run),
-        ("engine", clean(told.engine), True),
+        ("engine", clean(known.engine), True),
         *_engine(run),
-        ("launcher", clean(told.launcher), False),
-        ("started", clean(told.started), False),
-        ("command", clean(shlex.join(told.argv), 2000), True),
+        ("launcher", clean(known.launcher), False),
+        ("started", clean(known.started), False),
+        ("command", clean(shlex.join(known.argv), 2000), True),
         *environment,
         *_claim(run),
-        ("wireproof", clean(told.wireproof), False),
-        *[("note", clean(note), False) for note in told.notes],
+        ("wireproof", clean(known.wireproof), False),
+        *[("note", clean(note), False) for note in known.notes],
     ]
 
 

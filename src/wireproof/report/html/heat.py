@@ -3,7 +3,7 @@ attainable.
 
 Colours go from dark orange (slow) over white to blue (full rate): safe for colour-blind readers,
 and lightness alone tells the order up to full rate. A failed direction is outlined and worded as
-well, never told by colour alone.
+well, never shown by colour alone.
 """
 
 from __future__ import annotations

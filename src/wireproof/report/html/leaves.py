@@ -2,7 +2,7 @@
 one small SVG.
 
 Without a fabric, neighbours by name stand for a leaf. Cells of one shade in a row are one stroke,
-so that 313 x 313 leaves stay far below a megabyte. The slowest are told in words as well.
+so that 313 x 313 leaves stay far below a megabyte. The slowest are named below it as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The report page: one self-contained HTML file that needs no network and allows none.
 
 The page's content security policy forbids every connection and runs only the scripts whose hashes
-it lists, so that nothing that a node told us can become code, even if escaping had a hole.
+it lists, so that nothing from a node can become code, even if escaping had a hole.
 """
 
 from __future__ import annotations

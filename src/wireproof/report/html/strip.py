@@ -2,7 +2,7 @@
 marked and numbered.
 
 One SVG without scripts. Ten thousand nodes make two paths: above ``MOST_COLUMNS`` a column stands
-for several neighbours and shows the slowest of them. A culprit is told by a mark and a number,
+for several neighbours and shows the slowest of them. A culprit is shown by a mark and a number,
 never by colour alone.
 """
 
@@ -266,9 +266,9 @@ def _alt(count: int, rows: list[_Seen]) -> str:
         if one.culprit
     ]
     more = f" and {len(bad) - 8} more" if len(bad) > 8 else ""
-    told = f"Culprits: {', '.join(bad[:8])}{more}" if bad else "No culprit"
+    culprits = f"Culprits: {', '.join(bad[:8])}{more}" if bad else "No culprit"
     least = quantity.percent(min((one.share for one in rows), default=None))
     return (
-        f"Strip of {count} nodes, two rows of bars: sends and receives. {told}. Least: {least} "
+        f"Strip of {count} nodes, two rows of bars: sends and receives. {culprits}. Least: {least} "
         "of what is expected."
     )

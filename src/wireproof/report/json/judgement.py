@@ -93,13 +93,13 @@ def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> Ju
         for name in JudgedSeries.__struct_fields__
         if hasattr(series, name)
     }
-    told = {
+    shown = {
         name: getattr(verdict, name)
         for name in JudgedSeries.__struct_fields__
         if hasattr(verdict, name)
     }
     share = best * 8 / rate if best is not None and rate else None
-    return JudgedSeries(**kept, **told, share_of_nominal=share)
+    return JudgedSeries(**kept, **shown, share_of_nominal=share)
 
 
 def encoded(value: msgspec.Struct) -> bytes:

@@ -121,8 +121,8 @@ def _path(section: Section) -> str:
     proof, pairs = section.judgement.proof, results(section.judgement)
     good = sum(pair.proof == "on-wire" for pair in pairs)
     how = f"{good} of {len(pairs)} results on-wire" if good and proof != "on-wire" else ""
-    told = ", ".join(part for part in (how, counted_at(pairs)) if part)
-    return f"{proof} ({told})" if told else proof
+    remarks = ", ".join(part for part in (how, counted_at(pairs)) if part)
+    return f"{proof} ({remarks})" if remarks else proof
 
 
 def _counts(section: Section) -> str:

@@ -81,7 +81,7 @@ def _trials(setting: Setting, lab: Lab) -> None:
         "at most",
         "a check that failed counts",
     )
-    add_longest(setting, GROUP, seconds, 60.0)
+    add_longest(setting, GROUP, seconds, 45.0)
 
 
 def run(setting: Setting) -> None:

@@ -295,7 +295,7 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
 
 def _number(text: str) -> int | float:
     digits = text.rstrip("KMGTi")
-    value = float(digits) if "." in digits else int(digits)
+    value: int | float = float(digits) if "." in digits else int(digits)
     return value * _UNITS.get(text[len(digits) :], 1)
 
 
@@ -363,7 +363,7 @@ def _compared(sign: str, left: Node, right: Node) -> Node:
     return evaluate
 
 
-_STEPS: dict[str, Callable[[Any, Any], int | float]] = {
+_STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -379,6 +379,7 @@ def _calculated(sign: str, left: Node, right: Node) -> Node:
             return UNKNOWN
         if sign == "/" and other == 0:
             return UNKNOWN
-        return _STEPS[sign](one, other)
+        result: Value = _STEPS[sign](one, other)
+        return result
 
     return evaluate

@@ -1,0 +1,179 @@
+"""The catalogue of settings, read from TOML texts. Pure.
+
+An entry with a mistake costs itself alone: it is left out, and one sentence names its file, the
+place, what is wrong and the nearest right word. The others still count.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from wireproof.audit.expression import Expression, parse
+from wireproof.audit.machine import GLOBS, HOST_FILES, NAMES
+from wireproof.model.errors import BadInput
+from wireproof.model.plan import FactRequest
+from wireproof.model.setting import PROFILES, Profile, Read, Setting
+from wireproof.model.toml import read_toml
+
+__all__ = ["Catalogue", "Entry", "catalogue_of", "requests"]
+
+_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": set()}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A setting with its conditions parsed. ``when``: of each of its places."""
+
+    setting: Setting
+    applies: Expression
+    good: dict[Profile, Expression]
+    when: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """``skipped``: one sentence for each entry that cannot be used."""
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+
+    def get(self, name: str) -> Entry:
+        """``BadInput`` with the nearest names when there is no such setting."""
+        if name in self.entries:
+            return self.entries[name]
+        near = difflib.get_close_matches(name, self.entries, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "audit --list names them all."
+        raise BadInput(f"no setting is called {name!r}; {hint}")
+
+
+def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
+    """All settings of the TOML ``texts`` (file name to text)."""
+    entries: dict[str, Entry] = {}
+    skipped: list[str] = []
+    for name, text in sorted(texts.items()):
+        try:
+            document = read_toml(text, name)
+        except BadInput as error:
+            skipped.append(str(error))
+            continue
+        for number, raw in enumerate(document.get("setting", ()), 1):
+            try:
+                entry = _entry(raw)
+                if entry.setting.id in entries:
+                    raise BadInput("its id is used before.")
+                entries[entry.setting.id] = entry
+            except BadInput as error:
+                title = raw.get("id", f"setting {number}") if isinstance(raw, dict) else number
+                skipped.append(f"{name}, line {_line(text, raw, number)}: {title}: {error}")
+    for entry in list(entries.values()):
+        if wrong := _unknown_names(entry, entries):
+            skipped.append(f"{entry.setting.id}: {wrong}")
+            del entries[entry.setting.id]
+    return Catalogue(entries, tuple(skipped))
+
+
+def _line(text: str, raw: Any, number: int) -> int:
+    """Where the entry begins."""
+    starts = [found.start() for found in re.finditer(r"^\s*\[\[setting\]\]", text, re.MULTILINE)]
+    at = starts[number - 1] if number <= len(starts) else 0
+    return text.count("\n", 0, at) + 1
+
+
+def _entry(raw: Any) -> Entry:
+    try:
+        setting = msgspec.convert(raw, Setting)
+    except msgspec.ValidationError as error:
+        raise BadInput(_hinted(str(error))) from error
+    if not _ID.fullmatch(setting.id):
+        raise BadInput(f"the id {setting.id!r} is not lower case words joined by '-'.")
+    wrong = [name for name in (*setting.good, *setting.wanted) if name not in ("any", *PROFILES)]
+    if wrong:
+        raise BadInput(f"no profile is called {wrong[0]!r}; there are {', '.join(PROFILES)}.")
+    for read in setting.reads:
+        _check_place(setting, read)
+    return Entry(
+        setting,
+        parse(setting.applies),
+        {profile: parse(setting.condition(profile) or "true") for profile in PROFILES},
+        tuple(parse(read.when or "true") for read in setting.reads),
+    )
+
+
+def _hinted(error: str) -> str:
+    """msgspec's sentence, with the nearest of our words where one is unknown."""
+    found = re.search(r"unknown field `([^`]+)`", error)
+    if found is None:
+        return error
+    near = difflib.get_close_matches(found.group(1), Setting.__struct_fields__, n=1)
+    return f"{error}; did you mean {near[0]}?" if near else error
+
+
+def _check_place(setting: Setting, read: Read) -> None:
+    if bool(read.file) == bool(read.command):
+        raise BadInput("a place to read is a file or a command.")
+    text = read.file or " ".join(read.command)
+    for name in re.findall(r"\{(\w*)\}", text):
+        if name not in _PLACES[setting.scope]:
+            raise BadInput(f"{{{name}}} is not known in {text!r} of scope {setting.scope}.")
+    if setting.scope == "each" and "*" not in read.file:
+        raise BadInput(f"scope each needs a * in {text!r}.")
+
+
+def _unknown_names(entry: Entry, entries: Mapping[str, Entry]) -> str:
+    """What a condition names that nobody can know; "" when all is well."""
+    known = {"value", *NAMES}
+    if any(name.startswith("setting:") for when in entry.when for name in when.names):
+        return "a place's condition names no other setting."
+    for expression in (entry.applies, *entry.good.values(), *entry.when):
+        for name in sorted(expression.names):
+            if name.startswith("setting:"):
+                other = name.partition(":")[2]
+                if other not in entries:
+                    return f"{expression.text!r} names the setting {other!r}, which is not there."
+            elif name not in known and not name.startswith("exists:"):
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                return f"{expression.text!r} names {name!r}, which is not known{hint}"
+    return ""
+
+
+def requests(catalogue: Catalogue, nics: Iterable[str] = ()) -> tuple[FactRequest, ...]:
+    """What to ask of a host, so that every entry can be judged. A place of scope nic or rdma is
+    asked for by a pattern; commands are asked for each of ``nics``.
+    """
+    files = dict.fromkeys(HOST_FILES)
+    globs = dict.fromkeys(GLOBS)
+    commands: dict[tuple[str, ...], None] = {}
+    for entry in catalogue.entries.values():
+        for read in entry.setting.reads:
+            if read.command:
+                commands.update(dict.fromkeys(_filled(read.command, nics)))
+            else:
+                path = re.sub(r"\{\w+\}", "*", read.file)
+                (globs if "*" in path else files)[path] = None
+        for expression in (entry.applies, *entry.good.values(), *entry.when):
+            files.update(
+                dict.fromkeys(
+                    name.partition(":")[2]
+                    for name in expression.names
+                    if name.startswith("exists:")
+                )
+            )
+    return (
+        *(FactRequest(kind="file", path=path) for path in files),
+        *(FactRequest(kind="glob", path=path, limit_bytes=16384) for path in globs),
+        *(FactRequest(kind="command", argv=argv, limit_bytes=1 << 18) for argv in commands),
+    )
+
+
+def _filled(argv: tuple[str, ...], nics: Iterable[str]) -> list[tuple[str, ...]]:
+    if not any("{nic}" in word for word in argv):
+        return [argv]
+    return [tuple(word.replace("{nic}", nic) for word in argv) for nic in nics]

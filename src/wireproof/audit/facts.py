@@ -1,0 +1,88 @@
+"""The raw texts of one host, by the place where they stood. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from wireproof.model.record import FactFrame
+
+__all__ = ["Answer", "HostFacts"]
+
+_WORDS = {
+    "missing": "is not there",
+    "denied": "may not be read (needs root)",
+    "timeout": "did not answer in time",
+    "failed": "could not be read",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one place said. ``text`` None: nothing, and ``why`` says so. ``absent``: it is known not
+    to be there.
+    """
+
+    place: str
+    text: str | None
+    why: str = ""
+    absent: bool = False
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """Files by path and commands by argument list, as one host answered."""
+
+    host: str
+    files: dict[str, FactFrame] = field(default_factory=dict)
+    globs: dict[str, FactFrame] = field(default_factory=dict)
+    commands: dict[tuple[str, ...], FactFrame] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, host: str, frames: Iterable[FactFrame]) -> HostFacts:
+        """The facts of one rank's frames; what was asked for twice counts once."""
+        found = cls(host)
+        for frame in frames:
+            if frame.kind == "command":
+                found.commands.setdefault(tuple(frame.argv), frame)
+            else:
+                place = found.files if frame.kind == "file" else found.globs
+                place.setdefault(frame.path, frame)
+        return found
+
+    def file(self, path: str) -> Answer:
+        frame = self.files.get(path)
+        if frame is None and self._was_looked_for(path):
+            return Answer(path, None, _WORDS["missing"], absent=True)
+        return _answer(path, frame)
+
+    def command(self, argv: tuple[str, ...]) -> Answer:
+        return _answer(" ".join(argv), self.commands.get(argv))
+
+    def matching(self, pattern: str) -> list[str]:
+        """Paths that match ``pattern``, whose ``*`` stays within one folder, in their order."""
+        parts = pattern.split("/")
+        found = [path for path in self.files if _matches(path.split("/"), parts)]
+        return sorted(path for path in found if self.files[path].status != "missing")
+
+    def _was_looked_for(self, path: str) -> bool:
+        """A pattern that was listed and does not list ``path`` says that it is not there."""
+        parts = path.split("/")
+        return any(
+            frame.status in ("ok", "missing") and _matches(parts, pattern.split("/"))
+            for pattern, frame in self.globs.items()
+        )
+
+
+def _matches(parts: list[str], patterns: list[str]) -> bool:
+    return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
+
+
+def _answer(place: str, frame: FactFrame | None) -> Answer:
+    if frame is None:
+        return Answer(place, None, "was not asked for")
+    if frame.status != "ok":
+        why = frame.reason or _WORDS[frame.status]
+        return Answer(place, None, why, absent=frame.status == "missing")
+    return Answer(place, frame.text)

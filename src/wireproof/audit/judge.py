@@ -1,0 +1,259 @@
+"""One machine held against the catalogue: a result for every setting. Pure.
+
+Zero evidence never passes: what could not be read is ``unknown`` and says what was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from wireproof.audit.catalogue import Catalogue, Entry
+from wireproof.audit.expression import UNKNOWN, Unknown, Value
+from wireproof.audit.machine import Instance, Machine
+from wireproof.audit.values import part_of, typed
+from wireproof.model.setting import AuditResult, Fix, Profile, Read, Setting, Status
+
+__all__ = ["Reading", "judge_machine", "reading_of", "shown"]
+
+_WHOLE = Instance("", {}, {})
+_LONGEST_SHOWN = 120
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one instance's places said. ``text``: as it stood there. ``absent``: all of them are
+    known not to be there. ``place``: the one that answered.
+    """
+
+    value: Value
+    text: str
+    place: str
+    evidence: tuple[str, ...]
+    absent: bool = False
+
+
+def judge_machine(
+    machine: Machine, catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
+) -> list[AuditResult]:
+    """A result for each entry and instance, in the catalogue's order."""
+    wanted = set(only)
+    judged = _Judge(machine, catalogue, profile)
+    return [
+        result
+        for name, entry in catalogue.entries.items()
+        if not wanted or name in wanted
+        for result in judged.results(entry)
+    ]
+
+
+class _Judge:
+    def __init__(self, machine: Machine, catalogue: Catalogue, profile: Profile) -> None:
+        self.machine, self.catalogue, self.profile = machine, catalogue, profile
+
+    def results(self, entry: Entry) -> list[AuditResult]:
+        instances = self._instances(entry)
+        if not instances:
+            return [self._none(entry)]
+        return [self._result(entry, instance) for instance in instances]
+
+    def _instances(self, entry: Entry) -> list[Instance]:
+        match entry.setting.scope:
+            case "nic":
+                return list(self.machine.nics)
+            case "rdma":
+                return list(self.machine.rdma)
+            case "each":
+                return _each(self.machine, entry.setting)
+        return [_WHOLE]
+
+    def _none(self, entry: Entry) -> AuditResult:
+        """There is no such interface, port or file."""
+        lacking = {"nic": "fabric interface", "rdma": "RDMA port"}.get(entry.setting.scope, "")
+        why = f"no {lacking}" if lacking else f"nothing matches {entry.setting.reads[0].file}"
+        applies = entry.applies.holds(self._lookup(_WHOLE, UNKNOWN))
+        status: Status = "unknown" if applies and not lacking else "not-applicable"
+        return self._made(entry.setting, _WHOLE, status, f"{why} was found on this host")
+
+    def _result(self, entry: Entry, instance: Instance) -> AuditResult:
+        setting = entry.setting
+        applies = entry.applies.holds(self._lookup(instance, UNKNOWN))
+        if applies is False:
+            why = f"it counts where {entry.applies.text}"
+            return self._made(setting, instance, "not-applicable", why)
+        reading = reading_of(self.machine, entry, instance, self._lookup(instance, UNKNOWN))
+        if isinstance(reading.value, Unknown):
+            return self._unread(entry, instance, reading, applies)
+        if applies is None:
+            why = f"whether it counts here ({entry.applies.text}) could not be read"
+            return self._made(setting, instance, "unknown", why, reading)
+        holds = entry.good[self.profile].holds(self._lookup(instance, reading.value))
+        return self._made(setting, instance, *_verdict(setting, holds, self.profile), reading)
+
+    def _unread(
+        self, entry: Entry, instance: Instance, reading: Reading, applies: bool | None
+    ) -> AuditResult:
+        if reading.absent and applies is not None:
+            why = f"this system does not have it: {'; '.join(reading.evidence)}"
+            return self._made(entry.setting, instance, "not-applicable", why, reading)
+        why = "; ".join(reading.evidence) or "no place to read it is known for this system"
+        return self._made(entry.setting, instance, "unknown", why, reading)
+
+    def _lookup(self, instance: Instance, value: Value) -> _Names:
+        return _Names(self.machine, self.catalogue, instance, value)
+
+    def _made(
+        self,
+        setting: Setting,
+        instance: Instance,
+        status: Status,
+        message: str,
+        reading: Reading | None = None,
+    ) -> AuditResult:
+        failed = status == "fail"
+        return AuditResult(
+            id=setting.id,
+            host=self.machine.facts.host,
+            status=status,
+            instance=instance.label,
+            seen=shown(reading.text) if reading else "",
+            wanted=setting.wish(self.profile),
+            message=f"{setting.title}: {message}",
+            evidence=list(reading.evidence) if reading else [],
+            expected_effect=setting.effect if failed else None,
+            fix=_fix_text(setting.fix, instance, reading) if failed else "",
+            undo=setting.fix.undo if failed and setting.fix else "",
+        )
+
+
+def _verdict(setting: Setting, holds: bool | None, profile: Profile) -> tuple[Status, str]:
+    if holds is None:
+        return "unknown", f"its condition ({setting.condition(profile)}) needs what was not read"
+    if holds:
+        return "pass", "as it should be" if setting.condition(profile) else "for information"
+    return "fail", setting.why
+
+
+class _Names:
+    """The names of one condition: of the instance, the host, other settings and files."""
+
+    def __init__(
+        self, machine: Machine, catalogue: Catalogue, instance: Instance, value: Value
+    ) -> None:
+        self.machine, self.catalogue, self.instance, self.value = (
+            machine,
+            catalogue,
+            instance,
+            value,
+        )
+
+    def __call__(self, name: str) -> Value:
+        kind, _, rest = name.partition(":")
+        if name == "value":
+            return self.value
+        if kind == "setting":
+            return self._other(rest)
+        if kind == "exists":
+            answer = self.machine.facts.file(rest)
+            return True if answer.text is not None else False if answer.absent else UNKNOWN
+        return self.instance.names.get(name, self.machine.names.get(name, UNKNOWN))
+
+    def _other(self, name: str) -> Value:
+        """Another setting's value, of the same instance where it has the same scope."""
+        entry = self.catalogue.entries.get(name)
+        if entry is None or entry.setting.scope == "each":
+            return UNKNOWN
+        same = entry.setting.scope != "host"
+        instance = self.instance if same else _WHOLE
+        return reading_of(self.machine, entry, instance, self).value
+
+
+def reading_of(
+    machine: Machine, entry: Entry, instance: Instance, lookup: _Names | Mapping[str, Value]
+) -> Reading:
+    """The first place of the entry that answers with a value."""
+    evidence: list[str] = []
+    absent = True
+    for read, when in zip(entry.setting.reads, entry.when, strict=True):
+        if when.holds(lookup) is False:
+            continue
+        found = _one_place(machine, entry.setting, read, instance)
+        evidence += found.evidence
+        if not isinstance(found.value, Unknown):
+            return Reading(found.value, found.text, found.place, tuple(evidence))
+        absent = absent and found.absent
+    return Reading(UNKNOWN, "", "", tuple(evidence), absent and bool(evidence))
+
+
+def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instance) -> Reading:
+    form = read.form or setting.form
+    argv = tuple(_filled(word, instance) for word in read.command)
+    path = instance.places.get("file") or _filled(read.file, instance)
+    answer = machine.facts.command(argv) if read.command else machine.facts.file(path)
+    if answer.text is None:
+        if form == "present" and answer.absent:
+            return Reading(False, "absent", answer.place, (f"{answer.place} {answer.why}",))
+        why = (f"{answer.place} {answer.why}",)
+        return Reading(UNKNOWN, "", answer.place, why, answer.absent)
+    part = part_of(answer.text, read)
+    if part is None:
+        why = (f"{answer.place} has no {read.key or read.section!r}",)
+        return Reading(UNKNOWN, "", answer.place, why, absent=True)
+    value = typed(part, form)
+    text = part.strip()
+    if isinstance(value, Unknown):
+        return Reading(
+            value, text, answer.place, (f"{answer.place}: {shown(text)!r} is no {form}",)
+        )
+    return Reading(value, text, answer.place, (f"{answer.place}: {shown(text)}",))
+
+
+def _filled(text: str, instance: Instance) -> str:
+    for name, value in instance.places.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _each(machine: Machine, setting: Setting) -> list[Instance]:
+    """An instance for each file that the first pattern with a match has."""
+    for read in setting.reads:
+        if paths := machine.facts.matching(read.file):
+            return [Instance(_varying(path, read.file), {"file": path}, {}) for path in paths]
+    return []
+
+
+def _varying(path: str, pattern: str) -> str:
+    """The parts of ``path`` that the pattern leaves open."""
+    pairs = zip(path.split("/"), pattern.split("/"), strict=True)
+    return " ".join(part for part, known in pairs if "*" in known)
+
+
+def shown(text: str) -> str:
+    """A value for people: one line, bounded."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 3] + "..."
+
+
+_TAKES = {
+    "link-down": "the link goes down for a moment",
+    "reload": "when the driver is loaded again",
+    "session": "for new sessions",
+    "reboot": "after a reboot",
+    "firmware": "in the firmware's set-up, then a reboot",
+    "hands": "by hand",
+}
+
+
+def _fix_text(fix: Fix | None, instance: Instance, reading: Reading | None) -> str:
+    """The command or the write that mends it, and what it takes."""
+    if fix is None:
+        return ""
+    steps = []
+    if fix.write and reading is not None:
+        steps.append(f"write {fix.write} to {reading.place}")
+    elif fix.command:
+        steps.append(" ".join(_filled(word, instance) for word in fix.command))
+    if fix.persist:
+        steps.append(f"for good: {fix.line} in {fix.persist}" if fix.line else fix.persist)
+    text = "; ".join(steps)
+    return f"{text} ({_TAKES[fix.takes]})" if fix.takes else text

@@ -1,0 +1,233 @@
+"""What kind of machine the facts describe: the names that a setting's conditions may use. Pure.
+
+``host.*`` of the machine, ``nic.*`` of a fabric interface, ``rdma.*`` of an RDMA port. A name whose
+source could not be read is UNKNOWN.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from wireproof.audit.expression import UNKNOWN, Value
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.values import cpu_list
+
+__all__ = ["GLOBS", "HOST_FILES", "NAMES", "Instance", "Machine", "machine_of"]
+
+HOST_FILES = (
+    "/proc/cpuinfo",
+    "/proc/version",
+    "/proc/meminfo",
+    "/proc/cmdline",
+    "/etc/os-release",
+    "/sys/class/dmi/id/product_name",
+    "/sys/class/dmi/id/sys_vendor",
+    "/sys/hypervisor/type",
+    "/sys/devices/system/cpu/online",
+    "/sys/devices/system/node/online",
+    "/proc/modules",
+)
+GLOBS = (
+    "/sys/class/net/*/device/uevent",
+    "/sys/class/net/*/operstate",
+    "/sys/class/net/*/speed",
+    "/sys/class/net/*/device/numa_node",
+    "/sys/class/infiniband/*/device/uevent",
+    "/sys/class/infiniband/*/ports/*/link_layer",
+    "/sys/class/infiniband/*/ports/*/rate",
+    "/sys/class/infiniband/*/ports/*/state",
+    "/sys/class/infiniband/*/device/net/*/mtu",
+    "/sys/devices/system/cpu/cpu*/topology/physical_package_id",
+    "/sys/bus/pci/drivers/nvidia/*/numa_node",
+)
+NAMES = {
+    "host.vendor": "intel, amd, arm or another maker of the processor",
+    "host.cpu": "its generation: haswell, broadwell, skylake, icelake, sapphire-rapids, rome ...",
+    "host.cores": "processors that are online",
+    "host.sockets": "processor packages",
+    "host.numa_nodes": "NUMA nodes that are online",
+    "host.memory": "bytes",
+    "host.virtual": "a virtual machine",
+    "host.kernel": "the kernel's release",
+    "host.os": "ID of /etc/os-release",
+    "host.os_version": "VERSION_ID of /etc/os-release",
+    "host.modules": "names of the loaded modules",
+    "host.cmdline": "the kernel's command line",
+    "host.fabrics": "drivers of the fabric's ports",
+    "host.rate": "the fastest port's Gb/s",
+    "host.gpus": "GPUs with a driver",
+    "nic.name": "the interface",
+    "nic.driver": "its driver",
+    "nic.rate": "Gb/s",
+    "nic.rdma": "whether it has an RDMA device",
+    "nic.numa": "its NUMA node, -1 where the firmware does not say",
+    "rdma.name": "the RDMA device",
+    "rdma.port": "its port",
+    "rdma.driver": "its driver",
+    "rdma.layer": "InfiniBand or Ethernet",
+    "rdma.rate": "Gb/s",
+}
+
+_INTEL = {
+    63: "haswell", 79: "broadwell", 86: "broadwell", 85: "skylake", 106: "icelake", 108: "icelake",
+    143: "sapphire-rapids", 207: "emerald-rapids", 173: "granite-rapids", 174: "granite-rapids",
+    175: "sierra-forest", 62: "ivybridge", 45: "sandybridge",
+}  # fmt: skip
+_AMD = ((0x17, 0x30, "rome"), (0x17, 0x00, "naples"), (0x19, 0xA0, "bergamo"), (0x19, 0x10, "genoa"),
+        (0x19, 0x00, "milan"), (0x1A, 0x00, "turin"))  # fmt: skip
+"""Family, least model, name; the first that fits."""
+_ARM = {"0x41": "neoverse", "0x48": "kunpeng", "0x46": "a64fx", "0x4e": "grace"}
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One of the machine's interfaces or RDMA ports with its names; ``label`` for people."""
+
+    label: str
+    places: dict[str, str]
+    names: dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine of one host. ``names``: of the host; those of instances come on top."""
+
+    facts: HostFacts
+    names: dict[str, Value] = field(default_factory=dict)
+    nics: tuple[Instance, ...] = ()
+    rdma: tuple[Instance, ...] = ()
+
+
+def machine_of(facts: HostFacts) -> Machine:
+    """What the facts say of the machine; what they do not say is UNKNOWN."""
+    rdma = tuple(_rdma_ports(facts))
+    nics = tuple(_nics(facts))
+    return Machine(facts, {**_host(facts), **_fabric(nics, rdma, facts)}, nics, rdma)
+
+
+def _text(facts: HostFacts, path: str) -> str:
+    return (facts.file(path).text or "").strip()
+
+
+def _host(facts: HostFacts) -> dict[str, Value]:
+    cpu = _text(facts, "/proc/cpuinfo")
+    release = dict(
+        re.findall(r'^(\w+)="?([^"\n]*)"?$', _text(facts, "/etc/os-release"), re.MULTILINE)
+    )
+    kernel = re.match(r"Linux version (\S+)", _text(facts, "/proc/version"))
+    memory = re.search(r"^MemTotal:\s+(\d+) kB", _text(facts, "/proc/meminfo"), re.MULTILINE)
+    modules = facts.file("/proc/modules").text
+    packages = {
+        _text(facts, path)
+        for path in facts.matching("/sys/devices/system/cpu/cpu*/topology/physical_package_id")
+    }
+    vendor, generation = _processor(cpu)
+    return {
+        "host.vendor": vendor,
+        "host.cpu": generation,
+        "host.cores": _count(_text(facts, "/sys/devices/system/cpu/online")),
+        "host.numa_nodes": _count(_text(facts, "/sys/devices/system/node/online")),
+        "host.sockets": len(packages) or UNKNOWN,
+        "host.memory": int(memory.group(1)) * 1024 if memory else UNKNOWN,
+        "host.virtual": _virtual(facts, cpu),
+        "host.kernel": kernel.group(1) if kernel else UNKNOWN,
+        "host.os": release.get("ID", UNKNOWN),
+        "host.os_version": release.get("VERSION_ID", UNKNOWN),
+        "host.modules": UNKNOWN
+        if modules is None
+        else [line.split(" ", 1)[0] for line in modules.splitlines()],
+        "host.cmdline": facts.file("/proc/cmdline").text or UNKNOWN,
+    }
+
+
+def _count(ranges: str) -> Value:
+    found = cpu_list(ranges) if ranges else UNKNOWN
+    return len(found) if isinstance(found, list) else UNKNOWN
+
+
+def _processor(cpuinfo: str) -> tuple[Value, Value]:
+    """Maker and generation; UNKNOWN where the text does not name them."""
+    named = dict(re.findall(r"^([\w ]+?)\s*: (.*)$", cpuinfo[:8192], re.MULTILINE))
+    if (implementer := named.get("CPU implementer")) is not None:
+        return "arm", _ARM.get(implementer, UNKNOWN)
+    try:
+        family, model = int(named["cpu family"]), int(named["model"])
+    except (KeyError, ValueError):
+        return UNKNOWN, UNKNOWN
+    vendor = named.get("vendor_id", "")
+    if vendor == "GenuineIntel":
+        stepping = int(named["stepping"]) if named.get("stepping", "").isdigit() else 0
+        name = _INTEL.get(model, UNKNOWN) if family == 6 else UNKNOWN
+        return "intel", "cascadelake" if name == "skylake" and stepping >= 5 else name
+    if vendor == "AuthenticAMD":
+        fitting = [name for at, least, name in _AMD if family == at and model >= least]
+        return "amd", fitting[0] if fitting else UNKNOWN
+    return vendor.lower() or UNKNOWN, UNKNOWN
+
+
+def _virtual(facts: HostFacts, cpuinfo: str) -> Value:
+    """By the processor's flag ``hypervisor``, which every hypervisor sets."""
+    if not cpuinfo:
+        return UNKNOWN
+    if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE):
+        return True
+    return bool(_text(facts, "/sys/hypervisor/type"))
+
+
+def _driver(facts: HostFacts, uevent: str) -> Value:
+    found = re.search(r"^DRIVER=(\S+)$", facts.file(uevent).text or "", re.MULTILINE)
+    return found.group(1) if found else UNKNOWN
+
+
+def _nics(facts: HostFacts) -> list[Instance]:
+    """Interfaces of an adapter: those with a device."""
+    found = []
+    with_rdma = {
+        path.split("/")[7] for path in facts.matching("/sys/class/infiniband/*/device/net/*/mtu")
+    }
+    for path in facts.matching("/sys/class/net/*/device/uevent"):
+        name = path.split("/")[4]
+        folder = f"/sys/class/net/{name}"
+        speed = _text(facts, f"{folder}/speed")
+        numa = _text(facts, f"{folder}/device/numa_node")
+        names: dict[str, Value] = {
+            "nic.name": name,
+            "nic.driver": _driver(facts, path),
+            "nic.rate": int(speed) / 1000 if speed.isdigit() else UNKNOWN,
+            "nic.rdma": name in with_rdma,
+            "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
+        }
+        found.append(Instance(name, {"nic": name}, names))
+    return found
+
+
+def _rdma_ports(facts: HostFacts) -> list[Instance]:
+    found = []
+    for path in facts.matching("/sys/class/infiniband/*/ports/*/link_layer"):
+        device, port = path.split("/")[4], path.split("/")[6]
+        folder = f"/sys/class/infiniband/{device}"
+        rate = re.match(r"(\d+(?:\.\d+)?) Gb", _text(facts, f"{folder}/ports/{port}/rate"))
+        names: dict[str, Value] = {
+            "rdma.name": device,
+            "rdma.port": port,
+            "rdma.driver": _driver(facts, f"{folder}/device/uevent"),
+            "rdma.layer": _text(facts, path) or UNKNOWN,
+            "rdma.rate": float(rate.group(1)) if rate else UNKNOWN,
+        }
+        found.append(Instance(f"{device}:{port}", {"device": device, "port": port}, names))
+    return found
+
+
+def _fabric(
+    nics: tuple[Instance, ...], rdma: tuple[Instance, ...], facts: HostFacts
+) -> dict[str, Value]:
+    drivers = [one.names["rdma.driver"] for one in rdma] + [one.names["nic.driver"] for one in nics]
+    rates = [one.names["rdma.rate"] for one in rdma] + [one.names["nic.rate"] for one in nics]
+    known = [rate for rate in rates if isinstance(rate, (int, float))]
+    gpus = facts.matching("/sys/bus/pci/drivers/nvidia/*/numa_node")
+    return {
+        "host.fabrics": sorted({driver for driver in drivers if isinstance(driver, str)}),
+        "host.rate": max(known, default=UNKNOWN),
+        "host.gpus": len(gpus),
+    }

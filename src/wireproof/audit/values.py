@@ -1,0 +1,112 @@
+"""From the text of one place to a value. Pure. The text is hostile: what is not understood is
+UNKNOWN.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from wireproof.audit.expression import UNKNOWN, Value
+from wireproof.model.setting import Form, Read
+
+__all__ = ["MOST_CPUS", "cpu_list", "part_of", "typed"]
+
+MOST_CPUS = 8192
+_SECTION_END = re.compile(r"^\S", re.MULTILINE)
+_YES = {"y", "yes", "1", "on", "enabled", "true", "always"}
+_NO = {"n", "no", "0", "off", "disabled", "false", "never"}
+_SIZE = re.compile(r"(\d{1,18})\s*(?:([kKMGT])i?)?B?\b", re.ASCII)
+_SCALE = {"": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{1,9})?(?![\w.])", re.ASCII)
+_HEX = re.compile(r"0[xX][0-9a-fA-F]{1,16}\b")
+_LONGEST = 4096
+
+
+def part_of(text: str, read: Read) -> str | None:
+    """What ``read`` asks for in ``text``; None where its section or key is not there."""
+    if read.section:
+        at = re.search(rf"^\s*{re.escape(read.section)}", text, re.MULTILINE)
+        if at is None:
+            return None
+        text = text[at.end() :]
+    return _behind(text, read.key) if read.key else text
+
+
+def _behind(text: str, key: str) -> str | None:
+    """The text behind ``key`` and a colon, an equals sign or a blank, to the end of its line."""
+    found = re.search(
+        rf"(?:^|(?<=[\s,])){re.escape(key)}(?:[ \t]*[:=][ \t]*|[ \t]+)(.*)$", text, re.MULTILINE
+    )
+    return found.group(1) if found else None
+
+
+def typed(text: str, form: Form) -> Value:
+    """``text`` as the form says, or UNKNOWN. Longer texts than any setting's are cut."""
+    return _READERS[form](text.strip()[:_LONGEST])
+
+
+def _word(text: str) -> Value:
+    words = text.split(maxsplit=1)
+    return words[0] if words and words[0].isprintable() else UNKNOWN
+
+
+def _number(text: str) -> Value:
+    if found := _HEX.match(text):
+        return int(found.group(), 16)
+    found = _NUMBER.match(text)
+    if found is None:
+        return UNKNOWN
+    return float(found.group()) if "." in found.group() else int(found.group())
+
+
+def _flag(text: str) -> Value:
+    word = text.split(maxsplit=1)[0].lower().rstrip(",;.") if text else ""
+    return True if word in _YES else False if word in _NO else UNKNOWN
+
+
+def _choice(text: str) -> Value:
+    found = re.search(r"\[([^\[\]\s]{1,64})\]", text)
+    return found.group(1) if found else UNKNOWN
+
+
+def _list(text: str) -> Value:
+    words = re.split(r"[,\s]+", text.strip(", "))
+    return [_one(word) for word in words if word]
+
+
+def _one(word: str) -> int | float | str:
+    found = _number(word)
+    return found if isinstance(found, (int, float)) and _NUMBER.fullmatch(word) else word
+
+
+def _size(text: str) -> Value:
+    found = _SIZE.match(text)
+    return int(found.group(1)) * _SCALE[found.group(2) or ""] if found else UNKNOWN
+
+
+def cpu_list(text: str) -> Value:
+    """``0-3,8`` as [0, 1, 2, 3, 8]; "" is the empty list."""
+    found: list[int] = []
+    for part in filter(None, re.split(r"[,\s]+", text.strip())):
+        bounds = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part, re.ASCII)
+        if bounds is None:
+            return UNKNOWN
+        first, last = int(bounds.group(1)), int(bounds.group(2) or bounds.group(1))
+        if last < first or last >= MOST_CPUS:
+            return UNKNOWN
+        found += range(first, last + 1)
+    return found
+
+
+_READERS: dict[Form, Callable[[str], Value]] = {
+    "text": lambda text: text,
+    "word": _word,
+    "number": _number,
+    "flag": _flag,
+    "choice": _choice,
+    "list": _list,
+    "cpus": cpu_list,
+    "size": _size,
+    "present": lambda _text: True,
+}

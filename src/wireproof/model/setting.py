@@ -1,0 +1,160 @@
+"""Settings that a fabric depends on, and what an audit says of them.
+
+One setting is one entry of the catalogue: `audit` judges a machine by it, `tune` changes it, `lint`
+and `locate` refer to it, `explain` prints it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = [
+    "PROFILES",
+    "Audit",
+    "AuditResult",
+    "Effect",
+    "Fix",
+    "Form",
+    "Profile",
+    "Read",
+    "Scope",
+    "Setting",
+    "Status",
+]
+
+Profile = Literal["throughput", "latency", "repeatability", "power"]
+PROFILES: tuple[Profile, ...] = ("throughput", "latency", "repeatability", "power")
+"""What a machine is set up for; where authorities disagree, the profile decides."""
+
+Form = Literal["text", "word", "number", "flag", "choice", "list", "cpus", "size", "present"]
+"""How a text becomes a value. ``word``: the first one; ``flag``: Y/N, 1/0, on/off; ``choice``: the
+one in brackets of sysfs; ``list``: numbers or words between commas and blanks;
+``cpus``: ``0-3,8`` as the list of numbers; ``size``: bytes, with kB, K, M, G; ``present``: whether
+the file is there.
+"""
+Scope = Literal["host", "nic", "rdma", "each"]
+"""What has the setting: the host, each fabric interface, each RDMA port, or each file that a
+pattern matches.
+"""
+Status = Literal["pass", "fail", "not-applicable", "unknown", "waived"]
+
+
+class _Data(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class Read(_Data, frozen=True):
+    """A place where the value stands; the first that answers counts.
+
+    ``file`` and ``command`` may hold ``*`` and, by scope, ``{nic}``, ``{device}``, ``{port}``.
+    ``section``: only what follows the line that begins so. ``key``: the text behind ``KEY:``,
+    ``KEY=`` or ``KEY`` and a blank. ``when``: a condition for this place.
+    """
+
+    file: str = ""
+    command: tuple[str, ...] = ()
+    section: str = ""
+    key: str = ""
+    form: Form | None = None
+    when: str = ""
+
+
+class Effect(_Data, frozen=True):
+    """What a wrong value costs: a share of ``on`` (0.1: a tenth) from ``low`` to ``high``.
+
+    ``sure``: how that is known. ``correctness``: numbers or jobs are wrong, not slow.
+    """
+
+    on: Literal[
+        "latency", "bandwidth", "message-rate", "variation", "availability", "correctness", "none"
+    ]
+    low: float = 0.0
+    high: float = 0.0
+    sure: Literal["measured", "vendor", "literature", "practice", "estimate"] = "practice"
+
+
+class Fix(_Data, frozen=True):
+    """How the setting is changed: at once by ``write`` (to the file that was read) or ``command``;
+    for good by ``line`` in the drop-in file ``persist``. ``takes``: what must happen before it
+    counts.
+    """
+
+    write: str = ""
+    command: tuple[str, ...] = ()
+    persist: str = ""
+    line: str = ""
+    takes: Literal["", "link-down", "reload", "session", "reboot", "firmware", "hands"] = ""
+    root: bool = True
+    undo: str = "the old value, from the journal"
+
+
+class Setting(_Data, frozen=True):
+    """One entry. ``good``: condition for each profile, ``any`` for those not named; ``wanted`` says
+    it for people. ``alike``: hosts of one kind should agree. ``documents``: the tuning documents
+    that name it. `audit.machine` lists the names that conditions may use.
+    """
+
+    id: str
+    title: str
+    group: str
+    meaning: str
+    why: str
+    scope: Scope = "host"
+    form: Form = "text"
+    reads: tuple[Read, ...] = ()
+    unit: str = ""
+    default: str = ""
+    range: str = ""
+    applies: str = "true"
+    good: dict[str, str] = msgspec.field(default_factory=dict)
+    wanted: dict[str, str] = msgspec.field(default_factory=dict)
+    alike: bool = False
+    effect: Effect = msgspec.field(default_factory=lambda: Effect(on="none"))
+    fix: Fix | None = None
+    needs: tuple[str, ...] = ()
+    coupled: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    source: str = ""
+    documents: tuple[str, ...] = ()
+
+    def condition(self, profile: Profile) -> str:
+        """The condition of a good value; "" where the entry only informs."""
+        return self.good.get(profile, self.good.get("any", ""))
+
+    def wish(self, profile: Profile) -> str:
+        """The good value for people."""
+        return self.wanted.get(profile, self.wanted.get("any", "")) or self.condition(profile)
+
+
+class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting on one host. ``instance``: which interface or file, "" for the host as a whole.
+
+    ``seen`` is the value as it was read, ``message`` one sentence; ``evidence``: the places that
+    were read with what stood there.
+    """
+
+    id: str
+    host: str
+    status: Status
+    instance: str = ""
+    seen: str = ""
+    wanted: str = ""
+    message: str = ""
+    evidence: list[str] = msgspec.field(default_factory=list)
+    expected_effect: Effect | None = None
+    fix: str = ""
+    undo: str = ""
+
+
+class Audit(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof audit --json`` prints. ``skipped``: entries that cannot be used, and why."""
+
+    schema: str = "wireproof.audit"
+    version: int = 1
+    profile: Profile = "throughput"
+    hosts: list[str] = msgspec.field(default_factory=list)
+    results: list[AuditResult] = msgspec.field(default_factory=list)
+    skipped: list[str] = msgspec.field(default_factory=list)

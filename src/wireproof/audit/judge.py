@@ -14,7 +14,7 @@ from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.values import part_of, typed
 from wireproof.model.setting import AuditResult, Fix, Profile, Read, Setting, Status
 
-__all__ = ["Reading", "judge_machine", "reading_of", "shown"]
+__all__ = ["Reading", "instances_of", "judge_machine", "reading_of", "shown"]
 
 _WHOLE = Instance("", {}, {})
 _LONGEST_SHOWN = 120
@@ -52,20 +52,10 @@ class _Judge:
         self.machine, self.catalogue, self.profile = machine, catalogue, profile
 
     def results(self, entry: Entry) -> list[AuditResult]:
-        instances = self._instances(entry)
+        instances = instances_of(self.machine, entry)
         if not instances:
             return [self._none(entry)]
         return [self._result(entry, instance) for instance in instances]
-
-    def _instances(self, entry: Entry) -> list[Instance]:
-        match entry.setting.scope:
-            case "nic":
-                return list(self.machine.nics)
-            case "rdma":
-                return list(self.machine.rdma)
-            case "each":
-                return _each(self.machine, entry.setting)
-        return [_WHOLE]
 
     def _none(self, entry: Entry) -> AuditResult:
         """There is no such interface, port or file."""
@@ -124,6 +114,18 @@ class _Judge:
             fix=_fix_text(setting.fix, instance, reading) if failed else "",
             undo=setting.fix.undo if failed and setting.fix else "",
         )
+
+
+def instances_of(machine: Machine, entry: Entry) -> list[Instance]:
+    """What has the setting on this machine, by its scope."""
+    match entry.setting.scope:
+        case "nic":
+            return list(machine.nics)
+        case "rdma":
+            return list(machine.rdma)
+        case "each":
+            return _each(machine, entry.setting)
+    return [_WHOLE]
 
 
 def _verdict(setting: Setting, holds: bool | None, profile: Profile) -> tuple[Status, str]:

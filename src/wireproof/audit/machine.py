@@ -74,8 +74,14 @@ _INTEL = {
     143: "sapphire-rapids", 207: "emerald-rapids", 173: "granite-rapids", 174: "granite-rapids",
     175: "sierra-forest", 62: "ivybridge", 45: "sandybridge",
 }  # fmt: skip
-_AMD = ((0x17, 0x30, "rome"), (0x17, 0x00, "naples"), (0x19, 0xA0, "bergamo"), (0x19, 0x10, "genoa"),
-        (0x19, 0x00, "milan"), (0x1A, 0x00, "turin"))  # fmt: skip
+_AMD = (
+    (0x17, 0x30, "rome"),
+    (0x17, 0x00, "naples"),
+    (0x19, 0xA0, "bergamo"),
+    (0x19, 0x10, "genoa"),
+    (0x19, 0x00, "milan"),
+    (0x1A, 0x00, "turin"),
+)
 """Family, least model, name; the first that fits."""
 _ARM = {"0x41": "neoverse", "0x48": "kunpeng", "0x46": "a64fx", "0x4e": "grace"}
 

@@ -18,7 +18,7 @@ from wireproof.model.plan import (
     WitnessPolicy,
 )
 
-__all__ = ["encode_value", "write_plan"]
+__all__ = ["encode_value", "write_plan", "write_requests"]
 
 _RESERVED = frozenset(b"%= ,")
 
@@ -138,3 +138,8 @@ def _lines(plan: Plan) -> Iterator[str]:
 def write_plan(plan: Plan) -> str:
     """The text that the engine reads on standard input; ends with a newline."""
     return "\n".join(_lines(plan)) + "\n"
+
+
+def write_requests(requests: Iterable[FactRequest]) -> str:
+    """What the engine's ``facts`` reads: a plan of which only the requests count."""
+    return "\n".join(["wireproof-plan 1", *map(_fact, requests), ""])

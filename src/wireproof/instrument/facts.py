@@ -1,0 +1,80 @@
+"""Raw facts of many hosts: the engine's ``facts`` on each, no Python there."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from wireproof.instrument.plan_text import write_requests
+from wireproof.instrument.talk import clean_text
+from wireproof.model.frames import BadFrame, decode_frame
+from wireproof.model.plan import FactRequest
+from wireproof.model.record import FactFrame
+
+__all__ = ["Collected", "collect"]
+
+FANOUT = 32
+PATIENCE_S = 30.0
+LARGEST = 32 << 20
+"""Bytes of one host's answer."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """One host's answer; ``problem`` when it did not answer, or not to the end."""
+
+    host: str
+    frames: tuple[FactFrame, ...] = ()
+    problem: str = ""
+
+
+def collect(
+    argv_of: Mapping[str, Sequence[str]],
+    requests: Sequence[FactRequest],
+    progress: Callable[[Collected], None] | None = None,
+) -> list[Collected]:
+    """Ask every host at once, ``FANOUT`` at a time. ``argv_of``: host to the command that runs the
+    engine's ``facts`` there. A host that does not answer in ``PATIENCE_S`` is named and left.
+    """
+    spec = write_requests(requests).encode()
+
+    def one(item: tuple[str, Sequence[str]]) -> Collected:
+        found = _one(*item, spec)
+        if progress is not None:
+            progress(found)
+        return found
+
+    with ThreadPoolExecutor(min(FANOUT, max(1, len(argv_of)))) as pool:
+        return list(pool.map(one, argv_of.items()))
+
+
+def _one(host: str, argv: Sequence[str], spec: bytes) -> Collected:
+    try:
+        done = subprocess.run(
+            list(argv), input=spec, capture_output=True, timeout=PATIENCE_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Collected(host, problem=f"it did not answer within {PATIENCE_S:g} s")
+    except OSError as error:
+        return Collected(host, problem=f"{argv[0]} cannot be started: {error.strerror}")
+    frames = _frames(done.stdout[:LARGEST])
+    if done.returncode == 0 and frames:
+        return Collected(host, frames)
+    said = clean_text(done.stderr[-400:], 200)
+    last = f": {said}" if said else ""
+    return Collected(host, frames, f"its facts ended with status {done.returncode}{last}")
+
+
+def _frames(output: bytes) -> tuple[FactFrame, ...]:
+    """The whole lines that are facts; a torn or foreign line is left out."""
+    found = []
+    for line in output.split(b"\n"):
+        try:
+            frame = decode_frame(line) if line.startswith(b"{") else None
+        except BadFrame:
+            continue
+        if isinstance(frame, FactFrame):
+            found.append(frame)
+    return tuple(found)

@@ -44,7 +44,7 @@ _TOKEN = re.compile(
       | (?P<sign>==|!=|<=|>=|[-+*/<>()\[\],]) )""",
     re.VERBOSE,
 )
-_UNITS = {
+_UNITS: dict[str, int] = {
     **{unit: 1000 ** (at + 1) for at, unit in enumerate("KMGT")},
     **{unit + "i": 1024 ** (at + 1) for at, unit in enumerate("KMGT")},
 }

@@ -38,7 +38,7 @@ Lookup = Callable[[str], Value]
 
 _DEEPEST = 40
 _TOKEN = re.compile(
-    r"""\s*(?: (?P<number>\d+(?:\.\d+)?)(?P<unit>[KMGT]i?)? (?![\w.])
+    r"""\s*(?: (?P<number>0x[0-9a-f]+|\d+(?:\.\d+)?)(?P<unit>[KMGT]i?)? (?![\w.])
       | (?P<string>"[^"\\]*" | '[^'\\]*')
       | (?P<name>[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*)
       | (?P<sign>==|!=|<=|>=|[-+*/<>()\[\],]) )""",
@@ -294,6 +294,8 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
 
 
 def _number(text: str) -> int | float:
+    if text.startswith("0x"):
+        return int(text, 16)
     digits = text.rstrip("KMGTi")
     value: int | float = float(digits) if "." in digits else int(digits)
     return value * _UNITS.get(text[len(digits) :], 1)

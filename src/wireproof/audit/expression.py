@@ -76,16 +76,26 @@ def _version(text: Value) -> Value:
     return [int(part) for part in found.group(1).split(".")] if found else UNKNOWN
 
 
+def _numbers(values: Value) -> list[int | float]:
+    listed = values if isinstance(values, list) else [values]
+    return [one for one in listed if isinstance(one, (int, float))]
+
+
 def _smallest(values: Value) -> Value:
-    return min(values, default=UNKNOWN) if isinstance(values, list) else values
+    return min(_numbers(values), default=UNKNOWN)
 
 
 def _largest(values: Value) -> Value:
-    return max(values, default=UNKNOWN) if isinstance(values, list) else values
+    return max(_numbers(values), default=UNKNOWN)
+
+
+def _first(values: Value) -> Value:
+    return (values[0] if values else UNKNOWN) if isinstance(values, list) else values
 
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., Value]]] = {
     "count": (1, _length),
+    "first": (1, _first),
     "matches": (2, _matches),
     "contains": (2, _contains),
     "version": (1, _version),

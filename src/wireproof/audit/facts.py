@@ -66,6 +66,11 @@ class HostFacts:
         found = [path for path in self.files if _matches(path.split("/"), parts)]
         return sorted(path for path in found if self.files[path].status != "missing")
 
+    def was_listed(self, pattern: str) -> bool:
+        """The host said what matches ``pattern``, though it be nothing."""
+        frame = self.globs.get(pattern)
+        return frame is not None and frame.status in ("ok", "missing")
+
     def _was_looked_for(self, path: str) -> bool:
         """A pattern that was listed and does not list ``path`` says that it is not there."""
         parts = path.split("/")

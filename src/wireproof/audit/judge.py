@@ -60,10 +60,10 @@ class _Judge:
     def _none(self, entry: Entry) -> AuditResult:
         """There is no such interface, port or file."""
         lacking = {"nic": "fabric interface", "rdma": "RDMA port"}.get(entry.setting.scope, "")
-        why = f"no {lacking}" if lacking else f"nothing matches {entry.setting.reads[0].file}"
-        applies = entry.applies.holds(self._lookup(_WHOLE, UNKNOWN))
-        status: Status = "unknown" if applies and not lacking else "not-applicable"
-        return self._made(entry.setting, _WHOLE, status, f"{why} was found on this host")
+        listed = all(self.machine.facts.was_listed(read.file) for read in entry.setting.reads)
+        status: Status = "not-applicable" if lacking or listed else "unknown"
+        what = f"no {lacking}" if lacking else f"nothing that matches {entry.setting.reads[0].file}"
+        return self._made(entry.setting, _WHOLE, status, f"{what} was found on this host")
 
     def _result(self, entry: Entry, instance: Instance) -> AuditResult:
         setting = entry.setting

@@ -34,9 +34,12 @@ def part_of(text: str, read: Read) -> str | None:
 
 
 def _behind(text: str, key: str) -> str | None:
-    """The text behind ``key`` and a colon, an equals sign or a blank, to the end of its line."""
+    """The text behind ``key`` (names between ``|``) and a colon, an equals sign or a blank, to the
+    end of its line.
+    """
+    names = "|".join(re.escape(name) for name in key.split("|"))
     found = re.search(
-        rf"(?:^|(?<=[\s,])){re.escape(key)}(?:[ \t]*[:=][ \t]*|[ \t]+)(.*)$", text, re.MULTILINE
+        rf"(?:^|(?<=[\s,]))(?:{names})(?:[ \t]*[:=][ \t]*|[ \t]+)(.*)$", text, re.MULTILINE
     )
     return found.group(1) if found else None
 

@@ -21,8 +21,12 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting
 from wireproof.model.toml import read_toml
 
-__all__ = ["Catalogue", "Entry", "catalogue_of", "requests"]
+__all__ = ["ELSEWHERE", "Catalogue", "Entry", "catalogue_of", "requests", "requests_of_interfaces"]
 
+ELSEWHERE = ("bios", "environment")
+"""Places that are no files of the host: the firmware's attributes (by Redfish) and the job's
+environment. Whoever has them gives them as facts of these names.
+"""
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": set()}
 
@@ -144,28 +148,24 @@ def _unknown_names(entry: Entry, entries: Mapping[str, Entry]) -> str:
     return ""
 
 
-def requests(catalogue: Catalogue, nics: Iterable[str] = ()) -> tuple[FactRequest, ...]:
-    """What to ask of a host, so that every entry can be judged. A place of scope nic or rdma is
-    asked for by a pattern; commands are asked for each of ``nics``.
+def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
+    """What to ask of a host first. A place of scope nic or rdma is asked for by a pattern; what
+    commands say of an interface is asked for when its name is known.
     """
     files = dict.fromkeys(HOST_FILES)
     globs = dict.fromkeys(GLOBS)
     commands: dict[tuple[str, ...], None] = {}
     for entry in catalogue.entries.values():
         for read in entry.setting.reads:
+            if read.file in ELSEWHERE:
+                continue
             if read.command:
-                commands.update(dict.fromkeys(_filled(read.command, nics)))
+                if not _names_interface(read.command):
+                    commands[read.command] = None
             else:
                 path = re.sub(r"\{\w+\}", "*", read.file)
                 (globs if "*" in path else files)[path] = None
-        for expression in (entry.applies, *entry.good.values(), *entry.when):
-            files.update(
-                dict.fromkeys(
-                    name.partition(":")[2]
-                    for name in expression.names
-                    if name.startswith("exists:")
-                )
-            )
+        files.update(dict.fromkeys(_looked_for(entry)))
     return (
         *(FactRequest(kind="file", path=path) for path in files),
         *(FactRequest(kind="glob", path=path, limit_bytes=16384) for path in globs),
@@ -173,7 +173,24 @@ def requests(catalogue: Catalogue, nics: Iterable[str] = ()) -> tuple[FactReques
     )
 
 
-def _filled(argv: tuple[str, ...], nics: Iterable[str]) -> list[tuple[str, ...]]:
-    if not any("{nic}" in word for word in argv):
-        return [argv]
-    return [tuple(word.replace("{nic}", nic) for word in argv) for nic in nics]
+def requests_of_interfaces(catalogue: Catalogue, nics: Iterable[str]) -> tuple[FactRequest, ...]:
+    """The commands that name an interface, for each of ``nics``."""
+    argvs = dict.fromkeys(
+        tuple(word.replace("{nic}", nic) for word in read.command)
+        for nic in nics
+        for entry in catalogue.entries.values()
+        for read in entry.setting.reads
+        if _names_interface(read.command)
+    )
+    return tuple(FactRequest(kind="command", argv=argv, limit_bytes=1 << 18) for argv in argvs)
+
+
+def _names_interface(argv: tuple[str, ...]) -> bool:
+    return any("{nic}" in word for word in argv)
+
+
+def _looked_for(entry: Entry) -> list[str]:
+    """Files whose existence a condition asks for."""
+    expressions = (entry.applies, *entry.good.values(), *entry.when)
+    names = sorted(set().union(*(expression.names for expression in expressions)))
+    return [name.partition(":")[2] for name in names if name.startswith("exists:")]

@@ -16,6 +16,10 @@ _WORDS = {
     "timeout": "did not answer in time",
     "failed": "could not be read",
 }
+_UNASKED = {
+    "bios": "is read from the management controller: give --bmc",
+    "environment": "is that of a job: run the audit inside one",
+}
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def _matches(parts: list[str], patterns: list[str]) -> bool:
 
 def _answer(place: str, frame: FactFrame | None) -> Answer:
     if frame is None:
-        return Answer(place, None, "was not asked for")
+        return Answer(place, None, _UNASKED.get(place, "was not asked for"))
     if frame.status != "ok":
         why = frame.reason or _WORDS[frame.status]
         return Answer(place, None, why, absent=frame.status == "missing")

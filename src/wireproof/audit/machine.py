@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from wireproof.audit.expression import UNKNOWN, Value
-from wireproof.audit.facts import HostFacts
+from wireproof.audit.facts import Answer, HostFacts
 from wireproof.audit.values import cpu_list
 
 __all__ = ["GLOBS", "HOST_FILES", "NAMES", "Instance", "Machine", "machine_of"]
@@ -32,6 +32,7 @@ GLOBS = (
     "/sys/class/net/*/device/uevent",
     "/sys/class/net/*/operstate",
     "/sys/class/net/*/speed",
+    "/sys/class/net/*/type",
     "/sys/class/net/*/device/numa_node",
     "/sys/class/infiniband/*/device/uevent",
     "/sys/class/infiniband/*/ports/*/link_layer",
@@ -60,6 +61,7 @@ NAMES = {
     "nic.name": "the interface",
     "nic.driver": "its driver",
     "nic.rate": "Gb/s",
+    "nic.ipoib": "whether it is IP over InfiniBand or Omni-Path",
     "nic.rdma": "whether it has an RDMA device",
     "nic.numa": "its NUMA node, -1 where the firmware does not say",
     "rdma.name": "the RDMA device",
@@ -83,6 +85,8 @@ _AMD = (
     (0x1A, 0x00, "turin"),
 )
 """Family, least model, name; the first that fits."""
+_INFINIBAND = "32"
+"""ARPHRD_INFINIBAND of if_arp.h."""
 _ARM = {"0x41": "neoverse", "0x48": "kunpeng", "0x46": "a64fx", "0x4e": "grace"}
 
 
@@ -123,7 +127,7 @@ def _host(facts: HostFacts) -> dict[str, Value]:
     )
     kernel = re.match(r"Linux version (\S+)", _text(facts, "/proc/version"))
     memory = re.search(r"^MemTotal:\s+(\d+) kB", _text(facts, "/proc/meminfo"), re.MULTILINE)
-    modules = facts.file("/proc/modules").text
+    modules = facts.file("/proc/modules")
     packages = {
         _text(facts, path)
         for path in facts.matching("/sys/devices/system/cpu/cpu*/topology/physical_package_id")
@@ -140,11 +144,16 @@ def _host(facts: HostFacts) -> dict[str, Value]:
         "host.kernel": kernel.group(1) if kernel else UNKNOWN,
         "host.os": release.get("ID", UNKNOWN),
         "host.os_version": release.get("VERSION_ID", UNKNOWN),
-        "host.modules": UNKNOWN
-        if modules is None
-        else [line.split(" ", 1)[0] for line in modules.splitlines()],
+        "host.modules": _modules(modules),
         "host.cmdline": facts.file("/proc/cmdline").text or UNKNOWN,
     }
+
+
+def _modules(answer: Answer) -> Value:
+    """A kernel without loadable modules has no such file."""
+    if answer.text is None:
+        return [] if answer.absent else UNKNOWN
+    return [line.split(" ", 1)[0] for line in answer.text.splitlines()]
 
 
 def _count(ranges: str) -> Value:
@@ -201,6 +210,7 @@ def _nics(facts: HostFacts) -> list[Instance]:
             "nic.name": name,
             "nic.driver": _driver(facts, path),
             "nic.rate": int(speed) / 1000 if speed.isdigit() else UNKNOWN,
+            "nic.ipoib": _text(facts, f"{folder}/type") == _INFINIBAND,
             "nic.rdma": name in with_rdma,
             "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
         }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from wireproof.audit.alike import odd_ones
-from wireproof.audit.catalogue import Catalogue, catalogue_of, requests
+from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_interfaces
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
@@ -36,7 +37,6 @@ class AuditSpecification:
     profile: Profile = "throughput"
     tree: Path | None = None
     only: tuple[str, ...] = ()
-    nics: tuple[str, ...] = ()
 
 
 def catalogue() -> Catalogue:
@@ -80,7 +80,7 @@ def audit(specification: AuditSpecification, target: Target, reporter: Reporter)
 def _answers(
     specification: AuditSpecification, target: Target, known: Catalogue, reporter: Reporter
 ) -> list[Collected]:
-    wanted = requests(known, specification.nics)
+    wanted = requests(known)
     if specification.tree is not None:
         return [_of_tree(specification.tree, wanted)]
     hosts = target.hosts or (socket.gethostname(),)
@@ -88,7 +88,31 @@ def _answers(
     argv_of = {host: reach(target, host if target.hosts else "", engine) for host in hosts}
     if len(hosts) > 1:
         reporter.say(f"reading {len(wanted)} places on {len(hosts)} hosts")
-    return collect(argv_of, wanted)
+    return _with_interfaces(collect(argv_of, wanted), argv_of, known)
+
+
+def _with_interfaces(
+    answers: Sequence[Collected], argv_of: Mapping[str, Sequence[str]], known: Catalogue
+) -> list[Collected]:
+    """Commands name interfaces, which are known only now: hosts with the same ones are asked
+    together.
+    """
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for one in answers:
+        machine = machine_of(HostFacts.of(one.host, one.frames))
+        groups[tuple(nic.label for nic in machine.nics)].append(one.host)
+    more: dict[str, Collected] = {}
+    for nics, hosts in groups.items():
+        if wanted := requests_of_interfaces(known, nics):
+            found = collect({host: argv_of[host] for host in hosts}, wanted)
+            more |= {one.host: one for one in found}
+    return [_joined(one, more.get(one.host)) for one in answers]
+
+
+def _joined(one: Collected, more: Collected | None) -> Collected:
+    if more is None:
+        return one
+    return Collected(one.host, (*one.frames, *more.frames), one.problem or more.problem)
 
 
 def _of_tree(tree: Path, wanted: Sequence[FactRequest]) -> Collected:

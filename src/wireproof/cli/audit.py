@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.options import place_options, settings_of
+from wireproof.cli.context import current_context
+from wireproof.cli.options import place_options, settings_of, target_specification
 
 if TYPE_CHECKING:
     from wireproof.model.setting import Audit, Setting
@@ -80,13 +81,14 @@ def _audited(
 ) -> Audit:
     from wireproof.cli.console import Console
     from wireproof.workflow.audit import AuditSpecification, audit
-    from wireproof.workflow.target.target import TargetOptions, resolve_target, this_machine
 
-    specification = AuditSpecification(profile=profile, tree=tree, only=settings)  # type: ignore[arg-type]
-    if tree is not None:
-        return audit(specification, this_machine(), Console())
-    target = resolve_target(settings_of(options), TargetOptions.of(options))
-    return audit(specification, target, Console())
+    specification = AuditSpecification(
+        target=target_specification(settings_of(options), {"mtu": None, "pcie": "", **options}),
+        profile=profile,  # type: ignore[arg-type]
+        tree=tree,
+        only=settings,
+    )
+    return audit(specification, Console(), current_context().environment)
 
 
 def _list(as_json: bool) -> int:

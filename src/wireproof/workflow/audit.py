@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socket
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,16 +17,28 @@ from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_engine
+from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
+from wireproof.model.record import FactFrame
 from wireproof.model.setting import Audit, AuditResult, Profile
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import reach
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 
 __all__ = ["AuditSpecification", "audit", "catalogue"]
 
-_LARGEST = 1 << 20
+_VARIABLES = (
+    "FI_",
+    "I_MPI_",
+    "MPICH_",
+    "MPIR_CVAR_",
+    "NCCL_",
+    "OMPI_MCA_",
+    "PSM2_",
+    "PSM3_",
+    "UCX_",
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,7 @@ class AuditSpecification:
     of the target's hosts. ``only``: identifiers of settings; none: all.
     """
 
+    target: TargetSpecification = field(default_factory=TargetSpecification)
     profile: Profile = "throughput"
     tree: Path | None = None
     only: tuple[str, ...] = ()
@@ -51,8 +65,11 @@ def catalogue() -> Catalogue:
     )
 
 
-def audit(specification: AuditSpecification, target: Target, reporter: Reporter) -> Audit:
-    """Every setting on every host of ``target``, or of the tree.
+def audit(
+    specification: AuditSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> Audit:
+    """Every setting on every host of the target, or of the tree. ``environment``: of the caller; in
+    a job, what the job's programs get. Only variables of MPI libraries and fabrics are looked at.
 
     Raises ``BadInput`` when a setting's name is not known or the tree is none, ``CouldNotMeasure``
     when no host answers.
@@ -60,7 +77,7 @@ def audit(specification: AuditSpecification, target: Target, reporter: Reporter)
     known = catalogue()
     for name in specification.only:
         known.get(name)
-    answers = _answers(specification, target, known, reporter)
+    answers = _answers(specification, known, reporter, environment)
     machines = [machine_of(HostFacts.of(one.host, one.frames)) for one in answers if one.frames]
     if not machines:
         raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
@@ -78,17 +95,31 @@ def audit(specification: AuditSpecification, target: Target, reporter: Reporter)
 
 
 def _answers(
-    specification: AuditSpecification, target: Target, known: Catalogue, reporter: Reporter
+    specification: AuditSpecification,
+    known: Catalogue,
+    reporter: Reporter,
+    environment: Mapping[str, str],
 ) -> list[Collected]:
     wanted = requests(known)
     if specification.tree is not None:
         return [_of_tree(specification.tree, wanted)]
+    target = resolve_target(specification.target, environment)
     hosts = target.hosts or (socket.gethostname(),)
     engine = [str(find_engine("nompi")), "facts", "--spec", "-"]
     argv_of = {host: reach(target, host if target.hosts else "", engine) for host in hosts}
     if len(hosts) > 1:
         reporter.say(f"reading {len(wanted)} places on {len(hosts)} hosts")
-    return _with_interfaces(collect(argv_of, wanted), argv_of, known)
+    answers = _with_interfaces(collect(argv_of, wanted), argv_of, known)
+    if len(hosts) > 1 or not is_here(hosts[0]):
+        return answers
+    return [dataclasses.replace(one, frames=(*one.frames, _job(environment))) for one in answers]
+
+
+def _job(environment: Mapping[str, str]) -> FactFrame:
+    """The variables that choose and tune what carries messages; others may be secrets."""
+    chosen = {name: text for name, text in environment.items() if name.startswith(_VARIABLES)}
+    lines = [f"{name}={' '.join(text.split())[:1000]}" for name, text in sorted(chosen.items())]
+    return FactFrame(rank=0, kind="file", status="ok", path="environment", text="\n".join(lines))
 
 
 def _with_interfaces(

@@ -161,13 +161,16 @@ class _Names:
         return self.instance.names.get(name, self.machine.names.get(name, UNKNOWN))
 
     def _other(self, name: str) -> Value:
-        """Another setting's value, of the same instance where it has the same scope."""
+        """Another setting's value, of the same instance where it has the same scope; none where
+        this system does not have it.
+        """
         entry = self.catalogue.entries.get(name)
         if entry is None or entry.setting.scope == "each":
             return UNKNOWN
         same = entry.setting.scope != "host"
         instance = self.instance if same else _WHOLE
-        return reading_of(self.machine, entry, instance, self).value
+        reading = reading_of(self.machine, entry, instance, self)
+        return None if isinstance(reading.value, Unknown) and reading.absent else reading.value
 
 
 def reading_of(

@@ -31,10 +31,16 @@ _PROFILES = ("throughput", "latency", "repeatability", "power")
 )
 @click.option(
     "--from",
-    "tree",
+    "source",
     type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="a folder with a host's /proc, /sys and /etc, in place of hosts.",
+    metavar="PATH",
+    help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport; not hosts.",
+)
+@click.option(
+    "--snapshot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="keep all that was read in one file, to be judged again with --from.",
 )
 @click.option("--explain", metavar="SETTING", help="all that is known of a setting, or of a group.")
 @click.option("--list", "as_list", is_flag=True, help="name all settings.")
@@ -44,7 +50,8 @@ _PROFILES = ("throughput", "latency", "repeatability", "power")
 def command(
     settings: tuple[str, ...],
     profile: str,
-    tree: Path | None,
+    source: Path | None,
+    snapshot: Path | None,
     explain: str | None,
     as_list: bool,
     everything: bool,
@@ -61,7 +68,7 @@ def command(
         return _list(as_json)
     if explain:
         return _explain(explain)
-    found = _audited(settings, profile, tree, options)
+    found = _audited(settings, profile, source, {**options, "snapshot": snapshot})
     if as_json:
         from wireproof.report.json.encode import json_text
 
@@ -77,7 +84,7 @@ def command(
 
 
 def _audited(
-    settings: tuple[str, ...], profile: str, tree: Path | None, options: dict[str, Any]
+    settings: tuple[str, ...], profile: str, source: Path | None, options: dict[str, Any]
 ) -> Audit:
     from wireproof.cli.console import Console
     from wireproof.workflow.audit import AuditSpecification, audit
@@ -85,7 +92,8 @@ def _audited(
     specification = AuditSpecification(
         target=target_specification(settings_of(options), {"mtu": None, "pcie": "", **options}),
         profile=profile,  # type: ignore[arg-type]
-        tree=tree,
+        source=source,
+        snapshot=options["snapshot"],
         only=settings,
     )
     return audit(specification, Console(), current_context().environment)

@@ -15,13 +15,15 @@ from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, request
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
+from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_engine
 from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Audit, AuditResult, Profile
+from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
+from wireproof.workflow.archive import command_facts, opened
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
@@ -43,13 +45,15 @@ _VARIABLES = (
 
 @dataclass(frozen=True)
 class AuditSpecification:
-    """``tree``: a folder that holds a host's files (a root, an archive that was unpacked) in place
-    of the target's hosts. ``only``: identifiers of settings; none: all.
+    """``source``: a snapshot, a folder with a host's files, or a sosreport, in place of the
+    target's hosts. ``only``: identifiers of settings; none: all. ``snapshot``: a file to keep what
+    was read in.
     """
 
     target: TargetSpecification = field(default_factory=TargetSpecification)
     profile: Profile = "throughput"
-    tree: Path | None = None
+    source: Path | None = None
+    snapshot: Path | None = None
     only: tuple[str, ...] = ()
 
 
@@ -68,16 +72,18 @@ def catalogue() -> Catalogue:
 def audit(
     specification: AuditSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Audit:
-    """Every setting on every host of the target, or of the tree. ``environment``: of the caller; in
-    a job, what the job's programs get. Only variables of MPI libraries and fabrics are looked at.
+    """Every setting on every host of the target, or of the source. ``environment``: of the caller;
+    in a job, what its programs get. Only variables of MPI libraries and fabrics are looked at.
 
-    Raises ``BadInput`` when a setting's name is not known or the tree is none, ``CouldNotMeasure``
-    when no host answers.
+    Raises ``BadInput`` when a setting's name is not known or the source is none, and
+    ``CouldNotMeasure`` when no host answers.
     """
     known = catalogue()
     for name in specification.only:
         known.get(name)
     answers = _answers(specification, known, reporter, environment)
+    if specification.snapshot is not None:
+        write_snapshot(specification.snapshot, {one.host: one.frames for one in answers})
     machines = [machine_of(HostFacts.of(one.host, one.frames)) for one in answers if one.frames]
     if not machines:
         raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
@@ -101,8 +107,8 @@ def _answers(
     environment: Mapping[str, str],
 ) -> list[Collected]:
     wanted = requests(known)
-    if specification.tree is not None:
-        return [_of_tree(specification.tree, wanted)]
+    if specification.source is not None:
+        return _of_source(specification.source, known)
     target = resolve_target(specification.target, environment)
     hosts = target.hosts or (socket.gethostname(),)
     engine = [str(find_engine("nompi")), "facts", "--spec", "-"]
@@ -146,14 +152,37 @@ def _joined(one: Collected, more: Collected | None) -> Collected:
     return Collected(one.host, (*one.frames, *more.frames), one.problem or more.problem)
 
 
-def _of_tree(tree: Path, wanted: Sequence[FactRequest]) -> Collected:
-    """The engine reads the tree as it reads a machine, and runs no command there."""
-    if not tree.is_dir():
-        raise BadInput(f"{tree} is no folder: give one that holds a host's /proc, /sys and /etc.")
-    root = str(tree.absolute())
-    argv = [str(find_engine("nompi")), "facts", "--spec", "-", "--root", root]
-    (found,) = collect({tree.name: argv}, wanted)
-    return found
+def _of_source(source: Path, known: Catalogue) -> list[Collected]:
+    """A snapshot of hosts, or one host's files. The engine reads a tree as it reads a machine, and
+    runs no command there.
+    """
+    if not source.exists():
+        raise BadInput(f"{source} is not there.")
+    if is_snapshot(source):
+        return [Collected(host, tuple(facts)) for host, facts in read_snapshot(source).items()]
+    with opened(source) as folder:
+        root = str(folder.absolute())
+        name = _host_of(folder)
+        argv = [str(find_engine("nompi")), "facts", "--spec", "-", "--root", root]
+        wanted = requests(known)
+        files = tuple(request for request in wanted if request.kind != "command")
+        (found,) = collect({name: argv}, files)
+        nics = [nic.label for nic in machine_of(HostFacts.of(name, found.frames)).nics]
+        printed = command_facts(folder, (*wanted, *requests_of_interfaces(known, nics)))
+        return [dataclasses.replace(found, frames=(*found.frames, *printed))]
+
+
+def _host_of(folder: Path) -> str:
+    """The name that the files give the host, else the folder's."""
+    for place in ("etc/hostname", "proc/sys/kernel/hostname"):
+        try:
+            with open_regular(folder / place, follow=False) as file:
+                words = file.read(256).decode("ascii", "replace").split()
+        except OSError:
+            continue
+        if words:
+            return words[0]
+    return folder.name
 
 
 def _first_problem(answers: Sequence[Collected]) -> str:

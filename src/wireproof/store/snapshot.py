@@ -1,0 +1,143 @@
+"""Facts of many hosts in one compressed file: raw texts, each stored once.
+
+The texts are what the places said; nothing is judged, so that a snapshot can be judged again by a
+newer catalogue. MessagePack in gzip.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.files.hostile import open_regular
+from wireproof.model.errors import BadInput
+from wireproof.model.record import FactFrame
+
+__all__ = ["is_snapshot", "read_snapshot", "write_snapshot"]
+
+_VERSION = 1
+_MAGIC = b"\x1f\x8b"
+_LARGEST = 1 << 30
+"""Bytes that a snapshot may unpack to."""
+
+
+class _Place(msgspec.Struct, frozen=True, array_like=True):
+    kind: str
+    path: str
+    argv: list[str]
+
+
+class _Fact(msgspec.Struct, frozen=True, array_like=True):
+    """Numbers of the place, the status, the text and the reason."""
+
+    place: int
+    status: str
+    text: int
+    reason: int
+
+
+class _Snapshot(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
+    version: int
+    texts: list[str]
+    places: list[_Place]
+    hosts: dict[str, list[_Fact]]
+
+
+class _Table:
+    """Each value once, by the number of its place in ``values``."""
+
+    def __init__(self) -> None:
+        self.values: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, value: str) -> int:
+        found = self._numbers.setdefault(value, len(self.values))
+        if found == len(self.values):
+            self.values.append(value)
+        return found
+
+
+def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None:
+    """Write the facts of each host to ``path``, whole or not at all. ``BadInput`` when it cannot be
+    written or is there.
+    """
+    texts = _Table()
+    places: dict[tuple[str, str, tuple[str, ...]], int] = {}
+    hosts = {
+        host: [
+            _Fact(
+                places.setdefault((one.kind, one.path, tuple(one.argv)), len(places)),
+                one.status,
+                texts.number(one.text),
+                texts.number(one.reason),
+            )
+            for one in frames
+        ]
+        for host, frames in facts.items()
+    }
+    known = [_Place(kind, place, list(argv)) for kind, place, argv in places]
+    document = _Snapshot(_VERSION, texts.values, known, hosts)
+    data = gzip.compress(msgspec.msgpack.encode(document), mtime=0)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(draft, "xb") as file:
+            file.write(data)
+        os.link(draft, path)  # never over a file that is there
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def is_snapshot(path: Path) -> bool:
+    """Whether the file begins as one does."""
+    if not path.is_file():
+        return False
+    with open_regular(path) as file:
+        return (
+            file.read(2) == _MAGIC
+            and path.suffix not in (".tgz", ".tar")
+            and (not path.name.endswith(".tar.gz"))
+        )
+
+
+def read_snapshot(path: Path) -> dict[str, list[FactFrame]]:
+    """Facts by host. ``BadInput`` when the file is no snapshot, is damaged, or unpacks to more than
+    1 GiB.
+    """
+    try:
+        with open_regular(path) as file, gzip.GzipFile(fileobj=file) as packed:
+            data = packed.read(_LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{path} cannot be read as a snapshot: {error}.") from error
+    if len(data) > _LARGEST:
+        raise BadInput(f"{path} unpacks to more than {_LARGEST >> 20} MiB: that is no snapshot.")
+    try:
+        found = msgspec.msgpack.decode(data, type=_Snapshot)
+        return {host: [_frame(one, found) for one in facts] for host, facts in found.hosts.items()}
+    except (msgspec.DecodeError, IndexError, RecursionError) as error:
+        raise BadInput(f"{path} is no snapshot of wireproof: {error}.") from error
+
+
+def _frame(one: _Fact, found: _Snapshot) -> FactFrame:
+    if min(one.place, one.text, one.reason) < 0:
+        raise IndexError("a number below 0")
+    place = found.places[one.place]
+    return msgspec.convert(
+        {
+            "frame": "fact",
+            "rank": 0,
+            "kind": place.kind,
+            "path": place.path,
+            "argv": place.argv,
+            "status": one.status,
+            "text": found.texts[one.text],
+            "reason": found.texts[one.reason],
+        },
+        FactFrame,
+    )

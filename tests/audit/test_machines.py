@@ -1,0 +1,142 @@
+"""The documents' machine gets the documents' advice, today's machines today's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.audit.trees import MACHINES, lay_out
+
+from wireproof.model.setting import AuditResult, Profile
+from wireproof.workflow.audit import AuditSpecification, audit, catalogue
+from wireproof.workflow.reporter import LoggingReporter
+
+pytestmark = pytest.mark.engine
+
+
+def audited(root: Path, profile: Profile = "throughput", *only: str) -> list[AuditResult]:
+    found = audit(
+        AuditSpecification(source=root, profile=profile, only=only), LoggingReporter(), {}
+    )
+    return found.results
+
+
+def failing(root: Path, profile: Profile = "throughput") -> dict[str, AuditResult]:
+    return {one.id: one for one in audited(root, profile) if one.status == "fail"}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_entry_is_answered(machine: str, tmp_path: Path) -> None:
+    results = audited(lay_out(tmp_path, machine))
+    assert {one.id for one in results} == set(catalogue().entries)
+    assert all(one.message and one.host for one in results)
+
+
+def test_the_machine_of_2015_gets_the_advice_of_2015(tmp_path: Path) -> None:
+    found = failing(lay_out(tmp_path, "haswell-hfi1"), "repeatability")
+    assert {"cpu-governor", "scaling-driver", "clock-range", "acpi-pad", "irqbalance"} <= set(found)
+    assert {"ipoib-mode", "ipoib-mtu"} <= set(found) or "ipoib-mode" in found
+    assert "intel_pstate=disable" in found["scaling-driver"].fix
+    assert "hintpolicy=exact" in found["irqbalance"].fix
+    assert "blacklist acpi_pad" in found["acpi-pad"].fix
+    assert not [name for name in found if name.startswith("hfi1-")], "its own defaults are good"
+
+
+def test_what_the_document_asks_for_passes_there(tmp_path: Path) -> None:
+    done: dict[str, str | None] = {
+        "sys/devices/system/cpu/cpufreq/policy0/scaling_governor": "performance",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver": "acpi-cpufreq",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq": "2600000",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq": "2600000",
+        "sys/module/acpi_pad/initstate": None,
+        "etc/sysconfig/irqbalance": "IRQBALANCE_ARGS=--hintpolicy=exact",
+        "sys/class/net/ib0/mode": "connected",
+        "sys/class/net/ib0/mtu": "65520",
+    }
+    found = failing(lay_out(tmp_path, "haswell-hfi1", done), "repeatability")
+    documented = {"cpu-governor", "scaling-driver", "clock-range", "acpi-pad", "irqbalance"}
+    assert not (documented | {"ipoib-mode", "ipoib-mtu"}) & set(found)
+
+
+def test_the_old_advice_is_wrong_on_a_new_system(tmp_path: Path) -> None:
+    """--hintpolicy is no option of today's irqbalance."""
+    changes = {"etc/sysconfig/irqbalance": "IRQBALANCE_ARGS=--hintpolicy=exact"}
+    assert "irqbalance" in failing(lay_out(tmp_path / "old", "icelake-e810", changes))
+    changes = {"etc/sysconfig/irqbalance": "IRQBALANCE_ARGS="}
+    assert "irqbalance" not in failing(lay_out(tmp_path / "new", "icelake-e810", changes))
+
+
+def test_iwarp_on_a_machine_for_roce(tmp_path: Path) -> None:
+    assert "irdma-roce" in failing(lay_out(tmp_path, "icelake-e810"))
+
+
+def test_strict_translation_and_a_governor_that_follows_the_load(tmp_path: Path) -> None:
+    found = failing(lay_out(tmp_path, "epyc-connectx"))
+    assert {"iommu-mode", "cpu-governor"} <= set(found)
+    assert "ipoib-mode" not in found, "mlx5 has datagram mode only"
+
+
+def test_the_maker_s_values_pass_on_cn5000(tmp_path: Path) -> None:
+    found = failing(lay_out(tmp_path, "sapphire-cn5000"))
+    assert not [name for name in found if name.startswith("hfi1-")]
+
+
+def test_one_rail_on_half_of_its_lanes_is_named(tmp_path: Path) -> None:
+    found = [one for one in audited(lay_out(tmp_path, "eight-gpus")) if one.status == "fail"]
+    narrow = [one for one in found if one.id == "pcie-width"]
+    assert [(one.instance, one.seen) for one in narrow] == [("rail3", "8")]
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "setting"),
+    [
+        ("sys/class/infiniband/mlx5_0/ports/1/state", "2: INIT", "port-state"),
+        ("sys/class/infiniband/mlx5_0/ports/1/rate", "50 Gb/sec (1X HDR)", "port-rate"),
+        ("sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error", "4000", "symbol-errors"),
+        ("sys/class/infiniband/mlx5_0/device/numa_node", "-1", "numa-node-rdma"),
+        ("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet", "clock-source"),
+        ("proc/sys/net/ipv4/tcp_sack", "0", "tcp-sack"),
+        ("sys/kernel/mm/transparent_hugepage/defrag", "[always] madvise never", "huge-page-defrag"),
+    ],
+)
+def test_one_wrong_setting_is_named(place: str, text: str, setting: str, tmp_path: Path) -> None:
+    before = failing(lay_out(tmp_path / "good", "epyc-connectx"))
+    after = failing(lay_out(tmp_path / "bad", "epyc-connectx", {place: text}))
+    assert set(after) - set(before) == {setting}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\x1b[31m", "999999999999999999999", "-", "nan", "a" * 100000, "\ufffd\ufffd"]
+)
+def test_a_hostile_text_is_unknown_or_wrong_and_never_passes(text: str, tmp_path: Path) -> None:
+    place = "sys/devices/system/clocksource/clocksource0/current_clocksource"
+    root = lay_out(tmp_path, "epyc-connectx", {place: text})
+    (found,) = audited(root, "throughput", "clock-source")
+    assert found.status in ("unknown", "fail")
+    assert "\x1b" not in found.seen or found.status == "unknown"
+
+
+def test_the_odd_one_out(tmp_path: Path) -> None:
+    from wireproof.audit.alike import odd_ones
+    from wireproof.audit.facts import HostFacts
+    from wireproof.audit.machine import machine_of
+    from wireproof.model.record import FactFrame
+
+    def host(name: str, firmware: str) -> Any:
+        texts = {
+            "/sys/class/infiniband/mlx5_0/ports/1/link_layer": "InfiniBand",
+            "/sys/class/infiniband/mlx5_0/device/uevent": "DRIVER=mlx5_core",
+            "/sys/class/infiniband/mlx5_0/fw_ver": firmware,
+        }
+        frames = [
+            FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+            for path, text in texts.items()
+        ]
+        return machine_of(HostFacts.of(name, frames))
+
+    machines = [host(f"n{number}", "20.31" if number != 3 else "20.28") for number in range(1, 9)]
+    (odd,) = odd_ones(machines, catalogue())
+    assert (odd.id, odd.host, odd.seen) == ("firmware", "n3", "20.28")
+    assert "7 others" in odd.message
+    assert not odd_ones(machines[:2], catalogue()), "of two, neither is the odd one"

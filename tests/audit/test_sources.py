@@ -1,0 +1,127 @@
+"""Snapshots, folders and archives: the same judgement wherever the texts come from."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+from tests.audit.trees import lay_out
+
+from wireproof.model.errors import BadInput
+from wireproof.model.record import FactFrame
+from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
+from wireproof.workflow.audit import AuditSpecification, audit
+from wireproof.workflow.reporter import LoggingReporter
+
+
+def frames(texts: dict[str, str]) -> list[FactFrame]:
+    return [
+        FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+        for path, text in texts.items()
+    ]
+
+
+def answers(source: Path, **more: object) -> list[tuple[str, str, str, str]]:
+    found = audit(AuditSpecification(source=source, **more), LoggingReporter(), {})  # type: ignore[arg-type]
+    return [(one.id, one.instance, one.status, one.seen) for one in found.results]
+
+
+def test_a_snapshot_gives_back_what_was_read(tmp_path: Path) -> None:
+    facts = {
+        "n1": [*frames({"/a": "1", "/b": "\u00b5"})],
+        "n2": [
+            FactFrame(
+                rank=0, kind="command", status="denied", argv=["x", "-y"], reason="needs root"
+            )
+        ],
+    }
+    write_snapshot(tmp_path / "s", facts)
+    assert is_snapshot(tmp_path / "s")
+    assert read_snapshot(tmp_path / "s") == facts
+
+
+def test_a_snapshot_is_never_written_over_a_file(tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("mine")
+    with pytest.raises(BadInput, match="cannot be written"):
+        write_snapshot(tmp_path / "s", {})
+    assert [each.name for each in tmp_path.iterdir()] == ["s"]
+    assert (tmp_path / "s").read_text() == "mine"
+
+
+def test_a_thousand_like_hosts_take_little(tmp_path: Path) -> None:
+    texts = {f"/sys/module/hfi1/parameters/p{number}": f"{number}\n" * 20 for number in range(700)}
+    facts = {f"n{host}": frames(texts | {"/proc/loadavg": f"{host}"}) for host in range(1000)}
+    write_snapshot(tmp_path / "s", facts)
+    assert (tmp_path / "s").stat().st_size < 5_000_000
+
+
+@pytest.mark.parametrize("damage", range(6))
+def test_a_damaged_snapshot_is_refused_in_one_sentence(damage: int, tmp_path: Path) -> None:
+    file = tmp_path / "s"
+    write_snapshot(file, {"n1": frames({"/a": "1"})})
+    data = file.read_bytes()
+    unpacked = gzip.decompress(data)
+    damaged = [
+        data[:-9],
+        data[:20] + b"\0" * 10 + data[30:],
+        gzip.compress(unpacked[:-5]),
+        gzip.compress(b"\x93" * 5000),
+        gzip.compress(unpacked.replace(b"wireproof.snapshot", b"wireproof.snapshit")),
+        gzip.compress(b""),
+    ]
+    file.write_bytes(damaged[damage])
+    with pytest.raises(BadInput, match=r"^[^\n]+\.$"):
+        read_snapshot(file)
+
+
+@pytest.mark.engine
+def test_a_folder_its_archive_and_its_snapshot_agree(tmp_path: Path) -> None:
+    root = lay_out(tmp_path / "sosreport-n1", "epyc-connectx", {"etc/hostname": "n1"})
+    expected = answers(root, snapshot=tmp_path / "s")
+    packed = tmp_path / "sosreport-n1.tar.xz"
+    with tarfile.open(packed, "w:xz") as archive:
+        archive.add(root, "sosreport-n1")
+    assert answers(packed) == expected
+    assert answers(tmp_path / "s") == expected
+
+
+@pytest.mark.engine
+def test_what_commands_printed_is_read_from_a_sosreport(tmp_path: Path) -> None:
+    printed = "Features for rail0:\ntcp-segmentation-offload: off\n"
+    place = "sos_commands/networking/ethtool_-k_rail0"
+    root = lay_out(tmp_path, "eight-gpus", {place: printed})
+    found = audit(
+        AuditSpecification(source=root, only=("offload-tso",)), LoggingReporter(), {}
+    ).results
+    by_rail = {one.instance: one for one in found}
+    assert by_rail["rail0"].status == "fail"
+    assert by_rail["rail1"].status in ("unknown", "not-applicable")
+
+
+@pytest.mark.engine
+def test_an_archive_that_leads_elsewhere_does_no_harm(tmp_path: Path) -> None:
+    packed = tmp_path / "evil.tar"
+    with tarfile.open(packed, "w") as archive:
+        for name in ("etc/ok", "../etc/evil", "/etc/wireproof-evil", "etc/../../evil"):
+            member = tarfile.TarInfo(name)
+            member.size = 1
+            archive.addfile(member, io.BytesIO(b"x"))
+        link = tarfile.TarInfo("etc/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    with contextlib.suppress(BadInput):
+        answers(packed)
+    assert not (tmp_path / "evil").exists()
+    assert not Path("/etc/wireproof-evil").exists()
+
+
+@pytest.mark.parametrize("name", ["nothing", "text", "empty"])
+def test_what_is_no_source_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput):
+        answers(tmp_path / name)

@@ -1,0 +1,61 @@
+"""``wireproof audit`` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.audit.trees import lay_out
+from tests.cli.verb import wireproof
+
+pytestmark = pytest.mark.engine
+
+
+def test_this_machine_is_answered(tmp_path: Path) -> None:
+    done = wireproof("audit", "--json")
+    assert done.returncode in (0, 1, 3), done.stderr
+    found = json.loads(done.stdout)
+    assert found["schema"] == "wireproof.audit"
+    assert {"pass", "not-applicable"} <= {one["status"] for one in found["results"]}
+    assert not found["skipped"]
+
+
+def test_a_wrong_setting_fails_with_its_fix_and_its_undo(tmp_path: Path) -> None:
+    root = lay_out(tmp_path, "haswell-hfi1")
+    done = wireproof("audit", "cpu-governor", "--from", root)
+    assert done.returncode == 1
+    text = " ".join(done.stdout.split())
+    assert "FAIL cpu-governor" in text
+    assert "write performance to /sys/devices/system/cpu/cpufreq/policy0/scaling_governor" in text
+    assert "undo: the old value" in text
+
+
+def test_the_profile_decides_where_authorities_disagree(tmp_path: Path) -> None:
+    root = lay_out(tmp_path, "haswell-hfi1")
+    assert wireproof("audit", "scaling-driver", "--from", root).returncode == 0
+    again = wireproof("audit", "scaling-driver", "--from", root, "--profile", "repeatability")
+    assert again.returncode == 1
+
+
+def test_a_group_is_explained_as_the_appendix_of_the_document_lists_it() -> None:
+    done = wireproof("audit", "--explain", "hfi1")
+    assert done.returncode == 0
+    for word in ("krcvqs", "rcvhdrcnt", "default:", "range:", "should be:"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("cpu-governer",), "did you mean cpu-governor"),
+        (("--from", "/nowhere"), "not there"),
+        (("--explain", "cpu-governer"), "did you mean cpu-governor"),
+        (("--profile", "fast"), "throughput"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_status_2(words: tuple[str, ...], said: str) -> None:
+    done = wireproof("audit", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -120,6 +120,7 @@ def test_a_hostile_text_is_unknown_or_wrong_and_never_passes(text: str, tmp_path
 def test_the_odd_one_out(tmp_path: Path) -> None:
     from wireproof.audit.alike import odd_ones
     from wireproof.audit.facts import HostFacts
+    from wireproof.audit.judge import judge_machines
     from wireproof.audit.machine import machine_of
     from wireproof.model.record import FactFrame
 
@@ -136,7 +137,9 @@ def test_the_odd_one_out(tmp_path: Path) -> None:
         return machine_of(HostFacts.of(name, frames))
 
     machines = [host(f"n{number}", "20.31" if number != 3 else "20.28") for number in range(1, 9)]
-    (odd,) = odd_ones(machines, catalogue())
+    results = judge_machines(machines, catalogue(), "throughput", ["firmware"])
+    (odd,) = odd_ones(machines, results, catalogue())
     assert (odd.id, odd.host, odd.seen) == ("firmware", "n3", "20.28")
     assert "7 others" in odd.message
-    assert not odd_ones(machines[:2], catalogue()), "of two, neither is the odd one"
+    two = judge_machines(machines[1:3], catalogue(), "throughput", ["firmware"])
+    assert not odd_ones(machines[1:3], two, catalogue()), "of two, neither is the odd one"

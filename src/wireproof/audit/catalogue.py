@@ -33,12 +33,15 @@ _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": se
 
 @dataclass(frozen=True)
 class Entry:
-    """A setting with its conditions parsed. ``when``: of each of its places."""
+    """A setting with its conditions parsed. ``when``: of each of its places. ``names``: all that
+    they look up.
+    """
 
     setting: Setting
     applies: Expression
     good: dict[Profile, Expression]
     when: tuple[Expression, ...]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -102,12 +105,11 @@ def _entry(raw: Any) -> Entry:
         raise BadInput(f"no profile is called {wrong[0]!r}; there are {', '.join(PROFILES)}.")
     for read in setting.reads:
         _check_place(setting, read)
-    return Entry(
-        setting,
-        parse(setting.applies),
-        {profile: parse(setting.condition(profile) or "true") for profile in PROFILES},
-        tuple(parse(read.when or "true") for read in setting.reads),
-    )
+    applies = parse(setting.applies)
+    good = {profile: parse(setting.condition(profile) or "true") for profile in PROFILES}
+    when = tuple(parse(read.when or "true") for read in setting.reads)
+    named = {name for each in (applies, *good.values(), *when) for name in each.names}
+    return Entry(setting, applies, good, when, tuple(sorted(named - {"value"})))
 
 
 def _hinted(error: str) -> str:
@@ -191,6 +193,4 @@ def _names_interface(argv: tuple[str, ...]) -> bool:
 
 def _looked_for(entry: Entry) -> list[str]:
     """Files whose existence a condition asks for."""
-    expressions = (entry.applies, *entry.good.values(), *entry.when)
-    names = sorted(set().union(*(expression.names for expression in expressions)))
-    return [name.partition(":")[2] for name in names if name.startswith("exists:")]
+    return [name.partition(":")[2] for name in entry.names if name.startswith("exists:")]

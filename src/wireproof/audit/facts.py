@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from wireproof.model.record import FactFrame
 
@@ -16,6 +17,7 @@ _WORDS = {
     "timeout": "did not answer in time",
     "failed": "could not be read",
 }
+_LISTED = ("ok", "missing")
 _UNASKED = {
     "bios": "is read from the management controller: give --bmc",
     "environment": "is that of a job: run the audit inside one",
@@ -36,17 +38,22 @@ class Answer:
 
 @dataclass(frozen=True)
 class HostFacts:
-    """Files by path and commands by argument list, as one host answered."""
+    """Files by path and commands by argument list, as one host answered. ``listed``: the patterns
+    whose matches are known.
+    """
 
     host: str
     files: dict[str, FactFrame] = field(default_factory=dict)
     globs: dict[str, FactFrame] = field(default_factory=dict)
     commands: dict[tuple[str, ...], FactFrame] = field(default_factory=dict)
+    listed: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, host: str, frames: Iterable[FactFrame]) -> HostFacts:
         """The facts of one rank's frames; what was asked for twice counts once."""
-        found = cls(host)
+        frames = list(frames)
+        listed = [one.path for one in frames if one.kind == "glob" and one.status in _LISTED]
+        found = cls(host, listed=tuple(listed))
         for frame in frames:
             if frame.kind == "command":
                 found.commands.setdefault(tuple(frame.argv), frame)
@@ -64,28 +71,36 @@ class HostFacts:
     def command(self, argv: tuple[str, ...]) -> Answer:
         return _answer(" ".join(argv), self.commands.get(argv))
 
+    def said(self, place: str | tuple[str, ...]) -> tuple[str, str] | bool:
+        """Status and text of a file or a command, to tell like hosts by; without, whether the file
+        is known not to be there.
+        """
+        known = self.files.get(place) if isinstance(place, str) else self.commands.get(place)
+        if known is None:
+            return isinstance(place, str) and self._was_looked_for(place)
+        return known.status, known.text
+
     def matching(self, pattern: str) -> list[str]:
         """Paths that match ``pattern``, whose ``*`` stays within one folder, in their order."""
-        parts = pattern.split("/")
-        found = [path for path in self.files if _matches(path.split("/"), parts)]
+        matches = _compiled((pattern,)).fullmatch
+        found = [path for path in self.files if matches(path)]
         return sorted(path for path in found if self.files[path].status != "missing")
 
     def was_listed(self, pattern: str) -> bool:
         """The host said what matches ``pattern``, though it be nothing."""
-        frame = self.globs.get(pattern)
-        return frame is not None and frame.status in ("ok", "missing")
+        return pattern in self.listed
 
     def _was_looked_for(self, path: str) -> bool:
         """A pattern that was listed and does not list ``path`` says that it is not there."""
-        parts = path.split("/")
-        return any(
-            frame.status in ("ok", "missing") and _matches(parts, pattern.split("/"))
-            for pattern, frame in self.globs.items()
-        )
+        return _compiled(self.listed).fullmatch(path) is not None
 
 
-def _matches(parts: list[str], patterns: list[str]) -> bool:
-    return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
+@functools.lru_cache(maxsize=1024)
+def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """One expression for all patterns, of whose signs only ``*`` is one."""
+    if not patterns:
+        return re.compile(r"(?!)")
+    return re.compile("|".join(re.escape(each).replace(r"\*", "[^/]*") for each in patterns))
 
 
 def _answer(place: str, frame: FactFrame | None) -> Answer:

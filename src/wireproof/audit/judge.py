@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from wireproof.audit.catalogue import Catalogue, Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.values import part_of, typed
 from wireproof.model.setting import AuditResult, Fix, Profile, Read, Setting, Status
 
-__all__ = ["Reading", "instances_of", "judge_machine", "reading_of", "shown"]
+__all__ = ["Reading", "instances_of", "judge_machine", "judge_machines", "reading_of", "shown"]
 
 _WHOLE = Instance("", {}, {})
 _LONGEST_SHOWN = 120
@@ -37,25 +39,63 @@ def judge_machine(
     machine: Machine, catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
 ) -> list[AuditResult]:
     """A result for each entry and instance, in the catalogue's order."""
+    return judge_machines([machine], catalogue, profile, only)
+
+
+def judge_machines(
+    machines: Iterable[Machine], catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
+) -> list[AuditResult]:
+    """As `judge_machine` for each of them. Where an entry meets the same texts and the same kind of
+    machine again, the answer is the same: most hosts of a cluster are alike.
+    """
     wanted = set(only)
-    judged = _Judge(machine, catalogue, profile)
+    entries = [entry for name, entry in catalogue.entries.items() if not wanted or name in wanted]
+    known: dict[tuple[object, ...], AuditResult] = {}
     return [
         result
-        for name, entry in catalogue.entries.items()
-        if not wanted or name in wanted
-        for result in judged.results(entry)
+        for machine in machines
+        for result in _Judge(machine, catalogue, profile, known).all(entries)
     ]
 
 
 class _Judge:
-    def __init__(self, machine: Machine, catalogue: Catalogue, profile: Profile) -> None:
-        self.machine, self.catalogue, self.profile = machine, catalogue, profile
+    """One machine before the catalogue. ``known``: answers to what was met before."""
 
-    def results(self, entry: Entry) -> list[AuditResult]:
-        instances = instances_of(self.machine, entry)
-        if not instances:
-            return [self._none(entry)]
-        return [self._result(entry, instance) for instance in instances]
+    def __init__(
+        self,
+        machine: Machine,
+        catalogue: Catalogue,
+        profile: Profile,
+        known: dict[tuple[object, ...], AuditResult],
+    ) -> None:
+        self.machine, self.catalogue, self.profile, self.known = machine, catalogue, profile, known
+
+    def all(self, entries: Iterable[Entry]) -> Iterable[AuditResult]:
+        for entry in entries:
+            instances = instances_of(self.machine, entry)
+            if not instances:
+                yield self._none(entry)
+            for instance in instances:
+                yield self._met_before(entry, instance)
+
+    def _met_before(self, entry: Entry, instance: Instance) -> AuditResult:
+        key = self._signature(entry, instance)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = self._result(entry, instance)
+        host = self.machine.facts.host
+        return found if found.host == host else msgspec.structs.replace(found, host=host)
+
+    def _signature(self, entry: Entry, instance: Instance) -> tuple[object, ...]:
+        """All that the answer depends on."""
+        lookup = self._lookup(instance, UNKNOWN)
+        names = [_hashable(lookup(name)) for name in entry.names]
+        facts = self.machine.facts
+        texts = [
+            facts.said(_argv(read, instance) if read.command else _path(read, instance))
+            for read in entry.setting.reads
+        ]
+        return (entry.setting.id, instance.label, *names, *texts)
 
     def _none(self, entry: Entry) -> AuditResult:
         """There is no such interface, port or file."""
@@ -192,9 +232,11 @@ def reading_of(
 
 def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instance) -> Reading:
     form = read.form or setting.form
-    argv = tuple(_filled(word, instance) for word in read.command)
-    path = instance.places.get("file") or _filled(read.file, instance)
-    answer = machine.facts.command(argv) if read.command else machine.facts.file(path)
+    answer = (
+        machine.facts.command(_argv(read, instance))
+        if read.command
+        else machine.facts.file(_path(read, instance))
+    )
     if answer.text is None:
         if form == "present" and answer.absent:
             return Reading(False, "absent", answer.place, (f"{answer.place} {answer.why}",))
@@ -213,6 +255,18 @@ def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instanc
     return Reading(value, text, answer.place, (f"{answer.place}: {shown(text)}",))
 
 
+def _argv(read: Read, instance: Instance) -> tuple[str, ...]:
+    if not instance.places:
+        return read.command
+    return tuple(_filled(word, instance) for word in read.command)
+
+
+def _path(read: Read, instance: Instance) -> str:
+    if not instance.places:
+        return read.file
+    return instance.places.get("file") or _filled(read.file, instance)
+
+
 def _filled(text: str, instance: Instance) -> str:
     for name, value in instance.places.items():
         text = text.replace(f"{{{name}}}", value)
@@ -225,6 +279,10 @@ def _each(machine: Machine, setting: Setting) -> list[Instance]:
         if paths := machine.facts.matching(read.file):
             return [Instance(_varying(path, read.file), {"file": path}, {}) for path in paths]
     return []
+
+
+def _hashable(value: Value) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _varying(path: str, pattern: str) -> str:

@@ -119,7 +119,12 @@ def read_snapshot(path: Path) -> dict[str, list[FactFrame]]:
         raise BadInput(f"{path} unpacks to more than {_LARGEST >> 20} MiB: that is no snapshot.")
     try:
         found = msgspec.msgpack.decode(data, type=_Snapshot)
-        return {host: [_frame(one, found) for one in facts] for host, facts in found.hosts.items()}
+        frames: dict[_Fact, FactFrame] = {}  # like hosts share theirs
+        for facts in found.hosts.values():
+            for one in facts:
+                if one not in frames:
+                    frames[one] = _frame(one, found)
+        return {host: [frames[one] for one in facts] for host, facts in found.hosts.items()}
     except (msgspec.DecodeError, IndexError, RecursionError) as error:
         raise BadInput(f"{path} is no snapshot of wireproof: {error}.") from error
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from wireproof.audit.alike import odd_ones
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_interfaces
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.judge import judge_machine
+from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import machine_of
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect
@@ -87,10 +87,8 @@ def audit(
     machines = [machine_of(HostFacts.of(one.host, one.frames)) for one in answers if one.frames]
     if not machines:
         raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
-    results: list[AuditResult] = []
-    for machine in machines:
-        results += judge_machine(machine, known, specification.profile, specification.only)
-    results += odd_ones(machines, known, specification.only)
+    results = judge_machines(machines, known, specification.profile, specification.only)
+    results += odd_ones(machines, results, known)
     results += [_silent(one) for one in answers if one.problem]
     return Audit(
         profile=specification.profile,

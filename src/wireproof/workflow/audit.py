@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import socket
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, request
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import machine_of
+from wireproof.audit.waivers import Waiver, waived, waivers_of
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_engine
@@ -22,6 +24,7 @@ from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Audit, AuditResult, Profile
+from wireproof.settings.hosts import parse_hosts
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.archive import command_facts, opened
 from wireproof.workflow.reporter import Reporter
@@ -30,6 +33,7 @@ from wireproof.workflow.target.resolve import TargetSpecification, resolve_targe
 
 __all__ = ["AuditSpecification", "audit", "catalogue"]
 
+_LARGEST = 1 << 20
 _VARIABLES = (
     "FI_",
     "I_MPI_",
@@ -47,13 +51,14 @@ _VARIABLES = (
 class AuditSpecification:
     """``source``: a snapshot, a folder with a host's files, or a sosreport, in place of the
     target's hosts. ``only``: identifiers of settings; none: all. ``snapshot``: a file to keep what
-    was read in.
+    was read in. ``waivers``: a TOML file of what the site has decided to leave.
     """
 
     target: TargetSpecification = field(default_factory=TargetSpecification)
     profile: Profile = "throughput"
     source: Path | None = None
     snapshot: Path | None = None
+    waivers: Path | None = None
     only: tuple[str, ...] = ()
 
 
@@ -81,6 +86,7 @@ def audit(
     known = catalogue()
     for name in specification.only:
         known.get(name)
+    waivers = _waivers(specification.waivers, known)
     answers = _answers(specification, known, reporter, environment)
     if specification.snapshot is not None:
         write_snapshot(specification.snapshot, {one.host: one.frames for one in answers})
@@ -89,6 +95,7 @@ def audit(
         raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
     results = judge_machines(machines, known, specification.profile, specification.only)
     results += odd_ones(machines, results, known)
+    results = waived(results, waivers, datetime.date.today(), parse_hosts)
     results += [_silent(one) for one in answers if one.problem]
     return Audit(
         profile=specification.profile,
@@ -96,6 +103,17 @@ def audit(
         results=results,
         skipped=list(known.skipped),
     )
+
+
+def _waivers(path: Path | None, known: Catalogue) -> list[Waiver]:
+    if path is None:
+        return []
+    try:
+        with open_regular(path) as file:
+            text = file.read(_LARGEST).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read: {error}.") from error
+    return waivers_of(text, str(path), known.entries)
 
 
 def _answers(

@@ -6,11 +6,11 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from wireproof.model.setting import Audit, AuditResult, Effect, Status
+from wireproof.model.setting import Audit, AuditResult, Effect, Setting, Status
 from wireproof.report.names import fold
 from wireproof.report.text.look import Look
 
-__all__ = ["audit_lines", "effect_text"]
+__all__ = ["audit_lines", "effect_text", "explained", "folded_fails", "who"]
 
 _ORDER: tuple[Status, ...] = ("fail", "unknown", "waived", "pass", "not-applicable")
 _WORDS: dict[Status, str] = {
@@ -28,7 +28,7 @@ def audit_lines(audit: Audit, look: Look, *, everything: bool = False) -> list[s
     """Fails in full; the rest as counts, or each in one line with ``everything``."""
     counts = Counter(result.status for result in audit.results)
     lines = [_head(audit, counts, look)]
-    for group in sorted(_folded(audit.results, "fail"), key=_weight, reverse=True):
+    for group in folded_fails(audit.results):
         lines += _failed(group, look)
     for status in ("unknown", "waived", "pass", "not-applicable"):
         groups = _folded(audit.results, status)
@@ -52,6 +52,11 @@ def _folded(results: Iterable[AuditResult], status: Status) -> list[list[AuditRe
     return list(groups.values())
 
 
+def folded_fails(results: Iterable[AuditResult]) -> list[list[AuditResult]]:
+    """What fails alike on several hosts together, the worst expected effect first."""
+    return sorted(_folded(results, "fail"), key=_weight, reverse=True)
+
+
 def _weight(group: Sequence[AuditResult]) -> float:
     """How much is expected of mending it: effect times how sure it is."""
     effect = group[0].expected_effect
@@ -60,7 +65,8 @@ def _weight(group: Sequence[AuditResult]) -> float:
     return _WEIGHTS.get(effect.on, effect.high) * _SURE[effect.sure]
 
 
-def _who(group: Sequence[AuditResult]) -> str:
+def who(group: Sequence[AuditResult]) -> str:
+    """Hosts and interfaces, folded."""
     hosts = fold(dict.fromkeys(one.host for one in group))
     labels = list(dict.fromkeys(one.instance for one in group if one.instance))
     if not labels:
@@ -71,7 +77,7 @@ def _who(group: Sequence[AuditResult]) -> str:
 
 def _failed(group: Sequence[AuditResult], look: Look) -> list[str]:
     one = group[0]
-    what = f"FAIL {one.id} on {_who(group)}: {one.seen or 'not set'}, should be {one.wanted}"
+    what = f"FAIL {one.id} on {who(group)}: {one.seen or 'not set'}, should be {one.wanted}"
     lines = _wrapped(what, look, "  ", "    ")
     lines += _wrapped(one.message, look, "    ", "    ")
     if one.expected_effect is not None and (said := effect_text(one.expected_effect)):
@@ -93,7 +99,7 @@ def effect_text(effect: Effect) -> str:
 def _brief(group: Sequence[AuditResult], look: Look) -> str:
     one = group[0]
     seen = f": {one.seen}" if one.seen and one.status == "pass" else f": {one.message}"
-    text = f"  {_WORDS[one.status]} {one.id} on {_who(group)}{seen}"
+    text = f"  {_WORDS[one.status]} {one.id} on {who(group)}{seen}"
     return look.say(
         textwrap.shorten(text.strip(), 3 * look.width, placeholder=" ..."), 3 * look.width
     )
@@ -103,3 +109,29 @@ def _wrapped(text: str, look: Look, first: str, rest: str) -> list[str]:
     return textwrap.wrap(
         look.say(text, 1200), look.width, initial_indent=first, subsequent_indent=rest
     )
+
+
+def explained(one: Setting) -> list[str]:
+    """All that the catalogue knows of a setting."""
+    places = [
+        f"BIOS, {read.key}" if read.file == "bios" else read.file or " ".join(read.command)
+        for read in one.reads
+    ]
+    named = one.wanted or one.good
+    wanted = [text if profile == "any" else f"{profile}: {text}" for profile, text in named.items()]
+    said = {
+        "": one.meaning,
+        "read from": ", ".join(places),
+        "unit": one.unit,
+        "default": one.default,
+        "range": one.range,
+        "counts where": "" if one.applies == "true" else one.applies,
+        "should be": "; ".join(wanted),
+        "why": one.why,
+        "expected effect": effect_text(one.effect),
+        "since": one.since,
+        "until": one.until,
+        "source": one.source,
+    }
+    lines = [f"{one.id}: {one.title}"]
+    return lines + [f"  {name}{': ' if name else ''}{text}" for name, text in said.items() if text]

@@ -1,0 +1,139 @@
+"""What an audit found, for programs and for pages: JSON, HTML, SARIF 2.1.0, JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from xml.sax.saxutils import quoteattr
+
+from wireproof import __version__
+from wireproof.model.setting import Audit, AuditResult, Status
+from wireproof.report.json.encode import json_text
+from wireproof.report.names import clean, fold
+from wireproof.report.text.audit import effect_text, folded_fails, who
+
+__all__ = ["FORMS"]
+
+_LEVELS: dict[Status, str] = {"fail": "error", "unknown": "warning"}
+
+
+def _json(audit: Audit) -> str:
+    return json_text(audit, indent=1)
+
+
+def _sarif(audit: Audit) -> str:
+    """Static Analysis Results Interchange Format: a result for each fail and each unknown."""
+    shown = [one for one in audit.results if one.status in _LEVELS]
+    rules = {one.id: {"id": one.id, "shortDescription": {"text": one.id}} for one in shown}
+    driver = {
+        "name": "wireproof",
+        "version": __version__,
+        "rules": list(rules.values()),
+    }
+    document = {
+        "version": "2.1.0",
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "runs": [{"tool": {"driver": driver}, "results": [_sarif_result(one) for one in shown]}],
+    }
+    return json_text(document, indent=1)
+
+
+def _sarif_result(one: AuditResult) -> dict[str, object]:
+    place = one.evidence[-1].partition(":")[0] if one.evidence else one.host
+    where = {"artifactLocation": {"uri": f"{one.host}{place if place.startswith('/') else ''}"}}
+    text = f"{one.host} {one.instance}: {one.seen or 'not read'}, should be {one.wanted}."
+    return {
+        "ruleId": one.id,
+        "level": _LEVELS[one.status],
+        "message": {"text": clean(f"{text} {one.message}", 1000)},
+        "locations": [{"physicalLocation": where}],
+    }
+
+
+def _junit(audit: Audit) -> str:
+    """A test suite for each host, a test case for each setting."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    for host in audit.hosts:
+        mine = [one for one in audit.results if one.host == host]
+        fails = sum(one.status == "fail" for one in mine)
+        skips = sum(one.status not in ("fail", "pass") for one in mine)
+        lines.append(
+            f"<testsuite name={quoteattr(clean(host, 200))} tests='{len(mine)}'"
+            f" failures='{fails}' skipped='{skips}'>"
+        )
+        lines += [_case(one) for one in mine]
+        lines.append("</testsuite>")
+    return "\n".join([*lines, "</testsuites>"])
+
+
+def _case(one: AuditResult) -> str:
+    name = quoteattr(clean(f"{one.id} {one.instance}".strip(), 200))
+    text = quoteattr(clean(one.message, 1000))
+    head = f"<testcase classname={quoteattr(clean(one.host, 200))} name={name}"
+    if one.status == "pass":
+        return f"{head}/>"
+    if one.status == "fail":
+        detail = escape(clean(f"{one.seen}, should be {one.wanted}. {one.fix}", 2000))
+        return f"{head}><failure message={text}>{detail}</failure></testcase>"
+    return f"{head}><skipped message={text}/></testcase>"
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<style>
+:root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }}
+body {{ max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }}
+table {{ border-collapse: collapse; width: 100%; }}
+th, td {{ text-align: left; vertical-align: top; padding: .4rem .6rem;
+  border-bottom: 1px solid #8886; }}
+code {{ overflow-wrap: anywhere; }}
+</style></head><body><h1>{title}</h1><p>{counts}</p>
+<table><thead><tr><th>setting</th><th>hosts</th><th>is</th><th>should be</th>
+<th>why, expected effect</th><th>fix, undo</th></tr></thead><tbody>
+{rows}
+</tbody></table>{unknown}</body></html>
+"""
+
+
+def _html(audit: Audit) -> str:
+    """One file that loads nothing: what fails, worst expected effect first."""
+
+    def safe(text: str) -> str:
+        return escape(clean(text, 1200))
+
+    rows = [
+        "<tr>" + "".join(f"<td>{safe(cell)}</td>" for cell in _cells(group)) + "</tr>"
+        for group in folded_fails(audit.results)
+    ]
+    unknown = [one for one in audit.results if one.status == "unknown"]
+    listed = "".join(
+        f"<li><code>{safe(one.id)}</code> {safe(one.host)} {safe(one.message)}</li>"
+        for one in unknown[:400]
+    )
+    passed = sum(one.status == "pass" for one in audit.results)
+    counts = f"{len(rows)} settings fail, {len(unknown)} could not be read, {passed} pass"
+    return _PAGE.format(
+        title=safe(f"Settings of {fold(audit.hosts)} for {audit.profile}"),
+        counts=counts,
+        rows="\n".join(rows),
+        unknown=f"<h2>Could not be read</h2><ul>{listed}</ul>" if listed else "",
+    )
+
+
+def _cells(group: list[AuditResult]) -> tuple[str, ...]:
+    one = group[0]
+    effect = effect_text(one.expected_effect) if one.expected_effect else ""
+    why = f"{one.message} {effect}".strip()
+    mend = f"{one.fix}; undo: {one.undo}" if one.fix else ""
+    return one.id, who(group), one.seen or "not set", one.wanted, why, mend
+
+
+FORMS: dict[str, Callable[[Audit], str]] = {
+    "json": _json,
+    "html": _html,
+    "sarif": _sarif,
+    "junit": _junit,
+}
+"""Each form by the name that ``--format`` has for it."""

@@ -11,9 +11,12 @@ from pathlib import Path
 from wireproof.analysis.catalogue import FAMILIES
 from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.model import quantity
+from wireproof.model.setting import Setting
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 from wireproof.physics.table import default_table
+from wireproof.report.text.audit import effect_text
+from wireproof.workflow.audit import catalogue
 
 __all__ = ["pages", "with_generated"]
 
@@ -39,7 +42,11 @@ def with_generated(page: str, generated: str) -> str:
 def pages() -> dict[Path, str]:
     """Each page that has a generated part, as it must be."""
     docs = Path(__file__).resolve().parents[1] / "docs"
-    parts = {docs / "adapters.md": adapters(FAMILIES), docs / "physics.md": constants()}
+    parts = {
+        docs / "adapters.md": adapters(FAMILIES),
+        docs / "physics.md": constants(),
+        docs / "settings.md": settings(),
+    }
     return {
         path: with_generated(path.read_text(encoding="utf-8"), part) for path, part in parts.items()
     }
@@ -73,6 +80,37 @@ def _link(name: str) -> str:
     attainable = found.attainable_bytes_per_s
     most = "-" if attainable is None else quantity.rate(attainable)
     return f"| `{name}` | {line_rate} | {most} | {(found.floor_ns or 0) / 1e3:g} µs |"
+
+
+# --- docs/settings.md
+
+
+def settings() -> str:
+    """Each setting of the catalogue, by its group."""
+    groups: dict[str, list[Setting]] = {}
+    for entry in catalogue().entries.values():
+        groups.setdefault(entry.setting.group, []).append(entry.setting)
+    lines = []
+    for group, found in sorted(groups.items()):
+        lines += [f"## {group}", "", "| setting | should be | why | effect | fix |"]
+        lines += ["|---|---|---|---|---|", *(_setting(one) for one in found), ""]
+    return "\n".join(lines)
+
+
+def _setting(one: Setting) -> str:
+    named = one.wanted or one.good
+    wanted = "; ".join(t if profile == "any" else f"{profile}: {t}" for profile, t in named.items())
+    fix = one.fix
+    steps = [] if fix is None else [fix.write and f"write {fix.write}", " ".join(fix.command)]
+    steps += [] if fix is None else [fix.line or fix.persist, fix.takes and f"({fix.takes})"]
+    cells = (
+        f"`{one.id}`: {one.title}",
+        wanted,
+        f"{one.meaning} {one.why}",
+        effect_text(one.effect),
+        "; ".join(step for step in steps if step),
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 # --- docs/adapters.md

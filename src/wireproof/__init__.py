@@ -1,8 +1,8 @@
 """wireproof proves what an HPC interconnect does.
 
-``check``, ``measure``, ``prove``, ``judge``, ``lint`` and ``locate`` do what the subcommands of
-these names do, and give the document that ``--json`` prints. They are imported when they are first
-used, so that ``import wireproof`` costs nothing. See docs/python.md.
+``audit``, ``check``, ``measure``, ``prove``, ``judge``, ``lint`` and ``locate`` do what the
+subcommands of these names do, and give the document that ``--json`` prints. They are imported when
+they are first used, so that ``import wireproof`` costs nothing. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-    from wireproof.workflow.api import check, locate, measure
+    from wireproof.workflow.api import audit, check, locate, measure
     from wireproof.workflow.judge import judge
     from wireproof.workflow.lint import lint
     from wireproof.workflow.prove import prove
@@ -26,6 +26,7 @@ __all__ = [
     "Reporter",
     "WireproofError",
     "__version__",
+    "audit",
     "check",
     "judge",
     "lint",
@@ -42,6 +43,7 @@ _HOMES = {
     "LoggingReporter": "workflow.reporter",
     "Reporter": "workflow.reporter",
     "WireproofError": "model.errors",
+    "audit": "workflow.api",
     "check": "workflow.api",
     "judge": "workflow.judge",
     "lint": "workflow.lint",
@@ -65,8 +67,8 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """``wireproof.lint`` and ``wireproof.locate`` are functions although packages have these names:
-    the import system would bind the package when some module of it is loaded.
+    """``wireproof.audit``, ``.lint`` and ``.locate`` are functions although packages have these
+    names: the import system would bind the package when some module of it is loaded.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

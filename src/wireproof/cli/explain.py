@@ -20,10 +20,14 @@ def command(code: str | None, as_json: bool) -> int:
     """Say what a finding's CODE means, how it is found and what to do next; without CODE, list them
     all.
 
-    The codes of 'wireproof lint' are known too; 'wireproof lint --rules' lists those.
+    The codes of 'wireproof lint' and the settings of 'wireproof audit' are known too; 'wireproof
+    lint --rules' and 'wireproof audit --list' list them.
     """
     from wireproof.verdict.catalogue import CATALOGUE
 
+    if code is not None and not as_json and (setting := _setting(code)):
+        click.echo(setting)
+        return 0
     entries = [_find(code)] if code else list(CATALOGUE.values())
     if as_json:
         from wireproof.report.json.encode import json_text
@@ -40,6 +44,15 @@ def command(code: str | None, as_json: bool) -> int:
     for name, text in parts:
         click.echo(click.wrap_text(text, 88, f"{name + ':':10}", " " * 10) + "\n")
     return 0
+
+
+def _setting(code: str) -> str:
+    """What the catalogue of settings knows of a setting of that name; "" when there is none."""
+    from wireproof.report.text.audit import explained
+    from wireproof.workflow.audit import catalogue
+
+    entry = catalogue().entries.get(code.strip().lower())
+    return "" if entry is None else "\n".join(explained(entry.setting))
 
 
 def _find(code: str) -> Entry | Rule:

@@ -13,11 +13,15 @@ from typing import Literal, TypedDict, Unpack, cast
 from wireproof.launch.mpi.environment import own_environment
 from wireproof.model.pattern import Form
 from wireproof.model.plan import Formula
+from wireproof.model.setting import Audit
+from wireproof.model.setting import Profile as SettingsProfile
 from wireproof.report.json.located import LocateDocument
 from wireproof.report.json.result import Document
 from wireproof.settings.model_world import faults_of, model_of
 from wireproof.settings.physics_table import read_table
 from wireproof.settings.resolve import DECLARED, Settings, resolve
+from wireproof.workflow.audit import AuditSpecification
+from wireproof.workflow.audit import audit as run_audit
 from wireproof.workflow.check import check as run_check
 from wireproof.workflow.locate import locate as run_locate
 from wireproof.workflow.measure import measure as run_measure
@@ -32,7 +36,7 @@ from wireproof.workflow.specification import (
 )
 from wireproof.workflow.target.resolve import TargetSpecification, prefix_of
 
-__all__ = ["CheckOptions", "MeasureOptions", "Options", "check", "locate", "measure"]
+__all__ = ["CheckOptions", "MeasureOptions", "Options", "audit", "check", "locate", "measure"]
 
 
 class Options(TypedDict, total=False):
@@ -96,6 +100,33 @@ class MeasureOptions(Options, total=False):
     partitions: int
     window_kind: Literal["allocate", "create"]
     both_directions: bool
+
+
+def audit(
+    *only: str,
+    profile: SettingsProfile = "throughput",
+    source: Path | None = None,
+    snapshot: Path | None = None,
+    waivers: Path | None = None,
+    reporter: Reporter | None = None,
+    **options: Unpack[Options],
+) -> Audit:
+    """Read the settings that a fabric depends on and say which are wrong, on some hosts, on this
+    machine alone, or in ``source`` (a snapshot, a folder with a host's files, a sosreport).
+
+    ``only``: settings by name, none: all. Gives what ``wireproof audit --json`` prints. Raises
+    ``BadInput`` for options that cannot be used and ``CouldNotMeasure`` when no host answers.
+    """
+    _check_names(options, Options.__annotations__)
+    specification = AuditSpecification(
+        target=_target(_settings(options), options),
+        profile=profile,
+        source=source,
+        snapshot=snapshot,
+        waivers=waivers,
+        only=only,
+    )
+    return run_audit(specification, reporter or LoggingReporter(), _environment(options))
 
 
 def check(

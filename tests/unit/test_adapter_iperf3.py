@@ -4,17 +4,13 @@ cut.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.iperf3.output import ADAPTER
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
-from wireproof.model.tool import ToolRequest
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 HEAD = (
@@ -113,33 +109,6 @@ def test_a_servers_log_has_one_series_a_run() -> None:
     assert any("sent" in note for note in found[1].notes), "-R: the server only knows what it sent"
 
 
-@pytest.mark.parametrize(
-    ("name", "gbits"), [("iperf3_1g_mtu1500.json", 0.948382), ("iperf3_10g_mtu9000.json", 9.903)]
-)
-def test_json_gives_what_arrived(name: str, gbits: float) -> None:
-    (series,) = golden(name)
-    assert rate(series) * 8e-9 == pytest.approx(gbits, rel=1e-3)
-    assert series.version == "3.12"
-    assert len(series.hosts) == 2
-    assert (series.points[0].message_bytes, series.protocol, series.complete) == (
-        131072,
-        "tcp",
-        True,
-    )
-    assert series.points[0].values["intervals"] == 3
-
-
-def test_json_of_both_directions_reverse_and_udp() -> None:
-    (both,) = golden("iperf3_bidir_loopback.json")
-    assert (both.directions, both.benchmark) == (2, "tcp_bidir")
-    assert rate(both) == pytest.approx((13911553002.61932 + 9487913453.928406) / 8)
-    (reverse,) = golden("iperf3_reverse_loopback.json")
-    assert "reverse: the server sends" in reverse.notes
-    assert reverse.pairs == 2
-    (udp,) = golden("iperf3_udp_loopback.json")
-    assert (udp.protocol, udp.points[0].message_bytes) == ("udp", 32768)
-
-
 def test_refused_connections_are_incomplete() -> None:
     (series,) = golden("iperf3_refused.json")
     assert not series.complete
@@ -201,94 +170,6 @@ def test_an_old_udp_client_tells_what_was_lost() -> None:
     series = one(HEAD + head + row + "[  4] Sent 10000 datagrams\n\niperf Done.\n")
     assert rate(series) == pytest.approx(1.02e9 / 8 * 0.9)
     assert any("lost" in note for note in series.notes)
-
-
-def document(**end: Any) -> dict[str, Any]:
-    test = {"protocol": "TCP", "num_streams": 4, "blksize": 65536, "omit": 0, "reverse": 0}
-    return {
-        "start": {"connected": [], "version": "iperf 3.16", "test_start": test},
-        "intervals": [],
-        "end": end,
-    }
-
-
-def test_several_documents_in_one_file() -> None:
-    first = document(sum_sent={"bits_per_second": 9e9}, sum_received={"bits_per_second": 8e9})
-    second = document(sum_sent={"bits_per_second": 7e9})
-    text = json.dumps(first, indent=8) + "\n" + json.dumps(second)
-    for shown in (text + "\n", f"[\n{json.dumps(first)},\n{json.dumps(second)}\n]\n"):
-        found = read(shown.encode(), "x")
-        assert [rate(series) for series in found] == pytest.approx([1e9, 7e9 / 8])
-        assert [series.pairs for series in found] == [4, 4]
-
-
-def test_a_cut_document_before_another() -> None:
-    whole = json.dumps(document(sum_received={"bits_per_second": 8e9}), indent=1)
-    cut, good = read((whole[: len(whole) // 2] + "\n" + whole + "\n").encode(), "x")
-    assert not cut.complete
-    assert not cut.points
-    assert rate(good) == pytest.approx(1e9)
-
-
-def test_a_document_that_holds_the_servers_own() -> None:
-    whole = document(sum_received={"bits_per_second": 8e9})
-    whole["server_output_json"] = document(sum_received={"bits_per_second": 1e9})
-    for indent in (None, 0, 4):
-        assert rate(one(json.dumps(whole, indent=indent) + "\n")) == pytest.approx(1e9)
-
-
-def test_json_that_an_error_ended() -> None:
-    broken = document(sum_received={"bits_per_second": 8e9}) | {
-        "error": "control socket has closed unexpectedly"
-    }
-    series = one(json.dumps(broken))
-    assert not series.complete
-    assert "control socket" in series.incomplete
-
-
-@pytest.mark.parametrize("bad", ["-nan", "NaN", "-5", "1e300", '"fast"', "null", "true", "[]"])
-def test_numbers_that_cannot_be(bad: str) -> None:
-    text = json.dumps(document(sum_received={"bits_per_second": 424242})).replace("424242", bad)
-    series = one(text)
-    assert not series.points
-    assert not series.complete
-
-
-def test_old_udp_json_has_only_the_senders_sum() -> None:
-    value = document(
-        sum={"bits_per_second": 8e8, "lost_packets": 25, "packets": 100, "jitter_ms": 0.02}
-    )
-    value["start"]["test_start"]["protocol"] = "UDP"
-    series = one(json.dumps(value))
-    assert rate(series) == pytest.approx(75e6)
-    assert series.points[0].values["lost_packets"] == 25
-
-
-def test_the_first_versions_have_no_sums() -> None:
-    stream = {
-        "sender": {"bits_per_second": 9e9},
-        "receiver": {"bits_per_second": 8e9, "seconds": 10},
-    }
-    assert rate(one(json.dumps(document(streams=[stream])))) == pytest.approx(1e9)
-    assert rate(one(json.dumps(document(streams=[stream, stream])))) == pytest.approx(2e9)
-    assert not one(json.dumps(document(streams=[stream, {"receiver": {}}]))).points
-
-
-def test_a_stream_of_events() -> None:
-    start = document()["start"]
-    interval = {"sum": {"bits_per_second": 8e9, "seconds": 1.0}}
-    events = [
-        *({"event": "start", "data": start}, {"event": "interval", "data": interval}),
-        {"event": "end", "data": {"sum_received": {"bits_per_second": 8e9}}},
-    ]
-    text = "\n".join(json.dumps(event, separators=(",", ":")) for event in events) + "\n"
-    assert rate(one(text)) == pytest.approx(1e9)
-    assert [rate(series) for series in read((text + text).encode(), "x")] == pytest.approx(
-        [1e9, 1e9]
-    )
-    cut = one(text[: text.index('{"event":"end"') + 30])
-    assert not cut.complete
-    assert not cut.points
 
 
 def test_iperf_2() -> None:
@@ -385,40 +266,3 @@ def test_hostile_text_does_not_break_it() -> None:
         except BadInput:
             continue
         assert not any(series.points for series in found)
-
-
-def test_argv() -> None:
-    ask = ToolRequest(
-        program="iperf3",
-        role="client",
-        server="10.0.0.2",
-        seconds=10,
-        omit_seconds=2,
-        sizes=(1 << 20,),
-        cpu=4,
-        socket_buffer_bytes=2 << 20,
-    )
-    words = "iperf3 -c 10.0.0.2 -t 10 -O 2 -l 1048576 -w 2097152 -J -A 4"
-    assert ADAPTER.argv(ask) == tuple(words.split())
-    ask = ToolRequest(program="iperf3", role="server", port=5333, cpu=4, sizes=(1 << 20,))
-    assert ADAPTER.argv(ask) == ("iperf3", "-s", "-1", "-p", "5333", "-A", "4")
-    ask = ToolRequest(
-        program="iperf3", role="client", server="b", benchmark="bidir", extra=("-P", "4")
-    )
-    assert ADAPTER.argv(ask) == ("iperf3", "-c", "b", "--bidir", "-J", "-P", "4")
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        ToolRequest(program="iperf3", role="client"),
-        ToolRequest(program="iperf3", role="client", server="b", benchmark="latency"),
-        ToolRequest(program="iperf3", role="client", server="b", sizes=(1, 2)),
-        ToolRequest(program="iperf3", role="client", server="b", seconds=1.5),
-        ToolRequest(program="iperf3", role="client", server="b", seconds=1, iterations=5),
-        ToolRequest(program="iperf3", role="client", server="b", rdma_cm=True),
-    ],
-)
-def test_argv_refuses_what_the_tool_cannot_do(ask: ToolRequest) -> None:
-    with pytest.raises(BadInput):
-        ADAPTER.argv(ask)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.perftest.output import ADAPTER
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
-from wireproof.model.tool import ToolRequest
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 RULE = "-" * 87
@@ -332,51 +329,6 @@ def test_errors_and_doubts_are_told() -> None:
     assert "allocate MR" in one(failed.encode()).incomplete
 
 
-def document(**results: float) -> str:
-    info = {
-        "test": "RDMA_Write_BW_Test",
-        "Device": "mlx5_0",
-        "Number_of_qps": 1,
-        "TX_depth": 128,
-        "Mtu": 4096,
-    }
-    return json.dumps({"test_info": info, "results": results}, indent=0)
-
-
-def test_json_documents() -> None:
-    rate = 0.184097
-    gbits = rate * 1e6 * 65536 * 8 / 1e9
-    text = document(
-        MsgSize=65536, n_iterations=5000, BW_peak=0, BW_average=round(gbits, 2), MsgRate=rate
-    )
-    mib = document(
-        MsgSize=65536, n_iterations=5000, BW_peak=0, BW_average=rate * 1e6 / 16, MsgRate=rate
-    )
-    first, second = read((text + "\n" + mib).encode(), "x")
-    assert (first.unit, second.unit) == ("Gb/sec", "MiB/sec")
-    assert first.points[0].goodput_bytes_per_s == pytest.approx(round(gbits, 2) * 125e6)
-    assert second.points[0].goodput_bytes_per_s == pytest.approx(rate * 1e6 * 65536)
-    assert (first.benchmark, first.window) == ("ib_write_bw", 128)
-
-
-def test_a_json_document_of_unknown_unit_has_no_bandwidth() -> None:
-    series = one(document(MsgSize=65536, n_iterations=5000, BW_average=12.0, MsgRate=0.5).encode())
-    assert series.unit_doubt
-    assert series.points[0].goodput_bytes_per_s is None
-    lat = document(
-        MsgSize=2, n_iterations=1000, t_min=0.9, t_typical=1.0, t_avg=1.1, t_max=3
-    ).replace("BW", "Latency")
-    assert one(lat.encode()).points[0].hrt_ns == pytest.approx(1000)
-
-
-def test_a_cut_json_document_has_no_points() -> None:
-    text = document(MsgSize=65536, n_iterations=5000, BW_average=96.5, MsgRate=0.184097)
-    for cut in range(20, len(text) - 1):
-        series = one(text[:cut].encode())
-        assert not series.complete
-        assert not series.points
-
-
 def keys(series: Series) -> list[tuple[object, ...]]:
     return [
         (p.message_bytes, p.hrt_ns, p.time_ns, p.goodput_bytes_per_s, p.messages_per_s)
@@ -409,48 +361,3 @@ def test_hostile_text_does_not_break_it() -> None:
         for series in read(text.encode(), "x"):
             assert not series.complete
             assert not series.points
-
-
-def test_argv() -> None:
-    ask = ToolRequest(
-        program="ib_write_bw",
-        role="client",
-        server="10.0.0.2",
-        sizes=(1 << 20,),
-        rdma_cm=True,
-        mtu=8192,
-    )
-    assert ADAPTER.argv(ask) == ("ib_write_bw", "-F", "-R", "-s", "1048576", "10.0.0.2")
-    ask = ToolRequest(
-        program="ib_send_lat", role="server", device="mlx5_0", port=18515, mtu=4096, sizes=(2, 4, 8)
-    )
-    assert ADAPTER.argv(ask) == (
-        "ib_send_lat",
-        "-F",
-        "-d",
-        "mlx5_0",
-        "-p",
-        "18515",
-        "-m",
-        "4096",
-        "-a",
-    )
-    ask = ToolRequest(program="ib_write_bw", role="server", seconds=10, omit_seconds=2, window=64)
-    assert ADAPTER.argv(ask) == ("ib_write_bw", "-F", "-D", "10", "-f", "2", "-t", "64")
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        ToolRequest(program="ib_write_bw", role="client"),
-        ToolRequest(program="ib_write_bw", mtu=9000),
-        ToolRequest(program="ib_write_bw", sizes=(3, 5)),
-        ToolRequest(program="ib_write_bw", sizes=(2, 4), seconds=5),
-        ToolRequest(program="ib_write_bw", seconds=5, iterations=7),
-        ToolRequest(program="ib_write_bw", seconds=0.5),
-        ToolRequest(program="ib_write_bw", cpu=3),
-    ],
-)
-def test_argv_refuses_what_the_tool_cannot_do(ask: ToolRequest) -> None:
-    with pytest.raises(BadInput):
-        ADAPTER.argv(ask)

@@ -20,10 +20,11 @@ from tests.synthetic import World, lab, run_of
 from wireproof.model.claim import Criteria
 from wireproof.model.record import Idle, Sentinel
 from wireproof.model.run import Run
+from wireproof.model.subject import Route
 from wireproof.verdict import judge
 from wireproof.verdict.context import context
 from wireproof.verdict.run.directions import Stream, blame, direction_issues
-from wireproof.verdict.run.shape import Sample, cache_issues
+from wireproof.verdict.run.shape import Sample, Variant, cache_issues
 
 STREAM = replace(SMALL, sizes=(1 << 20,), patterns=("stream",))
 KIND = ("stream", "stream", 1 << 20, "robust")
@@ -376,7 +377,7 @@ def test_one_unproven_small_point_makes_no_cache_of_a_falling_curve() -> None:
         1 << 20: falling,
         4 << 20: falling,
     }
-    key = ("a -> b", "stream", "stream 64")
+    key = Variant(Route("a", "b"), (0, 1), "stream", "stream", 64)
     assert [issue.severity for issue in cache_issues({key: curve})] == ["warning"]
     away = {size: replace(one, proof="off-wire") for size, one in curve.items()}
     assert [issue.severity for issue in cache_issues({key: away})] == ["fail"]

@@ -14,7 +14,7 @@ from wireproof.model.pattern import one_way
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 from wireproof.model.severity import verdict_of, worst_proof
-from wireproof.model.subject import Route, Whole
+from wireproof.model.subject import Whole
 from wireproof.physics import Table
 from wireproof.verdict.context import Context, context, with_link
 from wireproof.verdict.group.point import judge_group
@@ -40,7 +40,7 @@ from wireproof.verdict.run.quality import (
     trouble_issues,
     waited_share,
 )
-from wireproof.verdict.run.shape import Sample, cache_issues, launch_issues, switch_issues
+from wireproof.verdict.run.shape import Sample, Variant, cache_issues, launch_issues, switch_issues
 
 __all__ = ["judge"]
 
@@ -84,8 +84,8 @@ class _Bench:
         self.pairs: list[PairVerdict] = []
         self.groups: list[GroupVerdict] = []
         self.streams: list[Stream] = []
-        self.curves: dict[tuple[Route, str, str], dict[int, Sample]] = defaultdict(dict)
-        self.launches: dict[tuple[Route, str, str, int], list[Measured]] = defaultdict(list)
+        self.curves: dict[Variant, dict[int, Sample]] = defaultdict(dict)
+        self.launches: dict[tuple[Variant, int], list[Measured]] = defaultdict(list)
         self.starts = _starts(ctx)
         self.others = Others(ctx)
         self.filled = filled_routes(ctx)
@@ -128,17 +128,16 @@ class _Bench:
     def _remember(
         self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured
     ) -> None:
-        route = self.ctx.route(pair)
         kind_of_point = (
             f"{point.form} {point.window} {point.window_kind} {point.threads} {point.partitions}"
         )
-        variant = f"{kind_of_point} {pair.origin}-{pair.target}"  # a host may have several ranks
+        variant = Variant.of(self.ctx.route(pair), point, pair)
         sure, disturbed = decides(number.time), disturbance(pair)
         if point.formula == "robust" and sure:
-            self.launches[route, point.pattern, variant, point.message_bytes].append(number)
+            self.launches[variant, point.message_bytes].append(number)
         if point.message_bytes > 0 and sure:
             sample = Sample.of(point.message_bytes, number.time, proof.proof, disturbed)
-            self.curves[route, point.pattern, variant][point.message_bytes] = sample
+            self.curves[variant][point.message_bytes] = sample
         if one_way(point.pattern, point.form) and fills_link(self.ctx.link, point.message_bytes):
             kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)
             ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
-from wireproof.model.finding import Proof, Severity
+from wireproof.model.finding import Evidence, Proof, Severity
 from wireproof.model.pattern import FORMS
 from wireproof.model.quantity import goodput
-from wireproof.model.record import Estimate
+from wireproof.model.record import Estimate, PairResult, PointRecord
 from wireproof.model.subject import Route
 from wireproof.physics import bandwidth_threshold_bytes
 from wireproof.verdict.context import Context
@@ -23,6 +22,7 @@ __all__ = [
     "Curve",
     "Curves",
     "Sample",
+    "Variant",
     "cache_issues",
     "falls_like_a_cache",
     "launch_issues",
@@ -31,9 +31,6 @@ __all__ = [
 
 Curve = Mapping[int, float]
 """message size -> goodput in bytes/s"""
-
-K = TypeVar("K", bound=tuple[Any, ...])
-V = TypeVar("V")
 
 _FIRST, _LAST = 16 << 10, 1 << 20
 _FALL = 0.15
@@ -77,8 +74,35 @@ class Sample:
         return cls(goodput, low, high, proof, disturbed)
 
 
-Curves = Mapping[tuple[Route, str, str], Mapping[int, Sample]]
-"""By route, pattern, variant: what is known of each size."""
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One pair of ranks measuring one pattern with one setting: along a curve only sizes differ."""
+
+    route: Route
+    ranks: tuple[int, int]  # a host may have several
+    pattern: str
+    form: str
+    window: int = 0
+    window_kind: str = ""
+    threads: int = 1
+    partitions: int = 1
+
+    @classmethod
+    def of(cls, route: Route, point: PointRecord, pair: PairResult) -> Variant:
+        return cls(
+            route=route,
+            ranks=(pair.origin, pair.target),
+            pattern=point.pattern,
+            form=point.form,
+            window=point.window,
+            window_kind=point.window_kind,
+            threads=point.threads,
+            partitions=point.partitions,
+        )
+
+
+Curves = Mapping[Variant, Mapping[int, Sample]]
+"""What is known of each size."""
 
 
 def cache_issues(curves: Curves) -> list[Issue]:
@@ -86,34 +110,34 @@ def cache_issues(curves: Curves) -> list[Issue]:
     the whole intervals of an undisturbed curve fall.
     """
     issues = []
-    for (who, pattern, variant), curve in _ordered(curves):
+    for variant, curve in curves.items():
         found = falls_like_a_cache({size: sample.goodput for size, sample in curve.items()})
-        if found is None:
-            continue
-        top, end = curve[found[0]], curve[found[1]]
-        form = f" {variant.split()[0]}" if len(FORMS.get(pattern, ())) > 1 else ""
-        text = (
-            f"{who}, {pattern}{form}: goodput peaks at {found[0]} B with "
-            f"{goodput(top.goodput)} and falls to {goodput(end.goodput)} at {found[1]} B, as a "
-            "cache does and a wire does not"
-        )
-        # What smaller messages did not prove says nothing about the path of these.
-        proven = all(
-            sample.proof == "on-wire" for size, sample in curve.items() if size >= found[0]
-        )
-        disturbed = next((one.disturbed for one in (top, end) if one.disturbed), "")
-        apart = end.high < (1 - _FALL) * top.low
-        severity: Severity = (
-            "warning" if proven else "fail" if apart and not disturbed else "inconclusive"
-        )
-        text += f"; {disturbed}" if disturbed else ""
-        evidence = {
-            "peak_bytes": found[0],
-            "peak_bytes_per_s": top.goodput,
-            "end_bytes_per_s": end.goodput,
-        }
-        issues.append(Issue("cache-shaped", severity, who, text, dict(evidence)))
+        if found is not None:
+            issues.append(_cache_issue(variant, curve, *found))
     return issues
+
+
+def _cache_issue(variant: Variant, curve: Mapping[int, Sample], peak: int, fall: int) -> Issue:
+    top, end = curve[peak], curve[fall]
+    several = len(FORMS.get(variant.pattern, ())) > 1
+    what = f"{variant.pattern} {variant.form}" if several else variant.pattern
+    text = (
+        f"{variant.route}, {what}: goodput peaks at {peak} B with {goodput(top.goodput)} and falls "
+        f"to {goodput(end.goodput)} at {fall} B, as a cache does and a wire does not"
+    )
+    disturbed = top.disturbed or end.disturbed
+    text += f"; {disturbed}" if disturbed else ""
+    # What smaller messages did not prove says nothing about the path of these.
+    proven = all(sample.proof == "on-wire" for size, sample in curve.items() if size >= peak)
+    severity: Severity = "warning" if proven else "inconclusive"
+    if not proven and not disturbed and end.high < (1 - _FALL) * top.low:
+        severity = "fail"
+    evidence: Evidence = {
+        "peak_bytes": peak,
+        "peak_bytes_per_s": top.goodput,
+        "end_bytes_per_s": end.goodput,
+    }
+    return Issue("cache-shaped", severity, variant.route, text, evidence)
 
 
 def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
@@ -124,8 +148,8 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
     """
     bucket = bandwidth_threshold_bytes(ctx.link, ctx.table) if ctx.link else 0
     issues = []
-    for (who, pattern, _), curve in _ordered(curves):
-        if pattern != "pingpong":
+    for variant, curve in curves.items():
+        if variant.pattern != "pingpong":
             continue
         times = {
             size: size / one.goodput * 1e9
@@ -138,23 +162,25 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
         if found.eager_limit_bytes < bucket:
             continue
         text = (
-            f"{who}: from {found.eager_limit_bytes} B to {found.next_bytes} B a message takes "
+            f"{variant.route}: from {found.eager_limit_bytes} B to {found.next_bytes} B a message "
+            "takes "
             f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library "
             "changes its protocol there"
         )
         evidence = {"eager_limit_bytes": found.eager_limit_bytes, "step_ns": found.step_ns}
-        issues.append(Issue("protocol-switch", "note", who, text, dict(evidence)))
+        issues.append(Issue("protocol-switch", "note", variant.route, text, dict(evidence)))
     return issues
 
 
 def launch_issues(
-    launches: Mapping[tuple[Route, str, str, int], Sequence[Measured]],
+    launches: Mapping[tuple[Variant, int], Sequence[Measured]],
 ) -> list[Issue]:
     """A warning where repeats of one point differ, intervals apart: each was precise about a
     different state.
     """
     issues = []
-    for (who, pattern, _, size), numbers in _ordered(launches):
+    for (variant, size), numbers in launches.items():
+        who, pattern = variant.route, variant.pattern
         times = sorted((n.time.median_ns, n.time.low_ns, n.time.high_ns) for n in numbers)
         if len(times) < 2:
             continue
@@ -170,8 +196,3 @@ def launch_issues(
                 Issue("launches-disagree", "warning", who, text, {"spread": spread}, weight=spread)
             )
     return issues
-
-
-def _ordered(found: Mapping[K, V]) -> list[tuple[K, V]]:
-    """By route, as it is printed, and then by the rest of the key."""
-    return sorted(found.items(), key=lambda item: (str(item[0][0]), *item[0][1:]))

@@ -41,7 +41,10 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sdist of the committed files: what a release would hold."""
     folder = tmp_path_factory.mktemp("sdist")
     _run("git", "clone", "-q", str(ROOT), str(folder / "tree"))
-    backend = "import sys; from scikit_build_core.build import build_sdist; print(build_sdist(sys.argv[1]))"
+    backend = (
+        "import sys; from scikit_build_core.build import build_sdist; "
+        "print(build_sdist(sys.argv[1]))"
+    )
     environment = folder / "environment"
     _run(sys.executable, "-m", "venv", str(environment))
     python = str(environment / "bin" / "python")

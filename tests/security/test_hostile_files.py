@@ -19,7 +19,7 @@ from wireproof.launch.engines import private_link
 from wireproof.locate.topology import read_topology
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.toml import DEEPEST, LARGEST, read_toml
-from wireproof.model.topology import parse_topology
+from wireproof.model.topology_toml import parse_topology
 from wireproof.physics.table import default_table, override
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.physics_table import read_table

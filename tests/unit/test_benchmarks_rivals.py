@@ -71,7 +71,10 @@ def test_no_table_gives_no_rows() -> None:
 
 
 def test_osu_rows_with_further_columns() -> None:
-    text = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n8      0.26  Pass\n1048576   84.50\n"
+    text = (
+        "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
+        "8      0.26  Pass\n1048576   84.50\n"
+    )
     assert parse_osu(text) == {8: 0.26, 1048576: 84.5}
 
 

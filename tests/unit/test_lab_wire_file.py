@@ -23,14 +23,8 @@ from wireproof.lab.wire import (
 )
 from wireproof.model.errors import BadInput
 from wireproof.model.record import EngineError
-from wireproof.model.topology import (
-    Fault,
-    Network,
-    Topology,
-    check_topology,
-    most_wire_rate,
-    parse_topology,
-)
+from wireproof.model.topology import Fault, Network, Topology
+from wireproof.model.topology_toml import check_topology, most_wire_rate, parse_topology
 from wireproof.physics.limits import limits
 from wireproof.physics.shaper import is_shaped, shaper_credit_bytes
 from wireproof.verdict import judge

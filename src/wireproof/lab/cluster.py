@@ -34,7 +34,8 @@ from wireproof.lab.wire import PortCount, WireStatus, read_wire_status, wire_por
 from wireproof.launch.engines import find_program
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.model.topology import Fault, Topology, check_fault, check_topology
+from wireproof.model.topology import Fault, Topology
+from wireproof.model.topology_toml import check_fault, check_topology
 
 __all__ = ["AGENT", "STATE_VARIABLE", "DownResult", "Lab", "down", "open_lab", "up"]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.toml import LARGEST
-from wireproof.model.topology import Topology, parse_topology
+from wireproof.model.topology import Topology
+from wireproof.model.topology_toml import parse_topology
 
 __all__ = ["load_topology"]
 

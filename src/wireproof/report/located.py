@@ -13,7 +13,7 @@ from wireproof.model import quantity
 from wireproof.model.located import ABOUT, Blame, Cause, Contention, Located, Metric, Tier
 from wireproof.report.names import clean, fold
 
-__all__ = ["Culprit", "Story", "each", "stories", "value_words"]
+__all__ = ["Culprit", "Story", "each", "metric_value", "stories"]
 
 MOST_LINES = 12
 _NAMES = 300
@@ -60,7 +60,7 @@ def each(located: Located, most: int) -> list[Culprit]:
     return [_culprit([blame]) for blame in located.blames[:most]]
 
 
-def value_words(metric: Metric, value: float) -> str:
+def metric_value(metric: Metric, value: float) -> str:
     """``119 MB/s`` or ``2.40 µs``; what is not a number is unknown."""
     if not math.isfinite(value):
         return "unknown"
@@ -139,7 +139,7 @@ def _culprit(group: list[Blame]) -> Culprit:
     first = group[0]
     plural = len(group) > 1
     worst = max(group, key=lambda one: one.slowdown if math.isfinite(one.slowdown) else 0.0)
-    value, expected = (value_words(first.metric, one) for one in (worst.value, worst.expected))
+    value, expected = (metric_value(first.metric, one) for one in (worst.value, worst.expected))
     return Culprit(
         who=_KINDS[first.kind][plural] + fold([one.subject for one in group], _NAMES),
         what=_DOES[first.direction][plural],
@@ -189,7 +189,7 @@ def _clean_cause(cause: Cause) -> Cause:
 
 
 def _contention(metric: Metric, one: Contention) -> tuple[str, str, str, str]:
-    words = value_words(metric, one.loaded), value_words(metric, one.alone)
+    words = metric_value(metric, one.loaded), metric_value(metric, one.alone)
     return clean(one.subject, 120), *words, clean(one.sentence, 400)
 
 
@@ -201,7 +201,7 @@ def _tier(metric: Metric, one: Tier) -> tuple[str, str, str, str]:
         if factor >= 1.05
         else ""
     )
-    return clean(one.name, 80), value_words(metric, one.median), str(one.samples), slower
+    return clean(one.name, 80), metric_value(metric, one.median), str(one.samples), slower
 
 
 def _missing(missing: dict[str, str]) -> list[tuple[str, str]]:

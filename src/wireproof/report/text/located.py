@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from wireproof.model.located import Located
 from wireproof.report.json.located import LocateDocument
-from wireproof.report.located import MOST_LINES, Culprit, Story, stories, value_words
+from wireproof.report.located import MOST_LINES, Culprit, Story, metric_value, stories
 from wireproof.report.section import Section
 
 __all__ = ["document_lines", "located_lines", "story_lines"]
@@ -34,7 +34,7 @@ def document_lines(found: LocateDocument) -> list[str]:
     if far:
         lines.append("Pairs farthest below what both their nodes do elsewhere")
     lines += [
-        f"{pair.origin} -> {pair.target}: {value_words(metric, pair.value)},"
+        f"{pair.origin} -> {pair.target}: {metric_value(metric, pair.value)},"
         f" {pair.ratio:.0%} of that"
         for pair in far
     ]

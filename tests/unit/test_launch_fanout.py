@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.launch.hosts.fanout import different, facts_by_host, problem_of, reachable
+from wireproof.launch.hosts.fanout import facts_by_host, problem_of, reachable
 from wireproof.model.errors import BadInput
 
 AGENT = """\
@@ -139,16 +139,3 @@ def test_no_agent_no_question() -> None:
 )
 def test_sentences(said: str, words: str) -> None:
     assert words in problem_of(255, said.splitlines(), 10)
-
-
-def test_who_has_what() -> None:
-    assert different({"n1": "MPICH 5.0.2", "n2": "MPICH  5.0.2\n"}, "MPIs") == ""
-    assert different({}, "MPIs") == ""
-    mixed = {f"n{number}": "MPICH 5.0.2" for number in range(1, 5)} | {
-        "n7": "Open MPI v4.1.4",
-        "n8": "",
-    }
-    expected = (
-        "the hosts have different MPIs: MPICH 5.0.2 on n[1-4]; Open MPI v4.1.4 on n7; none on n8."
-    )
-    assert different(mixed, "MPIs") == expected

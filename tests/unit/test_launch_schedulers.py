@@ -14,7 +14,6 @@ from wireproof.launch.command import build_command
 from wireproof.launch.engines import EngineChoice
 from wireproof.launch.mpi.install import Abi, Family, MpiInstall
 from wireproof.launch.request import LaunchRequest
-from wireproof.launch.schedulers.flux import flux_submit_argv
 from wireproof.model.errors import BadInput
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "argv"
@@ -165,20 +164,6 @@ def test_ten_thousand_hosts_fit_into_one_argument_of_flux() -> None:
     hosts = tuple(f"compute{number:05}" for number in range(10_000))
     asked = request("mpich", scheduler="flux", starter="scheduler", hosts=hosts, nics=())
     assert max(map(len, build_command("mpi", asked).argv)) < 200
-
-
-def test_a_whole_job_of_flux() -> None:
-    assert flux_submit_argv(4, ["wireproof", "check"], minutes=2.5, queue="batch") == [
-        "flux",
-        "batch",
-        "--nodes=4",
-        "--exclusive",
-        "--time-limit=2.5m",
-        "--queue=batch",
-        "--wrap",
-        "wireproof",
-        "check",
-    ]
 
 
 @pytest.mark.parametrize("prefix", [("",), (":",), ("-x", "y"), ("a\nb",), ("a", ":"), ("a", "")])

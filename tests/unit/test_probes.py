@@ -1,29 +1,16 @@
-"""Probes: the snapshot is well-formed data, and its raw text is read without trust."""
+"""Probes: the snapshot is well-formed data, and the machine is described with advice."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.plan import Plan, RankPlace, Transport
-from wireproof.model.record import FactFrame
 from wireproof.probes import machine
 from wireproof.probes.machine import look, namespaces_argv
-from wireproof.probes.parse import HostState, host_state, selected
 from wireproof.probes.snapshot import quick, snapshot
-
-CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-HUGE = "/sys/kernel/mm/transparent_hugepage/enabled"
-GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
-SMT = "/sys/devices/system/cpu/smt/active"
-
-
-def fact(path: str, text: str, rank: int = 0, status: str = "ok") -> FactFrame:
-    return FactFrame(rank=rank, kind="file", status=status, path=path, text=text)  # type: ignore[arg-type]
 
 
 def test_the_snapshot_asks_absolute_paths_and_argv_lists_once_each() -> None:
@@ -54,45 +41,6 @@ def test_every_request_survives_the_plans_text() -> None:
     )
     lines = [line for line in write_plan(plan).splitlines() if line.startswith("fact ")]
     assert len(lines) == len(plan.facts)
-
-
-def test_the_state_of_a_host() -> None:
-    facts = [
-        fact("/proc/version", "Linux version 6.1.0-56-amd64 (x@y) (gcc)"),
-        fact(CLOCK, "tsc\n"),
-        fact(HUGE, "always [madvise] never\n"),
-        fact(GOVERNOR, "performance\n"),
-        fact(SMT, "1\n"),
-        fact("/proc/loadavg", "0.52 0.40 0.31 1/200 4242\n"),
-        fact(CLOCK, "hpet\n", rank=1),
-    ]
-    assert host_state(facts) == HostState(
-        rank=0,
-        kernel="6.1.0-56-amd64",
-        clock_source="tsc",
-        huge_pages="madvise",
-        governor="performance",
-        smt=True,
-        load=0.52,
-    )
-    assert host_state(facts, 1) == HostState(rank=1, clock_source="hpet")
-
-
-def test_what_was_not_read_is_unknown_and_never_a_default() -> None:
-    assert host_state([]) == HostState(rank=0)
-    assert host_state(
-        [fact(CLOCK, "tsc", status="denied"), fact(HUGE, "garbage"), fact(SMT, "?")]
-    ) == HostState(rank=0)
-
-
-@given(
-    st.text(max_size=300),
-    st.sampled_from(["/proc/version", CLOCK, HUGE, GOVERNOR, SMT, "/proc/loadavg"]),
-)
-def test_hostile_text_never_raises(text: str, path: str) -> None:
-    state = host_state([fact(path, text)])
-    assert state.clock_source is None or state.clock_source.isprintable()
-    assert selected(text) is None or f"[{selected(text)}]" in text
 
 
 def test_namespaces_are_tried_as_the_user_that_we_are() -> None:

@@ -10,10 +10,9 @@ from pathlib import PurePath
 from typing import Unpack
 
 from wireproof import __version__
-from wireproof.launch.direct import direct
 from wireproof.launch.engines import EngineChoice, choose_engine, find_engine
 from wireproof.launch.known import MPIS, SCHEDULERS
-from wireproof.launch.mpi.environment import inherited
+from wireproof.launch.mpi.environment import clearings, inherited
 from wireproof.launch.mpi.hydra import sockets
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, RequestFields
@@ -89,7 +88,10 @@ def build_command(transport: TransportKind, request: LaunchRequest) -> LaunchCom
 
 def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
     if transport in ("null", "model"):
-        return direct(request)
+        # one process plays all ranks: no launcher
+        return request.started(
+            "none", request.rank_argv, dict(request.extra), clear=clearings(None)
+        )
     if request.nics and len(request.nics) != request.size:
         raise BadInput(
             f"{len(request.nics)} NICs were given for {request.size} ranks: give one for each, or"

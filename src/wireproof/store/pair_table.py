@@ -80,10 +80,6 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower().replace("/s", "_per_s")).strip("_")
 

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from wireproof.launch.hosts.here import hosts_here
 from wireproof.model.errors import BadInput
-from wireproof.settings.hosts import fold_hosts
 
 if TYPE_CHECKING:
     from ClusterShell.Worker.Ssh import WorkerSsh
 
-__all__ = ["Answer", "different", "facts_by_host", "problem_of", "reachable"]
+__all__ = ["Answer", "facts_by_host", "problem_of", "reachable"]
 
 Progress = Callable[[int, int], None]
 """Called with (hosts that have answered or failed, all hosts)."""
@@ -259,23 +258,3 @@ def _run(
         task.resume()
     finally:
         task_terminate()  # kills what still runs, also after Ctrl-C
-
-
-def different(answers: Mapping[str, str], what: str) -> str:
-    """ "" when all hosts say the same, else one sentence: who has which ``what`` (an MPI's
-    version), the most first.
-    """
-    by_value: dict[str, list[str]] = defaultdict(list)
-    for host, value in answers.items():
-        by_value[" ".join(value.split())[:80]].append(host)
-    if len(by_value) < 2:
-        return ""
-    groups = sorted(by_value.items(), key=lambda item: -len(item[1]))
-    parts = [f"{value or 'none'} on {_some(hosts)}" for value, hosts in groups[:4]]
-    parts += [f"and {len(groups) - 4} more"] if len(groups) > 4 else []
-    return f"the hosts have different {what}: {'; '.join(parts)}."
-
-
-def _some(hosts: Sequence[str]) -> str:
-    text = fold_hosts(hosts)
-    return text if len(text) <= 120 else f"{len(hosts)} hosts ({text[:100]}...)"

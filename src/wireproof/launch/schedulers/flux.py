@@ -1,6 +1,6 @@
-"""Flux: ``flux run`` inside an instance, ``flux submit`` from outside. Pure.
+"""Flux: ``flux run`` inside an instance. Pure.
 
-Options: flux-run(1), flux-submit(1) and flux-shell-options(7) of flux-core 0.7x; all but ``pmi=``
+Options: flux-run(1) and flux-shell-options(7) of flux-core 0.7x; all but ``pmi=``
 are in 0.49 too.
 """
 
@@ -16,7 +16,7 @@ from wireproof.launch.schedulers.allocation import Allocation, hosts_in, job_id
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.settings.hosts import fold_hosts
 
-__all__ = ["FLUX", "flux", "flux_hosts_argv", "flux_job_hosts_argv", "flux_submit_argv"]
+__all__ = ["FLUX", "flux", "flux_hosts_argv", "flux_job_hosts_argv"]
 
 
 def _rule(name: str, value: str) -> str:
@@ -65,21 +65,6 @@ def flux(request: LaunchRequest) -> LaunchCommand:
     note = "Flux numbers the hosts in its own order: the engine says which rank ran where"
     clear = clearings(request.install.family)
     return request.started("flux", argv, environment, clear=clear, notes=(note,))
-
-
-def flux_submit_argv(
-    nodes: int, words: list[str], *, minutes: float, queue: str = "", bank: str = ""
-) -> list[str]:
-    """``flux batch`` for a whole job that runs ``words`` once inside an instance of its own of
-    ``nodes`` nodes.
-
-    It prints the job's id at once; ``flux job attach ID`` follows it and ``flux cancel ID`` ends
-    it.
-    """
-    argv = ["flux", "batch", f"--nodes={nodes}", "--exclusive", f"--time-limit={minutes:g}m"]
-    argv += [f"--queue={queue}"] if queue else []
-    argv += [f"--bank={bank}"] if bank else []
-    return [*argv, "--wrap", *words]
 
 
 def flux_hosts_argv() -> list[str]:

@@ -27,7 +27,6 @@ __all__ = [
     "SlurmOption",
     "find_slurm",
     "parse_plugins",
-    "parse_version",
     "request_with",
     "slurm_options",
     "slurm_requests",
@@ -47,12 +46,9 @@ _FOLDERS = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SlurmFound:
-    """``plugins`` of ``srun --mpi=list``, ``version`` of ``srun --version`` ((0, 0): unknown), path
-    of libpmi2.
-    """
+    """``plugins`` of ``srun --mpi=list``, path of libpmi2."""
 
     plugins: tuple[str, ...] = ()
-    version: tuple[int, int] = (0, 0)
     pmi2_library: str = ""
 
 
@@ -208,12 +204,6 @@ def parse_plugins(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def parse_version(text: str) -> tuple[int, int]:
-    """(22, 5) of ``slurm-wlm 22.05.8``; (0, 0) when it does not say."""
-    found = re.search(r"\b([0-9]{1,3})\.([0-9]{1,3})", text[:4096])
-    return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
-
-
 def _pmi2_library() -> str:
     """Slurm's libpmi2 beside srun's prefix or where distributions put it; it must be there on the
     nodes too.
@@ -236,7 +226,6 @@ def find_slurm(through: Sequence[str] = ()) -> SlurmFound:
     """Ask srun; what it does not say is empty. ``through`` as in ``JobRequest``."""
     return SlurmFound(
         plugins=parse_plugins(printed([*through, "srun", "--mpi=list"], errors=True)),
-        version=parse_version(printed([*through, "srun", "--version"], errors=True)),
         pmi2_library=_pmi2_library(),
     )
 

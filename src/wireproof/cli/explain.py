@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-if TYPE_CHECKING:
-    from wireproof.lint.rule import Rule
-    from wireproof.verdict.catalogue import Entry
+from wireproof.cli.declare import flag
 
 __all__ = ["command"]
 
+OPTIONS: list[click.Parameter] = [
+    click.Argument(["code"], required=False),
+    flag("--json as_json", "one JSON document on stdout."),
+]
 
-@click.command("explain")
-@click.argument("code", required=False)
-@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
+
+@click.command("explain", params=OPTIONS)
 def command(code: str | None, as_json: bool) -> int:
     """Say what a finding's CODE means, how it is found and what to do next; without CODE, list them
     all.
@@ -23,65 +22,22 @@ def command(code: str | None, as_json: bool) -> int:
     The codes of 'wireproof lint' and the settings of 'wireproof audit' are known too; 'wireproof
     lint --rules' and 'wireproof audit --list' list them.
     """
+    from wireproof.report.json.encode import json_text
     from wireproof.verdict.catalogue import CATALOGUE
+    from wireproof.workflow.explain import explain, setting_lines
 
-    if code is not None and not as_json and (setting := _setting(code)):
-        click.echo(setting)
+    if code is not None and not as_json and (lines := setting_lines(code)):
+        click.echo("\n".join(lines))
         return 0
-    entries = [_find(code)] if code else list(CATALOGUE.values())
+    found = explain(code) if code else None
     if as_json:
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text(entries, indent=2))
-        return 0
-    if code is None:
+        click.echo(json_text([found.entry] if found else list(CATALOGUE.values()), indent=2))
+    elif found is None:
         width = max(len(name) for name in CATALOGUE)
         for name, listed in CATALOGUE.items():
             click.echo(f"{name:{width}}  {listed.title}")
-        return 0
-    title, parts = _parts(entries[0])
-    click.echo(f"{title}\n")
-    for name, text in parts:
-        click.echo(click.wrap_text(text, 88, f"{name + ':':10}", " " * 10) + "\n")
+    else:
+        click.echo(f"{found.title}\n")
+        for name, text in found.paragraphs:
+            click.echo(click.wrap_text(text, 88, f"{name + ':':10}", " " * 10) + "\n")
     return 0
-
-
-def _setting(code: str) -> str:
-    """What the catalogue of settings knows of a setting of that name; "" when there is none."""
-    from wireproof.report.text.audit import explained
-    from wireproof.workflow.audit import catalogue
-
-    entry = catalogue().entries.get(code.strip().lower())
-    return "" if entry is None else "\n".join(explained(entry.setting))
-
-
-def _find(code: str) -> Entry | Rule:
-    """The entry of a verdict's code, else the rule of lint. Raises BadInput that suggests near
-    codes of both.
-    """
-    from difflib import get_close_matches
-
-    from wireproof.lint import catalogue as lint
-    from wireproof.verdict import catalogue as verdict
-
-    key = code.strip().lower().replace("_", "-")
-    if key in verdict.causes():
-        return verdict.explain(code)
-    near = get_close_matches(key, [*verdict.CATALOGUE, *lint.RULES], n=1, cutoff=0.4)
-    if near and near[0] in lint.RULES:
-        return lint.explain(code)
-    return verdict.explain(code)
-
-
-def _parts(entry: Entry | Rule) -> tuple[str, list[tuple[str, str]]]:
-    from wireproof.lint.rule import Rule
-
-    if isinstance(entry, Rule):
-        parts = [("Means", entry.why), ("Right", entry.right), ("Source", entry.source)]
-        return f"{entry.code}: {entry.sentence}", parts
-    parts = [
-        ("Means", entry.meaning),
-        ("Found by", entry.detection),
-        ("Do next", entry.next_action),
-    ]
-    return f"{entry.code}: {entry.title}", parts

@@ -5,7 +5,7 @@ the whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -15,16 +15,18 @@ from wireproof.cli.context import Context, current_context
 from wireproof.cli.declare import flag, text
 from wireproof.cli.options import settings_file
 from wireproof.model.errors import BadInput
-from wireproof.settings.resolve import DECLARED, PREFIX
+from wireproof.settings.resolve import PREFIX
 from wireproof.workflow.resume import (
     ASKED,
     EACH_TIME,
-    PROGRAMS,
     STORABLE,
     Invocation,
     StoredInvocation,
-    allowed_variables,
+    given_again,
+    names_program,
     recall,
+    stored_variables,
+    without_settings,
 )
 
 __all__ = ["command", "invocation_of", "safe_words"]
@@ -38,12 +40,16 @@ def invocation_of(context: click.Context) -> Invocation:
     environment = current_context().environment
     variables |= {name: text for name, text in environment.items() if name.startswith(PREFIX)}
     options = list(_given(context))
-    words = [word for one in options if not _names_program(*one) for word in _words(*one)]
+    words = [
+        word for one in options if not names_program(one[0].name, one[1]) for word in _words(*one)
+    ]
     return Invocation(
         argv=(context.info_name or "", *words),
         environment=variables,
         again=tuple(
-            parameter.name or "" for parameter, value in options if _names_program(parameter, value)
+            parameter.name or ""
+            for parameter, value in options
+            if names_program(parameter.name, value)
         ),
     )
 
@@ -55,12 +61,6 @@ def _given(context: click.Context) -> Iterator[tuple[click.Parameter, object]]:
         chosen = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if chosen and name in STORABLE:
             yield parameter, context.params[name]
-
-
-def _names_program(parameter: click.Parameter, value: object) -> bool:
-    name = parameter.name or ""
-    declared = DECLARED.get(name)
-    return name in PROGRAMS and (declared is None or declared.is_program(str(value)))
 
 
 def _words(parameter: click.Parameter, value: object) -> Iterator[str]:
@@ -100,43 +100,9 @@ def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
                 " yourself."
             )
     for parameter, value in _given(context):
-        if _names_program(parameter, value):
-            raise told_again(parameter.name or "", str(value))
+        if names_program(parameter.name, value):
+            raise given_again(parameter.name or "", str(value))
     return [verb, *(word for one in _given(context) for word in _words(*one))]
-
-
-def told_again(name: str, value: str = "") -> BadInput:
-    """The error that asks for a program which the first time had."""
-    seen = f" ({value[:200]!r} the first time)" if value else ""
-    return BadInput(
-        f"the check was begun with --{name}{seen}, which names a program, and a stored run chooses"
-        f" none: give it again, as in `wireproof resume FOLDER --{name} ...`."
-    )
-
-
-def _programs(asked: StoredInvocation, options: Mapping[str, str]) -> list[str]:
-    """Options that name programs: from who resumes, and all that the first time had."""
-    for name in asked.again:
-        if not options[name]:
-            raise told_again(name)
-    return [word for name, value in options.items() if value for word in (f"--{name}", value)]
-
-
-def _environment(asked: StoredInvocation) -> tuple[dict[str, str], dict[str, str]]:
-    """The stored settings, and the variables that the check is resumed with: ours, and instead of
-    our settings of the measurement those that are stored.
-    """
-    from wireproof.cli.console import say
-
-    stored = allowed_variables(asked.environment)
-    for name in sorted(set(asked.environment) - set(stored)):
-        say(
-            f"{name} is stored with the run and is not used: a stored run chooses no program and no"
-            " other variable"
-        )
-    ours = allowed_variables(os.environ)
-    kept = {name: text for name, text in os.environ.items() if name not in ours}
-    return stored, {**kept, **stored}
 
 
 OPTIONS: tuple[click.Parameter, ...] = (
@@ -162,21 +128,25 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     never taken from FOLDER: those that the first time had are given again. The whole is judged
     anew.
     """
-    from wireproof.cli.console import say
+    from wireproof.cli.console import Console, say
 
     folder = folder.absolute()
     asked = recall(folder)
     group = context.find_root().command
     assert isinstance(group, click.Group)  # noqa: S101  the program's own
-    words = [*safe_words(asked, group), *_programs(asked, programs)]
+    for name in asked.again:
+        if not programs[name]:
+            raise given_again(name)
+    words = safe_words(asked, group)
+    words += [word for name, value in programs.items() if value for word in (f"--{name}", value)]
     words += ["--resume", "--out", str(folder), "--seed", str(asked.seed)]
     words += ["--json"] if as_json else []
-    variables, environment = _environment(asked)
+    variables = stored_variables(asked, Console())
     shown = [f"{name}={value}" for name, value in sorted(variables.items())]
     say(" ".join([*shown, "wireproof", *words]))
     resumed = Context(
         argv=tuple(words),
-        environment=environment,
+        environment={**without_settings(os.environ), **variables},
         signals=current_context().signals,
         resumed=True,
     )

@@ -17,6 +17,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, PREFIX
+from wireproof.workflow.reporter import Reporter
 
 __all__ = [
     "ASKED",
@@ -26,9 +27,13 @@ __all__ = [
     "Invocation",
     "StoredInvocation",
     "allowed_variables",
+    "given_again",
+    "names_program",
     "recall",
     "remember",
     "stored_seed",
+    "stored_variables",
+    "without_settings",
 ]
 
 ASKED = "asked.json"
@@ -139,6 +144,38 @@ def allowed_variables(found: Mapping[str, str]) -> dict[str, str]:
         for name, text in found.items()
         if name in names and not names[name].is_program(text)
     }
+
+
+def stored_variables(asked: StoredInvocation, reporter: Reporter) -> dict[str, str]:
+    """The stored settings of the measurement; what else is stored is not used, and said."""
+    stored = allowed_variables(asked.environment)
+    for name in sorted(set(asked.environment) - set(stored)):
+        reporter.warn(
+            f"{name} is stored with the run and is not used: a stored run chooses no program and no"
+            " other variable"
+        )
+    return stored
+
+
+def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables without the settings of the measurement: a resumed run has its own."""
+    ours = allowed_variables(environment)
+    return {name: text for name, text in environment.items() if name not in ours}
+
+
+def names_program(option: str | None, value: object) -> bool:
+    """Whether the value that ``option`` has can be a program."""
+    declared = DECLARED.get(option or "")
+    return option in PROGRAMS and (declared is None or declared.is_program(str(value)))
+
+
+def given_again(name: str, value: str = "") -> BadInput:
+    """The error that asks for a program which the first time had."""
+    seen = f" ({value[:200]!r} the first time)" if value else ""
+    return BadInput(
+        f"the check was begun with --{name}{seen}, which names a program, and a stored run chooses"
+        f" none: give it again, as in `wireproof resume FOLDER --{name} ...`."
+    )
 
 
 def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[str]) -> None:

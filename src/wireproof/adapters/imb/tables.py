@@ -5,84 +5,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from msgspec import structs
 
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.imb.benchmarks import ImbTest, described
 from wireproof.adapters.imb.cells import rows_of_cells, with_remarks
-from wireproof.adapters.imb.heading import Heading, Run, ends_table, is_table, read_heading
-from wireproof.adapters.imb.units import MEGA, Megabyte, megabyte, ratio
+from wireproof.adapters.imb.completeness import why_incomplete
+from wireproof.adapters.imb.heading import Heading, Run, ends_table, read_heading
+from wireproof.adapters.imb.numbers import Table, clock_of, ratios_of, step_of_word, table_of
+from wireproof.adapters.imb.units import MEGA, Megabyte, megabyte
 from wireproof.adapters.page import Page
-from wireproof.adapters.rows import Rows, number, read_rows, step_of, times, whole
+from wireproof.adapters.rows import Rows, read_rows, times, whole
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["read_table"]
 
-_MOST = 1e15
-_LARGEST_BYTES = 1 << 50
-_FAILURES = {
-    "time-out": "the time limit of the run was over (option -time)",
-    "out-of-mem": "it would have needed more memory than allowed (option -mem)",
-    "int-overflow": "size x processes does not fit the program's integers",
-}
 _CELLS = (
     "the cells of a row stand on lines of their own; their order is the one in which size / t is "
     "the bandwidth"
 )
 _OWN = ("t_avg", "t_ovrl", "t_cpu", "overlap", "defects")
 _ZERO_DEFECTS = 0.01  # the program's own tolerance
-
-
-@dataclass(slots=True)
-class _Table:
-    """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as
-    they were printed.
-
-    ``megabytes[i]``: bytes of an MB in that row, 0 where neither a version nor the row itself can
-    tell.
-    """
-
-    columns: list[str]
-    values: list[list[float]] = field(default_factory=list)
-    words: list[list[str]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    odd: list[int] = field(default_factory=list)
-    megabytes: list[float] = field(default_factory=list)
-
-    def column(self, name: str) -> int | None:
-        return self.columns.index(name) if name in self.columns else None
-
-
-def _numbers(words: list[str], line: str) -> list[float] | None:
-    """The row's numbers; None when one is no finite number >= 0 in plain digits."""
-    # cheaper than to look at the words; a remark may have both
-    if not line.isascii() or "_" in line:
-        text = "".join(words)
-        if not text.isascii() or "_" in text:
-            return None
-    try:
-        values = list(map(float, words))
-    except ValueError:
-        return None
-    # a sum with a NaN in it is below nothing
-    return values if min(values) >= 0.0 and sum(values) < _MOST else None
-
-
-def _table(page: Page, columns: list[str], rows: Rows) -> _Table:
-    table = _Table(columns)
-    whole = slice(0, sum(name in ("group", "bytes", "repetitions") for name in columns))
-    size = table.column("bytes") or 0
-    for words, line in zip(rows.fields, rows.lines, strict=True):
-        values = _numbers(words, page.lines[line])
-        if values is None or not "".join(words[whole]).isdigit() or values[size] >= _LARGEST_BYTES:
-            table.odd.append(line)
-            continue
-        table.values.append(values)
-        table.words.append(words)
-        table.lines.append(line)
-    return table
 
 
 def _pairs(heading: Heading, test: ImbTest) -> int:
@@ -92,43 +37,9 @@ def _pairs(heading: Heading, test: ImbTest) -> int:
     return max(1, heading.processes if test.traffic == "ring" else heading.processes // 2)
 
 
-def _clock(table: _Table, test: ImbTest) -> int | None:
-    """The column of the time that stands for the row: the same benchmark prints one time or three,
-    by mode.
-    """
-    names = (test.clock, "t", "t_max", "t_avg") if test.clock else ()
-    return next((place for name in names if (place := table.column(name)) is not None), None)
-
-
-def _ratios(table: _Table, test: ImbTest, pairs: int) -> list[float | None]:
-    """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB =
-    10^6; None: unclear.
-    """
-    size, goodput = table.column("bytes"), table.column("goodput")
-    time, rate = _clock(table, test), table.column("rate")
-    if size is None or goodput is None:
-        return [None] * len(table.values)
-    if rate is not None:
-        return [
-            ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None
-            for row in table.values
-        ]
-    if time is None:
-        return [None] * len(table.values)
-    messages = test.messages * pairs
-    return [ratio(row[size], row[time], row[goodput], messages) for row in table.values]
-
-
-def _step(word: str) -> float:
-    """``step_of``, at once for what IMB prints: whole numbers and two decimals."""
-    if word[-3:-2] == ".":
-        return 0.01
-    return 1.0 if word.isdigit() else step_of(word)
-
-
-def _unit(table: _Table, test: ImbTest, pairs: int, version: tuple[int, int]) -> Megabyte:
+def _unit(table: Table, test: ImbTest, pairs: int, version: tuple[int, int]) -> Megabyte:
     """What MB is in the table. Fills ``table.megabytes``."""
-    ratios = _ratios(table, test, pairs)
+    ratios = ratios_of(table, test, pairs)
     if {"t", "rate"} <= set(table.columns):  # IMB-P2P, which came with 2019
         version = max(version, (2019, 0))
     unit = megabyte(version, ratios)
@@ -140,9 +51,9 @@ def _unit(table: _Table, test: ImbTest, pairs: int, version: tuple[int, int]) ->
 class _Cells:
     """Where each number of a row stands; worked out once per table."""
 
-    def __init__(self, table: _Table, test: ImbTest) -> None:
+    def __init__(self, table: Table, test: ImbTest) -> None:
         self.test = test
-        self.clock = _clock(table, test)
+        self.clock = clock_of(table, test)
         self.places = {name: place for place, name in reversed(list(enumerate(table.columns)))}
         own = [(name, self.places[name]) for name in _OWN if name in self.places]
         self.extras = [(_extra(name), place) for name, place in own if place != self.clock]
@@ -152,7 +63,7 @@ class _Cells:
         return None if place is None else row[place] * factor
 
     def step(self, words: list[str], place: int | None, factor: float) -> float:
-        return 0.0 if place is None else _step(words[place]) * factor
+        return 0.0 if place is None else step_of_word(words[place]) * factor
 
     def point(self, row: list[float], words: list[str], line: int, mega: float) -> SeriesPoint:
         test = self.test
@@ -177,7 +88,7 @@ class _Cells:
         )
 
 
-def _points(table: _Table, test: ImbTest, only: int | None) -> list[SeriesPoint]:
+def _points(table: Table, test: ImbTest, only: int | None) -> list[SeriesPoint]:
     """The rows (of group ``only``) as points, by size; rows of one size stay in the order
     printed.
     """
@@ -196,71 +107,7 @@ def _extra(name: str) -> str:
     return {"overlap": "overlap_percent", "defects": "defects"}.get(name, f"{name}_us")
 
 
-def _failure(page: Page, rows: Rows, first: int) -> str:
-    """A row that is not there: the program says why (``4096 time-out.; ...``), or other output fell
-    into its line.
-    """
-    measured = set(rows.lines)
-    for index in range(first, min(rows.after, len(page.lines))):
-        line = page.lines[index]
-        words = line.split(None, 3)
-        if index in measured or not words or not words[0].isdigit():
-            continue
-        for mark, why in _FAILURES.items():
-            if mark in line:
-                size = line[: line.index(mark)].split()[-1:] or words
-                return f"line {index + 1}: {size[0][:20]} bytes were not measured: {why}"
-        if _begins_as_row(words) and {index - 1, index + 1} & measured:
-            return f"line {index + 1}: other output is mixed into a row"
-    return ""
-
-
-def _begins_as_row(words: list[str]) -> bool:
-    return len(words) > 2 and words[1].isdigit() and number(words[2]) is not None
-
-
-def _stopped(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest) -> str:
-    """Why a table that nothing of IMB's follows is short of what the run's head announced; "" when
-    it is not.
-    """
-    size = table.column("bytes")
-    if run.largest_bytes is None or size is None or test.one_size or not table.values:
-        return ""
-    if _goes_on(page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""):
-        return ""
-    largest = int(max(row[size] for row in table.values))
-    if largest >= run.largest_bytes:
-        return ""
-    return (
-        f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, the run was to go to "
-        f"{run.largest_bytes}"
-    )
-
-
-def _goes_on(line: str) -> bool:
-    """True for what IMB prints behind a whole table."""
-    return line.startswith("#-") or "MPI_Finalize" in line or is_table(line)
-
-
-def _incomplete(page: Page, rows: Rows, table: _Table, run: Run, test: ImbTest, first: int) -> str:
-    if rows.cut:
-        return f"line {len(page.lines)}: the text ends inside a row"
-    if rows.torn:
-        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
-    failure = _failure(page, rows, first)
-    if failure:
-        return failure
-    if table.odd:
-        return (
-            f"line {table.odd[0] + 1}: a row holds what is no measured number ({len(table.odd)} "
-            "in all)"
-        )
-    if not table.values:
-        return "no row follows the heading"
-    return _stopped(page, rows, table, run, test)
-
-
-def _guess(table: _Table) -> str:
+def _guess(table: Table) -> str:
     """The benchmark behind bare column names, by the columns and by how bandwidth, size and time
     are tied.
     """
@@ -269,7 +116,7 @@ def _guess(table: _Table) -> str:
     if table.column("t_max") is None:
         return "PingPong" if table.column("t") is not None else "Uniband"
     one = replace(described("Sendrecv", table.columns), messages=1)
-    ties = sorted(tie for tie in _ratios(table, one, 1) if tie is not None)
+    ties = sorted(tie for tie in ratios_of(table, one, 1) if tie is not None)
     middle = ties[len(ties) // 2] if ties else 0.0
     for name, messages in (("Exchange", 4), ("Sendrecv", 2), ("PingPong", 1)):
         if abs(middle / messages - 0.977) < 0.05:
@@ -277,7 +124,7 @@ def _guess(table: _Table) -> str:
     return ""
 
 
-def _notes(heading: Heading, table: _Table, guessed: bool, only: int | None) -> list[str]:
+def _notes(heading: Heading, table: Table, guessed: bool, only: int | None) -> list[str]:
     notes = []
     if guessed:
         notes.append(
@@ -306,7 +153,7 @@ def _notes(heading: Heading, table: _Table, guessed: bool, only: int | None) -> 
     return notes
 
 
-def _groups(table: _Table) -> Sequence[int | None]:
+def _groups(table: Table) -> Sequence[int | None]:
     place = table.column("group")
     if place is None or not table.values:
         return [None]
@@ -357,7 +204,7 @@ def _without_columns(page: Page, start: int, heading: Heading, run: Run) -> Pars
     return Parsed([base] if named else [], heading.first)
 
 
-def _test_of(heading: Heading, table: _Table, name: str, run: Run) -> ImbTest:
+def _test_of(heading: Heading, table: Table, name: str, run: Run) -> ImbTest:
     test = described(name, heading.columns, heading.mode, run.part, run.version)
     several = test.window and _pairs(heading, test) > 1
     if several and test.traffic in ("stream", "exchange"):
@@ -373,11 +220,11 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
     if not heading.columns:
         return _without_columns(page, start, heading, run)
     rows, of_cells = _rows(page, heading)
-    table = _table(page, heading.columns, rows)
+    table = table_of(page, heading.columns, rows)
     name = heading.name or _guess(table)
     test = _test_of(heading, table, name, run)
     unit = _unit(table, test, _pairs(heading, test), run.version)
-    incomplete = _incomplete(page, rows, table, run, test, heading.first)
+    incomplete = why_incomplete(page, rows, table, run, test, heading.first)
     guessed = heading.hinted and not heading.name
     base = structs.replace(
         _base(page, start, heading, run, name, test),
@@ -399,7 +246,7 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
     return Parsed(found, rows.after)
 
 
-def _unit_text(table: _Table, unit: Megabyte) -> str:
+def _unit_text(table: Table, unit: Megabyte) -> str:
     if table.column("goodput") is None:
         return "us"
     if unit.bytes is None:

@@ -8,16 +8,15 @@ box. The size is also bandwidth / message rate, which is held against what the c
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.benchmark import Benchmark
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import number, step_of, times
 from wireproof.adapters.ucx_perftest.benchmarks import test_of
+from wireproof.adapters.ucx_perftest.rows import COLUMNS, Found, Row, read, without_progress
 from wireproof.adapters.ucx_perftest.setup import Setup, setup_before
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
@@ -32,40 +31,10 @@ _CSV = re.compile(
     r"((?:[\w.+-]{1,80},){0,32})iterations,(?:typical"
     r"|(\d{1,3}\.\d)_percentile)_lat,avg_lat,overall_lat,"
 )
-_BATCH = re.compile(r"^\s*\+([A-Za-z0-9_][\w/.]{0,80})-+(?:\+|$)")
-_THREAD = re.compile(r"^\s*\[thread \d{1,4}\]")
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,5}")
-_LONGEST_LINE = 500
-_PATIENCE = 2000  # UCX_PROTO_INFO=y prints a table per protocol between the heading and the result
 _MIB = float(1 << 20)
 _SIZE_IN_NAME = re.compile(r"(?:^|[_/])(\d{1,12})([kKmMgG]?)(?=$|[_/])")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _DEFAULT_ITERATIONS = 1_000_000
-_COLUMNS = 8
-_THREADED = 4
-_DECIMALS = {(0, 3, 3, 3, 2, 2, 0, 0), (0, 3, 2, 0)}
-"""Digits after the point of each column, of one thread and of several."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A last line. ``texts``: iterations, percentile, average, overall time, then bandwidth and
-    rate in pairs.
-
-    ``marked``: the program itself says that it is the last one.
-    """
-
-    name: str
-    texts: list[str]
-    line: int
-    marked: bool = True
-
-    @property
-    def overall(self) -> tuple[str, str, str]:
-        """Overall time (us), bandwidth (MiB/s), messages per second."""
-        if len(self.texts) == _THREADED:
-            return self.texts[1], self.texts[2], self.texts[3]
-        return self.texts[3], self.texts[5], self.texts[7]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,145 +44,7 @@ class _Table:
     incomplete: str
 
 
-@dataclass(slots=True)
-class _Found:
-    rows: list[_Row] = field(default_factory=list)
-    progress: int = 0
-    cut: bool = False
-    after: int = 0
-    last: int = 0
-
-
-def _plain(word: str) -> str:
-    return word.replace(",", "") if _GROUPED.fullmatch(word) else word
-
-
-def _is_whole(texts: list[str]) -> bool:
-    """Rate x time = 1 in every row: a last line without a line end is believed only if this still
-    holds.
-    """
-    if len(texts) != _COLUMNS:
-        return False
-    time, rate = number(texts[-5]), number(texts[-1])
-    if not time or not rate:
-        return False
-    return abs(time * 1e-6 * rate - 1) <= 0.01 + 0.5e-6 * time
-
-
-def _row_of(line: str, heading: str, index: int) -> _Row | None:
-    """The last line of a test: ``Final:`` and numbers; under ``Test`` an optional name and
-    numbers.
-    """
-    words = line.split()
-    first = next((at for at, word in enumerate(words) if number(_plain(word)) is not None), None)
-    if first is None:
-        return None
-    names = words[:first]
-    texts = [_plain(word) for word in words[first : first + _COLUMNS]]
-    if any(number(text) is None for text in texts[_THREADED:]):
-        texts = texts[:_THREADED]
-    named = heading == "Test" and len(names) <= 1
-    final = named or names == ["Final:"]
-    if not _fits(texts) or not (final or not names):
-        return None
-    return _Row(names[0] if names and heading == "Test" else "", texts, index, final)
-
-
-def _fits(texts: list[str]) -> bool:
-    """Every column a number with the digits that the program prints: a row torn in its middle has
-    others.
-    """
-    shape = tuple(len(text.partition(".")[2]) for text in texts)
-    return shape in _DECIMALS and all(number(text) is not None for text in texts)
-
-
-def _csv_row(line: str, names: int, index: int) -> _Row | None:
-    """The batch files' names and the numbers; some versions write ``Final:`` before the first
-    number.
-    """
-    cells = [cell.strip() for cell in line.split(",")]
-    texts = cells[names:]
-    final = bool(texts) and texts[0].startswith("Final:")
-    texts = [texts[0].removeprefix("Final:").strip(), *texts[1:]] if final else texts
-    return _Row("/".join(cells[:names])[:160], texts, index, final) if _fits(texts) else None
-
-
-class _Reader:
-    """Collects the last lines of all tests under one heading. ``csv_names``: columns of names
-    before the numbers, None in a table of blanks.
-    """
-
-    def __init__(self, page: Page, start: int, heading: str, csv_names: int | None) -> None:
-        self.page, self.heading, self.csv_names = page, heading, csv_names
-        self.found = _Found(last=start)
-        self.batch = ""
-        self.idle = 0
-        self.final = len(page.lines) - 1 if page.cut else None
-        """The index of a last line that may be torn."""
-
-    def take(self, index: int) -> bool:
-        """Reads one line; False when another result starts there."""
-        line = self.page.lines[index][:_LONGEST_LINE]
-        if _THREAD.match(line) or ",[thread " in line:
-            self.found.progress += 1
-            self._reached(index)
-            return self._foreign(line, index)
-        row = self._row(line, index)
-        if row is None:
-            return self._foreign(line, index)
-        if index == self.final and not _is_whole(row.texts):
-            self.found.cut = True
-        else:
-            self.found.rows.append(_Row(row.name or self.batch, row.texts, index, row.marked))
-            self._reached(index)
-        return True
-
-    def _reached(self, index: int) -> None:
-        self.found.last, self.idle = index, 0
-
-    def _row(self, line: str, index: int) -> _Row | None:
-        if self.csv_names is not None:
-            return _csv_row(line, self.csv_names, index) if "," in line else None
-        named = _BATCH.match(line)
-        if named is not None:
-            self.batch = named.group(1)
-            return None
-        return _row_of(line, self.heading, index)
-
-    def _foreign(self, line: str, index: int) -> bool:
-        if line.strip() and starts_result(line):
-            return False
-        self.found.cut |= index == self.final and _begins_row(line)
-        self.idle += bool(line.strip())
-        return True
-
-
-def _read(page: Page, start: int, heading: str, csv_names: int | None) -> _Found:
-    reader = _Reader(page, start, heading, csv_names)
-    index = start + 1
-    while index < len(page.lines) and reader.idle <= _PATIENCE and reader.take(index):
-        index += 1
-    reader.found.after = index
-    return reader.found
-
-
-def _begins_row(line: str) -> bool:
-    first = line.split()[:1]
-    return bool(first) and ("Final:".startswith(first[0]) or first[0][0].isdigit())
-
-
-def _without_progress(rows: list[_Row], wanted: int) -> list[_Row]:
-    """Of unmarked lines with a growing count, which old versions print, only those that reached the
-    count asked for.
-    """
-    counts = [number(row.texts[0]) or 0.0 for row in rows]
-    names = Counter(row.name for row in rows)
-    alone = {name for name, times in names.items() if times == 1}
-    pairs = zip(rows, counts, strict=True)
-    return [row for row, count in pairs if row.marked or row.name in alone or count >= wanted]
-
-
-def _size_of(row: _Row, said: int | None) -> int | None:
+def _size_of(row: Row, said: int | None) -> int | None:
     """Bytes of a message: bandwidth / rate, where ``said`` wins if it fits. None when rounding
     leaves it open.
     """
@@ -243,7 +74,7 @@ def _size_named(name: str) -> int | None:
     return int(found[-1][0]) * _UNITS[found[-1][1].lower()] if found else None
 
 
-def _point(row: _Row, size: int, test: Benchmark, percentile: str) -> SeriesPoint | None:
+def _point(row: Row, size: int, test: Benchmark, percentile: str) -> SeriesPoint | None:
     time_text, bandwidth_text, rate_text = row.overall
     overall, bandwidth, rate = number(time_text), number(bandwidth_text), number(rate_text)
     count = number(row.texts[0])
@@ -266,15 +97,15 @@ def _point(row: _Row, size: int, test: Benchmark, percentile: str) -> SeriesPoin
     )
 
 
-def _tail(row: _Row, percentile: str) -> dict[str, float]:
-    tail = number(row.texts[1]) if len(row.texts) == _COLUMNS and percentile else None
+def _tail(row: Row, percentile: str) -> dict[str, float]:
+    tail = number(row.texts[1]) if len(row.texts) == COLUMNS and percentile else None
     if tail is None or tail < 0:
         return {}
     return {f"p{percentile.removesuffix('.0')}": tail * 1e3}
 
 
 def _points(
-    rows: list[_Row], table: _Table, setup: Setup, test: Benchmark
+    rows: list[Row], table: _Table, setup: Setup, test: Benchmark
 ) -> tuple[list[SeriesPoint], list[str]]:
     """The points of a test, and what is said of rows that are left out or of computed sizes."""
     points, notes = list[SeriesPoint](), list[str]()
@@ -297,7 +128,7 @@ def _points(
 
 
 def _series(
-    page: Page, start: int, name: str, rows: list[_Row], table: _Table, setup: Setup
+    page: Page, start: int, name: str, rows: list[Row], table: _Table, setup: Setup
 ) -> Series:
     test = test_of(_name_of(name, setup.test), table.heading)
     points, notes = _points(rows, table, setup, test)
@@ -333,7 +164,7 @@ def _name_of(batch: str, test: str) -> str:
     return known[0] if known else test or "/".join(part for part in parts if not part.isdigit())
 
 
-def _state(page: Page, found: _Found, rows: list[_Row]) -> str:
+def _state(page: Page, found: Found, rows: list[Row]) -> str:
     if found.cut:
         return f"line {len(page.lines)}: the text ends inside a row"
     if not rows:
@@ -354,19 +185,19 @@ def parse(page: Page, start: int) -> Parsed:
     line = page.lines[start]
     table, csv = _TABLE.search(line), _CSV.search(line)
     if table is not None:
-        found = _read(page, start, table.group(1) or "", None)
+        found = read(page, start, table.group(1) or "", None)
         percentile = table.group(2) or ""
     elif csv is not None:
-        found = _read(page, start, "", csv.group(1).count(","))
+        found = read(page, start, "", csv.group(1).count(","))
         percentile = csv.group(2) or ""
     else:
         return Parsed([], start + 1)
     setup = setup_before(page, start)
     rows = found.rows
     if not found.progress:
-        rows = _without_progress(rows, setup.iterations or _DEFAULT_ITERATIONS)
+        rows = without_progress(rows, setup.iterations or _DEFAULT_ITERATIONS)
     about = _Table(_heading(page, start, setup), percentile, _state(page, found, rows))
-    groups: dict[str, list[_Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(_name_of(row.name, setup.test), []).append(row)
     series = [

@@ -85,7 +85,8 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
     data = gzip.compress(msgspec.msgpack.encode(document), mtime=0)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open(draft, "xb") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(draft, flags, 0o666), "wb") as file:
             file.write(data)
         os.link(draft, path)  # never over a file that is there
     except OSError as error:

@@ -10,7 +10,10 @@ from wireproof.model.severity import rank, verdict_of, worst
 from wireproof.model.subject import Subject
 from wireproof.verdict.catalogue import CATALOGUE
 
-__all__ = ["Evidence", "Issue", "merge", "overall"]
+__all__ = ["SLOW", "Evidence", "Issue", "merge", "overall"]
+
+SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
+"""Codes of issues about missing goodput."""
 
 
 @dataclass(frozen=True)

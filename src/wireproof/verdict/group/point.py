@@ -23,7 +23,7 @@ from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.path.sentences import sentence
 from wireproof.verdict.run.plausible import fills_link
-from wireproof.verdict.run.quality import decides, enough_samples
+from wireproof.verdict.run.quality import decides, enough_samples, payload_issues
 
 __all__ = ["judge_group"]
 
@@ -110,30 +110,14 @@ def _verdict(ctx: Context, issues: list[Issue], proof: PairProof, limit: float |
 
 def _status(point: PointRecord, group: GroupResult, who: Whole) -> list[Issue]:
     where = f"{who}, {point.message_bytes} B"
-    issues = []
+    code, what = "", ""
     if group.status == "deadline" or group.stop == "deadline":
-        issues.append(
-            Issue(
-                "deadline", "inconclusive", who, f"{where}: stopped at its deadline", point=point.id
-            )
-        )
+        code, what = "deadline", "stopped at its deadline"
     elif group.status == "error" or group.estimate is None:
-        issues.append(
-            Issue(
-                "points-missing",
-                "inconclusive",
-                who,
-                f"{where}: ended without a number",
-                point=point.id,
-            )
-        )
-    if group.integrity == "unchecked" and group.status == "ok":
-        text = f"{where}: nobody looked whether the payload arrived as it was sent"
-        issues.append(Issue("payload-unchecked", "inconclusive", who, text, point=point.id))
-    if group.integrity == "corrupt":
-        text = f"{where}: the payload arrived changed"
-        issues.append(Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0))
-    return issues
+        code, what = "points-missing", "ended without a number"
+    ended = [Issue(code, "inconclusive", who, f"{where}: {what}", point=point.id)] if code else []
+    checkable = group.status == "ok"
+    return [*ended, *payload_issues(who, where, point, group.integrity, checkable=checkable)]
 
 
 def _path(

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from wireproof.model.finding import Finding, PairVerdict
 from wireproof.model.located import Blame
 from wireproof.model.subject import Both, Node, Port, Route, Subject
+from wireproof.verdict.issue import SLOW
 
 __all__ = ["explained"]
 
-_SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
 _WAYS = ("direction-slow", "node-direction-slow")
 _BOTH_WAYS = ("pingpong", "exchange")
 _FETCHES = ("get",)
@@ -41,7 +41,7 @@ def explained(
         ):
             continue
         pairs = slow.get((finding.code, finding.about), [])
-        near = _near(index, finding) if finding.code in _SLOW else []
+        near = _near(index, finding) if finding.code in SLOW else []
         blame = next((one for one in near if _tells(one, finding, pairs)), None)
         if blame is None:
             kept.append(finding)
@@ -90,7 +90,7 @@ def _route(pair: PairVerdict) -> Route:
 
 def _tells(blame: Blame, finding: Finding, pairs: Sequence[PairVerdict]) -> bool:
     """True when the culprit is reason enough for the finding."""
-    if finding.code not in _SLOW or blame.metric != "goodput":
+    if finding.code not in SLOW or blame.metric != "goodput":
         return False
     about = finding.about
     if isinstance(about, Port):

@@ -22,7 +22,7 @@ from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.subject import Port, Route, Subject
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Issue
+from wireproof.verdict.issue import SLOW, Issue
 from wireproof.verdict.path.proof import Witnessed
 
 __all__ = ["Others", "explains"]
@@ -122,7 +122,7 @@ class Others:
 
     def _softened(self, issue: Issue, routes: Mapping[Subject, list[int]]) -> Issue:
         """A failure that traffic of others explains, as inconclusive."""
-        if issue.severity != "fail" or issue.code not in _SLOW:
+        if issue.severity != "fail" or issue.code not in SLOW:
             return issue
         places = _places(issue.subject)
         points = [issue.point] if issue.point is not None else routes.get(issue.subject, [])
@@ -156,29 +156,25 @@ class Others:
         for place in sorted({place for seen in self.seen.values() for place in seen}, key=str):
             points = sorted(point for point, seen in self.seen.items() if place in seen)
             typical = statistics.median(self.seen[point][place].bytes_per_s for point in points)
-            if typical < least and place not in self.excused:
-                continue
-            nic = self.seen[points[0]][place].nic
-            verb = "sends" if place.direction == "tx" else "receives"
-            text = (
-                f"{place.node}: {nic} {verb} {goodput(typical)} that wireproof did not send (at "
-                f"{len(points)} points):"
-                " another job, or another check, uses the port"
-            )
-            evidence: Evidence = {
-                "node": place.node,
-                "nic": nic,
-                "direction": place.direction,
-                "bytes_per_s": typical,
-            }
-            severity: Severity = "inconclusive" if place in self.excused else "warning"
-            found.append(
-                Issue("other-traffic", severity, place, text, evidence, points[0], typical)
-            )
+            if typical >= least or place in self.excused:
+                found.append(self._issue(place, points, typical))
         return found
 
-
-_SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
+    def _issue(self, place: Port, points: Sequence[int], bytes_per_s: float) -> Issue:
+        nic = self.seen[points[0]][place].nic
+        verb = "sends" if place.direction == "tx" else "receives"
+        text = (
+            f"{place.node}: {nic} {verb} {goodput(bytes_per_s)} that wireproof did not send (at "
+            f"{len(points)} points): another job, or another check, uses the port"
+        )
+        evidence: Evidence = {
+            "node": place.node,
+            "nic": nic,
+            "direction": place.direction,
+            "bytes_per_s": bytes_per_s,
+        }
+        severity: Severity = "inconclusive" if place in self.excused else "warning"
+        return Issue("other-traffic", severity, place, text, evidence, points[0], bytes_per_s)
 
 
 def _busiest(ledger: Ledger, direction: Direction) -> str:

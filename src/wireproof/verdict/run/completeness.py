@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from wireproof.model.claim import LinkClaim
 from wireproof.model.record import Nic
 from wireproof.model.run import MissingCode
 from wireproof.model.subject import Node, Subject, Whole
@@ -147,12 +148,7 @@ def _speed(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> list[Issue]:
         return []
     claimed = ctx.link.rate_bits_per_s
     stated = [rate for rate in (found.rate_bits_per_s, found.line_rate) if rate]
-    agree = [claimed, ctx.link.line_rate or claimed]
-    # The interface of IPoIB states the nominal rate: 8b/10b takes a fifth of it.
-    agree += [claimed / _CODE] if ctx.link.kind.removeprefix("ipoib-") in _CODED else []
-    if not stated or any(
-        abs(one / other - 1) <= _SPEED_TOLERANCE for one in stated for other in agree
-    ):
+    if not stated or any(_agrees(one, ctx.link, claimed) for one in stated):
         return []
     speed = max(stated)
     text = (
@@ -162,6 +158,13 @@ def _speed(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> list[Issue]:
     return [
         Issue("nic-speed-disagrees", "fail" if speed < claimed else "warning", Node(host), text)
     ]
+
+
+def _agrees(stated: float, link: LinkClaim, claimed: float) -> bool:
+    rates = [claimed, link.line_rate or claimed]
+    if link.kind.removeprefix("ipoib-") in _CODED:
+        rates.append(claimed / _CODE)  # IPoIB states the nominal rate: 8b/10b takes a fifth of it
+    return any(abs(stated / rate - 1) <= _SPEED_TOLERANCE for rate in rates)
 
 
 def _crowding(ctx: Context) -> list[Issue]:

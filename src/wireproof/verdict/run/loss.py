@@ -13,14 +13,13 @@ from wireproof.model.finding import Severity
 from wireproof.model.record import PointRecord
 from wireproof.model.subject import Node, Port, Route, Subject
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Issue
+from wireproof.verdict.issue import SLOW, Issue
 
 __all__ = ["Loss"]
 
 _RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
 _WORTH_A_WARNING = 10.0  # of a million segments: below, one lost packet of a login is more
 _COSTS = 200.0  # of a million: from about here TCP's window suffers
-_SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
 _MOST_NAMED = 4
 _SPEAKS = 1e12  # before what a port counted at one point
 
@@ -123,7 +122,7 @@ def _words(host: _Host) -> str:
 
 def _worst(issues_so_far: Iterable[Issue], name: str) -> Severity | None:
     """Of the issues about missing goodput that ``name`` sends; None where there is none."""
-    own = [one.severity for one in issues_so_far if one.code in _SLOW and _sends(name, one.subject)]
+    own = [one.severity for one in issues_so_far if one.code in SLOW and _sends(name, one.subject)]
     ranks: tuple[Severity, ...] = ("fail", "inconclusive")
     return next((severity for severity in ranks if severity in own), None)
 

@@ -13,6 +13,7 @@ from wireproof.analysis.interval import MIN_SAMPLES, two_modes
 from wireproof.analysis.measured import Measured, operation_times
 from wireproof.model.finding import Severity
 from wireproof.model.record import Estimate, PairResult, PointRecord, Sentinel
+from wireproof.model.subject import Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 
@@ -22,6 +23,7 @@ __all__ = [
     "decides",
     "disturbance",
     "enough_samples",
+    "payload_issues",
     "precision_issues",
     "sentinel_issues",
     "status_issues",
@@ -41,37 +43,31 @@ _MEDIANS_APART = 0.10  # median of blocks' medians against median of all batches
 
 def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
     """Deadline, error, corrupt payload, nothing timed."""
-    where, who = f"{ctx.route(pair)}, {point.pattern} of {point.message_bytes} B", ctx.route(pair)
-    issues = []
+    who = ctx.route(pair)
+    where = f"{who}, {point.pattern} of {point.message_bytes} B"
+    code, what = "", ""
     if pair.status == "deadline" or pair.stop == "deadline":
-        issues.append(
-            Issue(
-                "deadline", "inconclusive", who, f"{where}: stopped at its deadline", point=point.id
-            )
-        )
+        code, what = "deadline", "stopped at its deadline"
     elif pair.status == "error":
-        issues.append(
-            Issue(
-                "points-missing",
-                "inconclusive",
-                who,
-                f"{where}: ended with an error",
-                point=point.id,
-            )
-        )
+        code, what = "points-missing", "ended with an error"
     elif not pair.batch_ns and pair.estimate is None:
-        issues.append(
-            Issue(
-                "points-missing", "inconclusive", who, f"{where}: nothing was timed", point=point.id
-            )
-        )
-    if pair.integrity == "unchecked" and pair.status == "ok" and not ctx.moves_nothing:
-        text = f"{where}: nobody looked whether the payload arrived as it was sent"
-        issues.append(Issue("payload-unchecked", "inconclusive", who, text, point=point.id))
-    if pair.integrity == "corrupt":
+        code, what = "points-missing", "nothing was timed"
+    ended = [Issue(code, "inconclusive", who, f"{where}: {what}", point=point.id)] if code else []
+    checkable = pair.status == "ok" and not ctx.moves_nothing
+    return [*ended, *payload_issues(who, where, point, pair.integrity, checkable=checkable)]
+
+
+def payload_issues(
+    who: Subject, where: str, point: PointRecord, integrity: str, *, checkable: bool
+) -> list[Issue]:
+    """The payload of a pair or a group arrived changed, or nobody looked."""
+    if integrity == "corrupt":
         text = f"{where}: the payload arrived changed"
-        issues.append(Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0))
-    return issues
+        return [Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0)]
+    if integrity == "unchecked" and checkable:
+        text = f"{where}: nobody looked whether the payload arrived as it was sent"
+        return [Issue("payload-unchecked", "inconclusive", who, text, point=point.id)]
+    return []
 
 
 def enough_samples(time: Estimate) -> bool:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import counts
 import sizes
 
 
-def _function(text: str) -> sizes.Function:
+def _function(text: str) -> counts.Function:
     (node,) = ast.parse(text).body
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     return node
@@ -18,7 +19,7 @@ def _function(text: str) -> sizes.Function:
 
 def test_docstring_does_not_count_as_function_length() -> None:
     text = 'def f():\n    """Long.\n' + "    more\n" * 60 + '    """\n    return 1\n'
-    assert sizes.function_lines(_function(text)) == 2
+    assert counts.function_lines(_function(text)) == 2
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_docstring_does_not_count_as_function_length() -> None:
     ],
 )
 def test_complexity_counts_decisions(body: str, expected: int) -> None:
-    assert sizes.complexity(_function(f"def f():\n    {body}\n")) == expected
+    assert counts.complexity(_function(f"def f():\n    {body}\n")) == expected
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_complexity_counts_decisions(body: str, expected: int) -> None:
     [("a, /, b, *, c=1", 3), ("self, a", 1), ("cls", 0), ("*rest, **more", 0), ("", 0)],
 )
 def test_parameters_are_what_a_caller_may_give(text: str, expected: int) -> None:
-    assert sizes.parameters(_function(f"def f({text}): pass")) == expected
+    assert counts.parameters(_function(f"def f({text}): pass")) == expected
 
 
 def _tree(root: Path, functions: list[int]) -> sizes.Tree:
@@ -99,7 +100,7 @@ const char* g(int a,
 }
 }
 """
-    assert list(sizes.cpp_functions(source)) == [(4, 1), (8, 6)]
+    assert list(counts.cpp_functions(source)) == [(4, 1), (8, 6)]
 
 
 def test_an_order_to_a_checker_does_not_make_a_line_wide(tmp_path: Path) -> None:

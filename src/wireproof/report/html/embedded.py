@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from wireproof.report.flows import Flow
-from wireproof.report.json.result import document, plain
+from wireproof.report.json.encode import plain
+from wireproof.report.json.result import document
 from wireproof.report.section import Section
 
 __all__ = ["BUDGET", "embedded"]

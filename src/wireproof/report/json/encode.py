@@ -4,12 +4,13 @@ file gave.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 import msgspec
 
-__all__ = ["escaped", "json_text"]
+__all__ = ["escaped", "json_text", "plain"]
 
 _BEYOND = re.compile(r"[^\n -~]")
 
@@ -48,4 +49,27 @@ def _encodable(value: Any) -> Any:
             return [_encodable(one) for one in value]
         case dict():
             return {_encodable(key): _encodable(one) for key, one in value.items()}
+    return value
+
+
+def plain(value: Any) -> Any:
+    """A struct as what JSON knows: dictionaries, lists and finite numbers."""
+    return _finite(msgspec.to_builtins(value, enc_hook=_scalar))
+
+
+def _scalar(value: Any) -> Any:
+    """A numpy scalar as the Python number that it holds: statistics may leave one in evidence."""
+    if callable(getattr(value, "item", None)):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no place in a result")
+
+
+def _finite(value: Any) -> Any:
+    """The same tree with None for every NaN and infinity."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
     return value

@@ -6,7 +6,6 @@ the run folder; here each measured point is summarised by quantiles per operatio
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -31,7 +30,7 @@ from wireproof.model.record import (
 from wireproof.model.run import Provenance, Run
 from wireproof.report.flows import Flow, flows
 from wireproof.report.group_rows import group_row
-from wireproof.report.json.encode import escaped
+from wireproof.report.json.encode import escaped, plain
 
 __all__ = [
     "SCHEMA",
@@ -42,7 +41,6 @@ __all__ = [
     "Traffic",
     "document",
     "json_schema",
-    "plain",
     "to_json",
 ]
 
@@ -214,11 +212,6 @@ def _traffic(flow: Flow) -> Traffic:
     )
 
 
-def plain(value: Any) -> Any:
-    """A struct as what JSON knows: dictionaries, lists and finite numbers."""
-    return _finite(msgspec.to_builtins(value, enc_hook=_scalar))
-
-
 def to_json(
     run: Run,
     judgement: Judgement,
@@ -312,24 +305,6 @@ def _group(run: Run, point: PointRecord, group: GroupResult) -> GroupSample:
         quiet=group.quiet,
         loaded=group.loaded,
     )
-
-
-def _scalar(value: Any) -> Any:
-    """A numpy scalar as the Python number that it holds: statistics may leave one in evidence."""
-    if callable(getattr(value, "item", None)):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} has no place in a result")
-
-
-def _finite(value: Any) -> Any:
-    """The same tree with None for every NaN and infinity."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return value
 
 
 def _nullable(node: Any) -> Any:

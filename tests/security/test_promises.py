@@ -91,6 +91,7 @@ READ_DIRECTLY = {
     "launch/mpi/elf.py": "libraries and programs that are looked at, bounded",
     "report/html/page.py": "parts of the page, from our own package",
     "workflow/judge.py": "what the shell has opened for us",
+    "workflow/audit.py": "the settings' tables, from our own package",
     "cli/prolog.py": "the null device",
     "instrument/process.py": "the plan that we have just written",
     "instrument/leavings.py": "/proc",

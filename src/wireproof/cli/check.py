@@ -45,6 +45,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     number("--rounds", 1, 100_000, "rounds of pairs; default: all up to 64 hosts, 12 to 20 above."),
     flag("--all-pairs", "every pair, however many hosts."),
+    flag("--no-audit", "do not read the hosts' settings."),
     flag("--dry-run", "print every command and script, and start nothing."),
     flag("--prolog", "health check before a job: one line, at most 60 s, nothing changed."),
     text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
@@ -104,6 +105,7 @@ def _specification(
         model_faults=faults_of(options["model_fault"]),
         job=job_request(options) if options["slurm"] else None,
         until=until,
+        audit=not options["no_audit"] and not options["prolog"],
         invocation=invocation_of(click.get_current_context()) if storage.kept else None,
     )
 

@@ -51,7 +51,9 @@ def _print_json(sections: Sequence[Section]) -> None:
     from wireproof.report.json.result import to_json
 
     texts = [
-        to_json(one.run, one.judgement, one.limits, one.criteria, one.located).rstrip()
+        to_json(
+            one.run, one.judgement, one.limits, one.criteria, one.located, one.settings
+        ).rstrip()
         for one in sections
     ]
     click.echo(texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]")

@@ -12,7 +12,7 @@ from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
 from wireproof.report.text.audit import effect_text, folded_fails, who
 
-__all__ = ["FORMS"]
+__all__ = ["FORMS", "setting_rows"]
 
 _LEVELS: dict[Status, str] = {"fail": "error", "unknown": "warning"}
 
@@ -97,6 +97,13 @@ code {{ overflow-wrap: anywhere; }}
 """
 
 
+def setting_rows(audit: Audit) -> list[tuple[str, ...]]:
+    """What fails, a row for each setting and value: name, hosts, is, should be, why, fix."""
+    return [
+        tuple(clean(cell, 1200) for cell in _cells(group)) for group in folded_fails(audit.results)
+    ]
+
+
 def _html(audit: Audit) -> str:
     """One file that loads nothing: what fails, worst expected effect first."""
 
@@ -104,8 +111,8 @@ def _html(audit: Audit) -> str:
         return escape(clean(text, 1200))
 
     rows = [
-        "<tr>" + "".join(f"<td>{safe(cell)}</td>" for cell in _cells(group)) + "</tr>"
-        for group in folded_fails(audit.results)
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in setting_rows(audit)
     ]
     unknown = [one for one in audit.results if one.status == "unknown"]
     listed = "".join(

@@ -12,6 +12,7 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict
 from wireproof.model.located import Located
 from wireproof.model.run import Run
+from wireproof.model.setting import Audit
 from wireproof.model.severity import rank
 from wireproof.report.names import fold
 
@@ -70,7 +71,8 @@ class Section:
     nothing was).
 
     ``located``: which node, port, link or switch is slow, one per metric that was screened.
-    ``fabric``, where known, says which nodes are drawn together when there are many.
+    ``fabric``, where known, says which nodes are drawn together when there are many. ``settings``:
+    the audit of its hosts.
     """
 
     title: str
@@ -82,6 +84,7 @@ class Section:
     changes: tuple[str, ...] = ()
     located: tuple[Located, ...] = ()
     fabric: Fabric | None = None
+    settings: Audit | None = None
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:

@@ -82,6 +82,7 @@ class CheckOptions(Options, total=False):
     topology: Path
     rounds: int
     all_pairs: bool
+    audit: bool
     model_faults: Sequence[str]
 
 
@@ -152,6 +153,7 @@ def check(
         topology=options.get("topology"),
         rounds=options.get("rounds"),
         all_pairs=options.get("all_pairs", False),
+        audit=options.get("audit", True),
         model_faults=faults_of(options.get("model_faults", ())),
     )
     result = run_check(specification, reporter or LoggingReporter(), _environment(options))

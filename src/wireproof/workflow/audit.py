@@ -30,8 +30,9 @@ from wireproof.workflow.archive import command_facts, opened
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.target.target import Target
 
-__all__ = ["AuditSpecification", "audit", "catalogue"]
+__all__ = ["AuditSpecification", "audit", "audit_target", "catalogue"]
 
 _LARGEST = 1 << 20
 _VARIABLES = (
@@ -90,6 +91,15 @@ def audit(
     answers = _answers(specification, known, reporter, environment)
     if specification.snapshot is not None:
         write_snapshot(specification.snapshot, {one.host: one.frames for one in answers})
+    return _judged(specification, known, answers, waivers)
+
+
+def _judged(
+    specification: AuditSpecification,
+    known: Catalogue,
+    answers: Sequence[Collected],
+    waivers: Sequence[Waiver] = (),
+) -> Audit:
     machines = [machine_of(HostFacts.of(one.host, one.frames)) for one in answers if one.frames]
     if not machines:
         raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
@@ -122,10 +132,24 @@ def _answers(
     reporter: Reporter,
     environment: Mapping[str, str],
 ) -> list[Collected]:
-    wanted = requests(known)
     if specification.source is not None:
         return _of_source(specification.source, known)
     target = resolve_target(specification.target, environment)
+    return _of_target(target, known, reporter, environment)
+
+
+def audit_target(target: Target, reporter: Reporter, environment: Mapping[str, str]) -> Audit:
+    """The settings of the hosts of a check, for throughput. Raises ``CouldNotMeasure`` when no host
+    answers.
+    """
+    known = catalogue()
+    return _judged(AuditSpecification(), known, _of_target(target, known, reporter, environment))
+
+
+def _of_target(
+    target: Target, known: Catalogue, reporter: Reporter, environment: Mapping[str, str]
+) -> list[Collected]:
+    wanted = requests(known)
     hosts = target.hosts or (socket.gethostname(),)
     engine = [str(find_engine("nompi")), "facts", "--spec", "-"]
     argv_of = {host: reach(target, host if target.hosts else "", engine) for host in hosts}

@@ -11,13 +11,14 @@ import msgspec
 
 from wireproof.launch.request import LaunchCommand
 from wireproof.locate.causes.fact_requests import fact_requests
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
 from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
 from wireproof.physics.links import link_from_name
 from wireproof.plan.pace import affordable, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
+from wireproof.workflow.audit import audit_target
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import Part, Result, kept
 from wireproof.workflow.result_folder import result_folder
@@ -73,6 +74,7 @@ def check(
             if specification.invocation is not None:
                 remember(folder, specification.invocation, session.seed, target.hosts)
             parts = _parts(specification, session, target, fabric, reporter)
+            parts = _with_settings(parts, specification, target, reporter, environment)
             return kept(
                 parts,
                 title="wireproof check",
@@ -246,6 +248,26 @@ def _parts(
             break
         parts.append(Part(*run_settled(one, where, reporter)))
     return parts
+
+
+def _with_settings(
+    parts: list[Part],
+    specification: CheckSpecification,
+    target: Target,
+    reporter: Reporter,
+    environment: Mapping[str, str],
+) -> list[Part]:
+    """The first part tells of the hosts' settings, too; what cannot be read costs no result."""
+    wanted = specification.audit and not specification.method.plays_hosts
+    if not parts or not wanted or target.size > COMMANDS_UP_TO or parts[-1].ended("interrupted"):
+        return parts
+    try:
+        settings = audit_target(target, reporter, environment)
+    except CouldNotMeasure as error:
+        reporter.warn(str(error))
+        return parts
+    section = dataclasses.replace(parts[0].section, settings=settings)
+    return [parts[0]._replace(section=section), *parts[1:]]
 
 
 def _alone(session: Session) -> list[tuple[Session, Target]]:

@@ -51,7 +51,14 @@ class Result:
     def documents(self) -> list[Document]:
         """One document for each part, as ``--json`` prints them."""
         return [
-            document(one.run, one.judgement, one.limits, one.criteria, one.located)
+            document(
+                one.run,
+                one.judgement,
+                one.limits,
+                one.criteria,
+                one.located,
+                settings=one.settings,
+            )
             for one, _ in self.parts
         ]
 

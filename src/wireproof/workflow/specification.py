@@ -146,6 +146,7 @@ class CheckSpecification:
     """A check of some hosts, or of this machine. ``rounds`` and ``all_pairs`` are for more than two
     hosts. ``job``: a Slurm job to ask for, whose nodes are the hosts. ``until``: the moment
     (monotonic, s) after which no launch goes on. ``invocation``: what ``wireproof resume`` needs.
+    ``audit``: whether the hosts' settings are read, too.
     """
 
     target: TargetSpecification
@@ -159,6 +160,7 @@ class CheckSpecification:
     job: JobRequest | None = None
     until: float | None = None
     invocation: Invocation | None = None
+    audit: bool = True
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.report.answers import Answer, answers, seen_of
+from wireproof.report.audit import setting_rows
 from wireproof.report.flows import SMALL_BYTES, Flow, flows
 from wireproof.report.html import plots
 from wireproof.report.html.embedded import embedded
@@ -88,6 +89,7 @@ class SectionView:
     sources: str
     trouble: list[str]
     facts: list[tuple[str, str, bool]]
+    settings: list[tuple[str, ...]]
     places: list[dict[str, str]]
     raw: str
     raw_note: str
@@ -126,6 +128,7 @@ def view(section: Section, number: int) -> SectionView:
         sources=clean("; ".join(limits.sources), 1000) if limits else "",
         trouble=trouble(section),
         facts=facts(section),
+        settings=setting_rows(section.settings) if section.settings else [],
         places=places(section),
         raw=raw,
         raw_note=raw_note,

@@ -28,6 +28,7 @@ from wireproof.model.record import (
     Quantiles,
 )
 from wireproof.model.run import Provenance, Run
+from wireproof.model.setting import Audit
 from wireproof.report.flows import Flow, flows
 from wireproof.report.group_rows import group_row
 from wireproof.report.json.encode import escaped, plain
@@ -157,6 +158,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     located: list[Located] = []
     groups: list[GroupSample] = []
     group_results: list[GroupVerdict] = []
+    settings: Audit | None = None
 
 
 def document(
@@ -168,6 +170,7 @@ def document(
     *,
     seen: Sequence[Flow] | None = None,
     samples: bool = True,
+    settings: Audit | None = None,
 ) -> Document:
     """Everything that was claimed, measured and concluded, without the raw batches. ``seen``: the
     traffic, where it was added up before; ``samples`` False leaves the quantiles out.
@@ -198,6 +201,7 @@ def document(
         if samples
         else [],
         group_results=judgement.groups,
+        settings=settings,
     )
 
 
@@ -218,13 +222,14 @@ def to_json(
     limits: Limits | None,
     criteria: Criteria | None = None,
     located: Sequence[Located] = (),
+    settings: Audit | None = None,
 ) -> str:
     """The document as indented JSON text with a final line break; ASCII only, so that no terminal
     can be fooled.
     """
     import json
 
-    whole = plain(document(run, judgement, limits, criteria, located))
+    whole = plain(document(run, judgement, limits, criteria, located, settings=settings))
     return escaped(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=True)) + "\n"
 
 

@@ -10,7 +10,7 @@ from wireproof.model.setting import Audit, AuditResult, Effect, Setting, Status
 from wireproof.report.names import fold
 from wireproof.report.text.look import Look
 
-__all__ = ["audit_lines", "effect_text", "explained", "folded_fails", "who"]
+__all__ = ["audit_lines", "effect_text", "explained", "folded_fails", "who", "worst_lines"]
 
 _ORDER: tuple[Status, ...] = ("fail", "unknown", "waived", "pass", "not-applicable")
 _WORDS: dict[Status, str] = {
@@ -20,6 +20,8 @@ _WORDS: dict[Status, str] = {
     "pass": "pass",
     "not-applicable": "n/a",
 }
+_MOST = 5
+"""Settings that a check names."""
 _SURE = {"measured": 1.0, "vendor": 0.9, "literature": 0.7, "practice": 0.6, "estimate": 0.3}
 _WEIGHTS = {"correctness": 3.0, "availability": 2.0, "none": 0.0}
 
@@ -36,6 +38,19 @@ def audit_lines(audit: Audit, look: Look, *, everything: bool = False) -> list[s
             lines += [_brief(group, look) for group in groups]
     lines += [look.say(f"left out of the catalogue: {why}") for why in audit.skipped]
     return lines
+
+
+def worst_lines(audit: Audit, look: Look) -> list[str]:
+    """The fails with the largest effects, a line or two each; how many more there are."""
+    groups = folded_fails(audit.results)
+    lines = [_head(audit, Counter(result.status for result in audit.results), look)]
+    for group in groups[:_MOST]:
+        one = group[0]
+        effect = effect_text(one.expected_effect) if one.expected_effect else ""
+        what = f"{one.id} on {who(group)}: {one.seen or 'not set'}, should be {one.wanted}"
+        lines += _wrapped(f"{what} ({effect})" if effect else what, look, "  ", "    ")
+    more = f"{len(groups) - _MOST} more fail; " if len(groups) > _MOST else ""
+    return [*lines, f"  {more}`wireproof audit` says why and what mends them"] if groups else lines
 
 
 def _head(audit: Audit, counts: Counter[Status], look: Look) -> str:

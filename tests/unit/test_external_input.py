@@ -82,7 +82,7 @@ def test_the_judgement_needs_no_numpy_and_the_same_series_gets_the_same_verdict(
     assert judge_series(series, link) == judge_series(series, link)
 
 
-def test_every_code_of_a_foreign_series_is_in_the_catalogue() -> None:
+def test_every_code_of_an_external_series_is_in_the_catalogue() -> None:
     folder = Path(judge_series.__code__.co_filename).parent
     used = set()
     for file in folder.glob("*.py"):

@@ -1,4 +1,4 @@
-"""Each reason of a foreign series is reached by the numbers that its entry names, and not by sound
+"""Each reason of an external series is reached by the numbers that its entry names, and not by sound
 ones.
 """
 

@@ -322,16 +322,18 @@ def _remove(folder: Path) -> DownResult:
     return DownResult(folder.name, tuple(processes), crashed)
 
 
+def _no_lab(name: str) -> BadInput:
+    known = ", ".join(status.name for status in find_labs())
+    return BadInput(f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}.")
+
+
 def down(name: str) -> DownResult:
     """Remove the lab of that name, or what a crash has left of it; ``BadInput`` when there is
     nothing.
     """
     folder = _folder(name)
     if not folder.is_dir() and not any(find_holders(folder)):
-        known = ", ".join(status.name for status in find_labs())
-        raise BadInput(
-            f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}."
-        )
+        raise _no_lab(name)
     return _remove(folder)
 
 
@@ -341,10 +343,7 @@ def open_lab(name: str) -> Lab:
     """
     folder = _folder(name)
     if not folder.is_dir():
-        known = ", ".join(status.name for status in find_labs())
-        raise BadInput(
-            f"there is no lab {name!r}: {f'there is {known}' if known else 'none is up'}."
-        )
+        raise _no_lab(name)
     state = read_state(folder)
     if state is None or state.phase != "up" or not is_alive(state.supervisor):
         raise LabError(

@@ -131,6 +131,18 @@ def test_a_link_is_said_in_both_units_and_a_benchmark_in_its_own() -> None:
     assert quantity.throughput(7) == "7 B/s"
 
 
+def test_a_rate_of_an_arithmetic_and_of_messages() -> None:
+    assert quantity.rate(119.5e6) == "119.5 MB/s"
+    assert quantity.rate(12_375.5e6) == "12375.5 MB/s"
+    assert quantity.in_every_unit(119.5e6) == "119.50 MB/s = 113.96 MiB/s = 0.956 Gb/s"
+    assert [quantity.messages(n) for n in (1.234e9, 1.234e6, 5e3, 12.0)] == [
+        "1.23 G",
+        "1.23 M",
+        "5.00 k",
+        "12.0",
+    ]
+
+
 def test_times_have_the_unit_that_suits_them() -> None:
     shown = [quantity.short_time(ns) for ns in (203.4, 1204.0, 1_204_300, 2e9)]
     assert shown == ["0.203 us", "1.204 us", "1.204 ms", "2 s"]

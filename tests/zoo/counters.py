@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.zoo.parts import KERNEL, File, both_ways
+from typing import Any
+
+from tests.zoo.parts import KERNEL, File, both_directions
 
 IB_HEADER, ROCE_HEADER, TCP_HEADER, OPA_HEADER = 26, 62, 66, 40
 
@@ -17,8 +19,8 @@ def netdev(
     packets alone.
     """
     made = [
-        *both_ways("net/{nic}/{way}_bytes", counts, level, header=TCP_HEADER, age_ms=age_ms),
-        *both_ways("net/{nic}/{way}_packets", counts, level, what="packets", age_ms=age_ms),
+        *both_directions("net/{nic}/{way}_bytes", counts, level, header=TCP_HEADER, age_ms=age_ms),
+        *both_directions("net/{nic}/{way}_packets", counts, level, what="packets", age_ms=age_ms),
     ]
     return tuple(made)
 
@@ -35,12 +37,14 @@ def port_data(
     """``port_xmit_data`` and its three companions."""
     where = "ib/{device}/{port}/counters/{way}"
     data, packets = ("port_xmit_data", "port_rcv_data"), ("port_xmit_packets", "port_rcv_packets")
-    first = both_ways(
+    first = both_directions(
         where, counts, level, names=data, unit=unit, header=header, width=width, pegs=pegs
     )
     return (
         *first,
-        *both_ways(where, counts, level, names=packets, what="packets", width=width, pegs=pegs),
+        *both_directions(
+            where, counts, level, names=packets, what="packets", width=width, pegs=pegs
+        ),
     )
 
 
@@ -55,7 +59,7 @@ def ethtool(
     what: str = "bytes",
 ) -> tuple[File, ...]:
     """A pair of the driver's statistics."""
-    return both_ways(
+    return both_directions(
         "ethtool/{nic}/{way}",
         counts,
         level,
@@ -72,21 +76,13 @@ def hw(
     counts: frozenset[str],
     level: str = "function",
     *,
-    header: int = ROCE_HEADER,
-    what: str = "bytes",
-    age_ms: float = 0.0,
     folder: str = "{port}/hw_counters",
+    **more: Any,
 ) -> tuple[File, ...]:
     """A pair of the RDMA device's hardware counters."""
-    return both_ways(
-        "ib/{device}/" + folder + "/{way}",
-        counts,
-        level,
-        names=(name_tx, name_rx),
-        header=header,
-        what=what,
-        age_ms=age_ms,
-    )
+    template = "ib/{device}/" + folder + "/{way}"
+    fields = {"header": ROCE_HEADER, **more}
+    return both_directions(template, counts, level, names=(name_tx, name_rx), **fields)
 
 
 def shares_between(

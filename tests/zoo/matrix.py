@@ -58,15 +58,20 @@ def verdict_of(found: Judgement) -> tuple[str, str, tuple[str, ...]]:
     contradict it.
     """
     large = [pair for pair in found.pairs if pair.message_bytes >= _LARGE]
-    proofs = {pair.proof for pair in large}
-    worst = next((one for one in _WORST if one in proofs), "unproven")
-    small = [pair.proof for pair in found.pairs if pair.message_bytes < _LARGE]
-    contrary = next((proof for proof in small if proof not in (worst, "unproven")), "")
-    if contrary and worst != "unproven":
-        worst = contrary
+    worst = _proof(
+        {pair.proof for pair in large},
+        [pair.proof for pair in found.pairs if pair.message_bytes < _LARGE],
+    )
     level = next((str(getattr(pair, "level", "")) for pair in large if pair.proof == "on-wire"), "")
     codes = {finding.code for finding in found.findings if finding.severity != "note"}
     return worst, level, tuple(sorted(codes))
+
+
+def _proof(large: set[str], small: list[str]) -> str:
+    worst = next((one for one in _WORST if one in large), "unproven")
+    if worst == "unproven":
+        return worst
+    return next((proof for proof in small if proof not in (worst, "unproven")), worst)
 
 
 def cell(adapter: Adapter, situation: Situation) -> Cell | None:

@@ -15,7 +15,7 @@ from tests.zoo.counters import (
     shares_between,
 )
 from tests.zoo.fabric import LINK_IB
-from tests.zoo.parts import ALL, RDMA, Adapter, File, Port, both_ways, stuck
+from tests.zoo.parts import ALL, RDMA, Adapter, File, Port, both_directions, stuck
 
 _RXE_PACKETS = (
     File("ib/{device}/{port}/hw_counters/sent_pkts", "tx", "packets", RDMA, "stack", age_ms=12.0),
@@ -51,7 +51,7 @@ _HFI = Port(
 )
 
 
-_TELEMETRY = both_ways(
+_TELEMETRY = both_directions(
     "cxi/{device}/hni_sts_{way}_ok_octets",
     ALL,
     "wire",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 __all__ = [
     "ALL",
@@ -20,7 +20,7 @@ __all__ = [
     "File",
     "Level",
     "Port",
-    "both_ways",
+    "both_directions",
     "renamed",
     "stuck",
 ]
@@ -143,25 +143,23 @@ class Adapter:
         return "kernel" in self.shares
 
 
-def both_ways(
+def both_directions(
     template: str,
     counts: frozenset[str],
     level: Level,
     *,
     names: tuple[str, str] = ("tx", "rx"),
-    what: str = "bytes",
-    unit: int = 1,
-    header: int = 0,
-    width: int = 64,
-    pegs: bool = False,
-    age_ms: float = 0.0,
+    what: Literal["bytes", "packets"] = "bytes",
+    **more: Any,
 ) -> tuple[File, File]:
-    """A pair of files: ``template`` with ``{way}`` filled by the two names."""
-    made = []
-    for way, name in zip(("tx", "rx"), names, strict=True):
-        path = template.replace("{way}", name)
-        made.append(File(path, way, what, counts, level, unit, header, width, pegs, age_ms))
-    return made[0], made[1]
+    """A pair of files: ``template`` with ``{way}`` filled by the two names. ``more``: what else a
+    :class:`File` has.
+    """
+    tx, rx = (template.replace("{way}", name) for name in names)
+    return (
+        File(tx, "tx", what, counts, level, **more),
+        File(rx, "rx", what, counts, level, **more),
+    )
 
 
 def stuck(files: tuple[File, ...]) -> tuple[File, ...]:

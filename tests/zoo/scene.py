@@ -338,25 +338,14 @@ def _send(world: Timeline, flow: Flow, ends: tuple[int, int], path: str, acks_ea
 def _disturb(world: Timeline) -> None:
     for host, machine in enumerate(world.machines):
         for port in machine.ports:
-            rate = _CHATTER.get(port.name, _CHATTER[""])
-            _background(
-                machine,
-                port.name,
-                {port.name: (1.0, 1.0)},
-                rate,
-                0.0,
-                world.end_s,
-                "kernel",
-                ("tx", "rx"),
-            )
+            chatter = Other(port.name, _CHATTER.get(port.name, _CHATTER[""]))
+            _background(machine, chatter, {port.name: (1.0, 1.0)}, (0.0, world.end_s))
         for other in world.scene.others:
             if host not in other.hosts:
                 continue
             shares = shares_of(world.scene, other, host)
-            for start, end in _times(world, other):
-                _background(
-                    machine, other.port, shares, other.rate, start, end, other.carrier, other.ways
-                )
+            for times in _times(world, other):
+                _background(machine, other, shares, times)
 
 
 def shares_of(scene: Scene, other: Other, host: int) -> Mapping[str, tuple[float, float]]:
@@ -374,18 +363,15 @@ def _times(world: Timeline, other: Other) -> list[tuple[float, float]]:
 
 def _background(
     machine: Machine,
-    port: str,
+    other: Other,
     shares: Mapping[str, tuple[float, float]],
-    rate: float,
-    start_s: float,
-    end_s: float,
-    carrier: str,
-    ways: tuple[str, ...],
+    times: tuple[float, float],
 ) -> None:
+    start_s, end_s = times
     if end_s <= start_s:
         return
-    payload = rate * (end_s - start_s)
-    for way in ways:
+    payload = other.rate * (end_s - start_s)
+    for way in other.ways:
         index = 0 if way == "tx" else 1
         seen = {name: pair[index] for name, pair in shares.items()}
-        machine.add(Flow(way, start_s, end_s, payload, payload / 1400, carrier, seen))
+        machine.add(Flow(way, start_s, end_s, payload, payload / 1400, other.carrier, seen))

@@ -19,10 +19,12 @@ enum class Edges { stamps, sums };
 /// The loop that plan/patterns.def has for the point. Throws Failure when the link cannot do the
 /// pattern (plans are checked before, so that is a defect of ours).
 template <Link L, class C>
+// One branch per row: NOLINTNEXTLINE(readability-function-size)
 std::unique_ptr<Runner> make_runner(L& link, C clock, EndMemory& memory, const PointShape& shape) {
   const auto is = [&](Pattern pattern, Form form, Formula formula) {
     return shape.pattern == pattern && shape.form == form && shape.formula == formula;
   };
+// Types and enumerators need no parentheses: NOLINTBEGIN(bugprone-macro-parentheses)
 // clang-format off
 #define WIREPROOF_PAIR_LOOP(name, form, formula, Needs, BoundRunner, Loops, edges)            \
   if constexpr (Needs<L>) {                                                                   \
@@ -33,6 +35,7 @@ std::unique_ptr<Runner> make_runner(L& link, C clock, EndMemory& memory, const P
   }
 // clang-format on
 #include "plan/patterns.def"
+  // NOLINTEND(bugprone-macro-parentheses)
   throw cannot_measure("no-pattern", "this transport has no " +
                                          std::string(name_of(shape.pattern)) + " by formula " +
                                          std::string(name_of(shape.formula)));

@@ -63,11 +63,13 @@ class GroupPatternRunner final : public GroupRunner {
 /// The loop that plan/patterns.def has for the point. Throws Failure when there is none (plans are
 /// checked before, so that is a defect of ours).
 template <GroupLink L, class C>
+// One branch per row: NOLINTNEXTLINE(readability-function-size)
 std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memory,
                                                const GroupShape& shape) {
   const auto is = [&](Pattern pattern, Formula formula) {
     return shape.pattern == pattern && shape.formula == formula;
   };
+// Types and enumerators need no parentheses: NOLINTBEGIN(bugprone-macro-parentheses)
 // clang-format off
 #define WIREPROOF_GROUP_LOOP(name, form, formula, Loops, edges)                               \
   if (is(Pattern::name, Formula::formula)) {                                                  \
@@ -84,6 +86,7 @@ std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memo
   }
 // clang-format on
 #include "plan/patterns.def"
+  // NOLINTEND(bugprone-macro-parentheses)
   throw cannot_measure("no-pattern", "no group pattern " + std::string(name_of(shape.pattern)) +
                                          " by formula " + std::string(name_of(shape.formula)));
 }

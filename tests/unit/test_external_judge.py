@@ -1,5 +1,5 @@
-"""Each reason of an external series is reached by the numbers that its entry names, and not by sound
-ones.
+"""Each reason of an external series is reached by the numbers that its entry names, and not by
+sound ones.
 """
 
 from __future__ import annotations

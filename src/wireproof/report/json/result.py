@@ -38,8 +38,8 @@ __all__ = [
     "VERSION",
     "Document",
     "GroupSample",
+    "NicTraffic",
     "Sample",
-    "Traffic",
     "document",
     "json_schema",
     "to_json",
@@ -119,7 +119,7 @@ class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Quantiles | None = None
 
 
-class Traffic(msgspec.Struct, frozen=True, kw_only=True):
+class NicTraffic(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes that had to pass one NIC in one direction, and bytes that its counters saw (null: not
     readable).
     """
@@ -149,7 +149,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     provenance: Provenance
     engine: Open | None
     hosts: list[Host]
-    traffic: list[Traffic]
+    traffic: list[NicTraffic]
     samples: list[Sample]
     floors: list[Floor]
     errors: list[EngineError]
@@ -205,8 +205,8 @@ def document(
     )
 
 
-def _traffic(flow: Flow) -> Traffic:
-    return Traffic(
+def _traffic(flow: Flow) -> NicTraffic:
+    return NicTraffic(
         host=flow.host,
         nic=flow.nic,
         direction="out" if flow.direction == "tx" else "in",

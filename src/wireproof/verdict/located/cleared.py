@@ -85,24 +85,26 @@ def harmless(
     accused = [pair for pair in judgement.pairs if _only_slow(pair)]
     if not accused:
         return {}
-    alone = {
-        one.about: one.alone
-        for each in located
-        if each.metric == "goodput"
-        for one in each.contention
-    }
+    alone = _best_alone(located)
     good = good_alone(judgement, located)
     tiers = _tier_medians(accused, located, min_efficiency, fabric)
     found: dict[int, PairVerdict] = {}
     for pair, tier in zip(accused, tiers, strict=True):
         least = min_efficiency * (pair.limit or 0.0)
+        code = ""
         if any(alone.get(subject, 0.0) >= least or subject in good for subject in _subjects(pair)):
-            found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=["contention"])
+            code = "contention"
         elif tier is not None and pair.value >= tier:
-            found[id(pair)] = msgspec.structs.replace(
-                pair, verdict="pass", codes=["tier-oversubscribed"]
-            )
+            code = "tier-oversubscribed"
+        if code:
+            found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=[code])
     return found
+
+
+def _best_alone(located: Sequence[Located]) -> dict[Subject | None, float]:
+    """What was slow among others, and the goodput that it has alone."""
+    contention = [one for each in located if each.metric == "goodput" for one in each.contention]
+    return {one.about: one.alone for one in contention}
 
 
 def by_design(

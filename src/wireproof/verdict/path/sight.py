@@ -234,23 +234,29 @@ class _Look:
         need, here = self.due.need, self.here
         elsewhere = 0.0 if self._few_elsewhere() else sum(self.others.values()) / need
         quiet = max(self.criteria.stray_share, min(_ELSEWHERE, _IDLE_CHATTER / need))
-        if (
-            seen < quiet * need
-            and elsewhere >= self.criteria.on_wire_min
-            and elsewhere > self.loop / need
-        ):
+        whole = elsewhere >= self.criteria.on_wire_min and elsewhere > self.loop / need
+        if whole and seen < quiet * need:
             return self._by_another()
         if here.quality == "wrapped" or self._may_have_wrapped(seen):
             return "wrapped"
         if not here.complete:
             return self._unread()
-        turned = here.inside is not None and here.inside >= self.criteria.on_wire_min * need
-        if turned and seen < _ELSEWHERE * need:
+        if seen < _ELSEWHERE * need and self._turned_round():
             return "inside"
-        kind = _missing(seen / need, elsewhere, self.loop / need, quiet)
-        if kind not in ("off-wire", "partly"):
-            return self._by_another() if kind == "wrong-path" else kind
-        return "dark" if self._dark() else "background" if self._masked() else kind
+        return self._absent(_missing(seen / need, elsewhere, self.loop / need, quiet))
+
+    def _turned_round(self) -> bool:
+        """The adapter's own switch saw the bytes."""
+        inside = self.here.inside
+        return inside is not None and inside >= self.criteria.on_wire_min * self.due.need
+
+    def _absent(self, kind: str) -> str:
+        """What is missing here, unless a port that was not seen, or is blurred, may have had it."""
+        if kind == "wrong-path":
+            return self._by_another()
+        if kind in ("off-wire", "partly"):
+            return "dark" if self._dark() else "background" if self._masked() else kind
+        return kind
 
     def _by_another(self) -> str:
         """Other ports carried it, unless they carried more than this payload: then whose it was

@@ -65,16 +65,12 @@ def judge_series(
     return _verdict(case, attainable, derivation)
 
 
-def _verbs(series: Series) -> bool:
-    return series.protocol == "rdma"
-
-
 def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Bounds:
     """The bounds of the link as the series uses it: a program of verbs is held against RDMA, one of
     sockets against TCP, whatever was claimed; the rest against the claim, or RoCE where only that
     explains an Ethernet's numbers.
     """
-    verbs, way = _verbs(case.series), carrier(case.series)
+    verbs, way = case.series.protocol == "rdma", carrier(case.series)
     if way == "rdma":
         link = _with_path_mtu(case.series, link)
         if link.protocol == "tcp" and not over_fabric(link):
@@ -327,7 +323,10 @@ def _explained(case: Case) -> list[str]:
     if series.traffic in ("collective", "ring", "other") or case.chain:
         return []
     found = explanations(
-        case.curve, verbs=_verbs(series), way=carrier(series), fills=_FILLS // case.in_flight
+        case.curve,
+        verbs=series.protocol == "rdma",
+        way=carrier(series),
+        fills=_FILLS // case.in_flight,
     )
     _name(case, found)
     return found

@@ -168,7 +168,7 @@ TEST(ModelCounters, PacketsOfRdmaInSoftwareAreToldHoweverFew) {
   tree.write("0/" + packets + "sent_pkts", "7\n");
   tree.write("0/" + packets + "rcvd_pkts", "9\n");
   tree.write("0/" + packets + "link_downed", "9\n");
-  const Told r = test::run(
+  const RunOutput r = test::run(
       head(tree) + "model_counter rank=0 path=" + packets + "sent_pkts start=7 tx_message=1\n" +
       "point id=1 pattern=stream message_bytes=65536 iterations=64 pairs=0-1 detail=brief\n");
   const std::string idle = r.of_kind("idle", 0);

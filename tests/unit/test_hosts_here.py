@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import wireproof.launch.hosts.here as module
 from wireproof.launch.hosts.here import hosts_here, is_here
 
 SHORT, FULL = "n1", "n1.cluster.site"
@@ -56,3 +61,26 @@ def test_of_many_hosts_only_ours_are_here() -> None:
     own = socket.gethostname()
     assert hosts_here(["localhost", own, FAR, FAR]) == {"localhost", own}
     assert hosts_here([]) == set()
+
+
+@pytest.mark.root
+@pytest.mark.netns
+def test_an_address_that_can_be_bound_but_is_another_machine_s_is_not_here():
+    """``ip_nonlocal_bind`` lets a standby node bind addresses that it does not have."""
+    program = """
+from pathlib import Path
+from wireproof.launch.hosts.here import is_here
+Path("/proc/sys/net/ipv4/ip_nonlocal_bind").write_text("1")
+print(is_here("192.0.2.7"), is_here("127.0.0.1"))
+"""
+    argv = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$0" -c "$1"']
+    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[3])}
+    done = subprocess.run(
+        [*argv, sys.executable, program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.split() == ["False", "True"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 __all__ = ["hosts_here", "is_here"]
 
+_ANY_PORT = 9
 _LOOK_UPS = 32
 """At a time: a name server that does not answer costs seconds for each name."""
 
@@ -23,14 +24,17 @@ def _addresses(name: str) -> list[str]:
 
 
 def _own(address: str) -> bool:
-    """Only an address of this machine can be bound to."""
+    """The kernel answers to an address of its own from that very address. Binding to it proves
+    nothing where ``net.ipv4.ip_nonlocal_bind`` is 1. Nothing is sent.
+    """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with (
         contextlib.suppress(OSError, ValueError),
         socket.socket(family, socket.SOCK_DGRAM) as probe,
     ):
-        probe.bind((address, 0))
-        return True
+        probe.connect((address, _ANY_PORT))
+        source = str(probe.getsockname()[0])
+        return ipaddress.ip_address(source) == ipaddress.ip_address(address)
     return False
 
 

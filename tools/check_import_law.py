@@ -31,7 +31,6 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "files": set(),
     "launch": {"model", "settings", "files"},
     "probes": {"model", "launch", "files"},
-    "tune": {"model", "launch"},
     "lab": {"model", "launch", "files"},
     "instrument": {"model", "launch", "files"},
     "store": {"model", "analysis", "files"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,30 @@ def test_cpp_that_obeys_is_left_alone(tmp_path: Path) -> None:
         "engine/tests/test_all.cpp": '#include "measure/sweep.hpp"',
     }
     assert _sentences(tmp_path, files) == []
+
+
+def _table() -> dict[str, set[str]]:
+    """The table of ARCHITECTURE.md."""
+    root = Path(law.__file__).resolve().parents[1]
+    text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = text.partition("| package | may import | kind |")[2].partition("\n\n")[0]
+    cells = [line.split("|")[1:3] for line in rows.splitlines()[2:]]
+    every = {name for left, _ in cells for name in re.findall(r"`(\w+)`", left)}
+    found = {}
+    for left, right in cells:
+        named = set(re.findall(r"`(\w+)`", right))
+        may = {
+            "everything": {"*"},
+            "everything but `cli`": every - named,
+        }.get(right.strip(), named)
+        found |= {name: may - {name} for name in re.findall(r"`(\w+)`", left)}
+    return found
+
+
+def test_the_table_for_people_is_the_law() -> None:
+    assert _table() == law.PYTHON_LAYERS
+
+
+def test_every_package_of_the_law_is_there() -> None:
+    package = Path(law.__file__).resolve().parents[1] / "src" / "wireproof"
+    assert all((package / name).is_dir() for name in law.PYTHON_LAYERS)

@@ -14,14 +14,13 @@ from wireproof.lab import commands
 from wireproof.lab.errors import LabError
 from wireproof.lab.links import claimed_link
 from wireproof.lab.wire import (
-    WireStatus,
-    fallen_behind,
     read_wire_status,
     wire_observer,
     wire_obstacle,
     wire_text,
 )
 from wireproof.model.errors import BadInput
+from wireproof.model.lab_status import WireStatus, fallen_behind
 from wireproof.model.record import EngineError
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.model.topology_toml import check_topology, most_wire_rate, parse_topology

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.cli.open_files import allow_files, descriptor
+from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.settings.resolve import resolve
 from wireproof.workflow.prove import Companion, ProofOptions, ProofSpecification, specification
 from wireproof.workflow.prove import watch as watching
+from wireproof.workflow.prove.watch import allow_files
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.target import Target, this_machine
 

@@ -12,8 +12,8 @@ def main(argv: list[str] | None = None) -> int:
     not measure, 70, 130).
     """
     from wireproof.cli.outcome import run, unless_lost
-    from wireproof.cli.streams import own_streams
     from wireproof.cli.subcommands import subcommands
+    from wireproof.files.streams import own_streams
 
     with own_streams() as streams:
         status = run(subcommands, sys.argv[1:] if argv is None else argv)

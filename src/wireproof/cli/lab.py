@@ -5,13 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from wireproof.lab.status import LabStatus
-    from wireproof.model.topology import Fault
 
 __all__ = ["command"]
 
@@ -19,40 +14,6 @@ __all__ = ["command"]
 @click.group("lab")
 def command() -> None:
     """Virtual cluster on this machine: nodes in namespaces, shaped links, planted faults."""
-
-
-def _wire_lines(status: LabStatus) -> list[str]:
-    """How the links keep their rates, and whether they did."""
-    from wireproof.lab.wire import fallen_behind
-
-    topology, wire = status.topology, status.wire
-    if topology is None or not topology.serialises:
-        return []
-    added = [f"latency {topology.latency}"] if topology.latency else []
-    added += [f"loss {topology.loss}"] if topology.loss else []
-    lines = [f"  wire: {', '.join(['store-and-forward', *added])}"]
-    if wire is None:
-        return [*lines, "  wire: DEAD, no node reaches another"]
-    late = f"{wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"
-    lines[0] += f"; {wire.frames} frames, {late}"
-    lines[0] += "" if wire.first else "; it has no right to run before ordinary processes"
-    behind = fallen_behind(None, wire)
-    return [*lines, f"  NOTE: {behind}"] if behind else lines
-
-
-def _describe(status: LabStatus) -> str:
-    lines = [f"{status.name}: {status.state}", *(f"  NOTE: {note}" for note in status.notes)]
-    for network in status.topology.networks if status.topology else ():
-        rate = network.rate or "not shaped"
-        lines.append(f"  network {network.name}: {network.device}, {rate}, MTU {network.mtu}")
-    lines += _wire_lines(status)
-    for node in status.nodes:
-        where = ", ".join(f"{name} {address}" for name, address in node.addresses.items())
-        lines.append(f"  {node.name}: {'up' if node.alive else 'DEAD'}, {where}")
-    for fault in status.faults:
-        what = f"{fault.direction} {fault.kind} {fault.value}".rstrip()
-        lines.append(f"  planted: {fault.node} {fault.network} {what}")
-    return "\n".join(lines)
 
 
 @command.command("up")
@@ -77,13 +38,14 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
 
     from wireproof.lab.cluster import up as build
     from wireproof.lab.topology_file import load_topology
+    from wireproof.report.text.lab import lab_text
 
     chosen = {key: value for key, value in wire.items() if value is not None}
     plan = msgspec.structs.replace(load_topology(topology), **chosen)
     lab = build(plan, name or topology.stem.lower().replace("_", "-"))
     for note in lab.notes:
         click.echo(f"wireproof: {note}", err=True)
-    click.echo(_describe(lab.status()))
+    click.echo(lab_text(lab.status()))
     return 0
 
 
@@ -106,7 +68,9 @@ def status(name: str | None, as_json: bool) -> int:
 
         click.echo(json_text(found))
     else:
-        click.echo("\n".join(map(_describe, found)) or "no lab is up.")
+        from wireproof.report.text.lab import lab_text
+
+        click.echo("\n".join(map(lab_text, found)) or "no lab is up.")
     return 0
 
 
@@ -125,27 +89,6 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
     sys.stdout.flush()
     environment = {**os.environ, **lab.agent_environment()}
     os.execve(words[0], words, environment)  # noqa: S606 - an argv list
-
-
-def _fault(
-    network: str | None, node: str, kind: str, direction: str, value: str, lab_name: str
-) -> Fault:
-    from wireproof.lab.cluster import open_lab
-    from wireproof.model.errors import BadInput
-    from wireproof.model.topology import Fault
-
-    networks = [one.name for one in open_lab(lab_name).topology.networks]
-    if network is None and len(networks) > 1:
-        raise BadInput(
-            f"lab {lab_name} has the networks {', '.join(networks)}: say which with --network."
-        )
-    return Fault(
-        node=node,
-        network=network or networks[0],
-        kind=kind,  # type: ignore[arg-type]
-        direction=direction,  # type: ignore[arg-type]
-        value=value,
-    )
 
 
 @command.command("fault")
@@ -169,14 +112,23 @@ def fault(
     down.
     """
     from wireproof.lab.cluster import open_lab
+    from wireproof.lab.links import chosen_network
+    from wireproof.model.topology import Fault
+    from wireproof.report.text.lab import lab_text
 
-    planted = _fault(network, node, kind, "" if kind == "down" else direction or "tx", value, name)
     lab = open_lab(name)
+    planted = Fault(
+        node=node,
+        network=chosen_network(name, lab.topology, network),
+        kind=kind,  # type: ignore[arg-type]
+        direction="" if kind == "down" else direction or "tx",  # type: ignore[arg-type]
+        value=value,
+    )
     if clear:
         lab.clear_fault(planted)
     else:
         lab.set_fault(planted)
-    click.echo(_describe(lab.status()))
+    click.echo(lab_text(lab.status()))
     return 0
 
 

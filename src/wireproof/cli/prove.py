@@ -13,9 +13,9 @@ import click
 
 from wireproof.cli.console import Console
 from wireproof.cli.declare import flag, text
-from wireproof.cli.open_files import allow_files, descriptor
 from wireproof.cli.options import SYSFS_ROOT, link_claim, settings_of
 from wireproof.cli.outcome import status_of
+from wireproof.files.streams import descriptor
 
 if TYPE_CHECKING:
     from wireproof.workflow.prove import ProofOptions, ProofSpecification, ProvedCommand
@@ -85,6 +85,7 @@ def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) 
     stderr. In a lab a plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
     from wireproof.workflow.prove import prove_command, specification
+    from wireproof.workflow.prove.watch import allow_files
 
     known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
     settings = settings_of({**known, "link": ""})

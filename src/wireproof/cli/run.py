@@ -12,9 +12,9 @@ import click
 
 from wireproof.cli.console import Console
 from wireproof.cli.declare import choice, file, flag, number, text
-from wireproof.cli.open_files import allow_files, descriptor
 from wireproof.cli.options import link_claim, settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
+from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ def _shell_text(prepared: Prepared) -> str:
 
 def _run(wanted: BenchmarkSpecification, as_json: bool) -> int:
     from wireproof.workflow.benchmark.run import ready, run_prepared
+    from wireproof.workflow.prove.watch import allow_files
 
     console = Console()
     with ready(wanted, os.environ, console) as (prepared, folder):

@@ -1,3 +1,3 @@
-"""Files and folders that somebody else may have prepared: the one place where they are opened and
-made.
+"""Files, folders and standard streams that somebody else may have prepared: the one place where
+they are opened and made.
 """

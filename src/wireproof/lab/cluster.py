@@ -29,11 +29,12 @@ from wireproof.lab.state import (
     terminate,
     write_state,
 )
-from wireproof.lab.status import LabStatus, find_labs, status_of
-from wireproof.lab.wire import PortCount, WireStatus, read_wire_status, wire_ports
+from wireproof.lab.status import find_labs, status_of
+from wireproof.lab.wire import read_wire_status, wire_ports
 from wireproof.launch.engines import find_program
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
+from wireproof.model.lab_status import LabStatus, PortCount, WireStatus
 from wireproof.model.topology import Fault, Topology
 from wireproof.model.topology_toml import check_fault, check_topology
 

@@ -15,9 +15,10 @@ from wireproof.lab.errors import LabError
 from wireproof.lab.state import LabState, is_alive
 from wireproof.lab.wire import CONFIG, read_wire_status, wire_obstacle, wire_text
 from wireproof.model.claim import LinkClaim
+from wireproof.model.errors import BadInput
 from wireproof.model.topology import Fault, Topology
 
-__all__ = ["buildable", "claimed_link", "connect", "replant", "write_wire"]
+__all__ = ["buildable", "chosen_network", "claimed_link", "connect", "replant", "write_wire"]
 
 _PATIENCE_S = 5.0
 
@@ -117,3 +118,13 @@ def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> No
         f"the wire of lab {state.name} did not take the change within {_PATIENCE_S:g} s: it is"
         " overloaded."
     )
+
+
+def chosen_network(name: str, topology: Topology, network: str | None) -> str:
+    """``network``, or the only one that the lab ``name`` has; ``BadInput`` when it has several."""
+    networks = [one.name for one in topology.networks]
+    if network is None and len(networks) > 1:
+        raise BadInput(
+            f"lab {name} has the networks {', '.join(networks)}: say which with --network."
+        )
+    return network or networks[0]

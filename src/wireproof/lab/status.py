@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Literal
 
 from wireproof.lab.state import LabState, find_holders, is_alive, read_state, state_root
-from wireproof.lab.wire import WireStatus, read_wire_status
-from wireproof.model.topology import Fault, Topology
+from wireproof.lab.wire import read_wire_status
+from wireproof.model.lab_status import LabStatus, NodeStatus
 
-__all__ = ["LabStatus", "NodeStatus", "find_labs", "status_of"]
-
-
-@dataclasses.dataclass(frozen=True)
-class NodeStatus:
-    name: str
-    alive: bool
-    pid: int | None
-    addresses: dict[str, str]
-
-
-@dataclasses.dataclass(frozen=True)
-class LabStatus:
-    """``state``: ``up``; ``degraded`` (a node or the wire has died); ``building``; ``crashed`` (its
-    folder is left).
-    """
-
-    name: str
-    state: Literal["up", "degraded", "building", "crashed"]
-    folder: Path
-    created_unix: float | None = None
-    user_namespace: bool = False
-    nodes: tuple[NodeStatus, ...] = ()
-    topology: Topology | None = None
-    faults: tuple[Fault, ...] = ()
-    wire: WireStatus | None = None
-    notes: tuple[str, ...] = ()
+__all__ = ["find_labs", "status_of"]
 
 
 def find_labs() -> list[LabStatus]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from wireproof.lab.errors import LabError
+from wireproof.model.lab_status import PortCount, WireStatus, fallen_behind
 from wireproof.model.record import EngineError
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
@@ -21,9 +22,6 @@ __all__ = [
     "CONFIG",
     "STATUS",
     "WIRE",
-    "PortCount",
-    "WireStatus",
-    "fallen_behind",
     "read_wire_status",
     "wire_observer",
     "wire_obstacle",
@@ -36,7 +34,6 @@ CONFIG, STATUS = "wire", "wire.status"
 QUEUE_BYTES = 8 << 20
 """Of one switch port; more than one TCP connection ever has under way here."""
 LATE_NS = 1_000_000
-_LATE_SHARE = 0.001
 _HEADER = struct.Struct("=8s8Q")
 _PORT = struct.Struct("=8Q")
 
@@ -118,42 +115,6 @@ def wire_obstacle(device: Path = Path("/dev/net/tun")) -> str:
     return ""
 
 
-@dataclasses.dataclass(frozen=True)
-class PortCount:
-    """What the switch has counted at one port: an observer that is neither of the nodes. tx leaves
-    the node.
-
-    ``lost``: by the planted loss; ``dropped``: at the tail of the switch's queue; ``refused``: by a
-    NIC that is down.
-    """
-
-    tx_frames: int
-    tx_bytes: int
-    rx_frames: int
-    rx_bytes: int
-    tx_lost: int
-    rx_lost: int
-    dropped: int
-    refused: int
-
-
-@dataclasses.dataclass(frozen=True)
-class WireStatus:
-    """What the wire says of itself. ``late``: frames handed over more than ``late_ns`` after they
-    were due; ``starved``: frames that waited in a node while their line stood idle for longer than
-    that; ``worst_ns``: the longest of both. ``first``: it runs before ordinary processes.
-    """
-
-    revision: int
-    frames: int
-    late: int
-    starved: int
-    worst_ns: int
-    late_ns: int
-    first: bool
-    ports: tuple[PortCount, ...] = ()
-
-
 def read_wire_status(folder: Path) -> WireStatus | None:
     """The counters as they are now; None when there is no wire."""
     try:
@@ -174,24 +135,6 @@ def read_wire_status(folder: Path) -> WireStatus | None:
         PortCount(*_PORT.unpack_from(data, _HEADER.size + i * _PORT.size)) for i in range(ports)
     )
     return WireStatus(revision, frames, late, starved, worst_ns, late_ns, bool(first), counts)
-
-
-def fallen_behind(before: WireStatus | None, after: WireStatus | None) -> str:
-    """One sentence when the wire was late for more frames than chance explains in between, else
-    "".
-    """
-    if after is None:
-        return ""
-    frames = after.frames - (before.frames if before else 0)
-    late = after.late - (before.late if before else 0)
-    starved = after.starved - (before.starved if before else 0)
-    if late + starved <= _LATE_SHARE * frames:
-        return ""
-    return (
-        f"the lab's wire fell behind: {late + starved} of {frames} frames were more than"
-        f" {after.late_ns / 1e6:g} ms late (at most {after.worst_ns / 1e6:.3g} ms); the links were"
-        " slower than they say"
-    )
 
 
 class Wired(Protocol):

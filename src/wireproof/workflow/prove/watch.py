@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.target import Target
 
-__all__ = ["NOWHERE", "Sinks", "Watch"]
+__all__ = ["NOWHERE", "Sinks", "Watch", "allow_files"]
 
 IDLE_S = 1.0
 """Quiet time before the command, for the background."""
@@ -33,6 +34,15 @@ SAY_AFTER_S = 2.0
 Sinks = tuple[int | None, int | None]
 """Descriptors that a command's output and errors are passed on to; None: to nobody."""
 NOWHERE: Sinks = (None, None)
+
+
+def allow_files(target: Target) -> None:
+    """Three pipes for each watched host: a soft limit of 1024 files would end at 300 hosts."""
+    wanted = 4 * len(target.hosts) + 64
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class Watch:

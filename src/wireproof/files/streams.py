@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO
 
-__all__ = ["Streams", "own_streams"]
+__all__ = ["Streams", "descriptor", "own_streams"]
 
 
 class _Lenient(io.RawIOBase):
@@ -117,3 +117,11 @@ def _wrapped(
         line_buffering=raw.isatty() if line_buffering is None else line_buffering,
     )
     return text, raw
+
+
+def descriptor(stream: object) -> int | None:
+    """The number behind ``sys.stdout`` or ``sys.stderr``; None when there is none."""
+    try:
+        return int(stream.fileno())  # type: ignore[attr-defined]
+    except (OSError, ValueError, AttributeError):
+        return None

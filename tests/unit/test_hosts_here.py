@@ -43,7 +43,7 @@ def test_a_full_name_that_nobody_knows_is_ours_by_its_first_part() -> None:
     ("address", "expected"),
     [("127.0.0.1", True), ("127.1.2.3", True), (FAR, False), ("0.0.0.0", False), ("::", False)],  # noqa: S104
 )
-def test_an_address_is_here_when_it_can_be_bound(address: str, expected: bool) -> None:
+def test_an_address_of_this_machine_is_here(address: str, expected: bool) -> None:
     assert is_here(address) is expected
 
 

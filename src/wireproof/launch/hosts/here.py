@@ -27,6 +27,8 @@ def _own(address: str) -> bool:
     """The kernel answers to an address of its own from that very address. Binding to it proves
     nothing where ``net.ipv4.ip_nonlocal_bind`` is 1. Nothing is sent.
     """
+    if _is_loopback(address):
+        return True
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with (
         contextlib.suppress(OSError, ValueError),
@@ -36,6 +38,14 @@ def _own(address: str) -> bool:
         source = str(probe.getsockname()[0])
         return ipaddress.ip_address(source) == ipaddress.ip_address(address)
     return False
+
+
+def _is_loopback(address: str) -> bool:
+    """All of 127.0.0.0/8 is this machine; the kernel answers from 127.0.0.1 only."""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def _unspecified(address: str) -> bool:

@@ -13,28 +13,29 @@ and a condition that depends on it is unknown too (Kleene's logic), never false.
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import Any
 
+from wireproof.audit.operators import (
+    FUNCTIONS,
+    UNKNOWN,
+    Lookup,
+    Node,
+    Unknown,
+    Value,
+    both,
+    calculated,
+    compared,
+    constant,
+    either,
+    listed,
+    negated,
+)
 from wireproof.model.errors import BadInput
 
 __all__ = ["FUNCTIONS", "UNKNOWN", "Expression", "Unknown", "Value", "parse"]
 
-
-class Unknown:
-    """What could not be read, or follows from it."""
-
-    def __repr__(self) -> str:
-        return "UNKNOWN"
-
-
-UNKNOWN = Unknown()
-Value = int | float | str | bool | None | list[Any] | Unknown
-Lookup = Callable[[str], Value]
 
 _DEEPEST = 40
 _TOKEN = re.compile(
@@ -52,59 +53,6 @@ _CONSTANTS: dict[str, Value] = {"true": True, "false": False, "none": None}
 _KEYWORDS = {"and", "or", "not", "in"}
 
 
-def _length(value: Value) -> Value:
-    return len(value) if isinstance(value, (list, str)) else UNKNOWN
-
-
-def _matches(value: Value, pattern: Value) -> Value:
-    if isinstance(value, str) and isinstance(pattern, str):
-        return fnmatchcase(value, pattern)
-    return UNKNOWN if isinstance(value, Unknown) else False
-
-
-def _contains(text: Value, part: Value) -> Value:
-    if isinstance(text, Unknown):
-        return UNKNOWN
-    return isinstance(text, (str, list)) and str(part) in text
-
-
-def _version(text: Value) -> Value:
-    """``4.18.0-553.el8`` as [4, 18, 0]: compared part by part."""
-    if not isinstance(text, str):
-        return UNKNOWN
-    found = re.match(r"\D{0,8}(\d+(?:\.\d+){0,4})", text)
-    return [int(part) for part in found.group(1).split(".")] if found else UNKNOWN
-
-
-def _numbers(values: Value) -> list[int | float]:
-    listed = values if isinstance(values, list) else [values]
-    return [one for one in listed if isinstance(one, (int, float))]
-
-
-def _smallest(values: Value) -> Value:
-    return min(_numbers(values), default=UNKNOWN)
-
-
-def _largest(values: Value) -> Value:
-    return max(_numbers(values), default=UNKNOWN)
-
-
-def _first(values: Value) -> Value:
-    return (values[0] if values else UNKNOWN) if isinstance(values, list) else values
-
-
-FUNCTIONS: dict[str, tuple[int, Callable[..., Value]]] = {
-    "count": (1, _length),
-    "first": (1, _first),
-    "matches": (2, _matches),
-    "contains": (2, _contains),
-    "version": (1, _version),
-    "smallest": (1, _smallest),
-    "largest": (1, _largest),
-}
-"""Name to number of arguments and function. ``known``, ``setting`` and ``exists`` are evaluated by
-themselves: they look names up.
-"""
 _LOOKUPS = ("known", "setting", "exists")
 
 
@@ -134,9 +82,6 @@ def _of_mapping(values: Mapping[str, Value]) -> Lookup:
 def parse(text: str) -> Expression:
     """``BadInput`` says what is wrong at which character."""
     return _Parser(text).expression()
-
-
-Node = Callable[[Lookup], Value]
 
 
 class _Parser:
@@ -181,14 +126,14 @@ class _Parser:
             raise self._wrong(f"more than {_DEEPEST} levels")
         node = self._and()
         while self._take("or"):
-            node = _either(node, self._and())
+            node = either(node, self._and())
         self.depth -= 1
         return node
 
     def _and(self) -> Node:
         node = self._not()
         while self._take("and"):
-            node = _both(node, self._not())
+            node = both(node, self._not())
         return node
 
     def _not(self) -> Node:
@@ -196,7 +141,7 @@ class _Parser:
         while self._take("not"):
             negations += 1
         node = self._comparison()
-        return _negated(node) if negations % 2 else node
+        return negated(node) if negations % 2 else node
 
     def _comparison(self) -> Node:
         left = self._sum()
@@ -205,30 +150,30 @@ class _Parser:
             return left
         if sign == "not":
             self._need("in")
-            return _negated(_compared("in", left, self._sum()))
-        return _compared(sign, left, self._sum())
+            return negated(compared("in", left, self._sum()))
+        return compared(sign, left, self._sum())
 
     def _sum(self) -> Node:
         node = self._product()
         while sign := self._take("+", "-"):
-            node = _calculated(sign, node, self._product())
+            node = calculated(sign, node, self._product())
         return node
 
     def _product(self) -> Node:
         node = self._atom()
         while sign := self._take("*", "/"):
-            node = _calculated(sign, node, self._atom())
+            node = calculated(sign, node, self._atom())
         return node
 
     def _atom(self) -> Node:
         if self._take("-"):
-            return _calculated("-", _constant(0), self._atom())
+            return calculated("-", constant(0), self._atom())
         if self._take("("):
             node = self._or()
             self._need(")")
             return node
         if self._take("["):
-            return _listed(self._arguments("]"))
+            return listed(self._arguments("]"))
         if self.at >= len(self.tokens):
             raise self._wrong("a value is expected")
         kind, text, _ = self.tokens[self.at]
@@ -237,13 +182,13 @@ class _Parser:
         self.at += 1
         if kind == "name":
             return self._name(text)
-        return _constant(_number(text) if kind == "number" else text[1:-1])
+        return constant(_number(text) if kind == "number" else text[1:-1])
 
     def _name(self, name: str) -> Node:
         if self._take("("):
             return self._call(name)
         if name in _CONSTANTS:
-            return _constant(_CONSTANTS[name])
+            return constant(_CONSTANTS[name])
         self.names.add(name)
         return lambda lookup: lookup(name)
 
@@ -309,89 +254,3 @@ def _number(text: str) -> int | float:
     digits = text.rstrip("KMGTi")
     value: int | float = float(digits) if "." in digits else int(digits)
     return value * _UNITS.get(text[len(digits) :], 1)
-
-
-def _constant(value: Value) -> Node:
-    return lambda _lookup: value
-
-
-def _listed(nodes: list[Node]) -> Node:
-    def evaluate(lookup: Lookup) -> Value:
-        values = [node(lookup) for node in nodes]
-        return UNKNOWN if any(isinstance(one, Unknown) for one in values) else values
-
-    return evaluate
-
-
-def _truth(value: Value) -> bool | None:
-    return None if isinstance(value, Unknown) else bool(value)
-
-
-def _both(left: Node, right: Node) -> Node:
-    def evaluate(lookup: Lookup) -> Value:
-        one = _truth(left(lookup))
-        if one is False:
-            return False
-        other = _truth(right(lookup))
-        if other is False:
-            return False
-        return UNKNOWN if one is None or other is None else True
-
-    return evaluate
-
-
-def _either(left: Node, right: Node) -> Node:
-    return _negated(_both(_negated(left), _negated(right)))
-
-
-def _negated(node: Node) -> Node:
-    def evaluate(lookup: Lookup) -> Value:
-        found = _truth(node(lookup))
-        return UNKNOWN if found is None else not found
-
-    return evaluate
-
-
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-def _compared(sign: str, left: Node, right: Node) -> Node:
-    def evaluate(lookup: Lookup) -> Value:
-        one, other = left(lookup), right(lookup)
-        if isinstance(one, Unknown) or isinstance(other, Unknown):
-            return UNKNOWN
-        try:
-            return one in other if sign == "in" else _ORDERS[sign](one, other)  # type: ignore[operator]
-        except TypeError:  # a word where a number is expected: not read as what it should be
-            return UNKNOWN
-
-    return evaluate
-
-
-_STEPS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-}
-
-
-def _calculated(sign: str, left: Node, right: Node) -> Node:
-    def evaluate(lookup: Lookup) -> Value:
-        one, other = left(lookup), right(lookup)
-        numbers = (int, float)
-        if not (isinstance(one, numbers) and isinstance(other, numbers)):
-            return UNKNOWN
-        if sign == "/" and other == 0:
-            return UNKNOWN
-        result: Value = _STEPS[sign](one, other)
-        return result
-
-    return evaluate

@@ -207,19 +207,8 @@ def _without_names(
     """The ending as far as frames and exit status show it."""
     culprit = under_way(frames)
     close = next((frame for frame in frames if isinstance(frame, Close)), None)
-    opened = any(isinstance(frame, Open) for frame in frames)
-    if (
-        timed_out
-        and close is not None
-        and close.failed == 0
-        and {p.id for p in plan.points} <= sealed_points(frames)
-    ):
-        # a library that does not end after everything was sent costs nothing
-        return Ending(ended="done", reason="")
     if timed_out:
-        late: Ended = "deadline" if opened else "not-started"
-        where = _at(culprit, plan) if culprit is not None or not sealed_points(frames) else ""
-        return Ending(ended=late, reason=timed_out + where, culprit=culprit)
+        return _too_late(plan, frames, timed_out, close)
     if close is not None and exit_status == 0:
         return Ending(ended="done", reason="")
     errors = _reported(frames, culprit)
@@ -229,6 +218,18 @@ def _without_names(
     what = "the engine" if plan.transport.kind in ("null", "model") else "the launcher"
     ended, reason = _by_engine(errors) or _by_launcher(frames, errors, talk, exit_status, what)
     return Ending(ended=ended, reason=reason + where, culprit=culprit)
+
+
+def _too_late(plan: Plan, frames: Sequence[Frame], why: str, close: Close | None) -> Ending:
+    """A library that does not end after everything was sent costs nothing."""
+    sealed = sealed_points(frames)
+    if close is not None and close.failed == 0 and {p.id for p in plan.points} <= sealed:
+        return Ending(ended="done", reason="")
+    culprit = under_way(frames)
+    opened = any(isinstance(frame, Open) for frame in frames)
+    late: Ended = "deadline" if opened else "not-started"
+    where = _at(culprit, plan) if culprit is not None or not sealed else ""
+    return Ending(ended=late, reason=why + where, culprit=culprit)
 
 
 def _by_launcher(

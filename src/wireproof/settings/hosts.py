@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
@@ -157,20 +157,22 @@ def _algebra(text: str, depth: int = 0) -> list[str]:
         if not item.strip():
             raise BadInput(f"the host list {text[:80]!r} has an empty item: give {FORMS}.")
         names = dict.fromkeys(_names_of(item.strip(), depth))
-        match operator:
-            case "!":
-                chosen = {name: None for name in chosen if name not in names}
-            case "&":
-                chosen = {name: None for name in chosen if name in names}
-            case "^":
-                fresh = {name: None for name in names if name not in chosen}
-                chosen = {name: None for name in chosen if name not in names} | fresh
-            case _:
-                chosen |= names
+        chosen = dict.fromkeys(_combined(chosen, operator, names))
         _bounded(len(chosen))
     if not chosen:
         raise BadInput(f"the host list {text[:80]!r} leaves no host over: give fewer restrictions.")
     return list(chosen)
+
+
+def _combined(chosen: Mapping[str, None], operator: str, names: Mapping[str, None]) -> list[str]:
+    """``,`` both, ``!`` without, ``&`` in both, ``^`` in one of them."""
+    rest = [name for name in chosen if name not in names]
+    fresh = [name for name in names if name not in chosen]
+    if operator == "!":
+        return rest
+    if operator == "&":
+        return [name for name in chosen if name in names]
+    return rest + fresh if operator == "^" else [*chosen, *fresh]
 
 
 def _parsed(text: str, *, repeats: bool) -> list[str]:

@@ -142,15 +142,20 @@ def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstal
     ):
         return choose_mpi(str(program))
     if families:
-        usable = [one for one in find_mpis() if not one.problem and one.family in families]
-        exact = [one for one in usable if one.soname == soname] or usable
-        if not exact:
-            raise CouldNotMeasure(
-                f"{program} needs {soname} ({' or '.join(families)}), and no such MPI was found:"
-                " load its module, or give its prefix with --mpi PATH."
-            )
-        return exact[0]
+        return _linked(program, soname, families)
     return choose_mpi(recipe.family if recipe.family in FAMILIES else "")
+
+
+def _linked(program: Path | None, soname: str, families: Sequence[str]) -> MpiInstall:
+    """An MPI of the library that the program was linked with; the same soname is best."""
+    usable = [one for one in find_mpis() if not one.problem and one.family in families]
+    exact = [one for one in usable if one.soname == soname] or usable
+    if not exact:
+        raise CouldNotMeasure(
+            f"{program} needs {soname} ({' or '.join(families)}), and no such MPI was found:"
+            " load its module, or give its prefix with --mpi PATH."
+        )
+    return exact[0]
 
 
 def pinned(

@@ -121,18 +121,8 @@ def merged_run(runs: Sequence[Run]) -> Run:
     """
     if len(runs) == 1:
         return runs[0]
-    errors = [error for run in runs for error in run.errors]
-    hosts = {host.rank: host for host in runs[0].hosts}
-    for launch, run in enumerate(runs[1:], start=2):
-        if _moved(hosts, run):
-            text = (
-                f"launch {launch} put ranks on other hosts than launch 1: check each placement by"
-                " itself"
-            )
-            errors.append(EngineError(code="placement-changed", message=text))
-        hosts = {**{host.rank: host for host in run.hosts}, **hosts}
+    hosts, moved = _placed(runs)
     idle = {idle.rank: idle for run in reversed(runs) for idle in run.idle}
-    sealed = {point.id for run in runs for point in run.points}
     # An attempt that did not start (a dead host) says nothing of how the others were measured.
     begun = next((run for run in runs if run.open is not None), runs[0])
     return msgspec.structs.replace(
@@ -143,12 +133,31 @@ def merged_run(runs: Sequence[Run]) -> Run:
         totals=joined_totals(total for run in runs for total in run.totals),
         facts=[fact for run in runs for fact in run.facts],
         floors=list({(one.pattern, one.form): one for run in runs for one in run.floors}.values()),
-        errors=errors,
-        missing={
-            point: why for run in runs for point, why in run.missing.items() if point not in sealed
-        },
+        errors=[*(error for run in runs for error in run.errors), *moved],
+        missing=_still_missing(runs),
         close=runs[-1].close,
     )
+
+
+def _placed(runs: Sequence[Run]) -> tuple[dict[int, Host], list[EngineError]]:
+    """Who ran where, by the first launch that says it; an error for each that differs."""
+    hosts = {host.rank: host for host in runs[0].hosts}
+    errors = []
+    for launch, run in enumerate(runs[1:], start=2):
+        if _moved(hosts, run):
+            text = (
+                f"launch {launch} put ranks on other hosts than launch 1: check each placement by"
+                " itself"
+            )
+            errors.append(EngineError(code="placement-changed", message=text))
+        hosts = {**{host.rank: host for host in run.hosts}, **hosts}
+    return hosts, errors
+
+
+def _still_missing(runs: Sequence[Run]) -> dict[int, Missing]:
+    """Points that no launch has sealed."""
+    sealed = {point.id for run in runs for point in run.points}
+    return {point: why for run in runs for point, why in run.missing.items() if point not in sealed}
 
 
 def _moved(before: Mapping[int, Host], run: Run) -> bool:

@@ -131,17 +131,7 @@ def again_rounds(
     partners that are known to be good in all; lone pairs are measured again, and some good pairs
     say what is to be expected now.
     """
-    names = dict.fromkeys(
-        name for one in screens for suspect in one.suspects for name in suspect.nodes
-    )
-    suspects = [index[name] for name in names if name in index]
-    telling = [set(one.good) for one in screens if one.good]
-    shared = set.intersection(*telling) - set(names) if telling else set()
-    good = [
-        index[name]
-        for name in (screens[0].good if screens else [])
-        if name in shared and name in index
-    ]
+    suspects, good = _suspects_and_partners(screens, index)
     found = [pair.nodes for one in screens for pair in one.pairs if set(pair.nodes) <= set(index)]
     lone = [(index[first], index[second]) for first, second in found]
     if not (suspects or lone) or not good:
@@ -151,6 +141,22 @@ def again_rounds(
     again = dict.fromkeys((min(pair), max(pair)) for pair in (*lone, *controls))
     rounds += alone_rounds(list(again), leaves)
     return rounds + beside_rounds(list(dict.fromkeys(lone)), good, leaves), unconfirmed(suspects)
+
+
+def _suspects_and_partners(
+    screens: Sequence[Screened], index: Mapping[str, int]
+) -> tuple[list[int], list[int]]:
+    """Suspects of any metric, and nodes that are known to be good in all."""
+    names = dict.fromkeys(
+        name for one in screens for suspect in one.suspects for name in suspect.nodes
+    )
+    telling = [set(one.good) for one in screens if one.good]
+    shared = set.intersection(*telling) - set(names) if telling else set()
+    first = screens[0].good if screens else []
+    return (
+        [index[name] for name in names if name in index],
+        [index[name] for name in first if name in shared and name in index],
+    )
 
 
 def confirm_points(

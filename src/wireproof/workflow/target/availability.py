@@ -101,11 +101,7 @@ class Availability:
 
         An MPI would say that its destination is unreachable, and not a word of the NIC.
         """
-        asked = {
-            target.start_on[r]: target.nics[r]
-            for r in ranks
-            if r < len(target.nics) and target.nics[r]
-        }
+        asked = _claimed(target, ranks)
         hosts = sorted(
             host
             for host, nic in asked.items()
@@ -205,3 +201,10 @@ def _ours_still(state: str) -> bool:
     can do.
     """
     return state.startswith(_NO_NEW_JOBS) and "not responding" not in state
+
+
+def _claimed(target: Target, ranks: Sequence[int]) -> dict[str, str]:
+    """Host to the NIC that is claimed there."""
+    return {
+        target.start_on[r]: target.nics[r] for r in ranks if r < len(target.nics) and target.nics[r]
+    }

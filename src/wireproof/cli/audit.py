@@ -97,19 +97,17 @@ def _list(form: str) -> int:
         from wireproof.report.json.encode import json_text
 
         click.echo(json_text({"settings": found}, indent=1))
-        return 0
-    width = max(len(one.id) for one in found)
-    for one in found:
-        click.echo(f"{one.id:{width}}  {one.group:11}  {one.title}")
+    else:
+        from wireproof.report.text.titles import title_lines
+
+        titles = {one.id: f"{one.group:11}  {one.title}" for one in found}
+        click.echo("\n".join(title_lines(titles)))
     return 0
 
 
 def _explain(name: str) -> int:
     from wireproof.report.text.audit import explained
-    from wireproof.workflow.audit import catalogue
+    from wireproof.workflow.audit import settings_called
 
-    known = catalogue()
-    group = [one.setting for one in known.entries.values() if one.setting.group == name]
-    texts = ["\n".join(explained(one)) for one in group or [known.get(name).setting]]
-    click.echo("\n\n".join(texts))
+    click.echo("\n\n".join("\n".join(explained(one)) for one in settings_called(name)))
     return 0

@@ -4,15 +4,12 @@ arithmetic.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from wireproof.cli.declare import flag, text
 from wireproof.cli.options import link_claim
-
-if TYPE_CHECKING:
-    from wireproof.workflow.convert import Converted
 
 __all__ = ["command"]
 
@@ -47,22 +44,7 @@ def command(value: tuple[str, ...], as_json: bool, **options: Any) -> int:
 
         click.echo(json_text(found, indent=2))
     else:
-        click.echo(_text(found))
+        from wireproof.report.text.conversion import conversion_lines
+
+        click.echo("\n".join(conversion_lines(found)))
     return 0
-
-
-def _text(found: Converted) -> str:
-    lines = list(found.arithmetic)
-    width = max((len(row.text) for row in found.rows), default=0)
-    lines += [f"  {row.text:{width}}   {row.arithmetic}" for row in found.rows]
-    if found.bytes_per_s is None:
-        lines.append(
-            "give --size BYTES for the goodput of one message in this time or at this rate"
-        )
-    if found.remark:
-        lines.append(f"note: {found.remark}")
-    if (link := found.link) is not None:
-        lines.append(f"{link.kind}:")
-        lines += [f"  {line}" for line in (*link.derivation, *link.arithmetic)]
-        lines += [f"WARNING: {line}" for line in link.warnings]
-    return "\n".join(lines)

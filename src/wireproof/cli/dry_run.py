@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import click
-import msgspec
 
 from wireproof.cli.context import current_context
 from wireproof.cli.options import JOB
 from wireproof.launch.programs.program import shell_line
 from wireproof.launch.schedulers.slurm_job import JobRequest
 from wireproof.report.json.encode import json_text
+from wireproof.report.text.dry_run import dry_run_lines
 from wireproof.workflow.check import PlannedCheck
+from wireproof.workflow.dry_run import document_of, own_job
 
 __all__ = ["show"]
 
@@ -34,53 +35,20 @@ def _inside(argv: Sequence[str]) -> list[str]:
     return words
 
 
-def _job_lines(request: JobRequest, argv: Sequence[str]) -> list[str]:
-    from wireproof.launch.schedulers.slurm_commands import salloc_argv
-    from wireproof.launch.schedulers.slurm_job import batch_script
-
-    script = batch_script(["wireproof", *_inside(argv)], request)
-    return [
-        "# a job of our own, given back at the end",
-        shell_line(salloc_argv(request, ("sleep", "infinity"))),
-        "# or the same as a script for sbatch:",
-        *(f"#   {line}".rstrip() for line in script.splitlines()),
-        "# inside the job, with the names of its nodes:",
-    ]
-
-
 def show(planned: PlannedCheck, job: JobRequest | None, *, as_json: bool) -> int:
     """Print and start nothing. With ``as_json`` one document: argv, environment, hosts, points."""
-    click.echo(_document(planned) if as_json else "\n".join(_lines(planned, job)))
-    return 0
-
-
-def _document(planned: PlannedCheck) -> str:
-    document = {
-        "argv": list(planned.command.argv),
-        "environment": planned.command.environment,
-        "launches": planned.session.launches,
-        "hosts": list(planned.target.hosts),
-        "points": [msgspec.to_builtins(point) for point in planned.session.points],
-        "at_most_s": planned.at_most_s,
-    }
-    return json_text(document, indent=1)
-
-
-def _lines(planned: PlannedCheck, job: JobRequest | None) -> list[str]:
-    command, target, session = planned.command, planned.target, planned.session
-    lines = _job_lines(job, current_context().argv or ["check"]) if job is not None else []
-    pairs = len({pair for point in session.points for pair in point.pairs})
-    at_most = f"at most {planned.at_most_s:.0f} s of timed work"
-    lines += [
-        f"# {target.size} ranks, {len(session.points)} points, {pairs} ordered pairs; {at_most}",
-        *(f"# {note}" for note in command.notes),
+    document = document_of(planned)
+    if as_json:
+        click.echo(json_text(document, indent=1))
+        return 0
+    argv = ["wireproof", *_inside(current_context().argv or ["check"])]
+    command = planned.command
+    lines = dry_run_lines(
+        document,
         shell_line(command.argv, command.environment),
-    ]
-    if session.launches > 1:
-        lines.append(f"# the same {session.launches} times: launches are a factor of their own")
-    if target.size > 2 and target.hosts:
-        lines.append(
-            "# then, if a node is suspected: the same command with the suspects and known-good"
-            " partners only"
-        )
-    return lines
+        ranks=planned.target.size,
+        notes=command.notes,
+        job=None if job is None else own_job(job, argv),
+    )
+    click.echo("\n".join(lines))
+    return 0

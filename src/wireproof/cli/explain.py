@@ -23,6 +23,8 @@ def command(code: str | None, as_json: bool) -> int:
     lint --rules' and 'wireproof audit --list' list them.
     """
     from wireproof.report.json.encode import json_text
+    from wireproof.report.text.explanation import explanation_text
+    from wireproof.report.text.titles import title_lines
     from wireproof.verdict.catalogue import CATALOGUE
     from wireproof.workflow.explain import explain, setting_lines
 
@@ -33,11 +35,8 @@ def command(code: str | None, as_json: bool) -> int:
     if as_json:
         click.echo(json_text([found.entry] if found else list(CATALOGUE.values()), indent=2))
     elif found is None:
-        width = max(len(name) for name in CATALOGUE)
-        for name, listed in CATALOGUE.items():
-            click.echo(f"{name:{width}}  {listed.title}")
+        titles = {name: listed.title for name, listed in CATALOGUE.items()}
+        click.echo("\n".join(title_lines(titles)))
     else:
-        click.echo(f"{found.title}\n")
-        for name, text in found.paragraphs:
-            click.echo(click.wrap_text(text, 88, f"{name + ':':10}", " " * 10) + "\n")
+        click.echo(explanation_text(found.title, found.paragraphs))
     return 0

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from wireproof.cli.console import Console
+from wireproof.cli.console import Console, say
 from wireproof.cli.declare import file, flag, number, text
 from wireproof.cli.options import link_claim
 from wireproof.cli.outcome import status_of
-from wireproof.model.claim import LinkClaim
-from wireproof.model.severity import worst
-from wireproof.report.json.judgement import VERSION, FileError, encoded
+from wireproof.report.json.judgement import document_pieces, encoded
 from wireproof.report.text.judgement import long_text, short_text, totals
 from wireproof.report.text.look import Look
 from wireproof.workflow.bug import BUG
-from wireproof.workflow.judge import JudgedFile, files_of, judge_files, standard
+from wireproof.workflow.judge import JudgedFile, Tally, files_of, judge_files, standard
 
 __all__ = ["command"]
 
 _BRIEF_FROM = 20
+Rendered = TypeVar("Rendered")
 OPTIONS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, required=True, metavar="FILE|-..."),
     *link_claim("the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ..."),
@@ -37,53 +35,15 @@ OPTIONS: list[click.Parameter] = [
 ]
 
 
-class _Counted:
-    """Verdicts, errors and bugs of the files that have been shown so far."""
-
-    def __init__(self) -> None:
-        self.verdicts: Counter[str] = Counter()
-        self.errors: list[FileError] = []
-        self.bugs = 0
-
-    def add(self, result: JudgedFile[Any]) -> None:
-        self.verdicts.update(result.verdicts)
-        self.bugs += result.bug
+def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[Rendered]:
+    """The series of each file as soon as it is judged; a file that could not be is named on
+    stderr.
+    """
+    for result in results:
+        yield from result.series
+        tally.add(result)
         if result.error:
-            self.errors.append(FileError(file=result.file, message=result.error))
-            click.echo(f"wireproof: {result.error}", err=True)
-
-    def status(self) -> int:
-        if self.bugs:
-            return BUG
-        return 2 if self.errors else status_of(worst(self.verdicts))  # type: ignore[arg-type]
-
-
-def _print_text(results: Iterator[JudgedFile[str]], files: int, counted: _Counted) -> None:
-    """Text for people on stdout, files that could not be judged on stderr."""
-    for result in results:
-        sys.stdout.write("".join(result.series))
-        counted.add(result)
-    if files > 1 or counted.errors:
-        click.echo(totals(counted.verdicts, files, len(counted.errors)))
-
-
-def _print_json(
-    results: Iterator[JudgedFile[bytes]], link: LinkClaim | None, counted: _Counted
-) -> None:
-    """One JSON object on stdout, written as the files are judged."""
-    out = sys.stdout.buffer
-    out.write(
-        b'{"schema": "wireproof.judgement", "version": %d, "link": %s, "series": ['
-        % (VERSION, encoded(link) if link is not None else b"null")
-    )
-    separator = b"\n"
-    for result in results:
-        for item in result.series:
-            out.write(separator + item)
-            separator = b",\n"
-        counted.add(result)
-    out.write(b'\n], "errors": [' + b",\n".join(map(encoded, counted.errors)) + b"]}\n")
-    out.flush()
+            say(result.error)
 
 
 @click.command("judge", params=OPTIONS)
@@ -97,14 +57,20 @@ def command(
     """
     names = files_of(files)
     against = standard(**claim)
-    counted = _Counted()
+    tally = Tally()
     judged = partial(
         judge_files, names, against, stdin=sys.stdin.buffer, jobs=jobs, reporter=Console()
     )
     if as_json:
-        _print_json(judged(encoded), against.link, counted)
+        series = _series(judged(encoded), tally)
+        sys.stdout.buffer.writelines(document_pieces(series, against.link, tally.errors))
+        sys.stdout.buffer.flush()
     else:
         show = short_text if len(names) >= _BRIEF_FROM and not everything else long_text
         look = Look.of(sys.stdout, os.environ)
-        _print_text(judged(partial(show, look=look)), len(names), counted)
-    return counted.status()
+        sys.stdout.writelines(_series(judged(partial(show, look=look)), tally))
+        if len(names) > 1 or tally.errors:
+            click.echo(totals(tally.verdicts, len(names), len(tally.errors)))
+    if tally.bugs:
+        return BUG
+    return 2 if tally.errors else status_of(tally.worst)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wireproof.cli.console import say
 from wireproof.cli.declare import choice, flag
 from wireproof.model.errors import BadInput
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
-    from wireproof.model.lint import LintFinding
     from wireproof.workflow.lint import Filter, LintedFile, Mended
 
 __all__ = ["command"]
@@ -68,7 +68,10 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     from wireproof.workflow.bug import BUG
     from wireproof.workflow.lint import lint_file
 
-    results = [_linted(lint_file(name, chosen, sys.stdin.buffer)) for name in names]
+    results = [lint_file(name, chosen, sys.stdin.buffer) for name in names]
+    for one in results:
+        if one.error:
+            say(one.error)
     read = [one for one in results if not one.error]
     _print(read, wanted.as_json)
     left = {one.name for one in read if one.findings}
@@ -86,31 +89,12 @@ def _print(read: Sequence[LintedFile], as_json: bool) -> None:
         from wireproof.report.json.encode import json_text
 
         click.echo(json_text(LintReport(findings=findings), indent=2))
-    else:
-        _show(findings, len(read))
+        return
+    from wireproof.report.text.lint import count_text, finding_lines
 
-
-def _linted(one: LintedFile) -> LintedFile:
-    if one.error:
-        click.echo(f"wireproof: {one.error}", err=True)
-    return one
-
-
-def _show(findings: Sequence[LintFinding], files: int) -> None:
     for finding in findings:
-        place = f"{clean(finding.file, 200)}:{finding.line}:{finding.column}"
-        click.echo(f"{place}: {finding.severity}: {clean(finding.message)} [{finding.code}]")
-        click.echo(f"    why:   {clean(finding.why)}")
-        right = finding.fix.split("\n") if finding.fix else [finding.right]
-        for line in right if finding.fix or finding.right else ():
-            click.echo(f"    right: {clean(line.strip())}")
-    errors = sum(finding.severity == "error" for finding in findings)
-    warnings = len(findings) - errors
-    found = f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}"
-    click.echo(
-        f"wireproof: {found if findings else 'nothing'} in {files} file{'s' * (files != 1)}.",
-        err=True,
-    )
+        click.echo("\n".join(finding_lines(finding)))
+    say(f"{count_text(findings, len(read))}.")
 
 
 def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:
@@ -127,7 +111,7 @@ def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:
     if not wanted.fix or not _agreed(mended, wanted):
         return False
     write_mended(mended)
-    click.echo(f"wireproof: {clean(mended.name, 200)} is written.", err=True)
+    say(f"{clean(mended.name, 200)} is written.")
     return mended.clean
 
 
@@ -136,11 +120,7 @@ def _agreed(mended: Mended, wanted: _Wanted) -> bool:
     if wanted.yes:
         return True
     if not sys.stdin.isatty():
-        click.echo(
-            f"wireproof: {shown} is not written: nobody can be asked here,"
-            " --yes writes without asking.",
-            err=True,
-        )
+        say(f"{shown} is not written: nobody can be asked here, --yes writes without asking.")
         return False
     return click.confirm(f"Write {shown}?", default=False, err=True)
 
@@ -152,8 +132,9 @@ def _list_rules(as_json: bool) -> int:
         from wireproof.report.json.encode import json_text
 
         click.echo(json_text({"rules": list(RULES.values())}, indent=2))
-        return 0
-    width = max(len(code) for code in RULES)
-    for code, rule in sorted(RULES.items()):
-        click.echo(f"{code:{width}}  {rule.sentence}")
+    else:
+        from wireproof.report.text.titles import title_lines
+
+        titles = {code: rule.sentence for code, rule in sorted(RULES.items())}
+        click.echo("\n".join(title_lines(titles)))
     return 0

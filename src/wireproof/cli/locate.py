@@ -57,7 +57,5 @@ def command(
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
     else:
-        look = Look.of(sys.stdout, os.environ)
-        for line in document_lines(found):
-            click.echo(" " * (len(line) - len(line.lstrip())) + look.say(line.strip()))
+        click.echo("\n".join(document_lines(found, Look.of(sys.stdout, os.environ))))
     return status_of(found.verdict)

@@ -17,30 +17,13 @@ from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
+from wireproof.model.diagnosis import Answer
 from wireproof.model.errors import WireproofError
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, TransportKind
 
-__all__ = ["Answer", "small_plan", "try_mpis", "try_transport"]
+__all__ = ["small_plan", "try_mpis", "try_transport"]
 
 DEADLINE_S = 40.0
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """One MPI (or transport) tried. ``library`` is what really answered; ``problem`` is empty when
-    it works.
-    """
-
-    name: str
-    family: str
-    launcher: str
-    version: str
-    abi: str
-    abi_version: str
-    engine: str
-    works: bool
-    library: str = ""
-    problem: str = ""
-    seconds: float | None = None
 
 
 def small_plan(transport: TransportKind, expect: str = "") -> Plan:

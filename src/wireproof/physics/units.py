@@ -15,11 +15,12 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.claim import LinkClaim
+from wireproof.model.conversion import Row
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.limits import limits
 from wireproof.physics.table import Table
 
-__all__ = ["Quantity", "Row", "exact", "goodput_of", "parse_quantity", "rates", "shares", "times"]
+__all__ = ["Quantity", "exact", "goodput_of", "parse_quantity", "rates", "shares", "times"]
 
 Kind = Literal["rate", "time", "messages"]
 
@@ -66,18 +67,6 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     arithmetic: str
     remark: str = ""
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a conversion: ``39.88888 Gb/s`` and its arithmetic. ``exact`` False: the last
-    digit was rounded.
-    """
-
-    label: str
-    value: float
-    text: str
-    arithmetic: str
-    exact: bool
 
 
 def exact(value: Decimal | float | int) -> Decimal:

@@ -9,9 +9,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import msgspec
+from wireproof.model.diagnosis import Capability, Machine
 
-__all__ = ["Capability", "Machine", "look"]
+__all__ = ["look"]
 
 TOOLS = {
     "ip": "iproute2",
@@ -27,26 +27,6 @@ KERNEL_OPTIONS = {
     "bridge": ("CONFIG_BRIDGE", "bridge", "the switch in the lab"),
 }
 TRY_SECONDS = 10.0
-
-
-class Capability(msgspec.Struct, frozen=True, kw_only=True):
-    """``works`` None: not known. ``detail`` is what was seen; ``advice`` what to do when it
-    does not work.
-    """
-
-    name: str
-    works: bool | None
-    detail: str
-    advice: str = ""
-
-
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    kernel: str
-    architecture: str
-    cores: int
-    clock_source: str
-    root: bool
-    capabilities: list[Capability]
 
 
 def _read(path: str) -> str:

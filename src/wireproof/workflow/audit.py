@@ -23,7 +23,7 @@ from wireproof.launch.engines import find_engine
 from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.record import FactFrame
-from wireproof.model.setting import Audit, AuditResult, Profile
+from wireproof.model.setting import Audit, AuditResult, Profile, Setting
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.archive import command_facts, opened
@@ -32,7 +32,7 @@ from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 from wireproof.workflow.target.target import Target
 
-__all__ = ["AuditSpecification", "audit", "audit_target", "catalogue"]
+__all__ = ["AuditSpecification", "audit", "audit_target", "catalogue", "settings_called"]
 
 _LARGEST = 1 << 20
 _VARIABLES = (
@@ -92,6 +92,13 @@ def audit(
     if specification.snapshot is not None:
         write_snapshot(specification.snapshot, {one.host: one.frames for one in answers})
     return _judged(specification, known, answers, waivers)
+
+
+def settings_called(name: str) -> list[Setting]:
+    """All settings of the group of that name, else the one setting. Raises ``BadInput``."""
+    known = catalogue()
+    group = [one.setting for one in known.entries.values() if one.setting.group == name]
+    return group or [known.get(name).setting]
 
 
 def _judged(

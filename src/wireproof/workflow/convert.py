@@ -9,41 +9,16 @@ from decimal import Decimal
 import msgspec
 
 from wireproof.model.claim import Limits, LinkClaim
+from wireproof.model.conversion import Converted, LinkShares, Row
 from wireproof.model.errors import BadInput
 from wireproof.physics import claim_from_text, limits
 from wireproof.physics.bounds import bounds_of
-from wireproof.physics.units import Quantity, Row, goodput_of, parse_quantity, rates, shares, times
+from wireproof.physics.units import Quantity, goodput_of, parse_quantity, rates, shares, times
 from wireproof.settings.sizes import parse_size
 
-__all__ = ["Converted", "LinkShares", "convert"]
+__all__ = ["convert"]
 
 _ROUNDED = 1.0005  # a rate that was typed has few digits
-
-
-class LinkShares(msgspec.Struct, frozen=True, kw_only=True):
-    """A value held against a link; rates and shares only where the value gives a rate."""
-
-    kind: str
-    derivation: list[str]
-    arithmetic: list[str]
-    warnings: list[str]
-    nominal_bytes_per_s: float | msgspec.UnsetType | None = msgspec.UNSET
-    attainable_bytes_per_s: float | msgspec.UnsetType | None = msgspec.UNSET
-    share_of_nominal: float | msgspec.UnsetType | None = msgspec.UNSET
-    share_of_attainable: float | msgspec.UnsetType | None = msgspec.UNSET
-
-
-class Converted(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof convert --json`` prints."""
-
-    value: str
-    kind: str
-    message_bytes: int | None
-    bytes_per_s: float | None
-    arithmetic: list[str]
-    remark: str
-    rows: list[Row]
-    link: LinkShares | None
 
 
 def convert(

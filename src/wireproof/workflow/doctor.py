@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from wireproof.instrument.answers import Answer, try_mpis, try_transport
-from wireproof.probes.machine import Machine, look
+from wireproof.instrument.answers import try_mpis, try_transport
+from wireproof.model.diagnosis import Diagnosis
+from wireproof.probes.machine import look
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["Diagnosis", "diagnose"]
-
-
-class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof doctor --json`` prints. ``transports`` is empty when nothing was started."""
-
-    machine: Machine
-    transports: list[Answer]
-
-    @property
-    def works(self) -> bool:
-        """At least one transport answered."""
-        return any(answer.works for answer in self.transports)
+__all__ = ["diagnose"]
 
 
 def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:

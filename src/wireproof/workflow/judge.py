@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -14,12 +15,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from wireproof.adapters import read
 from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, WireproofError
+from wireproof.model.finding import Verdict
+from wireproof.model.severity import worst
 from wireproof.physics.table import Table
 from wireproof.report.json.judgement import (
     FileError,
@@ -32,7 +35,16 @@ from wireproof.verdict.external import judge_log
 from wireproof.workflow.bug import sentence
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 
-__all__ = ["JudgedFile", "Standard", "files_of", "judge", "judge_bytes", "judge_files", "standard"]
+__all__ = [
+    "JudgedFile",
+    "Standard",
+    "Tally",
+    "files_of",
+    "judge",
+    "judge_bytes",
+    "judge_files",
+    "standard",
+]
 
 _LARGEST = 128 << 20
 _MANY = 32  # fewer are judged sooner than a second process starts
@@ -60,9 +72,30 @@ class JudgedFile(Generic[Rendered]):
 
     file: str
     series: list[Rendered] = field(default_factory=list)
-    verdicts: list[str] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
     error: str = ""
     bug: bool = False
+
+
+@dataclass(slots=True)
+class Tally:
+    """Verdicts, errors and bugs of the files so far."""
+
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    errors: list[FileError] = field(default_factory=list)
+    bugs: int = 0
+
+    def add(self, result: JudgedFile[Any]) -> None:
+        """One more file."""
+        self.verdicts.update(result.verdicts)
+        self.bugs += result.bug
+        if result.error:
+            self.errors.append(FileError(file=result.file, message=result.error))
+
+    @property
+    def worst(self) -> Verdict:
+        """The verdict of all series together."""
+        return worst(self.verdicts)
 
 
 def standard(

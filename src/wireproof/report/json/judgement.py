@@ -8,6 +8,7 @@ version; unknown is null, never 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -22,6 +23,7 @@ __all__ = [
     "FileError",
     "JudgedSeries",
     "JudgementDocument",
+    "document_pieces",
     "encoded",
     "joined",
     "json_schema",
@@ -107,6 +109,24 @@ def encoded(value: msgspec.Struct) -> bytes:
     terminal can be fooled.
     """
     return json_text(value).encode()
+
+
+def document_pieces(
+    series: Iterable[bytes], link: LinkClaim | None, errors: Sequence[FileError]
+) -> Iterator[bytes]:
+    """A :class:`JudgementDocument` piece by piece. ``errors`` is read after the last of ``series``:
+    whoever gives those may add to it until then.
+    """
+    claim = encoded(link) if link is not None else b"null"
+    yield b'{"schema": "wireproof.judgement", "version": %d, "link": %s, "series": [' % (
+        VERSION,
+        claim,
+    )
+    separator = b"\n"
+    for item in series:
+        yield separator + item
+        separator = b",\n"
+    yield b'\n], "errors": [' + b",\n".join(map(encoded, errors)) + b"]}\n"
 
 
 def json_schema() -> dict[str, Any]:

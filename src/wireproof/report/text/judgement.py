@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 
 from wireproof.model import quantity
+from wireproof.model.finding import Verdict
 from wireproof.model.series import SeriesPoint
 from wireproof.report.json.judgement import JudgedSeries
 from wireproof.report.text.look import Look
@@ -129,7 +130,7 @@ def long_text(judged: JudgedSeries, look: Look) -> str:
     return "\n".join(lines) + "\n"
 
 
-def totals(counts: Mapping[str, int], files: int, errors: int) -> str:
+def totals(counts: Mapping[Verdict, int], files: int, errors: int) -> str:
     """One sentence over all files."""
     said = ", ".join(
         f"{counts[verdict]} {verdict}"

@@ -8,6 +8,7 @@ from wireproof.model.located import Located
 from wireproof.report.json.located import LocateDocument
 from wireproof.report.located import MOST_LINES, Culprit, Story, metric_value, stories
 from wireproof.report.section import Section
+from wireproof.report.text.look import Look
 
 __all__ = ["document_lines", "located_lines", "story_lines"]
 
@@ -26,19 +27,21 @@ def story_lines(located: tuple[Located, ...]) -> list[str]:
     return [line for story in stories(located) for line in _story(story)]
 
 
-def document_lines(found: LocateDocument) -> list[str]:
+def document_lines(found: LocateDocument, look: Look) -> list[str]:
     """What was located in a table or a folder, and the pairs that are farthest below the others."""
-    lines = story_lines(found.located)
+    lines = [*story_lines(found.located), *_far_pairs(found)]
+    return [" " * (len(line) - len(line.lstrip())) + look.say(line.strip()) for line in lines]
+
+
+def _far_pairs(found: LocateDocument) -> list[str]:
     metric, practical = found.located[0].metric, found.located[0].practical
     far = [pair for pair in found.worst_pairs if abs(1 - pair.ratio) > practical]
-    if far:
-        lines.append("Pairs farthest below what both their nodes do elsewhere")
-    lines += [
+    title = ["Pairs farthest below what both their nodes do elsewhere"] if far else []
+    return title + [
         f"{pair.origin} -> {pair.target}: {metric_value(metric, pair.value)},"
         f" {pair.ratio:.0%} of that"
         for pair in far
     ]
-    return lines
 
 
 def _story(story: Story) -> list[str]:

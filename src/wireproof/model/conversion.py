@@ -1,0 +1,45 @@
+"""A rate or a time in every unit, as ``wireproof convert`` gives it."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Converted", "LinkShares", "Row"]
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a conversion: ``39.88888 Gb/s`` and its arithmetic. ``exact`` False: the last
+    digit was rounded.
+    """
+
+    label: str
+    value: float
+    text: str
+    arithmetic: str
+    exact: bool
+
+
+class LinkShares(msgspec.Struct, frozen=True, kw_only=True):
+    """A value held against a link; rates and shares only where the value gives a rate."""
+
+    kind: str
+    derivation: list[str]
+    arithmetic: list[str]
+    warnings: list[str]
+    nominal_bytes_per_s: float | msgspec.UnsetType | None = msgspec.UNSET
+    attainable_bytes_per_s: float | msgspec.UnsetType | None = msgspec.UNSET
+    share_of_nominal: float | msgspec.UnsetType | None = msgspec.UNSET
+    share_of_attainable: float | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class Converted(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof convert --json`` prints."""
+
+    value: str
+    kind: str
+    message_bytes: int | None
+    bytes_per_s: float | None
+    arithmetic: list[str]
+    remark: str
+    rows: list[Row]
+    link: LinkShares | None

@@ -15,7 +15,6 @@ from wireproof.cli.options import (
     LINK,
     OUTPUT,
     TARGET,
-    job_request,
     method_of,
     settings_of,
     storage_of,
@@ -26,6 +25,7 @@ from wireproof.model.errors import BadInput
 if TYPE_CHECKING:
     from wireproof.workflow.result import Result
     from wireproof.workflow.specification import CheckSpecification, Profile, Storage
+    from wireproof.workflow.target.job import JobOptions
 
 __all__ = ["command"]
 
@@ -92,6 +92,7 @@ def _specification(
     from wireproof.cli.resume import invocation_of
     from wireproof.settings.model_world import faults_of
     from wireproof.workflow.specification import CheckSpecification
+    from wireproof.workflow.target.job import job_request
 
     settings = settings_of(options)
     return CheckSpecification(
@@ -103,7 +104,7 @@ def _specification(
         rounds=options["rounds"],
         all_pairs=options["all_pairs"],
         model_faults=faults_of(options["model_fault"]),
-        job=job_request(options) if options["slurm"] else None,
+        job=job_request(cast("JobOptions", options)) if options["slurm"] else None,
         until=until,
         audit=not options["no_audit"] and not options["prolog"],
         invocation=invocation_of(click.get_current_context()) if storage.kept else None,

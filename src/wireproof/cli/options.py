@@ -13,11 +13,9 @@ import click
 
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, number, setting, text
-from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import DECLARED, FILE_NAME, Settings, read_file, resolve
 
 if TYPE_CHECKING:
-    from wireproof.launch.schedulers.slurm_job import JobRequest
     from wireproof.workflow.specification import Method, Storage
     from wireproof.workflow.target.resolve import TargetSpecification
 
@@ -27,7 +25,6 @@ __all__ = [
     "OUTPUT",
     "SYSFS_ROOT",
     "TARGET",
-    "job_request",
     "link_claim",
     "method_of",
     "settings_file",
@@ -35,9 +32,6 @@ __all__ = [
     "storage_of",
     "target_specification",
 ]
-
-DEFAULT_LIMIT_S = 600.0
-LONGEST_WAIT_S = 3600.0
 
 
 def _folder_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
@@ -184,33 +178,4 @@ def storage_of(settings: Settings, options: Mapping[str, Any], *, kept: bool) ->
         kept=kept,
         resume=options["resume"],
         may_change_mode=settings.out.origin != "file",
-    )
-
-
-def job_request(options: Mapping[str, Any]) -> JobRequest:
-    """What ``JOB`` asks for. Raises ``BadInput`` when not even a number of nodes was
-    given.
-    """
-    from wireproof.launch.schedulers.slurm_job import JobRequest
-    from wireproof.settings.durations import parse_duration, time_limit_s
-    from wireproof.settings.hosts import parse_hosts
-
-    nodes, named = options["nodes"], options["job_nodelist"]
-    if nodes is None and not named:
-        raise BadInput("--slurm needs -N (how many nodes), or --nodelist (which).")
-    hosts = parse_hosts(named) if named else ()
-    if (nodes or len(hosts)) == 1:
-        raise BadInput("one node has nobody to talk to: ask for two or more with -N.")
-    limit, wait, exclude = options["job_time"], options["job_wait"], options["job_exclude"]
-    return JobRequest(
-        nodes=nodes or len(hosts),
-        partition=options["job_partition"],
-        limit_s=time_limit_s(limit) if limit else DEFAULT_LIMIT_S,
-        account=options["job_account"],
-        qos=options["job_qos"],
-        hosts=hosts,
-        exclude=parse_hosts(exclude) if exclude else (),
-        reservation=options["job_reservation"],
-        constraint=options["job_constraint"],
-        wait_s=parse_duration(wait) if wait else LONGEST_WAIT_S,
     )

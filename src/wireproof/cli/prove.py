@@ -18,7 +18,7 @@ from wireproof.cli.outcome import status_of
 from wireproof.files.streams import descriptor
 
 if TYPE_CHECKING:
-    from wireproof.workflow.prove import ProofOptions, ProofSpecification, ProvedCommand
+    from wireproof.workflow.prove import ProofOptions, ProvedCommand
 
 __all__ = ["command"]
 
@@ -99,30 +99,15 @@ def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) 
     sinks = (errors if as_json else descriptor(sys.stdout), errors)
     proved = prove_command(wanted, environment=os.environ, sinks=sinks, reporter=console)
     if as_json:
-        _print_json(wanted, proved)
+        from wireproof.report.json.encode import json_text
+
+        click.echo(json_text(proved.document(wanted), indent=2))
     else:
         _print_text(proved)
     if strict:
         # The command's status when it failed, else that of the proof.
         return proved.exit_status or status_of(proved.judgement.verdict)
     return proved.exit_status
-
-
-def _print_json(wanted: ProofSpecification, proved: ProvedCommand) -> None:
-    from wireproof.report.json.encode import json_text
-    from wireproof.report.json.proof import proof_document
-
-    document = proof_document(
-        wanted.argv,
-        proved.exit_status,
-        proved.traffic,
-        proved.judgement,
-        proved.series,
-        [*wanted.target.said, *proved.notes],
-    )
-    sys.stdout.flush()
-    sys.stdout.buffer.write(json_text(document, indent=2).encode() + b"\n")
-    sys.stdout.buffer.flush()
 
 
 def _print_text(proved: ProvedCommand) -> None:

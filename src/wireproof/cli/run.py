@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -19,8 +19,10 @@ from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from wireproof.workflow.benchmark.run import BenchmarkResult
-    from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-    from wireproof.workflow.benchmark.steps import Prepared
+    from wireproof.workflow.benchmark.specification import (
+        BenchmarkOptions,
+        BenchmarkSpecification,
+    )
 
 __all__ = ["command"]
 
@@ -97,68 +99,41 @@ def command(
 def _specification(
     tool: str, words: tuple[str, ...], options: dict[str, Any], *, read_by_people: bool, dry: bool
 ) -> BenchmarkSpecification:
-    """The options, typed. What follows ``--`` is in ``words`` too: the program's own options."""
-    from wireproof.launch.programs.recipe import find_recipe
-    from wireproof.physics import claim_from_text
-    from wireproof.workflow.benchmark.specification import (
-        BenchmarkSpecification,
-        address_of,
-        path_of,
-        sizes_of,
-        target_of_recipe,
-    )
+    """What follows ``--`` is in ``words`` too: the program's own options."""
+    from wireproof.workflow.benchmark.specification import specification
 
-    named = bool(words) and not words[0].startswith("-")
-    recipe = find_recipe(tool, words[0] if named else "")
-    fabric = options.pop("fabric") or ""
-    claim = {name: options.pop(name) for name in ("mtu", "pcie")}
-    text = options.pop("link")
-    link = claim_from_text(text, path=path_of(fabric, recipe), **claim) if text else None
     # A kind with a rate of its own (ethernet:25) is not a name that the settings know.
     known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
-    settings = settings_of({**known, "link": ""})
-    lab = options.pop("lab")
-    return BenchmarkSpecification(
-        recipe=recipe,
-        target=target_of_recipe(recipe, settings, os.environ, lab=lab, link=link),
-        sizes=sizes_of(options.pop("sizes")),
-        address=address_of(options.pop("address")),
-        fabric=fabric,
-        extra=words[1:] if named else words,
-        dry=dry,
+    return specification(
+        tool,
+        words,
+        settings_of({**known, "link": ""}),
+        cast("BenchmarkOptions", options),
+        os.environ,
         read_by_people=read_by_people,
-        **options,
+        dry=dry,
     )
 
 
 def _dry_run(wanted: BenchmarkSpecification, as_json: bool) -> int:
+    from wireproof.report.json.encode import json_text
+    from wireproof.report.text.benchmark import shell_text
     from wireproof.workflow.benchmark.run import prepared_document
     from wireproof.workflow.benchmark.steps import prepare_steps
 
-    prepared = prepare_steps(wanted, os.environ)
-    if as_json:
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text(prepared_document(prepared), indent=2))
-    else:
-        click.echo(_shell_text(prepared))
+    document = prepared_document(prepare_steps(wanted, os.environ))
+    click.echo(json_text(document, indent=2) if as_json else shell_text(document))
     return 0
 
 
-def _shell_text(prepared: Prepared) -> str:
-    from wireproof.report.text.benchmark import shell_lines
-    from wireproof.workflow.benchmark.run import prepared_document
-
-    return "\n".join(shell_lines(prepared_document(prepared)))
-
-
 def _run(wanted: BenchmarkSpecification, as_json: bool) -> int:
-    from wireproof.workflow.benchmark.run import ready, run_prepared
+    from wireproof.report.text.benchmark import shell_text
+    from wireproof.workflow.benchmark.run import prepared_document, ready, run_prepared
     from wireproof.workflow.prove.watch import allow_files
 
     console = Console()
     with ready(wanted, os.environ, console) as (prepared, folder):
-        click.echo(_shell_text(prepared), err=True)
+        click.echo(shell_text(prepared_document(prepared)), err=True)
         allow_files(wanted.target)
         sys.stdout.flush()
         errors = descriptor(sys.stderr)
@@ -171,17 +146,15 @@ def _run(wanted: BenchmarkSpecification, as_json: bool) -> int:
         )
     if result.interrupted:
         return _print_interrupted(result, console)
-    if as_json:
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text(result.document(), indent=2))
-    else:
-        _print_text(result)
+    _print(result, as_json)
     return status_of(result.verdict)
 
 
 def _print_interrupted(result: BenchmarkResult, console: Console) -> int:
-    for line in _path_lines(result):
+    from wireproof.report.text.watched import lines
+
+    proved = result.proved
+    for line in lines(proved.exit_status, proved.traffic, proved.judgement):
         console.say(line)
     console.say(
         f"{result.prepared.recipe.program} was interrupted;"
@@ -190,42 +163,26 @@ def _print_interrupted(result: BenchmarkResult, console: Console) -> int:
     return INTERRUPTED
 
 
-def _print_text(result: BenchmarkResult) -> None:
-    from wireproof.report.text.judgement import long_text
+def _print(result: BenchmarkResult, as_json: bool) -> None:
+    from wireproof.report.json.encode import json_text
+    from wireproof.report.text.benchmark import result_text
     from wireproof.report.text.look import Look
 
-    look = Look.of(sys.stdout, os.environ)
-    click.echo("")
-    for one in result.series:
-        click.echo(long_text(one, look), nl=False)
-    click.echo("\n".join(_path_lines(result)))
-    click.echo(result.verdict.upper())
-
-
-def _path_lines(result: BenchmarkResult) -> list[str]:
-    from wireproof.report.text.watched import lines
-
-    proved = result.proved
-    return lines(proved.exit_status, proved.traffic, proved.judgement)
+    document = result.document()
+    if as_json:
+        click.echo(json_text(document, indent=2))
+    else:
+        look = Look.of(sys.stdout, os.environ)
+        click.echo(result_text(result.proved.exit_status, document, look))
 
 
 def _list(tool: str, as_json: bool) -> int:
     """Every recipe (of one tool), one line each."""
-    from wireproof.launch.programs.recipe import find_recipe, recipes_of
+    from wireproof.report.json.encode import json_text
+    from wireproof.report.text.benchmark import recipe_lines
+    from wireproof.workflow.benchmark.specification import recipe_documents
 
-    if tool:
-        find_recipe(tool)
-    recipes = recipes_of(tool)
-    if as_json:
-        from wireproof.report.json.encode import json_text
-
-        rows = [
-            {"tool": one.tool, "program": one.program, "benchmark": one.benchmark, "why": one.why}
-            for one in recipes
-        ]
-        click.echo(json_text(rows, indent=2))
-        return 0
-    for one in recipes:
-        what = one.program if one.program == one.benchmark else f"{one.program} {one.benchmark}"
-        click.echo(f"{what:24} {one.why}")
+    recipes = recipe_documents(tool)
+    for line in [json_text(recipes, indent=2)] if as_json else recipe_lines(recipes):
+        click.echo(line)
     return 0

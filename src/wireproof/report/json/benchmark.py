@@ -9,7 +9,16 @@ from wireproof.model.tool import Role
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.judgement import JudgedSeries
 
-__all__ = ["BenchmarkDocument", "PreparedDocument", "StepDocument"]
+__all__ = ["BenchmarkDocument", "PreparedDocument", "RecipeDocument", "StepDocument"]
+
+
+class RecipeDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof run --list --json`` prints of one recipe."""
+
+    tool: str
+    program: str
+    benchmark: str
+    why: str
 
 
 class StepDocument(msgspec.Struct, frozen=True, kw_only=True):

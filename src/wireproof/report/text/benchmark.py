@@ -1,13 +1,34 @@
-"""The commands of a benchmark as text that a shell would take."""
+"""Benchmarks as text: their recipes, commands that a shell would take, and what came of them."""
 
 from __future__ import annotations
 
-from wireproof.report.json.benchmark import PreparedDocument
+from collections.abc import Iterable
 
-__all__ = ["shell_lines"]
+from wireproof.report.json.benchmark import BenchmarkDocument, PreparedDocument, RecipeDocument
+from wireproof.report.text.judgement import long_text
+from wireproof.report.text.look import Look
+from wireproof.report.text.watched import lines as path_lines
+
+__all__ = ["recipe_lines", "result_text", "shell_text"]
 
 
-def shell_lines(prepared: PreparedDocument) -> list[str]:
+def recipe_lines(recipes: Iterable[RecipeDocument]) -> list[str]:
+    """One line each."""
+    lines = []
+    for one in recipes:
+        what = one.program if one.program == one.benchmark else f"{one.program} {one.benchmark}"
+        lines.append(f"{what:24} {one.why}")
+    return lines
+
+
+def result_text(exit_status: int, document: BenchmarkDocument, look: Look) -> str:
+    """Each series, the path of the bytes, and the verdict, below what the tool itself printed."""
+    series = "".join(long_text(one, look) for one in document.series)
+    path = "\n".join(path_lines(exit_status, document.traffic, document.path))
+    return f"\n{series}{path}\n{document.verdict.upper()}"
+
+
+def shell_text(prepared: PreparedDocument) -> str:
     """Everything that is no command is a comment."""
     lines = [f"# {prepared.title}: {prepared.why}"]
     lines += [f"# {note}" for note in prepared.notes]
@@ -21,4 +42,4 @@ def shell_lines(prepared: PreparedDocument) -> list[str]:
         if when:
             lines.append(f"# {when}{f', on {step.host}' if step.host else ''}:")
         lines.append(step.line)
-    return lines
+    return "\n".join(lines)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TypedDict
 
-from wireproof.launch.programs.recipe import Recipe
+from wireproof.launch.programs.recipe import Recipe, find_recipe, recipes_of
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import Role, ToolRequest
+from wireproof.physics.claims import claim_from_text
+from wireproof.report.json.benchmark import RecipeDocument
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.resolve import Settings
 from wireproof.settings.sizes import parse_sizes
@@ -18,7 +21,26 @@ from wireproof.workflow.prove.hosts import hosts_of_allocation
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 from wireproof.workflow.target.target import Target
 
-__all__ = ["BenchmarkSpecification", "address_of", "path_of", "sizes_of", "target_of_recipe"]
+__all__ = ["BenchmarkOptions", "BenchmarkSpecification", "recipe_documents", "specification"]
+
+
+class BenchmarkOptions(TypedDict):
+    """As the options of ``wireproof run`` are written."""
+
+    lab: str | None
+    mpi: str
+    program: Path | None
+    fabric: str | None
+    address: str
+    link: str | None
+    mtu: int | None
+    pcie: str
+    sizes: str | None
+    iterations: int | None
+    seconds: float | None
+    pairs: int | None
+    cpu: int | None
+    port: int | None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,7 +71,7 @@ class BenchmarkSpecification:
         """What ``judge --path`` would be given for the results: the fabric that the MPI was told to
         use, or what the tool itself uses.
         """
-        return path_of(self.fabric, self.recipe)
+        return _path_of(self.fabric, self.recipe)
 
     @property
     def nic(self) -> str:
@@ -88,12 +110,65 @@ class BenchmarkSpecification:
         )
 
 
-def path_of(fabric: str, recipe: Recipe) -> str:
+def specification(
+    tool: str,
+    words: Sequence[str],
+    settings: Settings,
+    options: BenchmarkOptions,
+    environment: Mapping[str, str],
+    *,
+    read_by_people: bool,
+    dry: bool,
+) -> BenchmarkSpecification:
+    """Every option typed and checked, and the target found. ``words``: the benchmark, if it is
+    named, and the program's own options. Raises BadInput.
+    """
+    named = bool(words) and not words[0].startswith("-")
+    recipe = find_recipe(tool, words[0] if named else "")
+    fabric = options["fabric"] or ""
+    link = _link(options, _path_of(fabric, recipe))
+    return BenchmarkSpecification(
+        recipe=recipe,
+        target=_target_of_recipe(recipe, settings, environment, lab=options["lab"], link=link),
+        sizes=_sizes_of(options["sizes"]),
+        iterations=options["iterations"],
+        seconds=options["seconds"],
+        pairs=options["pairs"],
+        cpu=options["cpu"],
+        port=options["port"],
+        address=_address_of(options["address"]),
+        mpi=options["mpi"],
+        fabric=fabric,
+        program=options["program"],
+        extra=tuple(words[1:] if named else words),
+        dry=dry,
+        read_by_people=read_by_people,
+    )
+
+
+def _link(options: BenchmarkOptions, path: str) -> LinkClaim | None:
+    link = options["link"]
+    if not link:
+        return None
+    return claim_from_text(link, path=path, mtu=options["mtu"], pcie=options["pcie"])
+
+
+def recipe_documents(tool: str) -> list[RecipeDocument]:
+    """Every recipe (of one tool). Raises BadInput for a tool that is not known."""
+    if tool:
+        find_recipe(tool)
+    return [
+        RecipeDocument(tool=one.tool, program=one.program, benchmark=one.benchmark, why=one.why)
+        for one in recipes_of(tool)
+    ]
+
+
+def _path_of(fabric: str, recipe: Recipe) -> str:
     """What carries the messages."""
     return fabric or ("rdma" if recipe.rdma else "")
 
 
-def target_of_recipe(
+def _target_of_recipe(
     recipe: Recipe,
     settings: Settings,
     environment: Mapping[str, str],
@@ -123,7 +198,7 @@ def _narrowed(target: Target, recipe: Recipe) -> Target:
     return dataclasses.replace(target.only((0, 1)), said=(*target.said, between))
 
 
-def address_of(text: str) -> str:
+def _address_of(text: str) -> str:
     """An address or a host name: it becomes a word of a program's options, so it must not be
     one.
     """
@@ -140,7 +215,7 @@ def address_of(text: str) -> str:
         return names[0]
 
 
-def sizes_of(text: str | None) -> tuple[int, ...] | None:
+def _sizes_of(text: str | None) -> tuple[int, ...] | None:
     """The recipe's sizes when nothing is said, the program's own list for ``own``."""
     if text is None or text.strip().lower() == "own":
         return None if text is None else ()

@@ -18,6 +18,7 @@ from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.series import Series
 from wireproof.model.traffic import Traffic, TrafficVerdict
+from wireproof.report.json.proof import ProofDocument, proof_document
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.prove.results import ResultFile
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch
@@ -71,6 +72,17 @@ class ProvedCommand:
     judgement: TrafficVerdict
     series: list[Series]
     notes: tuple[str, ...] = ()
+
+    def document(self, wanted: ProofSpecification) -> ProofDocument:
+        """What ``wireproof prove --json`` prints of the command that was ``wanted``."""
+        return proof_document(
+            wanted.argv,
+            self.exit_status,
+            self.traffic,
+            self.judgement,
+            self.series,
+            [*wanted.target.said, *self.notes],
+        )
 
 
 def prove_command(

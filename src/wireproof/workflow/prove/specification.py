@@ -66,7 +66,6 @@ def prove(
     for options that cannot be used and CouldNotMeasure when no host can be watched.
     """
     from wireproof.launch.mpi.environment import own_environment
-    from wireproof.report.json.proof import proof_document
 
     inherited = own_environment() if environment is None else environment
     reporter = reporter or LoggingReporter()
@@ -75,14 +74,7 @@ def prove(
     for line in wanted.target.said:
         reporter.say(line)
     proved = prove_command(wanted, environment=inherited, reporter=reporter)
-    return proof_document(
-        wanted.argv,
-        proved.exit_status,
-        proved.traffic,
-        proved.judgement,
-        proved.series,
-        [*wanted.target.said, *proved.notes],
-    )
+    return proved.document(wanted)
 
 
 def _settings(options: ProofKeywords) -> Settings:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, text
 from wireproof.cli.options import TARGET, settings_of, target_specification
+from wireproof.cli.outcome import status_of
 
 if TYPE_CHECKING:
     from wireproof.model.setting import Audit
@@ -56,14 +58,12 @@ def command(**options: Any) -> int:
         return _explain(options["explain"])
     found = _audited(options)
     click.echo(_shown(found, form, everything=options["everything"]))
-    statuses = {result.status for result in found.results}
-    return 1 if "fail" in statuses else 3 if "unknown" in statuses else 0
+    return status_of(found.verdict)
 
 
 def _audited(options: dict[str, Any]) -> Audit:
     from pathlib import Path
 
-    from wireproof.cli.console import Console
     from wireproof.workflow.audit import AuditSpecification, audit
 
     settings = settings_of({**options, "profile": None})  # check's profile is another thing
@@ -94,9 +94,7 @@ def _list(form: str) -> int:
 
     found = [entry.setting for entry in catalogue().entries.values()]
     if form == "json":
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text({"settings": found}, indent=1))
+        print_json({"settings": found}, indent=1)
     else:
         from wireproof.report.text.titles import title_lines
 

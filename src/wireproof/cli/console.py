@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wireproof.model.plan import Plan
     from wireproof.report.text.progress import Progress
 
-__all__ = ["LONGEST_SENTENCE", "Console", "say"]
+__all__ = ["LONGEST_SENTENCE", "Console", "print_json", "say"]
 
 LONGEST_SENTENCE = 4000
 
@@ -23,6 +23,13 @@ LONGEST_SENTENCE = 4000
 def say(text: str) -> None:
     """One sentence on stderr, harmless for a terminal."""
     click.echo(f"wireproof: {clean(text, LONGEST_SENTENCE)}", err=True)
+
+
+def print_json(value: object, *, indent: int = 2) -> None:
+    """One JSON document on stdout."""
+    from wireproof.report.json.encode import json_text
+
+    click.echo(json_text(value, indent=indent))
 
 
 class Console:

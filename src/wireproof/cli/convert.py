@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from wireproof.cli.console import print_json
 from wireproof.cli.declare import flag, text
 from wireproof.cli.options import link_claim
 
@@ -40,9 +41,7 @@ def command(value: tuple[str, ...], as_json: bool, **options: Any) -> int:
     # As pasted from a log the number and its unit are two words.
     found = convert(" ".join(value), **options)
     if as_json:
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text(found, indent=2))
+        print_json(found)
     else:
         from wireproof.report.text.conversion import conversion_lines
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from wireproof.cli.console import Console, print_json
+
 __all__ = ["command"]
 
 
@@ -17,14 +19,11 @@ def command(as_json: bool, no_run: bool) -> int:
     Each MPI that is found is started with two ranks for a moment. Exit status 0 when at least one
     transport works.
     """
-    from wireproof.cli.console import Console
     from wireproof.workflow.doctor import diagnose
 
     found = diagnose(Console(), start=not no_run)
     if as_json:
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text(found, indent=2))
+        print_json(found)
     else:
         from wireproof.report.text.diagnosis import diagnosis_lines
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import click
 
+from wireproof.cli.console import print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.options import JOB
 from wireproof.launch.programs.program import shell_line
 from wireproof.launch.schedulers.slurm_job import JobRequest
-from wireproof.report.json.encode import json_text
 from wireproof.report.text.dry_run import dry_run_lines
 from wireproof.workflow.check import PlannedCheck
 from wireproof.workflow.dry_run import document_of, own_job
@@ -39,7 +39,7 @@ def show(planned: PlannedCheck, job: JobRequest | None, *, as_json: bool) -> int
     """Print and start nothing. With ``as_json`` one document: argv, environment, hosts, points."""
     document = document_of(planned)
     if as_json:
-        click.echo(json_text(document, indent=1))
+        print_json(document, indent=1)
         return 0
     argv = ["wireproof", *_inside(current_context().argv or ["check"])]
     command = planned.command

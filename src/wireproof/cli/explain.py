@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from wireproof.cli.console import print_json
 from wireproof.cli.declare import flag
 
 __all__ = ["command"]
@@ -22,7 +23,6 @@ def command(code: str | None, as_json: bool) -> int:
     The codes of 'wireproof lint' and the settings of 'wireproof audit' are known too; 'wireproof
     lint --rules' and 'wireproof audit --list' list them.
     """
-    from wireproof.report.json.encode import json_text
     from wireproof.report.text.explanation import explanation_text
     from wireproof.report.text.titles import title_lines
     from wireproof.verdict.catalogue import CATALOGUE
@@ -33,7 +33,7 @@ def command(code: str | None, as_json: bool) -> int:
         return 0
     found = explain(code) if code else None
     if as_json:
-        click.echo(json_text([found.entry] if found else list(CATALOGUE.values()), indent=2))
+        print_json([found.entry] if found else list(CATALOGUE.values()))
     elif found is None:
         titles = {name: listed.title for name, listed in CATALOGUE.items()}
         click.echo("\n".join(title_lines(titles)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.console import say
+from wireproof.cli.console import print_json, say
 from wireproof.cli.declare import choice, flag
 from wireproof.model.errors import BadInput
 from wireproof.report.names import clean
@@ -86,9 +86,8 @@ def _print(read: Sequence[LintedFile], as_json: bool) -> None:
     findings = [finding for one in read for finding in one.findings]
     if as_json:
         from wireproof.model.lint import LintReport
-        from wireproof.report.json.encode import json_text
 
-        click.echo(json_text(LintReport(findings=findings), indent=2))
+        print_json(LintReport(findings=findings))
         return
     from wireproof.report.text.lint import count_text, finding_lines
 
@@ -129,9 +128,7 @@ def _list_rules(as_json: bool) -> int:
     from wireproof.lint.catalogue import RULES
 
     if as_json:
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text({"rules": list(RULES.values())}, indent=2))
+        print_json({"rules": list(RULES.values())})
     else:
         from wireproof.report.text.titles import title_lines
 

@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.finding import Verdict
+
 __all__ = [
     "PROFILES",
     "Audit",
@@ -158,3 +160,11 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     hosts: list[str] = msgspec.field(default_factory=list)
     results: list[AuditResult] = msgspec.field(default_factory=list)
     skipped: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        """``fail`` when a setting fails, ``inconclusive`` when one could not be read."""
+        statuses = {result.status for result in self.results}
+        if "fail" in statuses:
+            return "fail"
+        return "inconclusive" if "unknown" in statuses else "pass"

@@ -5,7 +5,6 @@ the whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -14,18 +13,16 @@ from click.core import ParameterSource
 from wireproof.cli.context import Context, current_context
 from wireproof.cli.declare import flag, text
 from wireproof.cli.options import settings_file
-from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import PREFIX
 from wireproof.workflow.resume import (
-    ASKED,
-    EACH_TIME,
     STORABLE,
+    GivenOption,
     Invocation,
     StoredInvocation,
-    given_again,
-    names_program,
+    programs_again,
     recall,
     stored_variables,
+    stored_words,
     without_settings,
 )
 
@@ -39,70 +36,33 @@ def invocation_of(context: click.Context) -> Invocation:
     variables = {PREFIX + name.upper(): text for name, (text, _) in settings_file().items()}
     environment = current_context().environment
     variables |= {name: text for name, text in environment.items() if name.startswith(PREFIX)}
-    options = list(_given(context))
-    words = [
-        word for one in options if not names_program(one[0].name, one[1]) for word in _words(*one)
+    return Invocation.of(context.info_name or "", _storable(context), variables)
+
+
+def _chosen(context: click.Context) -> list[str]:
+    """The names of the options and arguments that the command line has."""
+    names = (parameter.name or "" for parameter in context.command.params)
+    source = context.get_parameter_source
+    return [name for name in names if source(name) is ParameterSource.COMMANDLINE]
+
+
+def _storable(context: click.Context) -> list[GivenOption]:
+    """Every option of the command line, but those that each time has its own of."""
+    flags = {parameter.name: parameter.opts[-1] for parameter in context.command.params}
+    return [
+        GivenOption(name=name, flag=flags[name], value=context.params[name])
+        for name in _chosen(context)
+        if name in STORABLE
     ]
-    return Invocation(
-        argv=(context.info_name or "", *words),
-        environment=variables,
-        again=tuple(
-            parameter.name or ""
-            for parameter, value in options
-            if names_program(parameter.name, value)
-        ),
-    )
-
-
-def _given(context: click.Context) -> Iterator[tuple[click.Parameter, object]]:
-    """Every option of the command line with its value, but those that each time has its own of."""
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        chosen = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if chosen and name in STORABLE:
-            yield parameter, context.params[name]
-
-
-def _words(parameter: click.Parameter, value: object) -> Iterator[str]:
-    """The option as it is typed; paths are absolute, to mean the same from everywhere."""
-    for one in value if isinstance(value, tuple) else (value,):
-        yield parameter.opts[-1]
-        if isinstance(one, Path):
-            yield str(one.absolute())
-        elif one is not True:
-            yield _absolute(str(one)) if parameter.name == "hosts" else str(one)
-
-
-def _absolute(hosts: str) -> str:
-    """A list of hosts in a file, wherever it is read from."""
-    return (
-        f"file:{os.path.abspath(hosts.removeprefix('file:'))}"
-        if hosts.startswith("file:")
-        else hosts
-    )
 
 
 def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
-    """The stored words, parsed as a command line and written anew from what is allowed.
-
-    Raises ``BadInput`` for an option that a stored run may not choose, and for a program that is to
-    be named again.
-    """
+    """The stored words, parsed as a command line and written anew from what is allowed."""
     verb = asked.argv[0]
     command = group.commands.get(verb) or group.get_command(click.Context(group), verb)
     assert command is not None  # noqa: S101  one of RESUMABLE
     context = command.make_context(verb, list(asked.argv[1:]), resilient_parsing=False)
-    for name in sorted(parameter.name or "" for parameter in command.params):
-        chosen = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if chosen and name not in STORABLE | EACH_TIME:
-            raise BadInput(
-                f"{ASKED} asks for {name}, which a stored run may not choose: repeat the command"
-                " yourself."
-            )
-    for parameter, value in _given(context):
-        if names_program(parameter.name, value):
-            raise given_again(parameter.name or "", str(value))
-    return [verb, *(word for one in _given(context) for word in _words(*one))]
+    return stored_words(verb, _chosen(context), _storable(context))
 
 
 OPTIONS: tuple[click.Parameter, ...] = (
@@ -134,11 +94,8 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     asked = recall(folder)
     group = context.find_root().command
     assert isinstance(group, click.Group)  # noqa: S101  the program's own
-    for name in asked.again:
-        if not programs[name]:
-            raise given_again(name)
-    words = safe_words(asked, group)
-    words += [word for name, value in programs.items() if value for word in (f"--{name}", value)]
+    again = programs_again(asked, programs)
+    words = [*safe_words(asked, group), *again]
     words += ["--resume", "--out", str(folder), "--seed", str(asked.seed)]
     words += ["--json"] if as_json else []
     variables = stored_variables(asked, Console())

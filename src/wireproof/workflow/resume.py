@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -21,18 +21,18 @@ from wireproof.workflow.reporter import Reporter
 
 __all__ = [
     "ASKED",
-    "EACH_TIME",
     "PROGRAMS",
     "STORABLE",
+    "GivenOption",
     "Invocation",
     "StoredInvocation",
     "allowed_variables",
-    "given_again",
-    "names_program",
+    "programs_again",
     "recall",
     "remember",
     "stored_seed",
     "stored_variables",
+    "stored_words",
     "without_settings",
 ]
 
@@ -109,6 +109,39 @@ _SETTINGS = (
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class GivenOption:
+    """An option of a command line with its value; ``flag``: as it is typed."""
+
+    name: str
+    flag: str
+    value: object
+
+    @property
+    def names_program(self) -> bool:
+        """Whether the value can be a program."""
+        declared = DECLARED.get(self.name)
+        return self.name in PROGRAMS and (declared is None or declared.is_program(str(self.value)))
+
+    @property
+    def words(self) -> list[str]:
+        """As they are typed; paths are absolute, to mean the same from everywhere."""
+        words = []
+        for one in self.value if isinstance(self.value, tuple) else (self.value,):
+            words.append(self.flag)
+            if isinstance(one, Path):
+                words.append(str(one.absolute()))
+            elif one is not True:
+                words.append(_absolute(str(one)) if self.name == "hosts" else str(one))
+        return words
+
+
+def _absolute(hosts: str) -> str:
+    """A list of hosts in a file, wherever it is read from."""
+    file = hosts.removeprefix("file:")
+    return hosts if file == hosts else f"file:{os.path.abspath(file)}"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Invocation:
     """How a check was asked for: ``argv`` without the program, and without options that name one:
     of these ``again`` has the names. ``environment``: the settings that were no options.
@@ -117,6 +150,18 @@ class Invocation:
     argv: tuple[str, ...]
     environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
     again: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, verb: str, options: Sequence[GivenOption], environment: Mapping[str, str]
+    ) -> Invocation:
+        """The subcommand with the options that its command line had."""
+        stored = [word for one in options if not one.names_program for word in one.words]
+        return cls(
+            argv=(verb, *stored),
+            environment=environment,
+            again=tuple(one.name for one in options if one.names_program),
+        )
 
 
 class StoredInvocation(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,13 +208,35 @@ def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in environment.items() if name not in ours}
 
 
-def names_program(option: str | None, value: object) -> bool:
-    """Whether the value that ``option`` has can be a program."""
-    declared = DECLARED.get(option or "")
-    return option in PROGRAMS and (declared is None or declared.is_program(str(value)))
+def stored_words(verb: str, chosen: Collection[str], options: Sequence[GivenOption]) -> list[str]:
+    """The stored command line, written anew; ``chosen``: the names of all its options.
+
+    Raises ``BadInput`` for an option that a stored run may not choose, and for a program that is to
+    be named again.
+    """
+    for name in sorted(chosen):
+        if name not in STORABLE | EACH_TIME:
+            raise BadInput(
+                f"{ASKED} asks for {name}, which a stored run may not choose: repeat the command"
+                " yourself."
+            )
+    for one in options:
+        if one.names_program:
+            raise _given_again(one.name, str(one.value))
+    return [verb, *(word for one in options for word in one.words)]
 
 
-def given_again(name: str, value: str = "") -> BadInput:
+def programs_again(asked: StoredInvocation, programs: Mapping[str, str]) -> list[str]:
+    """The words that name the programs of now; ``BadInput`` when one of the first time is not
+    given.
+    """
+    for name in asked.again:
+        if not programs[name]:
+            raise _given_again(name)
+    return [word for name, value in programs.items() if value for word in (f"--{name}", value)]
+
+
+def _given_again(name: str, value: str = "") -> BadInput:
     """The error that asks for a program which the first time had."""
     seen = f" ({value[:200]!r} the first time)" if value else ""
     return BadInput(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,7 +22,6 @@ from wireproof.cli.options import (
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.workflow.result import Result
     from wireproof.workflow.specification import CheckSpecification, Profile, Storage
     from wireproof.workflow.target.job import JobOptions
 
@@ -119,6 +117,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     here.
     """
     from wireproof.cli.outcome import INTERRUPTED, status_of
+    from wireproof.report.text.prolog import one_line
     from wireproof.workflow.check import check
     from wireproof.workflow.reporter import LoggingReporter
     from wireproof.workflow.specification import Storage
@@ -138,15 +137,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     result = check(specification, LoggingReporter(), current_context().environment)
     if result.ended("interrupted"):
         return INTERRUPTED
-    click.echo(f"wireproof {_headline(result)} ({time.monotonic() - began:.0f} s)")
-    return status_of(result.verdict)
-
-
-def _headline(result: Result) -> str:
-    from wireproof.report.section import headline
-
     sections = [part.section for part in result.parts]
-    telling = next(one for one in sections if one.judgement.verdict == result.verdict)
-    hosts = len({host.host for host in telling.run.claim.hosts}) if telling.run.claim.wire else 0
-    who = f"{hosts} nodes" if hosts else os.uname().nodename
-    return f"{result.verdict}: {who}: {headline(telling)}"
+    line = one_line(sections, result.verdict)
+    click.echo(f"wireproof {line} ({time.monotonic() - began:.0f} s)")
+    return status_of(result.verdict)

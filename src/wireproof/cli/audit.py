@@ -56,8 +56,12 @@ def command(**options: Any) -> int:
         return _list(form)
     if options["explain"]:
         return _explain(options["explain"])
+    from wireproof.report.audit import in_form
+    from wireproof.report.text.look import Look
+
     found = _audited(options)
-    click.echo(_shown(found, form, everything=options["everything"]))
+    look = Look.of(sys.stdout, os.environ)
+    click.echo(in_form(found, form, look, everything=options["everything"]))
     return status_of(found.verdict)
 
 
@@ -76,17 +80,6 @@ def _audited(options: dict[str, Any]) -> Audit:
         only=options["only"],
     )
     return audit(specification, Console(), current_context().environment)
-
-
-def _shown(found: Audit, form: str, *, everything: bool) -> str:
-    from wireproof.report import audit
-
-    if form == "text":
-        from wireproof.report.text.audit import audit_lines
-        from wireproof.report.text.look import Look
-
-        return "\n".join(audit_lines(found, Look.of(sys.stdout, os.environ), everything=everything))
-    return audit.FORMS[form](found)
 
 
 def _list(form: str) -> int:

@@ -10,9 +10,10 @@ from wireproof import __version__
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
-from wireproof.report.text.audit import effect_text, folded_fails, who
+from wireproof.report.text.audit import audit_lines, effect_text, folded_fails, who
+from wireproof.report.text.look import Look
 
-__all__ = ["FORMS", "setting_rows"]
+__all__ = ["FORMS", "in_form", "setting_rows"]
 
 _LEVELS: dict[Status, str] = {"fail": "error", "unknown": "warning"}
 
@@ -144,3 +145,10 @@ FORMS: dict[str, Callable[[Audit], str]] = {
     "junit": _junit,
 }
 """Each form by the name that ``--format`` has for it."""
+
+
+def in_form(audit: Audit, form: str, look: Look, *, everything: bool = False) -> str:
+    """``text``, or one of ``FORMS``; ``look`` and ``everything`` are for text."""
+    if form == "text":
+        return "\n".join(audit_lines(audit, look, everything=everything))
+    return FORMS[form](audit)

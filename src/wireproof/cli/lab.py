@@ -5,10 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
+from wireproof.cli.console import print_json
+
 __all__ = ["command"]
+
+
+WIRE_HELP = "how links keep their rates; store-and-forward: nothing passes faster than the line."
 
 
 @click.group("lab")
@@ -19,19 +25,9 @@ def command() -> None:
 @command.command("up")
 @click.argument("topology", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", help="name of the lab (default: the file's name without its ending).")
-@click.option(
-    "--wire",
-    type=click.Choice(["token-bucket", "store-and-forward"]),
-    help="how the links keep their rates; store-and-forward: no burst passes faster than the line.",
-)
-@click.option(
-    "--latency",
-    metavar="TIME",
-    help="added to each frame on its way from node to node, such as 150us.",
-)
-@click.option(
-    "--loss", metavar="SHARE", help="of the frames on their way from node to node, such as 0.2%."
-)
+@click.option("--wire", type=click.Choice(["token-bucket", "store-and-forward"]), help=WIRE_HELP)
+@click.option("--latency", metavar="TIME", help="added to each frame between nodes, as 150us.")
+@click.option("--loss", metavar="SHARE", help="of the frames between nodes, as 0.2%.")
 def up(topology: Path, name: str | None, **wire: str | None) -> int:
     """Build the lab that the TOML file TOPOLOGY describes; it stays until 'lab down'."""
     import msgspec
@@ -54,19 +50,11 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 def status(name: str | None, as_json: bool) -> int:
     """Show the labs of this user, or the one called NAME."""
-    from wireproof.lab.status import find_labs
-    from wireproof.model.errors import BadInput
+    from wireproof.lab.status import labs_called
 
-    labs = find_labs()
-    found = [one for one in labs if name in (None, one.name)]
-    if name and not found:
-        raise BadInput(
-            f"there is no lab {name!r}: {', '.join(one.name for one in labs) or 'none is up'}."
-        )
+    found = labs_called(name)
     if as_json:
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text(found))
+        print_json(found, indent=0)
     else:
         from wireproof.report.text.lab import lab_text
 
@@ -99,35 +87,17 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
 @click.option("--network", help="network of the NIC, when the lab has several.")
 @click.option("--direction", type=click.Choice(["tx", "rx"]), help="as the node sees it.")
 @click.option("--clear", is_flag=True, help="lift this fault instead of planting it.")
-def fault(
-    name: str,
-    node: str,
-    kind: str,
-    value: str,
-    network: str | None,
-    direction: str | None,
-    clear: bool,
-) -> int:
+def fault(name: str, clear: bool, **about: Any) -> int:
     """Plant a fault in a running lab: a rate such as 300mbit, a loss, a delay, a NIC that is
     down.
     """
     from wireproof.lab.cluster import open_lab
-    from wireproof.lab.links import chosen_network
-    from wireproof.model.topology import Fault
+    from wireproof.lab.links import fault_in
     from wireproof.report.text.lab import lab_text
 
     lab = open_lab(name)
-    planted = Fault(
-        node=node,
-        network=chosen_network(name, lab.topology, network),
-        kind=kind,  # type: ignore[arg-type]
-        direction="" if kind == "down" else direction or "tx",  # type: ignore[arg-type]
-        value=value,
-    )
-    if clear:
-        lab.clear_fault(planted)
-    else:
-        lab.set_fault(planted)
+    planted = fault_in(name, lab.topology, **about)
+    (lab.clear_fault if clear else lab.set_fault)(planted)
     click.echo(lab_text(lab.status()))
     return 0
 

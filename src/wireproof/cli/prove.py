@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from wireproof.cli.console import Console
+from wireproof.cli.console import Console, print_json
 from wireproof.cli.declare import flag, text
 from wireproof.cli.options import SYSFS_ROOT, link_claim, settings_of
 from wireproof.cli.outcome import status_of
@@ -99,9 +99,7 @@ def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) 
     sinks = (errors if as_json else descriptor(sys.stdout), errors)
     proved = prove_command(wanted, environment=os.environ, sinks=sinks, reporter=console)
     if as_json:
-        from wireproof.report.json.encode import json_text
-
-        click.echo(json_text(proved.document(wanted), indent=2))
+        print_json(proved.document(wanted))
     else:
         _print_text(proved)
     if strict:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from wireproof.cli.console import Console
+from wireproof.cli.console import Console, print_json
 from wireproof.cli.declare import choice, file, flag, number, text
 from wireproof.cli.options import link_claim, settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
@@ -116,13 +116,12 @@ def _specification(
 
 
 def _dry_run(wanted: BenchmarkSpecification, as_json: bool) -> int:
-    from wireproof.report.json.encode import json_text
     from wireproof.report.text.benchmark import shell_text
     from wireproof.workflow.benchmark.run import prepared_document
     from wireproof.workflow.benchmark.steps import prepare_steps
 
     document = prepared_document(prepare_steps(wanted, os.environ))
-    click.echo(json_text(document, indent=2) if as_json else shell_text(document))
+    print_json(document) if as_json else click.echo(shell_text(document))
     return 0
 
 
@@ -145,32 +144,20 @@ def _run(wanted: BenchmarkSpecification, as_json: bool) -> int:
             reporter=console,
         )
     if result.interrupted:
-        return _print_interrupted(result, console)
+        for line in result.interruption_lines():
+            console.say(line)
+        return INTERRUPTED
     _print(result, as_json)
     return status_of(result.verdict)
 
 
-def _print_interrupted(result: BenchmarkResult, console: Console) -> int:
-    from wireproof.report.text.watched import lines
-
-    proved = result.proved
-    for line in lines(proved.exit_status, proved.traffic, proved.judgement):
-        console.say(line)
-    console.say(
-        f"{result.prepared.recipe.program} was interrupted;"
-        " what it had printed is above, and nothing is kept."
-    )
-    return INTERRUPTED
-
-
 def _print(result: BenchmarkResult, as_json: bool) -> None:
-    from wireproof.report.json.encode import json_text
     from wireproof.report.text.benchmark import result_text
     from wireproof.report.text.look import Look
 
     document = result.document()
     if as_json:
-        click.echo(json_text(document, indent=2))
+        print_json(document)
     else:
         look = Look.of(sys.stdout, os.environ)
         click.echo(result_text(result.proved.exit_status, document, look))
@@ -178,11 +165,9 @@ def _print(result: BenchmarkResult, as_json: bool) -> None:
 
 def _list(tool: str, as_json: bool) -> int:
     """Every recipe (of one tool), one line each."""
-    from wireproof.report.json.encode import json_text
     from wireproof.report.text.benchmark import recipe_lines
     from wireproof.workflow.benchmark.specification import recipe_documents
 
     recipes = recipe_documents(tool)
-    for line in [json_text(recipes, indent=2)] if as_json else recipe_lines(recipes):
-        click.echo(line)
+    print_json(recipes) if as_json else click.echo("\n".join(recipe_lines(recipes)))
     return 0

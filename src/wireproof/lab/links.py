@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -16,9 +17,17 @@ from wireproof.lab.state import LabState, is_alive
 from wireproof.lab.wire import CONFIG, read_wire_status, wire_obstacle, wire_text
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.model.topology import Fault, Topology
+from wireproof.model.topology import Fault, FaultKind, Topology
 
-__all__ = ["buildable", "chosen_network", "claimed_link", "connect", "replant", "write_wire"]
+__all__ = [
+    "buildable",
+    "chosen_network",
+    "claimed_link",
+    "connect",
+    "fault_in",
+    "replant",
+    "write_wire",
+]
 
 _PATIENCE_S = 5.0
 
@@ -128,3 +137,25 @@ def chosen_network(name: str, topology: Topology, network: str | None) -> str:
             f"lab {name} has the networks {', '.join(networks)}: say which with --network."
         )
     return network or networks[0]
+
+
+def fault_in(
+    name: str,
+    topology: Topology,
+    *,
+    node: str,
+    kind: FaultKind,
+    value: str = "",
+    network: str | None = None,
+    direction: Literal["tx", "rx"] | None = None,
+) -> Fault:
+    """A fault of the lab ``name``; without a direction what the node sends. ``BadInput`` when the
+    network has to be named.
+    """
+    return Fault(
+        node=node,
+        network=chosen_network(name, topology, network),
+        kind=kind,
+        direction="" if kind == "down" else direction or "tx",
+        value=value,
+    )

@@ -7,9 +7,10 @@ from typing import Literal
 
 from wireproof.lab.state import LabState, find_holders, is_alive, read_state, state_root
 from wireproof.lab.wire import read_wire_status
+from wireproof.model.errors import BadInput
 from wireproof.model.lab_status import LabStatus, NodeStatus
 
-__all__ = ["find_labs", "status_of"]
+__all__ = ["find_labs", "labs_called", "status_of"]
 
 
 def find_labs() -> list[LabStatus]:
@@ -17,6 +18,16 @@ def find_labs() -> list[LabStatus]:
     root = state_root()
     folders = sorted(entry for entry in root.iterdir() if entry.is_dir()) if root.is_dir() else []
     return [status_of(folder) for folder in folders]
+
+
+def labs_called(name: str | None) -> list[LabStatus]:
+    """The lab of that name, or all without one. ``BadInput`` when there is none of it."""
+    labs = find_labs()
+    found = [one for one in labs if name in (None, one.name)]
+    if name and not found:
+        known = ", ".join(one.name for one in labs) or "none is up"
+        raise BadInput(f"there is no lab {name!r}: {known}.")
+    return found
 
 
 def _phase(

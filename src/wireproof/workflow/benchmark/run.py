@@ -34,6 +34,7 @@ from wireproof.report.json.benchmark import (
     StepDocument,
 )
 from wireproof.report.json.judgement import JudgedSeries, joined
+from wireproof.report.text.watched import lines
 from wireproof.verdict.external import judge_log
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
@@ -74,6 +75,12 @@ class BenchmarkResult:
     series: list[JudgedSeries]
     verdict: Verdict
     interrupted: bool = False
+
+    def interruption_lines(self) -> list[str]:
+        """What is known of the ports when the user has ended the tool."""
+        proved, program = self.proved, self.prepared.recipe.program
+        said = f"{program} was interrupted; what it had printed is above, and nothing is kept."
+        return [*lines(proved.exit_status, proved.traffic, proved.judgement), said]
 
     def document(self) -> BenchmarkDocument:
         """What ``wireproof run --json`` prints."""

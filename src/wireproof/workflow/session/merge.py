@@ -5,6 +5,7 @@ as one run. Pure.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -128,12 +129,12 @@ def merged_run(runs: Sequence[Run]) -> Run:
     return msgspec.structs.replace(
         begun,
         hosts=[hosts[rank] for rank in sorted(hosts)],
-        points=[point for run in runs for point in run.points],
+        points=list(chain.from_iterable(run.points for run in runs)),
         idle=[idle[rank] for rank in sorted(idle)],
         totals=joined_totals(total for run in runs for total in run.totals),
-        facts=[fact for run in runs for fact in run.facts],
+        facts=list(chain.from_iterable(run.facts for run in runs)),
         floors=list({(one.pattern, one.form): one for run in runs for one in run.floors}.values()),
-        errors=[*(error for run in runs for error in run.errors), *moved],
+        errors=[*chain.from_iterable(run.errors for run in runs), *moved],
         missing=_still_missing(runs),
         close=runs[-1].close,
     )

@@ -29,8 +29,11 @@ def in_a_new_process(script: str) -> str:
 
 
 def test_the_import_loads_nothing_else() -> None:
-    script = "import sys, wireproof; print(*(m for m in sys.modules if 'wireproof' in m or m in"
-    assert in_a_new_process(f"{script} ('click', 'msgspec', 'numpy')))").split() == ["wireproof"]
+    script = (
+        "import sys, wireproof; print(*(m for m in sys.modules"
+        " if m.split('.')[0] in ('wireproof', 'click', 'msgspec', 'numpy')))"
+    )
+    assert in_a_new_process(script).split() == ["wireproof"]
 
 
 def test_every_public_name_is_there() -> None:

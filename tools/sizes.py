@@ -119,8 +119,8 @@ def _limited(tree: Tree, models: list[tuple[str, ...]]) -> list[Row]:
         Row("module lines", slashed(modules), models=models[0]),
         Row("  longest of tests too", str(largest), "<= 600", largest <= 600),
         Row("complexity", slashed(branched), "p90 <= 9", branched[1] <= 9),
-        Row("  highest", str(branched[2]), "<= 15", branched[2] <= COMPLEXITY_LIMIT, held=False),
-        Row("parameters, most", str(most), "<= 7", most <= PARAMETER_LIMIT, held=False),
+        Row("  highest", str(branched[2]), "<= 15", branched[2] <= COMPLEXITY_LIMIT),
+        Row("parameters, most", str(most), "<= 7", most <= PARAMETER_LIMIT),
         Row(
             f"lines over {WIDEST} columns",
             str(wide),

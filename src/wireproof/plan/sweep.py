@@ -25,7 +25,6 @@ def sweep(
     form: Form | None = None,
     window: int = 64,
     formula: Formula = "robust",
-    window_kind: str = "allocate",
     budget_ms: int | None = None,
 ) -> list[Point]:
     """One point per size, all ``pairs`` at once; ids are given by ``numbered``."""
@@ -39,7 +38,6 @@ def sweep(
             form=form or implied,
             window=window,
             formula=formula,
-            window_kind="create" if window_kind == "create" else "allocate",
             budget_ms=budget_ms,
         )
         for size in sizes

@@ -144,15 +144,16 @@ def _group(
     sizes = specification.sizes or default_sizes(pattern, len(ranks), specification.formula)
     if pattern == "congestion":
         return [congestion(size, ranks) for size in sizes]
-    return group_sweep(
+    points = group_sweep(
         pattern,
         sizes,
         ranks,
         order=specification.order or "natural",
-        blocking=not specification.nonblocking,
         window=specification.window,
         formula=specification.formula,
     )
+    blocking = not specification.nonblocking
+    return [msgspec.structs.replace(point, blocking=blocking) for point in points]
 
 
 def _pairs(pattern: Pattern, specification: MeasureSpecification) -> list[Point]:
@@ -168,7 +169,6 @@ def _pairs(pattern: Pattern, specification: MeasureSpecification) -> list[Point]
             form=specification.form or ("latency" if waits else None),
             window=specification.window,
             formula=specification.formula,
-            window_kind=specification.window_kind,
         )
     if not points:
         raise BadInput(
@@ -176,7 +176,13 @@ def _pairs(pattern: Pattern, specification: MeasureSpecification) -> list[Point]
         )
     threads = specification.threads or 1
     return [
-        msgspec.structs.replace(point, threads=threads, partitions=partitions) for point in points
+        msgspec.structs.replace(
+            point,
+            threads=threads,
+            partitions=partitions,
+            window_kind=specification.window_kind,
+        )
+        for point in points
     ]
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from wireproof.instrument.measure import Outcome
 from wireproof.model.finding import Verdict
 from wireproof.model.severity import worst
@@ -51,12 +53,8 @@ class Result:
     def documents(self) -> list[Document]:
         """One document for each part, as ``--json`` prints them."""
         return [
-            document(
-                one.run,
-                one.judgement,
-                one.limits,
-                one.criteria,
-                one.located,
+            msgspec.structs.replace(
+                document(one.run, one.judgement, one.limits, one.criteria, one.located),
                 settings=one.settings,
             )
             for one, _ in self.parts

@@ -170,7 +170,6 @@ def document(
     *,
     seen: Sequence[Flow] | None = None,
     samples: bool = True,
-    settings: Audit | None = None,
 ) -> Document:
     """Everything that was claimed, measured and concluded, without the raw batches. ``seen``: the
     traffic, where it was added up before; ``samples`` False leaves the quantiles out.
@@ -201,7 +200,6 @@ def document(
         if samples
         else [],
         group_results=judgement.groups,
-        settings=settings,
     )
 
 
@@ -229,7 +227,8 @@ def to_json(
     """
     import json
 
-    whole = plain(document(run, judgement, limits, criteria, located, settings=settings))
+    found = document(run, judgement, limits, criteria, located)
+    whole = plain(msgspec.structs.replace(found, settings=settings))
     return escaped(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=True)) + "\n"
 
 

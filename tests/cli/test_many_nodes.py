@@ -135,6 +135,7 @@ def test_a_rank_that_is_killed_costs_its_node_and_a_resume_brings_it_back(
     assert "attempt" in wireproof("resume", out).stderr or len(list(out.glob("run.*"))) >= 2
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_not_there_is_checked_whole_and_never_passes(tmp_path: Path) -> None:
     """Eighty hosts played by the model, records without raw batches: the way from the plan to the
     culprit.

@@ -90,7 +90,8 @@ def test_a_flow_one_way_is_contention_with_its_port_and_rate(build: Build) -> No
     assert all(one["evidence"]["nic"] == "hsn0" for one in told.values())
 
 
-@pytest.mark.parametrize("after", [1.0, pytest.param(3.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [1.0, 3.0])
 def test_a_flow_that_comes_later_blames_nobody(build: Build, after: float) -> None:
     lab = build(4)
     with job(lab, "n2", "n3", 0.4 * LINE, after=after):

@@ -25,6 +25,7 @@ def sealed(out: Path) -> int:
     return frames.read_text(errors="replace").count('"frame":"point"') if frames.is_file() else 0
 
 
+@pytest.mark.slow
 def test_a_port_that_drops_in_the_middle_of_the_screen_is_named(
     build: Build, tmp_path: Path
 ) -> None:

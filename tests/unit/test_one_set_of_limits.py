@@ -378,3 +378,11 @@ def test_one_pair_of_endpoints_need_not_fill_an_efa_device() -> None:
     )
     assert below(judge(run_of(replace(world, patterns=("stream",))))) == {"inconclusive"}
     assert below(judge(run_of(replace(world, patterns=("stream",), efficiency=0.3)))) == {"fail"}
+
+
+def test_a_small_message_may_take_its_time_on_a_slow_line() -> None:
+    """1 KiB takes 0.87 ms at 10 Mb/s: it is not slow to start."""
+    found = bounds_of(claim_from_text("ethernet:0.01", mtu=1500))
+    assert found.most is not None
+    assert found.slow_at(0) == found.slow
+    assert found.slow_at(1024) == pytest.approx(found.slow + 2.5e9 * 1024 / found.most)

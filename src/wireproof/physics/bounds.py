@@ -60,6 +60,12 @@ class Choice:
     lines: tuple[str, ...]
 
 
+_STORED = 2.5
+"""Times that a small message passes a line between two hosts: one to the switch, one from it, and a
+margin.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """Rates in bytes/s of one direction, times in ns.
@@ -104,6 +110,13 @@ class Bounds:
             )
             lines = (*lines, said)
         return chosen.rate, lines
+
+    def slow_at(self, message_bytes: int) -> float:
+        """The time above which half a round trip of a small message is not usual, in ns. On slow
+        links the message takes its time on the line, and once more where a switch stores it.
+        """
+        passing = message_bytes / self.most * 1e9 if self.most else 0.0
+        return self.slow + _STORED * passing
 
     def shortest(self, size: int, crossings: int = 1) -> float:
         """The least time of a waited operation that is no contradiction."""

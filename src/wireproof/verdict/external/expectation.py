@@ -167,16 +167,17 @@ def judge_start(case: Case, bounds: Bounds) -> None:
     ):
         return
     ways = 1 if case.series.traffic == "pingpong" else 2
-    if start.wait_ns <= ways * bounds.slow:
+    usual_ns = ways * bounds.slow_at(start.size)
+    if start.wait_ns <= usual_ns:
         return
     text = (
         f"{short_time(start.wait_ns)} at {size(start.size)}: small messages over {case.kind} "
         "usually take less than "
-        f"{short_time(ways * bounds.slow)}"
+        f"{short_time(usual_ns)}"
     )
     evidence: Evidence = {
         "time_ns": start.wait_ns,
-        "usual_ns": ways * bounds.slow,
+        "usual_ns": usual_ns,
         "size": start.size,
     }
     if over_fabric(bounds.link):

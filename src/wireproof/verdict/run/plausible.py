@@ -192,7 +192,7 @@ class _Scale:
         if not (is_round_trip(self.point.pattern, self.point.form) and alone) or self.size > _SMALL:
             return
         busy = crowded(self.pair)
-        usual = self.bounds.slow * (_CROWDED_SLOW if busy else 1.0)
+        usual = self.bounds.slow_at(self.size) * (_CROWDED_SLOW if busy else 1.0)
         time = self.number.time
         if time.low_ns <= usual:
             return

@@ -143,3 +143,26 @@ def test_the_odd_one_out(tmp_path: Path) -> None:
     assert "7 others" in odd.message
     two = judge_machines(machines[1:3], catalogue(), "throughput", ["firmware"])
     assert not odd_ones(machines[1:3], two, catalogue()), "of two, neither is the odd one"
+
+
+@pytest.mark.parametrize(
+    ("printed", "status"), [("Act: 4  En: 4", "pass"), ("Act: 1  En: 4", "fail")]
+)
+def test_a_link_that_gave_up_lanes_is_judged_by_what_is_active(
+    printed: str, status: str, tmp_path: Path
+) -> None:
+    place = "sos_commands/opa/opainfo"
+    root = lay_out(tmp_path, "haswell-hfi1", {place: f"  LinkWidth      {printed}"})
+    (found,) = audited(root, "throughput", "opa-link-width")
+    assert found.status == status
+
+
+@pytest.mark.parametrize("setting", ["pcie-max-payload", "acs", "relaxed-ordering"])
+def test_what_cannot_be_tied_to_the_adapter_is_unknown(setting: str, tmp_path: Path) -> None:
+    place = "sos_commands/pci/lspci_-vv"
+    text = "MaxPayload 512 bytes\nACSCtl: ReqRedir-\nRlxdOrd+\n"
+    root = lay_out(tmp_path, "eight-gpus", {place: text})
+    assert {one.status for one in audited(root, "throughput", setting)} <= {
+        "unknown",
+        "not-applicable",
+    }

@@ -89,7 +89,7 @@ class Fix(_Data, frozen=True):
     line: str = ""
     takes: Literal["", "link-down", "reload", "session", "reboot", "firmware", "hands"] = ""
     root: bool = True
-    undo: str = "the old value, from the journal"
+    undo: str = "the old value, written back"
 
 
 class Setting(_Data, frozen=True):

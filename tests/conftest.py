@@ -8,6 +8,7 @@ import functools
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -115,6 +116,12 @@ _MISSING: dict[str, Callable[[], str | None]] = {
     "slurm": functools.cache(_missing_slurm),
     "vm": functools.cache(_missing_vm),
 }
+
+
+# A shell that starts the suite in the background has programs ignore Ctrl-C, and whatever a test
+# starts inherits that: the tests that interrupt one would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -25,6 +25,7 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "verdict": {"model", "physics", "analysis", "locate"},
     "audit": {"model", "physics"},
     "lint": {"model", "physics"},
+    "tune": {"model", "physics", "audit"},
     "plan": {"model", "physics"},
     "settings": {"model", "physics", "files"},
     "adapters": {"model", "physics"},
@@ -38,7 +39,7 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "cli": {"*"},
 }
 PYTHON_LAYERS["workflow"] = set(PYTHON_LAYERS) - {"cli"}
-PURE = {"model", "physics", "analysis", "locate", "verdict", "audit", "lint", "plan"}
+PURE = {"model", "physics", "analysis", "locate", "verdict", "audit", "lint", "plan", "tune"}
 PURE_THIRD_PARTY = {"model": {"msgspec"}}
 PURE_THIRD_PARTY_DEFAULT = {"msgspec", "numpy"}
 EFFECTS = {

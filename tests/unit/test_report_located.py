@@ -141,7 +141,7 @@ def test_the_slowest_culprit_is_the_headline() -> None:
             {"detectable": 0.2, "blames": []},
             "20 % or more would have been found (noise of one sample 1.0 %), which",
         ),
-        ({"blames": []}, "nobody stands out"),
+        ({"blames": []}, "no node stands out"),
         (
             {
                 "metric": "hrt",

@@ -296,11 +296,11 @@ ADAPTERS = (
     ),
     Adapter(
         "unknown",
-        "a driver that nobody knows, with RDMA",
+        "an unknown driver with RDMA",
         (_roce("acme_nic", "acme_0", *port_data(RDMA, "function")),),
         "hsn0",
         _BOTH,
-        "made up: the unit of its counters is not known to anybody",
+        "made up: the unit of its counters is not known",
         fast="rdma",
         known=False,
     ),

@@ -36,7 +36,7 @@ def deliver(result: Result, *, as_json: bool) -> int:
         return INTERRUPTED
     status = status_of(result.verdict)
     if status != status_of("fail") and result.ended("disk-full"):
-        say("the disk was full before all was measured: what is told above is not the whole.")
+        say("the disk was full before all was measured: what is printed above is not complete.")
         return CouldNotMeasure.exit_status
     return status
 

@@ -119,7 +119,7 @@ def _agreed(mended: Mended, wanted: _Wanted) -> bool:
     if wanted.yes:
         return True
     if not sys.stdin.isatty():
-        say(f"{shown} is not written: nobody can be asked here, --yes writes without asking.")
+        say(f"{shown} is not written: there is no terminal to ask on, --yes writes without asking.")
         return False
     return click.confirm(f"Write {shown}?", default=False, err=True)
 

@@ -40,7 +40,7 @@ OPTIONS: list[click.Parameter] = [
     text("--launcher", "ssh|PATH", "how other hosts are reached.", default=None),
     text("--mpi", "PATH|NAME", "MPI: a path, or mpich, intel, openmpi, debian-mpich."),
     file("--program", "the program, or a folder above it."),
-    choice("--fabric", FABRICS, "what the MPI is told to use."),
+    choice("--fabric", FABRICS, "what the MPI is set to use."),
     text(
         "--nic",
         "NAME",

@@ -141,7 +141,7 @@ def _which(section: Section) -> Answer:
         return Answer(question, ", ".join(named[:3]) + more, "", decisive[0].severity)
     if section.judgement.verdict == "pass":
         return Answer(question, "None stands out", "", "pass")
-    return Answer(question, "Cannot be told", "", "inconclusive")
+    return Answer(question, "Cannot be determined", "", "inconclusive")
 
 
 def _why(section: Section) -> Answer:

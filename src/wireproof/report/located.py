@@ -95,7 +95,7 @@ def _silence(located: Located) -> str:
     least, wanted = located.detectable, located.practical
     noise = f"noise of one sample {_share(located.noise)}"
     if located.samples <= 0:
-        return "There is no sample: nobody is known to be slow, and nobody to be good."
+        return "There is no sample: no node is known to be slow, and none to be good."
     if not math.isfinite(least):
         return f"No slowdown, however large, would have been found reliably ({noise})."
     enough = (

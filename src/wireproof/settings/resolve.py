@@ -119,7 +119,7 @@ DECLARED: dict[str, Declared] = {
     "fabric": Declared(
         _one_of("tcp", "verbs", "psm3", "psm2", "mlx", "opx", ""),
         "",
-        "provider that the MPI is told to use",
+        "provider that the MPI is set to use",
     ),
     "launcher": Declared(
         _text, "", "how other hosts are reached: ssh or the path of an agent", LAUNCHER_NAMES

@@ -278,8 +278,8 @@ def _alone(session: Session) -> list[tuple[Session, Target]]:
     shm = dataclasses.replace(
         session,
         title="shared memory of this machine",
-        lead="Two ranks on one machine: this is what memory does, so that a wire can be told from"
-        " it.",
+        lead="Two ranks on one machine: this is what memory does, so that a wire can be"
+        " distinguished from it.",
     )
     loopback = dataclasses.replace(
         session,

@@ -84,7 +84,7 @@ def _notes(run: Run, point: SeriesPoint | None, streams: bool) -> list[str]:
     if run.average is not None and run.average[1] != "1":
         notes.append(f"bursts of {run.average[1]} messages: the time is that of a burst")
     if streams:
-        notes.append("the sender's own count: nobody counted what arrived")
+        notes.append("the sender's own count: what arrived was not counted")
     return notes
 
 

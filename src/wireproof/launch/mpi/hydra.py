@@ -76,7 +76,7 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
     if request.crowded and request.shares_memory:
         environment = {**CROWDED, **environment}
         notes.append(
-            f"{request.size} ranks on {request.cores} cores: MPICH was told to yield between polls"
+            f"{request.size} ranks on {request.cores} cores: MPICH is set to yield between polls"
         )
     elif request.crowded:
         notes.append(

@@ -27,7 +27,7 @@ def intel(request: LaunchRequest) -> LaunchCommand:
     """The engine under Intel MPI (oneAPI or the ``impi-rt`` wheel)."""
     environment = {**library_path(request), **dict(request.extra), **_settings(request)}
     crowded = (
-        f"{request.size} ranks on {request.cores} cores: Intel MPI was told to yield and not to pin"
+        f"{request.size} ranks on {request.cores} cores: Intel MPI is set to yield and not to pin"
     )
     argv = hydra_argv(request, environment, intel_nic, request.rank_argv)
     notes = (crowded,) if request.crowded else ()

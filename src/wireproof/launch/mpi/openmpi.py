@@ -128,7 +128,7 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
     ]
     argv += ["--wdir", request.folder] if request.folder else []
     argv += _placement(request, request.rank_argv)
-    notes = [f"{request.size} ranks on {request.cores} cores: Open MPI was told to yield when idle"]
+    notes = [f"{request.size} ranks on {request.cores} cores: Open MPI is set to yield when idle"]
     return request.started(
         f"open-mpi-{major}",
         argv,

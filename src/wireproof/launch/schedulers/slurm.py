@@ -136,7 +136,7 @@ def slurm(request: LaunchRequest) -> LaunchCommand:
     words = request.rank_argv
     if request.meet:
         words = [*request.prefix, str(request.engine.path), "run", "--meet", request.meet]
-    crowded = f"{request.size} ranks on {request.cores} cores: they were told to yield"
+    crowded = f"{request.size} ranks on {request.cores} cores: they are set to yield"
     return LaunchCommand(
         argv=(*_srun_argv(request, plugin), *words),
         environment=_srun_environment(request, family),

@@ -274,7 +274,7 @@ RULES: tuple[Rule, ...] = (
         "The listing names a default that the driver has not.",
         "hdrq_entsize starts as 32 (128 bytes), though modinfo's text calls 16 (64 bytes) the "
         "default; max_mtu now "
-        "starts as 10240, not 8192: who compares with the text sees a change that nobody made.",
+        "starts as 10240, not 8192: a comparison with the text shows a change that was not made.",
         "the value that /sys/module/hfi1/parameters shows without any options line",
         "hfi1 driver 0.9 and 10.11: modinfo against /sys/module/hfi1/parameters",
         _COMMANDS,

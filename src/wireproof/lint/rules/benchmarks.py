@@ -82,7 +82,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "iperf3-both-sides",
-        "iperf3 is told to be server and client at once.",
+        "iperf3 is started as server and client at once.",
         "It stops: 'cannot be both server and client'.",
         "iperf3 -s on one node, iperf3 -c HOST on the other",
         "iperf3(1)",

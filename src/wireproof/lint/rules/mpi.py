@@ -182,8 +182,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "no-fabric-selection",
         "Nothing says which fabric Intel MPI is to use.",
-        "It takes what it finds: with several networks nobody knows which one the number belongs "
-        "to.",
+        "It takes what it finds: with several networks it is not known which one the number "
+        "belongs to.",
         "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth1 (or FI_PROVIDER psm2, "
         "psm3, mlx)",
         "Intel MPI developer reference, FI_PROVIDER; libfabric fi_provider(7)",

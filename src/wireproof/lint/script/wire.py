@@ -244,7 +244,7 @@ def first_two(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _pairs_first_two(launch: Launch) -> bool:
-    """IMB-MPI1's PingPong, which pairs ranks 0 and 1 unless it is told otherwise."""
+    """IMB-MPI1's PingPong, which pairs ranks 0 and 1 unless an option says otherwise."""
     texts = {word.text.lower() for word in launch.program[1:]}
     if not launch.benchmark.startswith("IMB-MPI1") or not texts & {"pingpong", "pingping"}:
         return False

@@ -60,7 +60,7 @@ def _story(story: Story) -> list[str]:
 
 def _culprits(story: Story) -> list[str]:
     if not story.culprits:
-        return ["  nobody stands out"]
+        return ["  no node stands out"]
     lines = [line for culprit in story.culprits[:MOST_LINES] for line in _culprit(culprit)]
     left = len(story.culprits) - MOST_LINES
     return (

@@ -131,7 +131,7 @@ _CAUSES = """\
 # Causes
 
 Whoever is found slow gets the causes that counters, facts and sentinels speak for, the likeliest
-first. "Other nodes" are up to 64 that nobody blames. A cause is never said without something seen,
+first. "Other nodes" are up to 64 that are not blamed. A cause is never said without something seen,
 and its confidence is a judgement of ours, not a measured frequency. Below a switch a cause must
 hold for half of its nodes.
 """

@@ -57,7 +57,7 @@ next: Look whether the node is up and reachable, then run wireproof resume, or l
   good nodes.
 
 # nothing-screened: There is nothing to compare
-means: The sweep gave no sample, so that nobody is known to be slow and nobody is known to be good.
+means: The sweep gave no sample, so no node is known to be slow and none is known to be good.
 detected: No sample at all, or no node with one.
 next: Read the other findings: the measurement itself failed.
 

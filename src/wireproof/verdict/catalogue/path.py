@@ -18,7 +18,7 @@ next: Place one rank per host (-ppn 1, --map-by node; under Slurm --ntasks-per-n
 # one-kernel: The hosts are namespaces of one machine
 means: The hosts have one boot id and different network namespaces: what lies between them is
   virtual, whatever the counters say about its path.
-detected: Ranks with one boot id in different network namespaces, and nobody said that they are
+detected: Ranks with one boot id in different network namespaces, and they were not declared
   virtual.
 next: For nodes that are virtual on purpose give --lab NAME or --virtual; else find out why the
   hosts are one machine.
@@ -157,7 +157,7 @@ detected: The run claims no link, and every claimed port states its rate.
 next: Nothing; give --link to hold the run against what was bought.
 
 # unproven-too-few-bytes: Too few bytes to prove the path
-means: The point moved so little that its payload cannot be told from other traffic.
+means: The point moved so little that its payload cannot be separated from other traffic.
 detected: Payload (and headers of a ping-pong) below criteria.min_payload_bytes in each direction.
 next: Give the point a longer budget or more iterations.
 
@@ -194,7 +194,7 @@ means: The null and model transports test the instrument itself; they move nothi
 detected: The engine opened transport null or model.
 next: Choose --transport mpi or tcp.
 
-# placement-unknown: The machines could not be told apart
+# placement-unknown: The machines could not be distinguished
 means: No boot id was readable on a host; the counters alone must prove the path.
 detected: The boot id of a rank's machine is empty.
 next: Make /proc/sys/kernel/random/boot_id readable.

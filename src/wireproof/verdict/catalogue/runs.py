@@ -110,8 +110,8 @@ next: Nothing is wrong; tune the switch point only with measured benefit.
 ## faults
 
 # payload-unchecked: The payload was not looked at
-means: The numbers are of messages whose content nobody compared: a library that moves nothing would
-  be as quick.
+means: The numbers are of messages whose content was not compared: a library that moves nothing
+  would be as quick.
 detected: The engine's own mark: no seeded payload was exchanged after the timing.
 next: Measure again with a transport and pattern whose payload is checked.
 

@@ -92,7 +92,7 @@ next: Run longer (-i, -iter, -t), or read more often (--interval 20ms); then the
   than an interval.
 
 # traffic-no-number: There is nothing to hold the traffic against
-means: The command printed no result that is known here; its traffic is told, and proves nothing
+means: The command printed no result that is known here; its traffic is reported, and proves nothing
   about a number.
 detected: No table of a known benchmark in the output or in the files given with --results.
 next: Let the program print its usual table; for files use --results FILE.

@@ -74,7 +74,7 @@ def _both_directions(
     def in_direction(direction: Direction, need: float) -> Sighting:
         due = Due(need, need, _most(ctx, point, crossing, need), math.inf)
         if ledger is None or (nic is None and ctx.claims_a_nic(rank)):
-            return blindly(rank, name, direction, due, ctx.criteria, "nobody read its counters")
+            return blindly(rank, name, direction, due, ctx.criteria, "its counters were not read")
         return look(ledger, rank, name, direction, due, ctx.criteria)
 
     return in_direction("tx", crossing.tx), in_direction("rx", crossing.rx)

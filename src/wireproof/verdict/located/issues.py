@@ -36,7 +36,7 @@ def located_issues(located: Located) -> list[Issue]:
     """
     if not has_samples(located):
         text = (
-            f"no sample of {_WHAT[located.metric]}: nobody is known to be slow, and nobody to be "
+            f"no sample of {_WHAT[located.metric]}: no node is known to be slow, and none to be "
             "good"
         )
         return [

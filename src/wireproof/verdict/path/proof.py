@@ -140,7 +140,7 @@ class _Desk:
         due = dataclasses.replace(self._due(rank, direction), own=self._need(pair, rank, direction))
         if ledger is None or (nic is None and self.ctx.claims_a_nic(rank)):
             remark = (
-                "nobody read its counters" if ledger is None else "the claimed NIC is not there"
+                "its counters were not read" if ledger is None else "the claimed NIC is not there"
             )
             return blindly(rank, name, direction, due, self.ctx.criteria, remark)
         return look(ledger, rank, name, direction, due, self.ctx.criteria)

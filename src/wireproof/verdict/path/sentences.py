@@ -73,7 +73,7 @@ _SENTENCES = {
         "it left"
     ),
     "identity-shared": (
-        "both hosts state one identity, and each one's port saw it: they cannot be told apart"
+        "both hosts state one identity, and each one's port saw it: they cannot be distinguished"
     ),
     "unproven-no-counters": (
         "the claimed port's counters cannot be read{remark}, so the path is not proven"
@@ -95,7 +95,9 @@ _SENTENCES = {
     "rival-port": (
         "another port carried enough to have been the one ({others}), so the path is not proven"
     ),
-    "unproven-too-few-bytes": "too little to be told from other traffic, so the path is not proven",
+    "unproven-too-few-bytes": (
+        "too little to separate from other traffic, so the path is not proven"
+    ),
     "counter-wrapped": (
         "a counter was reset, stands at its end or passed it{remark}, so the path is not proven"
     ),

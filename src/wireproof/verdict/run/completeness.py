@@ -183,8 +183,8 @@ def _crowding(ctx: Context) -> list[Issue]:
 
 
 def _namespaces(ctx: Context) -> list[Issue]:
-    """Claimed hosts that are network namespaces of one kernel, and nobody said so: their wire is
-    virtual at best.
+    """Claimed hosts that are network namespaces of one kernel, and not declared virtual: their wire
+    is virtual at best.
     """
     if ctx.virtual or not ctx.run.claim.wire:
         return []

@@ -65,7 +65,7 @@ def payload_issues(
         text = f"{where}: the payload arrived changed"
         return [Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0)]
     if integrity == "unchecked" and checkable:
-        text = f"{where}: nobody looked whether the payload arrived as it was sent"
+        text = f"{where}: it was not checked whether the payload arrived as it was sent"
         return [Issue("payload-unchecked", "inconclusive", who, text, point=point.id)]
     return []
 

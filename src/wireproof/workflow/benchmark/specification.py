@@ -68,7 +68,7 @@ class BenchmarkSpecification:
 
     @property
     def path(self) -> str:
-        """What ``judge --path`` would be given for the results: the fabric that the MPI was told to
+        """What ``judge --path`` would be given for the results: the fabric that the MPI was set to
         use, or what the tool itself uses.
         """
         return _path_of(self.fabric, self.recipe)

@@ -52,7 +52,7 @@ def job_request(options: JobOptions) -> JobRequest:
         raise BadInput("--slurm needs -N (how many nodes), or --nodelist (which).")
     hosts = parse_hosts(named) if named else ()
     if (nodes or len(hosts)) == 1:
-        raise BadInput("one node has nobody to talk to: ask for two or more with -N.")
+        raise BadInput("one node has no partner: ask for two or more with -N.")
     limit, wait, exclude = options["job_time"], options["job_wait"], options["job_exclude"]
     return JobRequest(
         nodes=nodes or len(hosts),

@@ -129,7 +129,7 @@ def _named(asked: TargetSpecification) -> Target:
         return this_machine(asked.link)
     if len(asked.hosts) == 1:
         raise BadInput(
-            f"one host ({asked.hosts[0]}) has nobody to talk to: give two or more, or none for this"
+            f"one host ({asked.hosts[0]}) has no partner: give two or more, or none for this"
             " machine alone."
         )
     found = lab_of(asked.hosts, asked.lab, asked.launcher)
@@ -167,7 +167,7 @@ def allocated(asked: TargetSpecification, allocation: Allocation) -> Target:
         )
     if len(hosts) < 2:
         raise BadInput(
-            f"{job} has one node ({hosts[0]}), which has nobody to talk to: ask for two or more, or"
+            f"{job} has one node ({hosts[0]}), which has no partner: ask for two or more, or"
             " give --scheduler none for this machine alone."
         )
     found = lab_of(hosts, asked.lab, asked.launcher)

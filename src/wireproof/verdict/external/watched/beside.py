@@ -72,7 +72,7 @@ def troubles(traffic: Traffic) -> list[Reason]:
                 reason("traffic-drops", text, {"host": host.host, **host.drops}, "warning")
             )
         if host.pauses:
-            text = f"{host.host} was told to pause or told others: {_listed(host.pauses)}."
+            text = f"{host.host} was asked to pause or asked others: {_listed(host.pauses)}."
             found.append(reason("traffic-pauses", text, {"host": host.host, **host.pauses}, "note"))
     return found
 

@@ -144,7 +144,7 @@ class _Judged:
         return (proof, reasons) if proof != "on-wire" or doubt is None else ("unproven", [doubt])
 
     def _by_rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
-        """The rows account for too little to be told from the start of the programs: the printed
+        """The rows account for too little to separate from the start of the programs: the printed
         rate has to speak.
         """
         rate = None if claims.counted else claims.rate_bytes_per_s
@@ -192,7 +192,7 @@ class _Judged:
         text = (
             f"the printed rows account for {volume(wanted)} at least; below "
             f"{volume(2 * START_UP_BYTES)} that"
-            " cannot be told from the start of the programs."
+            " cannot be separated from the start of the programs."
         )
         return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
 

@@ -68,7 +68,7 @@ CPP_LAYERS: dict[str, set[str]] = {
     "plan": {"base"},
     "record": {"base", "plan"},
     "witness": {"base"},
-    "facts": {"base", "plan"},  # it answers the requests that a plan names
+    "facts": {"base", "plan", "host"},  # it answers the requests that a plan names
     "host": {"base"},
     "sentinel": {"base"},
     "node": {"base"},

@@ -14,6 +14,7 @@
 #include "base/bounded_file.hpp"
 #include "base/tree.hpp"
 #include "facts/command.hpp"
+#include "facts/interfaces.hpp"
 
 namespace wireproof::facts {
 namespace {
@@ -148,16 +149,23 @@ Fact not_run(const FactRequest& request) {
   return fact;
 }
 
+void read_into(Mailbox& mailbox, const FactRequest& request, const Tree& tree) {
+  if (request.path == kInterfaces) {
+    mailbox.post(read_interfaces(tree));
+  } else if (shows_others(tree, request)) {
+    for (Fact& fact : from_kernel(request)) mailbox.post(std::move(fact));
+  } else if (request.kind == FactRequest::Kind::glob) {
+    read_glob(tree, request, mailbox);
+  } else {
+    mailbox.post(read_file(tree, request.path, request.limit_bytes));
+  }
+}
+
 std::vector<Fact> read_with_deadline(const FactRequest& request, const std::string& root) {
   const auto deadline = Clock::now() + std::chrono::milliseconds(request.timeout_ms);
   const auto mailbox = std::make_shared<Mailbox>();
   std::thread([request, root, mailbox] {
-    const Tree tree(root);
-    if (request.kind == FactRequest::Kind::glob) {
-      read_glob(tree, request, *mailbox);
-    } else {
-      mailbox->post(read_file(tree, request.path, request.limit_bytes));
-    }
+    read_into(*mailbox, request, Tree(root));
     const std::lock_guard guard(mailbox->lock);
     mailbox->finished = true;
     mailbox->arrived.notify_all();

@@ -34,7 +34,9 @@ struct Fact {
 /// even on a hung file system: the thread that hangs there is left behind.
 inline constexpr std::size_t kMaxMatches = 1024;
 /// Below another `root` than "/", only files of that folder are read (base/tree.hpp) and no command
-/// is run: it would tell of this machine.
+/// is run: it would tell of this machine. The path "interfaces" asks for the list of the network
+/// interfaces (facts/interfaces.hpp); where /sys is another network namespace's, /sys/class/net is
+/// answered by the kernel instead.
 std::vector<Fact> collect(const FactRequest& request, const std::string& root = "/");
 
 /// One `fact` frame without its end of line; `text` goes through the JSON writer, so bytes that are

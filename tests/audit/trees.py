@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["MACHINES", "lay_out"]
+from wireproof.audit.facts import HostFacts
+from wireproof.model.record import FactFrame
+
+__all__ = ["MACHINES", "facts_of", "lay_out"]
 
 
 def _cpu(vendor: str, family: int, model: int, stepping: int = 2, flags: str = "fpu vme") -> str:
@@ -188,3 +191,12 @@ def lay_out(folder: Path, machine: str, changes: Mapping[str, str | None] | None
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text + "\n", encoding="utf-8")
     return folder
+
+
+def facts_of(texts: Mapping[str, str], host: str = "n1") -> HostFacts:
+    """Files that were read, as one host's facts."""
+    frames = [
+        FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+        for path, text in texts.items()
+    ]
+    return HostFacts.of(host, frames)

@@ -7,19 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.machine import Machine
-from wireproof.model.setting import AuditResult
+from wireproof.model.setting import AuditResult, Setting
 
 __all__ = ["odd_ones"]
 
 _LEAST = 3
 """Hosts of one kind, below which none is the odd one."""
+_SHOWN = 4
+"""Hosts that a sentence names."""
 _KIND = ("host.cpu", "host.fabrics", "host.virtual", "host.gpus")
 
 
 def odd_ones(
     machines: Sequence[Machine], results: Iterable[AuditResult], catalogue: Catalogue
 ) -> list[AuditResult]:
-    """A result for each host, interface or port whose value is not that of most of its kind."""
+    """A result for each host, interface or port whose value is not that of most of its kind, or not
+    that of the other end.
+    """
     kinds = {
         machine.facts.host: repr([machine.names.get(name) for name in _KIND])
         for machine in machines
@@ -33,24 +37,34 @@ def odd_ones(
 
 
 def _odd(group: Sequence[AuditResult], catalogue: Catalogue) -> list[AuditResult]:
-    """Those that differ, where more than half agree."""
+    """Those that differ where more than half agree; all, where both ends of a path have to agree
+    and no value is that of most.
+    """
     counts = Counter(one.seen for one in group)
     (usual, many), *others = counts.most_common()
-    if len(group) < _LEAST or not others or many <= len(group) / 2:
-        return []
     setting = catalogue.entries[group[0].id].setting
-    return [
-        AuditResult(
-            id=one.id,
-            host=one.host,
-            status="fail",
-            instance=one.instance,
-            seen=one.seen,
-            wanted=f"{usual}, as on {many} others",
-            message=f"{setting.title}: differs from {many} others of its kind",
-            evidence=one.evidence,
-            expected_effect=setting.effect,
-        )
-        for one in group
-        if one.seen != usual
-    ]
+    if others and len(group) >= _LEAST and many > len(group) / 2:
+        message = f"differs from {many} others of its kind"
+        wanted = f"{usual}, as on {many} others"
+        return [_differing(one, setting, wanted, message) for one in group if one.seen != usual]
+    if not others or not setting.ends:
+        return []
+    by_host = ", ".join(f"{one.seen} on {one.host}" for one in group[:_SHOWN])
+    message = f"the ends of a path differ: {by_host}"
+    return [_differing(one, setting, "the same on both ends", message) for one in group]
+
+
+def _differing(one: AuditResult, setting: Setting, wanted: str, message: str) -> AuditResult:
+    return AuditResult(
+        id=one.id,
+        host=one.host,
+        status="fail",
+        instance=one.instance,
+        seen=one.seen,
+        wanted=wanted,
+        message=f"{setting.title}: {message}",
+        evidence=one.evidence,
+        expected_effect=setting.effect,
+        fix=one.fix,
+        undo=one.undo,
+    )

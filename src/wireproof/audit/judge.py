@@ -109,7 +109,7 @@ class _Judge:
         setting = entry.setting
         applies = entry.applies.holds(self._lookup(instance, UNKNOWN))
         if applies is False:
-            why = f"it counts where {entry.applies.text}"
+            why = _why_not(entry, instance)
             return self._made(setting, instance, "not-applicable", why)
         reading = reading_of(self.machine, entry, instance, self._lookup(instance, UNKNOWN))
         if isinstance(reading.value, Unknown):
@@ -166,6 +166,16 @@ def instances_of(machine: Machine, entry: Entry) -> list[Instance]:
         case "each":
             return _each(machine, entry.setting)
     return [_WHOLE]
+
+
+def _why_not(entry: Entry, instance: Instance) -> str:
+    """Why a condition is not met: for people where it asks for an adapter, else as it stands."""
+    names = instance.names
+    if names.get("nic.device", True) or "nic.device" not in entry.applies.names:
+        return f"it counts where {entry.applies.text}"
+    below = names.get("nic.lower")
+    where = f"; {', '.join(below)} below it has" if isinstance(below, list) and below else ""
+    return f"{instance.label} ({names['nic.kind']}) has no adapter of its own{where}"
 
 
 def _verdict(setting: Setting, holds: bool | None, profile: Profile) -> tuple[Status, str]:

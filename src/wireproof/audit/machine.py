@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import Answer, HostFacts
+from wireproof.audit.interfaces import (
+    INTERFACES,
+    audited,
+    interface_kind,
+    is_real,
+    names_of,
+    rate_of,
+)
 from wireproof.audit.values import cpu_list
+from wireproof.model.record import Nic
 
 __all__ = ["GLOBS", "HOST_FILES", "NAMES", "Instance", "Machine", "machine_of"]
 
@@ -27,6 +36,7 @@ HOST_FILES = (
     "/sys/devices/system/cpu/online",
     "/sys/devices/system/node/online",
     "/proc/modules",
+    INTERFACES,
 )
 GLOBS = (
     "/sys/class/net/*/device/uevent",
@@ -59,8 +69,14 @@ NAMES = {
     "host.rate": "the fastest port's Gb/s",
     "host.gpus": "GPUs with a driver",
     "nic.name": "the interface",
+    "nic.kind": "ethernet, ipoib, bond, vlan, bridge, macvlan, ipvlan, veth, tun ...",
+    "nic.device": "whether it is an adapter's own, not a virtual one",
     "nic.driver": "its driver",
-    "nic.rate": "Gb/s",
+    "nic.rate": "Gb/s; of a virtual one those of the adapters that it stands on, else not known",
+    "nic.mtu": "its MTU",
+    "nic.lower": "the interfaces that it stands on: a bond's members, a VLAN's parent",
+    "nic.lower_mtu": "the smallest MTU of those",
+    "nic.master": "the bond or bridge that it is a member of",
     "nic.ipoib": "whether it is IP over InfiniBand or Omni-Path",
     "nic.rdma": "whether it has an RDMA device",
     "nic.numa": "its NUMA node, -1 where the firmware does not say",
@@ -85,8 +101,6 @@ _AMD = (
     (0x1A, 0x00, "turin"),
 )
 """Family, least model, name; the first that fits."""
-_INFINIBAND = "32"
-"""ARPHRD_INFINIBAND of if_arp.h."""
 _ARM = {"0x41": "neoverse", "0x48": "kunpeng", "0x46": "a64fx", "0x4e": "grace"}
 
 
@@ -196,26 +210,42 @@ def _driver(facts: HostFacts, uevent: str) -> Value:
 
 
 def _nics(facts: HostFacts) -> list[Instance]:
-    """Interfaces of an adapter: those with a device."""
-    found = []
+    """The interfaces to audit with their names."""
     with_rdma = {
         path.split("/")[7] for path in facts.matching("/sys/class/infiniband/*/device/net/*/mtu")
     }
-    for path in facts.matching("/sys/class/net/*/device/uevent"):
-        name = path.split("/")[4]
-        folder = f"/sys/class/net/{name}"
-        speed = _text(facts, f"{folder}/speed")
-        numa = _text(facts, f"{folder}/device/numa_node")
-        names: dict[str, Value] = {
-            "nic.name": name,
-            "nic.driver": _driver(facts, path),
-            "nic.rate": int(speed) / 1000 if speed.isdigit() else UNKNOWN,
-            "nic.ipoib": _text(facts, f"{folder}/type") == _INFINIBAND,
-            "nic.rdma": name in with_rdma,
-            "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
-        }
-        found.append(Instance(name, {"nic": name}, names))
-    return found
+    nics = audited(facts)
+    rates = {one.name: _speed(one.name, facts) for one in nics if is_real(one)}
+    return [
+        Instance(
+            one.name,
+            {"nic": one.name},
+            {
+                **names_of(one, facts, nics),
+                **_of_adapter(one, facts),
+                "nic.rate": rate_of(one, rates),
+                "nic.rdma": one.name in with_rdma,
+            },
+        )
+        for one in nics
+    ]
+
+
+def _speed(name: str, facts: HostFacts) -> Value:
+    speed = _text(facts, f"/sys/class/net/{name}/speed")
+    return int(speed) / 1000 if re.fullmatch(r"\d{1,9}", speed, re.ASCII) else UNKNOWN
+
+
+def _of_adapter(one: Nic, facts: HostFacts) -> dict[str, Value]:
+    """What an adapter's own files say of its interface."""
+    folder = f"/sys/class/net/{one.name}"
+    numa = _text(facts, f"{folder}/device/numa_node")
+    driver = _driver(facts, f"{folder}/device/uevent")
+    return {
+        "nic.driver": one.driver or UNKNOWN if driver is UNKNOWN else driver,
+        "nic.ipoib": interface_kind(one, facts) == "ipoib",
+        "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
+    }
 
 
 def _rdma_ports(facts: HostFacts) -> list[Instance]:
@@ -238,8 +268,9 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
 def _fabric(
     nics: tuple[Instance, ...], rdma: tuple[Instance, ...], facts: HostFacts
 ) -> dict[str, Value]:
-    drivers = [one.names["rdma.driver"] for one in rdma] + [one.names["nic.driver"] for one in nics]
-    rates = [one.names["rdma.rate"] for one in rdma] + [one.names["nic.rate"] for one in nics]
+    own = [one for one in nics if one.names["nic.device"]]
+    drivers = [one.names["rdma.driver"] for one in rdma] + [one.names["nic.driver"] for one in own]
+    rates = [one.names["rdma.rate"] for one in rdma] + [one.names["nic.rate"] for one in own]
     known = [rate for rate in rates if isinstance(rate, (int, float))]
     gpus = facts.matching("/sys/bus/pci/drivers/nvidia/*/numa_node")
     return {

@@ -94,8 +94,9 @@ class Fix(_Data, frozen=True):
 
 class Setting(_Data, frozen=True):
     """One entry. ``good``: condition for each profile, ``any`` for those not named; ``wanted`` says
-    it for people. ``alike``: hosts of one kind should agree. ``documents``: the tuning documents
-    that name it. `audit.machine` lists the names that conditions may use.
+    it for people. ``alike``: hosts of one kind should agree. ``ends``: both ends of a path must,
+    whichever is right. ``documents``: the tuning documents that name it. `audit.machine` lists the
+    names that conditions may use.
     """
 
     id: str
@@ -113,6 +114,7 @@ class Setting(_Data, frozen=True):
     good: dict[str, str] = msgspec.field(default_factory=dict)
     wanted: dict[str, str] = msgspec.field(default_factory=dict)
     alike: bool = False
+    ends: bool = False
     effect: Effect = msgspec.field(default_factory=lambda: Effect(on="none"))
     fix: Fix | None = None
     needs: tuple[str, ...] = ()

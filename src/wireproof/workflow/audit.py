@@ -14,6 +14,7 @@ from pathlib import Path
 from wireproof.audit.alike import odd_ones
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_interfaces
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.interfaces import CHOSEN
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import machine_of
 from wireproof.audit.waivers import Waiver, waived, waivers_of
@@ -162,10 +163,21 @@ def _of_target(
     argv_of = {host: reach(target, host if target.hosts else "", engine) for host in hosts}
     if len(hosts) > 1:
         reporter.say(f"reading {len(wanted)} places on {len(hosts)} hosts")
-    answers = _with_interfaces(collect(argv_of, wanted), argv_of, known)
+    chosen = _chosen(target)
+    found = [
+        dataclasses.replace(one, frames=(*one.frames, *chosen)) if one.frames else one
+        for one in collect(argv_of, wanted)
+    ]
+    answers = _with_interfaces(found, argv_of, known)
     if len(hosts) > 1 or not is_here(hosts[0]):
         return answers
     return [dataclasses.replace(one, frames=(*one.frames, _job(environment))) for one in answers]
+
+
+def _chosen(target: Target) -> list[FactFrame]:
+    """The interfaces that the target names, as a fact: a snapshot is judged alike."""
+    names = "\n".join(sorted({name for name in target.nics if name}))
+    return [FactFrame(rank=0, kind="file", status="ok", path=CHOSEN, text=names)] if names else []
 
 
 def _job(environment: Mapping[str, str]) -> FactFrame:

@@ -1,0 +1,137 @@
+"""Which interfaces of a host are audited, and what conditions may ask of them. Pure.
+
+Those of an adapter always. A virtual one (VLAN, bond, bridge, IPoIB child, macvlan, veth, tun)
+where it may carry the fabric: it is chosen, or it is up with an address and no container's or
+hypervisor's own; and whatever such a one stands on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from wireproof.audit.expression import UNKNOWN, Value
+from wireproof.audit.facts import HostFacts
+from wireproof.model.record import Nic
+
+__all__ = ["CHOSEN", "INTERFACES", "audited", "interface_kind", "is_real", "names_of", "rate_of"]
+
+INTERFACES = "interfaces"
+"""The fact that lists a host's interfaces, as the engine finds them."""
+CHOSEN = "chosen-interfaces"
+"""The fact that names the interfaces that the audit was asked for, one a line."""
+_NOISE = re.compile(
+    r"docker\d*|br-[0-9a-f]{12}|virbr\d+(-nic)?|vnet\d+|vmnet\d+|lxc\w*|lxdbr\d+|podman\d+|cni\w*"
+    r"|cali\w+|tunl0|flannel\S*|cilium\S*|weave|kube-\S+|nodelocaldns|veth[0-9a-f]{6,8}|ifb\d+"
+)
+"""Names that container engines and hypervisors give to what they make."""
+_NOT_FABRIC = {"dummy", "ifb", "nlmon", "wireguard", "gre", "sit", "ipip"}
+_UP = {"up", "unknown"}
+"""Drivers of tun and of some bridges never say more than "unknown"."""
+
+
+def audited(facts: HostFacts) -> list[Nic]:
+    """The interfaces to audit, by name; those that only files name, without what they stand on."""
+    listed = {one.name: one for one in _listed(facts)}
+    chosen = set((facts.file(CHOSEN).text or "").split())
+    addressed = any(one.address for one in listed.values())
+    found = {
+        name
+        for name, one in listed.items()
+        if is_real(one) or name in chosen or _may_carry(one, addressed)
+    }
+    for path in facts.matching("/sys/class/net/*/device/uevent"):
+        name = path.split("/")[4]
+        found.add(name)
+        listed.setdefault(name, Nic(name=name))
+    _add_lower(found, listed)
+    return [listed[name] for name in sorted(found)]
+
+
+def _listed(facts: HostFacts) -> list[Nic]:
+    """As the engine found them; RDMA ports without an interface are none."""
+    text = facts.file(INTERFACES).text
+    try:
+        nics = msgspec.json.decode(text, type=list[Nic]) if text else []
+    except msgspec.DecodeError:
+        return []
+    return [one for one in nics if one.rdma is None or ":" not in one.name]
+
+
+def is_real(one: Nic) -> bool:
+    """An adapter's own interface, not one that software made."""
+    return one.kind == "ethernet" or (one.kind == "infiniband" and not one.lower)
+
+
+def _may_carry(one: Nic, addressed: bool) -> bool:
+    """``addressed``: the host's addresses are known; those of a folder of files are not."""
+    if one.kind == "loopback" or one.link_kind in _NOT_FABRIC or _NOISE.fullmatch(one.name):
+        return False
+    return one.operstate in _UP and (not addressed or any(map(_is_routed, one.address)))
+
+
+def _is_routed(address: str) -> bool:
+    return not address.startswith(("fe80:", "169.254."))
+
+
+def _add_lower(found: set[str], listed: Mapping[str, Nic]) -> None:
+    """What the found ones stand on, to the bottom."""
+    waiting = list(found)
+    while waiting:
+        for name in listed[waiting.pop()].lower:
+            if name in listed and name not in found:
+                found.add(name)
+                waiting.append(name)
+
+
+def names_of(one: Nic, facts: HostFacts, all_of: Iterable[Nic]) -> dict[str, Value]:
+    """The names ``nic.*`` that do not need the adapter's own files."""
+    below = [other for other in all_of if other.name in one.lower]
+    sizes = [_mtu(other.name, other.mtu, facts) for other in below]
+    known = [size for size in sizes if isinstance(size, int)]
+    return {
+        "nic.name": one.name,
+        "nic.kind": interface_kind(one, facts),
+        "nic.device": is_real(one),
+        "nic.lower": list(one.lower),
+        "nic.lower_mtu": min(known) if known and len(known) == len(sizes) else UNKNOWN,
+        "nic.mtu": _mtu(one.name, one.mtu, facts),
+        "nic.master": one.master,
+    }
+
+
+def interface_kind(one: Nic, facts: HostFacts) -> Value:
+    """The kernel's word for a virtual one, ``ipoib``, or ``ethernet``."""
+    if one.kind == "infiniband" or _type(one.name, facts) == _INFINIBAND:
+        return "ipoib"
+    return one.link_kind or one.kind
+
+
+def rate_of(one: Nic, rates: Mapping[str, Value]) -> Value:
+    """Gb/s. ``rates``: of the adapters' interfaces. A bond has its members' sum, what stands on one
+    other has its rate; what a virtual driver claims is no rate.
+    """
+    if one.name in rates:
+        return rates[one.name]
+    below = [rates.get(name, UNKNOWN) for name in one.lower]
+    known = [rate for rate in below if isinstance(rate, (int, float))]
+    if not known or len(known) < len(below) or (len(known) > 1 and one.link_kind != "bond"):
+        return UNKNOWN
+    return sum(known)
+
+
+_INFINIBAND = "32"
+"""ARPHRD_INFINIBAND of if_arp.h."""
+
+
+def _type(name: str, facts: HostFacts) -> str:
+    return (facts.file(f"/sys/class/net/{name}/type").text or "").strip()
+
+
+def _mtu(name: str, listed: int | None, facts: HostFacts) -> Value:
+    text = (facts.file(f"/sys/class/net/{name}/mtu").text or "").strip()
+    if re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        return int(text)
+    return UNKNOWN if listed is None else listed

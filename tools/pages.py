@@ -10,6 +10,8 @@ from pathlib import Path
 
 from wireproof.analysis.catalogue import FAMILIES
 from wireproof.analysis.catalogue.row import Family, Row
+from wireproof.audit.machine import Instance
+from wireproof.audit.remedy import filled, fix_text, remedy_with
 from wireproof.model import quantity
 from wireproof.model.setting import Setting
 from wireproof.physics.limits import limits
@@ -100,17 +102,33 @@ def settings() -> str:
 def _setting(one: Setting) -> str:
     named = one.wanted or one.good
     wanted = "; ".join(t if profile == "any" else f"{profile}: {t}" for profile, t in named.items())
-    fix = one.fix
-    steps = [] if fix is None else [fix.write and f"write {fix.write}", " ".join(fix.command)]
-    steps += [] if fix is None else [fix.line or fix.persist, fix.takes and f"({fix.takes})"]
     cells = (
         f"`{one.id}`: {one.title}",
         wanted,
         f"{one.meaning} {one.why}",
         effect_text(one.effect),
-        "; ".join(step for step in steps if step),
+        _fix(one),
     )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+_ANY = Instance("LABEL", {"nic": "NIC", "device": "DEVICE", "port": "PORT"}, {})
+
+
+def _fix(one: Setting) -> str:
+    """The fix on an interface NIC; a value that the profile or the hardware decides is VALUE."""
+    if one.fix is None:
+        return ""
+    given = one.fix.value
+    plain = set(given) == {"any"} and not given["any"].startswith("=")
+    place = filled(one.reads[0].file, _ANY) if one.reads else ""
+    text = fix_text(remedy_with(one.fix, _ANY, place, given["any"] if plain else "VALUE"))
+    if plain or not given:
+        return text
+    said = [
+        t.lstrip("=") if profile == "any" else f"{profile}: {t}" for profile, t in given.items()
+    ]
+    return f"{text}; VALUE: {', '.join(said)}"
 
 
 # --- docs/adapters.md

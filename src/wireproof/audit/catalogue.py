@@ -34,7 +34,7 @@ _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": se
 @dataclass(frozen=True)
 class Entry:
     """A setting with its conditions parsed. ``when``: of each of its places. ``names``: all that
-    they look up.
+    they look up. ``values``: those values of the fix that are expressions.
     """
 
     setting: Setting
@@ -42,6 +42,7 @@ class Entry:
     good: dict[Profile, Expression]
     when: tuple[Expression, ...]
     names: tuple[str, ...]
+    values: dict[str, Expression] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,9 @@ def _entry(raw: Any) -> Entry:
         raise BadInput(_hinted(str(error))) from error
     if not _ID.fullmatch(setting.id):
         raise BadInput(f"the id {setting.id!r} is not lower case words joined by '-'.")
-    wrong = [name for name in (*setting.good, *setting.wanted) if name not in ("any", *PROFILES)]
+    fix = setting.fix
+    profiled = (*setting.good, *setting.wanted, *(fix.value if fix else ()))
+    wrong = [name for name in profiled if name not in ("any", *PROFILES)]
     if wrong:
         raise BadInput(f"no profile is called {wrong[0]!r}; there are {', '.join(PROFILES)}.")
     for read in setting.reads:
@@ -108,8 +111,11 @@ def _entry(raw: Any) -> Entry:
     applies = parse(setting.applies)
     good = {profile: parse(setting.condition(profile) or "true") for profile in PROFILES}
     when = tuple(parse(read.when or "true") for read in setting.reads)
-    named = {name for each in (applies, *good.values(), *when) for name in each.names}
-    return Entry(setting, applies, good, when, tuple(sorted(named - {"value"})))
+    given = fix.value if fix else {}
+    values = {name: parse(text[1:]) for name, text in given.items() if text.startswith("=")}
+    parsed = (applies, *good.values(), *when, *values.values())
+    named = {name for each in parsed for name in each.names}
+    return Entry(setting, applies, good, when, tuple(sorted(named - {"value"})), values)
 
 
 def _hinted(error: str) -> str:
@@ -137,7 +143,8 @@ def _unknown_names(entry: Entry, entries: Mapping[str, Entry]) -> str:
     known = {"value", *NAMES}
     if any(name.startswith("setting:") for when in entry.when for name in when.names):
         return "a place's condition names no other setting."
-    for expression in (entry.applies, *entry.good.values(), *entry.when):
+    parsed = (entry.applies, *entry.good.values(), *entry.when, *entry.values.values())
+    for expression in parsed:
         for name in sorted(expression.names):
             if name.startswith("setting:"):
                 other = name.partition(":")[2]

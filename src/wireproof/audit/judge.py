@@ -13,8 +13,9 @@ import msgspec
 from wireproof.audit.catalogue import Catalogue, Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.machine import Instance, Machine
+from wireproof.audit.remedy import filled, fix_text, remedy_of
 from wireproof.audit.values import part_of, typed
-from wireproof.model.setting import AuditResult, Fix, Profile, Read, Setting, Status
+from wireproof.model.setting import AuditResult, Profile, Read, Setting, Status
 
 __all__ = ["Reading", "instances_of", "judge_machine", "judge_machines", "reading_of", "shown"]
 
@@ -103,43 +104,43 @@ class _Judge:
         listed = all(self.machine.facts.was_listed(read.file) for read in entry.setting.reads)
         status: Status = "not-applicable" if lacking or listed else "unknown"
         what = f"no {lacking}" if lacking else f"nothing that matches {entry.setting.reads[0].file}"
-        return self._made(entry.setting, _WHOLE, status, f"{what} was found on this host")
+        return self._made(entry, _WHOLE, status, f"{what} was found on this host")
 
     def _result(self, entry: Entry, instance: Instance) -> AuditResult:
-        setting = entry.setting
         applies = entry.applies.holds(self._lookup(instance, UNKNOWN))
         if applies is False:
             why = _why_not(entry, instance)
-            return self._made(setting, instance, "not-applicable", why)
+            return self._made(entry, instance, "not-applicable", why)
         reading = reading_of(self.machine, entry, instance, self._lookup(instance, UNKNOWN))
         if isinstance(reading.value, Unknown):
             return self._unread(entry, instance, reading, applies)
         if applies is None:
             why = f"whether it counts here ({entry.applies.text}) could not be read"
-            return self._made(setting, instance, "unknown", why, reading)
+            return self._made(entry, instance, "unknown", why, reading)
         holds = entry.good[self.profile].holds(self._lookup(instance, reading.value))
-        return self._made(setting, instance, *_verdict(setting, holds, self.profile), reading)
+        return self._made(entry, instance, *_verdict(entry.setting, holds, self.profile), reading)
 
     def _unread(
         self, entry: Entry, instance: Instance, reading: Reading, applies: bool | None
     ) -> AuditResult:
         if reading.absent and applies is not None:
             why = f"this system does not have it: {'; '.join(reading.evidence)}"
-            return self._made(entry.setting, instance, "not-applicable", why, reading)
+            return self._made(entry, instance, "not-applicable", why, reading)
         why = "; ".join(reading.evidence) or "no place to read it is known for this system"
-        return self._made(entry.setting, instance, "unknown", why, reading)
+        return self._made(entry, instance, "unknown", why, reading)
 
     def _lookup(self, instance: Instance, value: Value) -> _Names:
         return _Names(self.machine, self.catalogue, instance, value)
 
     def _made(
         self,
-        setting: Setting,
+        entry: Entry,
         instance: Instance,
         status: Status,
         message: str,
         reading: Reading | None = None,
     ) -> AuditResult:
+        setting = entry.setting
         failed = status == "fail"
         return AuditResult(
             id=setting.id,
@@ -151,9 +152,14 @@ class _Judge:
             message=f"{setting.title}: {message}",
             evidence=list(reading.evidence) if reading else [],
             expected_effect=setting.effect if failed else None,
-            fix=_fix_text(setting.fix, instance, reading) if failed else "",
+            fix=self._fix(entry, instance, reading) if failed and reading else "",
             undo=setting.fix.undo if failed and setting.fix else "",
         )
+
+    def _fix(self, entry: Entry, instance: Instance, reading: Reading) -> str:
+        lookup = self._lookup(instance, reading.value)
+        found = remedy_of(entry, instance, reading.place, self.profile, lookup)
+        return fix_text(found) if found is not None else ""
 
 
 def instances_of(machine: Machine, entry: Entry) -> list[Instance]:
@@ -216,12 +222,18 @@ class _Names:
         this system does not have it.
         """
         entry = self.catalogue.entries.get(name)
-        if entry is None or entry.setting.scope == "each":
+        instance = self._same_instance(entry) if entry is not None else None
+        if entry is None or instance is None:
             return UNKNOWN
-        same = entry.setting.scope != "host"
-        instance = self.instance if same else _WHOLE
         reading = reading_of(self.machine, entry, instance, self)
         return None if isinstance(reading.value, Unknown) and reading.absent else reading.value
+
+    def _same_instance(self, entry: Entry) -> Instance | None:
+        """The one of ours; of another file's pattern that whose open parts are the same."""
+        if entry.setting.scope != "each":
+            return _WHOLE if entry.setting.scope == "host" else self.instance
+        files = _each(self.machine, entry.setting)
+        return next((one for one in files if one.label == self.instance.label), None)
 
 
 def reading_of(
@@ -269,19 +281,13 @@ def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instanc
 def _argv(read: Read, instance: Instance) -> tuple[str, ...]:
     if not instance.places:
         return read.command
-    return tuple(_filled(word, instance) for word in read.command)
+    return tuple(filled(word, instance) for word in read.command)
 
 
 def _path(read: Read, instance: Instance) -> str:
     if not instance.places:
         return read.file
-    return instance.places.get("file") or _filled(read.file, instance)
-
-
-def _filled(text: str, instance: Instance) -> str:
-    for name, value in instance.places.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    return instance.places.get("file") or filled(read.file, instance)
 
 
 def _each(machine: Machine, setting: Setting) -> list[Instance]:
@@ -306,28 +312,3 @@ def shown(text: str) -> str:
     """A value for people: one line, bounded."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 3] + "..."
-
-
-_TAKES = {
-    "link-down": "the link goes down for a moment",
-    "reload": "when the driver is loaded again",
-    "session": "for new sessions",
-    "reboot": "after a reboot",
-    "firmware": "in the firmware's set-up, then a reboot",
-    "hands": "by hand",
-}
-
-
-def _fix_text(fix: Fix | None, instance: Instance, reading: Reading | None) -> str:
-    """The command or the write that mends it, and what it takes."""
-    if fix is None:
-        return ""
-    steps = []
-    if fix.write and reading is not None:
-        steps.append(f"write {fix.write} to {reading.place}")
-    elif fix.command:
-        steps.append(" ".join(_filled(word, instance) for word in fix.command))
-    if fix.persist:
-        steps.append(f"for good: {fix.line} in {fix.persist}" if fix.line else fix.persist)
-    text = "; ".join(steps)
-    return f"{text} ({_TAKES[fix.takes]})" if fix.takes else text

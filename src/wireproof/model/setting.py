@@ -78,18 +78,33 @@ class Effect(_Data, frozen=True):
 
 
 class Fix(_Data, frozen=True):
-    """How the setting is changed: at once by ``write`` (to the file that was read) or ``command``;
-    for good by ``line`` in the drop-in file ``persist``. ``takes``: what must happen before it
-    counts.
+    """How the setting is changed. ``value``: what to write, for each profile, ``any`` for those not
+    named; behind ``=`` an expression of the conditions' language.
+
+    At once it is written to the file that was read, or to ``file`` (a pattern: each that matches),
+    or set by ``command``. ``coupled``: files whose values the write may change. For good by
+    ``line`` in the drop-in ``persist``; without ``line`` it is made of value and place.
+    ``{value}``, ``{nic}``, ``{device}``, ``{port}`` and the instance's ``{label}`` are filled in.
+    ``takes``: what must happen before it counts; but for "" and ``link-down`` nothing is changed at
+    once. ``kernel``: an argument of the kernel; ``by_hand``: what a person does.
     """
 
-    write: str = ""
+    value: dict[str, str] = msgspec.field(default_factory=dict)
+    file: str = ""
     command: tuple[str, ...] = ()
+    coupled: tuple[str, ...] = ()
     persist: str = ""
     line: str = ""
+    kernel: str = ""
+    by_hand: str = ""
     takes: Literal["", "link-down", "reload", "session", "reboot", "firmware", "hands"] = ""
     root: bool = True
     undo: str = "the old value, written back"
+
+    @property
+    def at_once(self) -> bool:
+        """Whether a value can be set on the running system."""
+        return bool(self.value) and self.takes in ("", "link-down")
 
 
 class Setting(_Data, frozen=True):

@@ -1,0 +1,150 @@
+"""Each fix of the catalogue mends its own setting, on machines of any size, and stays within what
+the node program writes.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wireproof.audit.machine import Instance
+from wireproof.audit.remedy import filled, line_of, remedy_of, remedy_with
+from wireproof.audit.values import typed
+from wireproof.model.setting import PROFILES, Fix
+from wireproof.workflow.audit import catalogue
+
+ENTRIES = [one for one in catalogue().entries.values() if one.setting.fix is not None]
+VALUED = [one for one in ENTRIES if one.setting.fix.value]
+NIC = Instance("eth0", {"nic": "eth0"}, {})
+PORT = Instance("mlx5_0:1", {"device": "mlx5_0", "port": "1"}, {})
+DROP_INS = (
+    "/etc/sysctl.d/90-wireproof.conf",
+    "/etc/modprobe.d/90-wireproof.conf",
+    "/etc/tmpfiles.d/90-wireproof.conf",
+    "/etc/udev/rules.d/90-wireproof.rules",
+    "/etc/security/limits.d/90-wireproof.conf",
+    "/etc/systemd/system/slurmd.service.d/90-wireproof.conf",
+)
+MACHINES = st.fixed_dictionaries(
+    {
+        "host.cores": st.integers(1, 1024),
+        "host.numa_nodes": st.integers(1, 16),
+        "host.memory": st.integers(1 << 30, 1 << 43),
+        "host.rate": st.sampled_from([1, 10, 25, 40, 56, 100, 200, 400, 800]),
+        "host.virtual": st.booleans(),
+        "host.vendor": st.sampled_from(["intel", "amd", "arm"]),
+        "host.kernel": st.sampled_from(["3.10.0", "4.18.0", "6.12.0"]),
+        "host.fabrics": st.lists(st.sampled_from(["hfi1", "mlx5_core", "irdma", "efa"])),
+        "host.modules": st.just([]),
+        "nic.rate": st.sampled_from([1, 10, 25, 40, 100, 200, 400]),
+        "nic.rdma": st.booleans(),
+        "nic.ipoib": st.booleans(),
+        "nic.device": st.booleans(),
+        "nic.driver": st.just("mlx5_core"),
+        "setting:clock-maximum": st.integers(800_000, 6_000_000),
+        "setting:clock-of-hardware": st.integers(800_000, 6_000_000),
+        "setting:uncore-maximum": st.integers(800_000, 6_000_000),
+        "setting:channels-maximum": st.integers(1, 1024),
+        "setting:ring-rx-maximum": st.integers(1, 16384),
+        "setting:ring-tx-maximum": st.integers(1, 16384),
+        "setting:energy-preference": st.sampled_from(["performance", "power"]),
+        "setting:hfi1-ipoib-accel": st.sampled_from([0, 1]),
+        "setting:ipoib-mode": st.sampled_from(["connected", "datagram"]),
+        "setting:idle-state-latency": st.integers(0, 1000),
+        "setting:bond-arp-monitor": st.integers(0, 100),
+        "setting:mtu": st.integers(1500, 9000),
+    }
+)
+
+
+def _instance(entry):
+    return {"nic": NIC, "rdma": PORT}.get(entry.setting.scope, Instance("", {}, {}))
+
+
+@pytest.mark.parametrize("entry", VALUED, ids=lambda entry: entry.setting.id)
+@pytest.mark.parametrize("profile", PROFILES)
+@settings(max_examples=15, deadline=None)
+@given(names=MACHINES)
+def test_the_value_of_a_fix_is_good_by_its_own_condition(entry, profile, names):
+    def lookup(name):
+        return names.get(name) if name.startswith("setting:") else names[name]
+
+    found = remedy_of(entry, _instance(entry), "/sys/x", profile, lookup)
+    if not found.value:  # this profile leaves the setting as it is
+        assert profile not in entry.setting.fix.value
+        assert entry.setting.condition(profile) == "true"
+        return
+    form = entry.setting.reads[0].form or entry.setting.form
+    value = typed(f"a [{found.value}] b" if form == "choice" else found.value, form)
+    holds = entry.good[profile].holds(lambda name: value if name == "value" else lookup(name))
+    assert holds is True
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.setting.id)
+def test_a_fix_is_whole(entry):
+    """It says what to do, and writes nothing that the node program would refuse."""
+    fix = entry.setting.fix
+    assert fix.value or fix.line or fix.kernel or fix.by_hand
+    assert fix.persist == "" or fix.persist in DROP_INS
+    if fix.command:
+        assert fix.at_once
+        assert fix.command[0] in ("ethtool", "ip", "tc")
+        assert "{value}" in fix.command
+        assert entry.setting.reads[0].key
+    elif fix.at_once:
+        files = [fix.file] if fix.file else [read.file for read in entry.setting.reads]
+        assert all(file.startswith(("/proc/sys/", "/sys/")) for file in files)
+    assert all(file.startswith(("/proc/sys/", "/sys/")) for file in fix.coupled)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [one for one in VALUED if one.setting.fix.persist],
+    ids=lambda entry: entry.setting.id,
+)
+def test_what_is_written_for_good_is_a_line_of_its_drop_in(entry):
+    instance = _instance(entry)
+    place = filled(entry.setting.reads[0].file, instance)
+    found = remedy_with(entry.setting.fix, instance, place, "7")
+    assert "7" in found.line
+    assert "{" not in found.line.replace("ATTR{", "")
+
+
+@pytest.mark.parametrize(
+    ("persist", "file", "command", "line"),
+    [
+        (DROP_INS[0], "/proc/sys/vm/swappiness", (), "vm.swappiness = 1"),
+        (
+            DROP_INS[0],
+            "/proc/sys/net/ipv4/conf/eth0.7/rp_filter",
+            (),
+            "net/ipv4/conf/eth0.7/rp_filter = 1",
+        ),
+        (DROP_INS[1], "/sys/module/hfi1/parameters/krcvqs", (), "options hfi1 krcvqs=1"),
+        (DROP_INS[2], "/sys/kernel/mm/ksm/run", (), "w /sys/kernel/mm/ksm/run - - - - 1"),
+        (
+            DROP_INS[3],
+            "/sys/class/net/eth0/mtu",
+            (),
+            'ACTION=="add|move", SUBSYSTEM=="net", KERNEL=="eth0", ATTR{mtu}="1"',
+        ),
+        (
+            DROP_INS[3],
+            "",
+            ("ethtool", "-K", "e0", "tx", "1"),
+            'ACTION=="add|move", SUBSYSTEM=="net", KERNEL=="e0", RUN+="/sbin/ethtool -K e0 tx 1"',
+        ),
+        (DROP_INS[0], "/sys/kernel/mm/ksm/run", (), ""),
+        (DROP_INS[2], '/sys/class/net/e"$(x)/mtu', (), ""),
+    ],
+)
+def test_the_lines_of_drop_ins(persist, file, command, line):
+    assert line_of(persist, file, command, "1") == line
+
+
+@pytest.mark.parametrize("name", ["eth*", "-K", "%k", 'a"b', "$(x)", "a;b"])
+def test_no_line_is_made_of_a_hostile_name(name):
+    fix = Fix(value={"any": "9000"}, persist=DROP_INS[3])
+    instance = Instance(name, {"nic": name}, {})
+    assert remedy_with(fix, instance, f"/sys/class/net/{name}/mtu", "9000").line == ""

@@ -1,8 +1,8 @@
 """wireproof proves what an HPC interconnect does.
 
-``audit``, ``check``, ``measure``, ``prove``, ``judge``, ``lint`` and ``locate`` do what the
-subcommands of these names do, and give the document that ``--json`` prints. They are imported when
-they are first used, so that ``import wireproof`` costs nothing. See docs/python.md.
+``audit``, ``check``, ``measure``, ``prove``, ``judge``, ``lint``, ``locate`` and ``report`` do what
+the subcommands of these names do, and give the document that ``--json`` prints. They are imported
+when they are first used, so that ``import wireproof`` costs nothing. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-    from wireproof.workflow.api import audit, check, locate, measure
+    from wireproof.workflow.api import audit, check, locate, measure, report
     from wireproof.workflow.judge import judge
     from wireproof.workflow.lint import lint
     from wireproof.workflow.prove import prove
@@ -33,6 +33,7 @@ __all__ = [
     "locate",
     "measure",
     "prove",
+    "report",
 ]
 
 __version__ = "0.1.0"
@@ -50,6 +51,7 @@ _HOMES = {
     "locate": "workflow.api",
     "measure": "workflow.api",
     "prove": "workflow.prove",
+    "report": "workflow.api",
 }
 """Where the public names are defined."""
 
@@ -67,8 +69,8 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """``wireproof.audit``, ``.lint`` and ``.locate`` are functions although packages have these
-    names: the import system would bind the package when some module of it is loaded.
+    """``wireproof.audit``, ``.lint``, ``.locate`` and ``.report`` are functions although packages
+    have these names: the import system would bind the package when some module of it is loaded.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

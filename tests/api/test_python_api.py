@@ -176,7 +176,7 @@ def test_a_reporter_hears_what_happens(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"hosts": "n1", "transport": "model"}, "nobody to talk to"),
+        ({"hosts": "n1", "transport": "model"}, "has no partner"),
         ({"hosts": "n1,n2", "link": "10gb"}, "10gb"),
         ({"transport": "pigeon"}, "not one of null, model, mpi, tcp"),
         ({"hosts": "n1,n2", "transport": "model", "budget": "long"}, "not understood"),
@@ -242,5 +242,5 @@ def test_the_example_runs_anywhere(tmp_path: Path) -> None:
     )
     assert "1500.64 ns" in done.stdout
     assert "n5" in done.stdout
-    assert "bad input: one host (n1) has nobody to talk to" in done.stdout
+    assert "bad input: one host (n1) has no partner" in done.stdout
     assert list(tmp_path.iterdir()) == []

@@ -26,6 +26,7 @@ SUBCOMMANDS: dict[str, str] = {
     "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",
     "prove": "Run any command between two readings of its hosts' ports: did the bytes use the"
     " wire?",
+    "report": "Judge and render a stored result again, on any machine, and say what changed.",
     "resume": "Go on with a check that was broken off: only what is missing is measured.",
     "run": "The right command for OSU, IMB, HPCC, iperf3, qperf, perftest: printed, run with its"
     " proof, judged.",

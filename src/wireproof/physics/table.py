@@ -19,7 +19,7 @@ from wireproof.model.toml import read_toml
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.floors import ROWS
 
-__all__ = ["Constant", "Table", "default_table", "override"]
+__all__ = ["Constant", "Table", "changed_constants", "default_table", "override", "with_constants"]
 
 
 class Constant(msgspec.Struct, frozen=True, kw_only=True):
@@ -229,6 +229,23 @@ def override(table: Table, toml_text: str) -> Table:
     for key, value in _leaves(tree, ""):
         changed[key] = _replaced(table, key, value)
     return MappingProxyType(changed)
+
+
+def changed_constants(table: Table | None) -> dict[str, float]:
+    """The values of ``table`` that are not the built-in ones, by key."""
+    return {
+        key: constant.value
+        for key, constant in (table or {}).items()
+        if key not in _DEFAULT or constant != _DEFAULT[key]
+    }
+
+
+def with_constants(values: Mapping[str, float]) -> Table | None:
+    """The built-in table with these values, as ``changed_constants`` gives them; None without any.
+    Raises PhysicsError as ``override`` does.
+    """
+    changed = {key: _replaced(_DEFAULT, key, value) for key, value in values.items()}
+    return MappingProxyType({**_DEFAULT, **changed}) if changed else None
 
 
 def _leaves(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:

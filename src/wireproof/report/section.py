@@ -5,7 +5,9 @@ concluded.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from wireproof.model.claim import Criteria, Limits
 from wireproof.model.fabric import Fabric
@@ -72,7 +74,9 @@ class Section:
 
     ``located``: which node, port, link or switch is slow, one per metric that was screened.
     ``fabric``, where known, says which nodes are drawn together when there are many. ``settings``:
-    the audit of its hosts.
+    the audit of its hosts. ``records``: the folders of its launches, in order. ``constants``: those
+    of the limits that the user has set. ``settled``: repeats count for the samples that they
+    repeat.
     """
 
     title: str
@@ -85,6 +89,9 @@ class Section:
     located: tuple[Located, ...] = ()
     fabric: Fabric | None = None
     settings: Audit | None = None
+    records: tuple[Path, ...] = ()
+    constants: Mapping[str, float] = field(default_factory=dict)
+    settled: bool = False
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:

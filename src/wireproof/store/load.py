@@ -17,7 +17,7 @@ from wireproof.model.run import Missing, Run
 from wireproof.model.sound import unsound
 from wireproof.store.migrate import migrate
 
-__all__ = ["FRAMES", "load_document", "load_frames", "load_run"]
+__all__ = ["DOCUMENT", "FRAMES", "load_document", "load_frames", "load_run"]
 
 FRAMES = "frames.jsonl"
 DOCUMENT = "run.json"

@@ -1,4 +1,4 @@
-"""``wireproof.check``, ``wireproof.measure`` and ``wireproof.locate``: what Python programs call.
+"""``wireproof.check``, ``.measure``, ``.locate`` and ``.report``: what Python programs call.
 
 Options are written as on the command line, and checked by the same table of settings. Neither
 ``WIREPROOF_*`` variables nor ``wireproof.toml`` have a say here.
@@ -25,6 +25,8 @@ from wireproof.workflow.audit import audit as run_audit
 from wireproof.workflow.check import check as run_check
 from wireproof.workflow.locate import locate as run_locate
 from wireproof.workflow.measure import measure as run_measure
+from wireproof.workflow.report import ReportSpecification
+from wireproof.workflow.report import report as run_report
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.specification import (
     CheckSpecification,
@@ -36,7 +38,16 @@ from wireproof.workflow.specification import (
 )
 from wireproof.workflow.target.resolve import TargetSpecification, prefix_of
 
-__all__ = ["CheckOptions", "MeasureOptions", "Options", "audit", "check", "locate", "measure"]
+__all__ = [
+    "CheckOptions",
+    "MeasureOptions",
+    "Options",
+    "audit",
+    "check",
+    "locate",
+    "measure",
+    "report",
+]
 
 
 class Options(TypedDict, total=False):
@@ -213,6 +224,21 @@ def locate(
             rounds=rounds,
         )
     )
+
+
+def report(
+    folder: Path | str, *, topology: Path | None = None, page: Path | None = None
+) -> list[Document]:
+    """The stored result of a check or measurement, judged again by the rules of this version.
+
+    Gives what ``wireproof report --json`` prints, one document for each part. ``topology`` replaces
+    the stored description of the fabric; ``page`` is where the HTML report is written, if anywhere.
+    Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
+    """
+    specification = ReportSpecification(
+        folders=(Path(folder),), page=page, pages=page is not None, topology=topology
+    )
+    return run_report(specification, LoggingReporter())[0].result.documents()
 
 
 def _check_names(given: Iterable[str], known: Iterable[str]) -> None:

@@ -14,8 +14,10 @@ from wireproof.model.finding import Verdict
 from wireproof.model.severity import worst
 from wireproof.report.json.result import Document, document
 from wireproof.report.section import Section
+from wireproof.store.result import RESULT, write_result
 from wireproof.store.seal import seal
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.stored import stored_result
 
 __all__ = ["Part", "Result", "kept"]
 
@@ -69,10 +71,19 @@ def kept(parts: Sequence[Part], *, title: str, folder: Path | None, reporter: Re
         for outcome in part.outcomes:
             seal(outcome.folder)
     sections = [part.section for part in parts]
+    _keep(sections, title, folder, reporter)
     page = None
     if any(section.run.points for section in sections):
         page = _write_page(sections, title, folder, reporter)
     return Result(parts=tuple(parts), folder=folder, page=page)
+
+
+def _keep(sections: Sequence[Section], title: str, folder: Path, reporter: Reporter) -> None:
+    """Say in the folder which records make up the result: ``wireproof report`` reads that."""
+    try:
+        write_result(folder, stored_result(sections, title))
+    except OSError as error:
+        reporter.warn(f"{folder / RESULT} could not be written: {error.strerror}.")
 
 
 def _write_page(

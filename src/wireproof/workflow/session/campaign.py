@@ -22,7 +22,12 @@ from wireproof.model.plan import Point
 from wireproof.model.record import EngineError
 from wireproof.model.run import Missing, Run
 from wireproof.store.load import load_document, load_run
-from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
+from wireproof.workflow.session.merge import (
+    ranks_by_host,
+    renumbered,
+    subset_claim,
+    subset_points,
+)
 from wireproof.workflow.target.target import Target
 
 __all__ = [
@@ -54,11 +59,12 @@ Probe = Callable[[Target, tuple[int, ...]], dict[int, str]]
 @dataclasses.dataclass
 class CampaignResult:
     """``lost``: rank (of the plan) to one sentence; ``missing``: point to the reason why nothing of
-    it is there.
+    it is there. ``folders``: of the records of each of ``runs``.
     """
 
     runs: list[Run] = dataclasses.field(default_factory=list)
     outcomes: list[Outcome] = dataclasses.field(default_factory=list)
+    folders: list[Path] = dataclasses.field(default_factory=list)
     lost: dict[int, str] = dataclasses.field(default_factory=dict)
     missing: dict[int, Missing] = dataclasses.field(default_factory=dict)
     ended: str = "done"
@@ -94,7 +100,9 @@ def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
     plan.
     """
     document = load_document(folder)
-    ranks = _ranks_by_host(document.claim, whole, folder)
+    ranks = ranks_by_host(document.claim, whole)
+    if ranks is None:
+        raise BadInput(f"{folder} was measured on other hosts: resume it with the same --hosts.")
     known = {point.id: point for point in points}
     for point in document.plan.points:
         same = known.get(point.id)
@@ -119,19 +127,6 @@ def _lasting(errors: Sequence[EngineError]) -> list[EngineError]:
         for one in errors
         if one.code not in _BROKEN_OFF and not one.code.endswith(("-lost", "-gone"))
     ]
-
-
-def _ranks_by_host(claim: Claim, whole: Claim, folder: Path) -> tuple[int, ...]:
-    """The plan's rank of each of the attempt's ranks: by host, ranks of one host in order."""
-    free: dict[str, list[int]] = {}
-    for one in whole.hosts:
-        free.setdefault(one.host, []).append(one.rank)
-    try:
-        return tuple(free[one.host].pop(0) for one in sorted(claim.hosts, key=lambda it: it.rank))
-    except (KeyError, IndexError) as error:
-        raise BadInput(
-            f"{folder} was measured on other hosts: resume it with the same --hosts."
-        ) from error
 
 
 class Campaign:
@@ -168,7 +163,7 @@ class Campaign:
         self._result.lost |= lost or {}
         folders = earlier_attempts(out) if resume else []
         for folder in folders:
-            self._take(_recall(folder, self._claim, self._points))
+            self._take(_recall(folder, self._claim, self._points), folder)
         trouble = ""
         for number in range(len(folders) + 1, len(folders) + 1 + MOST_ATTEMPTS):
             self._ask()
@@ -195,8 +190,9 @@ class Campaign:
         task = _narrowed(rest, self._target, self._claim, ranks)
         return self._learn(self._launch(*task, attempt_folder(out, number), said), ranks)
 
-    def _take(self, run: Run) -> None:
+    def _take(self, run: Run, folder: Path) -> None:
         self._result.runs.append(run)
+        self._result.folders.append(folder)
         self._done |= set(_pairs_of(run))
 
     def _task(self) -> tuple[tuple[Point, ...], tuple[int, ...]]:
@@ -213,7 +209,7 @@ class Campaign:
         errors = _lasting(run.errors) if ending.lost else run.errors  # the lost explain the others
         if ending.ended == "disk-full":
             errors = [EngineError(code="broken-off", message=ending.reason), *errors]
-        self._take(msgspec.structs.replace(run, errors=errors))
+        self._take(msgspec.structs.replace(run, errors=errors), outcome.folder)
         result.outcomes.append(outcome)
         result.ended = ending.ended
         if ending.ended not in GOES_ON:

@@ -79,6 +79,8 @@ def run_settled(
     except CouldNotMeasure as error:  # what was measured stands
         reporter.warn(f"the disturbed points could not be measured again: {error}")
         return section, outcomes
-    whole = judged(merged_run([section.run, more.run]), session)
-    settled = dataclasses.replace(whole, judgement=settled_by_repeats(whole.judgement))
+    records = (*section.records, *more.records)
+    whole = judged(merged_run([section.run, more.run]), session, records)
+    judgement = settled_by_repeats(whole.judgement)
+    settled = dataclasses.replace(whole, judgement=judgement, settled=True)
     return settled, [*outcomes, *repeated]

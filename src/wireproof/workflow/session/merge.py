@@ -22,7 +22,14 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Missing, Run
 
-__all__ = ["merged_run", "renumbered", "subset_claim", "subset_points", "with_lost"]
+__all__ = [
+    "merged_run",
+    "ranks_by_host",
+    "renumbered",
+    "subset_claim",
+    "subset_points",
+    "with_lost",
+]
 
 
 def subset_points(
@@ -57,6 +64,19 @@ def subset_claim(claim: Claim, ranks: Sequence[int]) -> Claim:
     by_rank = {one.rank: one for one in claim.hosts}
     hosts = [msgspec.structs.replace(by_rank[rank], rank=index) for index, rank in enumerate(ranks)]
     return msgspec.structs.replace(claim, hosts=hosts)
+
+
+def ranks_by_host(claim: Claim, whole: Claim) -> tuple[int, ...] | None:
+    """The rank in ``whole`` of each rank of ``claim``: by host, ranks of one host in order. None
+    when ``whole`` does not have them.
+    """
+    free: dict[str, list[int]] = {}
+    for one in whole.hosts:
+        free.setdefault(one.host, []).append(one.rank)
+    try:
+        return tuple(free[one.host].pop(0) for one in sorted(claim.hosts, key=lambda it: it.rank))
+    except (KeyError, IndexError):
+        return None
 
 
 def renumbered(run: Run, ranks: Sequence[int], claim: Claim) -> Run:

@@ -21,7 +21,7 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import ModelFault, Plan, Point, RankPlace, Transport, WitnessPolicy
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
-from wireproof.physics.table import Table
+from wireproof.physics.table import Table, changed_constants
 from wireproof.plan.pace import provable
 from wireproof.report.section import Section
 from wireproof.verdict import judge
@@ -95,7 +95,8 @@ def run_session(
         outcomes += attempts.run(session.launch(number))
         if outcomes[-1].ending.ended != "done":
             break
-    return judged(merged_run([outcome.run for outcome in outcomes]), session), outcomes
+    records = [outcome.folder for outcome in outcomes]
+    return judged(merged_run([one.run for one in outcomes]), session, records), outcomes
 
 
 class _Attempts:
@@ -177,6 +178,7 @@ def campaign_run(
     whole = CampaignResult(
         runs=[run for one in results for run in one.runs],
         outcomes=[outcome for one in results for outcome in one.outcomes],
+        folders=[folder for one in results for folder in one.folders],
         lost=results[-1].lost,
         missing={point: why for one in results for point, why in one.missing.items()},
         ended=results[-1].ended,
@@ -285,8 +287,8 @@ def _limits(run: Run, table: Table | None) -> Limits | None:
     return msgspec.structs.replace(top, floor_ns=low.floor_ns)
 
 
-def judged(run: Run, session: Session) -> Section:
-    """The run with its judgement."""
+def judged(run: Run, session: Session, records: Sequence[Path]) -> Section:
+    """The run with its judgement. ``records``: the folders that it was read from."""
     judgement = judge(run, session.criteria, table=session.table)
     return Section(
         title=session.title,
@@ -295,4 +297,6 @@ def judged(run: Run, session: Session) -> Section:
         limits=_limits(run, session.table),
         criteria=session.criteria,
         lead=session.lead,
+        records=tuple(records),
+        constants=changed_constants(session.table),
     )

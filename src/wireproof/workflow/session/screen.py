@@ -17,7 +17,7 @@ from wireproof.locate.from_run import reasons_of, samples_of
 from wireproof.locate.screen.sweep import Screened, screen
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
-from wireproof.model.located import Located, Metric
+from wireproof.model.located import Metric
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
 from wireproof.plan.sweep import numbered
@@ -34,7 +34,7 @@ from wireproof.workflow.session.screen_plan import confirm_points, crowded
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target
 
-__all__ = ["run_screen"]
+__all__ = ["CONFIRM_BASE", "METRICS", "located_section", "run_screen", "screened"]
 
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 CONFIRM_BASE = 1_000_000
@@ -54,30 +54,45 @@ def run_screen(
     conclude, judge.
     """
     first, carried = campaign_run(session, target, reporter)
-    screens = {metric: _screened(first, metric, fabric) for metric in METRICS}
+    screens = {metric: screened(first, metric, fabric) for metric in METRICS}
     found = [one for one in screens.values() if one]
     broken_off = carried.ended in ("interrupted", "disk-full")
     stage = None if broken_off else _confirm(session, target, fabric, found, carried.lost, reporter)
     run = merged_run([first, stage.run]) if stage else first
-    located = tuple(
-        explain(_concluded(one, stage, metric, fabric), run)
-        for metric, one in screens.items()
-        if one
-    )
     lead = (
         "Half round trips are not screened: the ranks share too few cores of one machine."
         if crowded(target)
         else ""
     )
-    section = judged(run, dataclasses.replace(session, lead=session.lead or lead))
-    judgement = settled_by_repeats(
-        with_located(section.judgement, located, session.criteria, fabric)
-    )
-    section = dataclasses.replace(section, judgement=judgement, located=located, fabric=fabric)
+    records = [*carried.folders, *(stage.carried.folders if stage else [])]
+    section = judged(run, dataclasses.replace(session, lead=session.lead or lead), records)
+    section = located_section(section, screens, stage.run if stage else None, fabric)
     return section, [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
 
 
-def _screened(run: Run, metric: Metric, fabric: Fabric | None) -> Screened | None:
+def located_section(
+    section: Section,
+    screens: Mapping[Metric, Screened | None],
+    again: Run | None,
+    fabric: Fabric | None,
+) -> Section:
+    """The judged section with who is slow in it, by the screens of its rounds and by ``again``, the
+    suspects measured alone.
+    """
+    located = tuple(
+        explain(conclude(one, samples_of(again, metric) if again else None, fabric), section.run)
+        for metric, one in screens.items()
+        if one
+    )
+    judgement = settled_by_repeats(
+        with_located(section.judgement, located, section.criteria, fabric)
+    )
+    return dataclasses.replace(
+        section, judgement=judgement, located=located, fabric=fabric, settled=True
+    )
+
+
+def screened(run: Run, metric: Metric, fabric: Fabric | None) -> Screened | None:
     samples = samples_of(run, metric)
     return None if samples is None else screen(samples, fabric, reasons=reasons_of(run, metric))
 
@@ -150,9 +165,3 @@ def _same(folder: Path, points: Sequence[Point]) -> bool:
     return all(
         known.get(point.id) == (point.pattern, point.message_bytes) for point in stored.points
     ) and len(stored.points) == len(points)
-
-
-def _concluded(
-    screened: Screened, stage: _Stage | None, metric: Metric, fabric: Fabric | None
-) -> Located:
-    return conclude(screened, samples_of(stage.run, metric) if stage else None, fabric)

@@ -1,0 +1,56 @@
+"""``wireproof report FOLDER...``: a stored result, judged and rendered again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wireproof.cli.declare import file, flag
+
+__all__ = ["command"]
+
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(
+        ["folders"], type=click.Path(path_type=Path), nargs=-1, required=True, metavar="FOLDER..."
+    ),
+    file("--out page", "one page for all folders, in place of report.html in each."),
+    file("--topology", "which switch each node connects to; replaces the stored one."),
+    flag("--no-page", "write no page."),
+    flag("--json as_json", "one JSON document on stdout; writes no page."),
+)
+
+
+@click.command("report", params=[*OPTIONS])
+def command(
+    folders: tuple[Path, ...],
+    page: Path | None,
+    topology: Path | None,
+    no_page: bool,
+    as_json: bool,
+) -> int:
+    """Judge a stored result again by the rules of this version, render it, and say what changed.
+
+    FOLDER is the --out folder of a check or a measurement, from any machine. Nothing is measured
+    and the records stay as they are. Exit status: that of the worst verdict.
+    """
+    from wireproof.cli.console import Console, say
+    from wireproof.cli.delivery import deliver
+    from wireproof.report.text.rejudged import change_lines
+    from wireproof.workflow.report import ReportSpecification, report
+
+    found = report(
+        ReportSpecification(
+            folders=folders,
+            page=page,
+            pages=page is not None or not (no_page or as_json),
+            topology=topology,
+        ),
+        Console(),
+    )
+    statuses = []
+    for one in found:
+        statuses.append(deliver(one.result, as_json=as_json))
+        for line in change_lines(one.by, one.before, one.result.verdict, one.gone, one.new):
+            say(f"{one.folder}: {line}")
+    return max(statuses, key=lambda status: (status == 1, status))

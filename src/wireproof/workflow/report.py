@@ -1,0 +1,130 @@
+"""A stored result judged and rendered again: on any machine, by today's rules."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.fabric import Fabric
+from wireproof.model.finding import Verdict
+from wireproof.model.severity import worst
+from wireproof.model.stored import Conclusion, StoredResult
+from wireproof.report.section import Section
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.result import Part, Result
+from wireproof.workflow.stored import conclusions, judged_again, stored_in
+from wireproof.workflow.target.fabric import read_fabric
+
+__all__ = ["Rejudged", "ReportSpecification", "report"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReportSpecification:
+    """``folders``: results. ``page``: one page for all of them; None: ``report.html`` in each
+    folder; ``pages`` False: none. ``topology``: a description of the fabric that replaces the
+    stored one.
+    """
+
+    folders: tuple[Path, ...]
+    page: Path | None = None
+    pages: bool = True
+    topology: Path | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Rejudged:
+    """A result of before and what today's rules say of it. ``by``: the version that judged it, ""
+    when it does not say; ``before``: its verdict then, None likewise. ``gone`` and ``new``: what
+    only one of the two judgements concludes.
+    """
+
+    folder: Path
+    result: Result
+    by: str = ""
+    before: Verdict | None = None
+    gone: tuple[Conclusion, ...] = ()
+    new: tuple[Conclusion, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether the judgement differs from that of before."""
+        return bool(self.gone or self.new) or self.before not in (None, self.result.verdict)
+
+
+def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejudged]:
+    """Judge each folder's result again and write the pages; the records are not touched.
+
+    Raises ``BadInput`` before anything is written when a folder holds no result, or a damaged or
+    newer one, and ``CouldNotMeasure`` when ``page`` cannot be written.
+    """
+    fabric = read_fabric(specification.topology) if specification.topology else None
+    found = []
+    for folder in specification.folders:
+        if len(specification.folders) > 1:
+            reporter.say(f"judging {folder}")
+        found.append(_again(folder, fabric))
+    if not specification.pages:
+        return found
+    if specification.page is not None:
+        sections = [part.section for one in found for part in one.result.parts]
+        _write(specification.page, sections, "wireproof report")
+        page = specification.page
+        return [_with_page(one, page) for one in found]
+    return [_own_page(one, reporter) for one in found]
+
+
+def _again(folder: Path, fabric: Fabric | None) -> Rejudged:
+    stored = stored_in(folder)
+    sections = [judged_again(folder, part, fabric) for part in stored.parts]
+    if not sections:
+        raise BadInput(f"{folder} holds a result without parts: nothing was measured.")
+    result = Result(parts=tuple(Part(section, ()) for section in sections), folder=folder)
+    if not stored.wireproof:
+        return Rejudged(folder=folder, result=result)
+    gone, new = _differences(stored, sections)
+    return Rejudged(
+        folder=folder,
+        result=result,
+        by=stored.wireproof,
+        before=worst([part.verdict for part in stored.parts]),
+        gone=gone,
+        new=new,
+    )
+
+
+def _differences(
+    stored: StoredResult, sections: Sequence[Section]
+) -> tuple[tuple[Conclusion, ...], tuple[Conclusion, ...]]:
+    """Conclusions of before alone and of now alone, part by part."""
+    gone: list[Conclusion] = []
+    new: list[Conclusion] = []
+    for part, section in zip(stored.parts, sections, strict=True):
+        now = conclusions(section.judgement)
+        gone += [one for one in part.conclusions if one not in now]
+        new += [one for one in now if one not in part.conclusions]
+    return tuple(gone), tuple(new)
+
+
+def _own_page(one: Rejudged, reporter: Reporter) -> Rejudged:
+    page = one.folder / "report.html"
+    try:
+        _write(page, [part.section for part in one.result.parts], "wireproof report")
+    except CouldNotMeasure as error:
+        reporter.warn(f"{error} Give --out FILE to write it elsewhere.")
+        return one
+    return _with_page(one, page)
+
+
+def _with_page(one: Rejudged, page: Path) -> Rejudged:
+    return dataclasses.replace(one, result=dataclasses.replace(one.result, page=page))
+
+
+def _write(page: Path, sections: list[Section], title: str) -> None:
+    from wireproof.report.html.page import render, write
+
+    try:
+        write(page, render(sections, title))
+    except OSError as error:
+        raise CouldNotMeasure(f"{page} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,178 @@
+"""What a job's folder keeps of its result, and the result read back and judged by today's rules."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+
+from wireproof import __version__
+from wireproof.model.claim import Claim, Criteria
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
+from wireproof.model.finding import Judgement
+from wireproof.model.run import Run
+from wireproof.model.stored import Conclusion, StoredPart, StoredResult
+from wireproof.physics.table import with_constants
+from wireproof.report.section import Section
+from wireproof.store.load import DOCUMENT, load_run
+from wireproof.store.result import read_result
+from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.workflow.session.disturbed import FIRST as REPEATS_BASE
+from wireproof.workflow.session.merge import merged_run, ranks_by_host, renumbered
+from wireproof.workflow.session.run import judged
+from wireproof.workflow.session.screen import CONFIRM_BASE, METRICS, located_section, screened
+from wireproof.workflow.session.session import Session
+
+__all__ = ["conclusions", "judged_again", "stored_in", "stored_result"]
+
+_LAUNCH = re.compile(r"(run|pair|loopback|confirm)(-again|-\d+)?(\.\d+)?", re.ASCII)
+_ASK = "give the --out folder of a check or measurement"
+_OF_RUN = ("run", "confirm")
+"""Stems of launches that are judged together: the screen and its suspects alone."""
+
+
+def stored_result(sections: Sequence[Section], title: str) -> StoredResult:
+    """What has to be kept beside the records to judge and render ``sections`` again."""
+    return StoredResult(
+        title=title, wireproof=__version__, parts=[_stored(section) for section in sections]
+    )
+
+
+def conclusions(judgement: Judgement) -> list[Conclusion]:
+    """The findings in short, in order and once each."""
+    found = {
+        Conclusion(severity=one.severity, code=one.code, subject=one.subject)
+        for one in judgement.findings
+    }
+    return sorted(found)
+
+
+def _stored(section: Section) -> StoredPart:
+    return StoredPart(
+        title=section.title,
+        records=[folder.name for folder in section.records],
+        run=msgspec.structs.replace(section.run, points=[], facts=[]),
+        criteria=section.criteria,
+        lead=section.lead,
+        changes=list(section.changes),
+        constants=dict(section.constants),
+        fabric=section.fabric,
+        screened=bool(section.located),
+        settled=section.settled,
+        verdict=section.judgement.verdict,
+        conclusions=conclusions(section.judgement),
+    )
+
+
+def stored_in(folder: Path) -> StoredResult:
+    """The parts of the result in ``folder``: as it says itself, else by the names of its launches'
+    folders (results from before ``result.json``; a single launch's folder).
+
+    Raises ``BadInput`` when it holds no result, or a damaged or newer one.
+    """
+    if not folder.is_dir():
+        raise BadInput(
+            f"{folder} is not a folder: give the --out folder of a check or measurement."
+        )
+    found = read_result(folder)
+    if found is not None:
+        return found
+    if (folder / DOCUMENT).is_file():
+        return _by_names({"run": [folder]})
+    launches: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        named = _LAUNCH.fullmatch(path.name)
+        if named is not None and (path / DOCUMENT).is_file():
+            stem = "run" if named[1] in _OF_RUN else named[1]
+            launches.setdefault(stem, []).append(path)
+    if not launches:
+        raise BadInput(f"{folder} holds no run: {_ASK}.")
+    return _by_names(launches)
+
+
+def _by_names(launches: dict[str, list[Path]]) -> StoredResult:
+    parts = []
+    for stem, folders in launches.items():
+        ordered = sorted(folders, key=lambda one: one.name.startswith("confirm"))
+        run = _merged(ordered)
+        several = len({one.host for one in run.claim.hosts}) > 2
+        parts.append(
+            StoredPart(
+                title=stem,
+                records=[one.name for one in ordered],
+                run=msgspec.structs.replace(run, points=[], facts=[]),
+                criteria=Criteria(),
+                screened=several and any(len(point.pairs) for point in run.points),
+                settled=several or any(one.name.endswith("-again") for one in ordered),
+            )
+        )
+    return StoredResult(title="wireproof", wireproof="", parts=parts)
+
+
+def _merged(folders: Sequence[Path]) -> Run:
+    runs = [load_run(folder) for folder in folders]
+    whole = max(runs, key=lambda run: len(run.claim.hosts)).claim
+    return merged_run([_as_in(run, whole, at) for run, at in zip(runs, folders, strict=True)])
+
+
+def _as_in(run: Run, whole: Claim, folder: Path) -> Run:
+    ranks = ranks_by_host(run.claim, whole)
+    if ranks is None:
+        raise BadInput(f"{folder} was measured on other hosts than the rest of its result.")
+    return renumbered(run, ranks, whole)
+
+
+def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -> Section:
+    """One part of the result in ``folder``, judged by the rules of this version.
+
+    ``fabric`` replaces the stored one. Raises ``BadInput`` for records that are gone or damaged.
+    """
+    places = [_record(folder, name) for name in part.records]
+    launches = [_as_in(load_run(place), part.run.claim, place) for place in places]
+    run = msgspec.structs.replace(
+        part.run,
+        points=list(chain.from_iterable(one.points for one in launches)),
+        facts=list(chain.from_iterable(one.facts for one in launches)),
+    )
+    session = Session(
+        title=part.title,
+        points=(),
+        seed=0,
+        lead=part.lead,
+        table=with_constants(part.constants),
+        criteria=part.criteria,
+    )
+    section = dataclasses.replace(judged(run, session, places), changes=tuple(part.changes))
+    if part.screened:
+        return _located(section, fabric or part.fabric)
+    if part.settled:
+        section = dataclasses.replace(
+            section, judgement=settled_by_repeats(section.judgement), settled=True
+        )
+    return section
+
+
+def _record(folder: Path, name: str) -> Path:
+    """A launch's folder: inside, or the folder itself."""
+    place = folder / name
+    if place.is_dir() and not place.is_symlink():
+        return place
+    if folder.name == name and (folder / DOCUMENT).is_file():
+        return folder
+    raise BadInput(f"{folder} lacks the records of a launch, {name}: copy the folder as a whole.")
+
+
+def _located(section: Section, fabric: Fabric | None) -> Section:
+    first = _only(section.run, range(CONFIRM_BASE))
+    again = _only(section.run, range(CONFIRM_BASE, REPEATS_BASE))
+    screens = {metric: screened(first, metric, fabric) for metric in METRICS}
+    return located_section(section, screens, again if again.points else None, fabric)
+
+
+def _only(run: Run, points: Iterable[int]) -> Run:
+    return msgspec.structs.replace(run, points=[one for one in run.points if one.id in points])

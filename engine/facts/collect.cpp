@@ -15,6 +15,7 @@
 #include "base/tree.hpp"
 #include "facts/command.hpp"
 #include "facts/interfaces.hpp"
+#include "facts/pci.hpp"
 
 namespace wireproof::facts {
 namespace {
@@ -152,6 +153,8 @@ Fact not_run(const FactRequest& request) {
 void read_into(Mailbox& mailbox, const FactRequest& request, const Tree& tree) {
   if (request.path == kInterfaces) {
     mailbox.post(read_interfaces(tree));
+  } else if (request.path == kPci) {
+    mailbox.post(read_pci(tree));
   } else if (shows_others(tree, request)) {
     for (Fact& fact : from_kernel(request)) mailbox.post(std::move(fact));
   } else if (request.kind == FactRequest::Kind::glob) {

@@ -35,8 +35,8 @@ struct Fact {
 inline constexpr std::size_t kMaxMatches = 1024;
 /// Below another `root` than "/", only files of that folder are read (base/tree.hpp) and no command
 /// is run: it would tell of this machine. The path "interfaces" asks for the list of the network
-/// interfaces (facts/interfaces.hpp); where /sys is another network namespace's, /sys/class/net is
-/// answered by the kernel instead.
+/// interfaces (facts/interfaces.hpp), "pci" for what decides over PCI Express (facts/pci.hpp);
+/// where /sys is another network namespace's, /sys/class/net is answered by the kernel instead.
 std::vector<Fact> collect(const FactRequest& request, const std::string& root = "/");
 
 /// One `fact` frame without its end of line; `text` goes through the JSON writer, so bytes that are

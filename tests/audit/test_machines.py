@@ -155,14 +155,3 @@ def test_a_link_that_gave_up_lanes_is_judged_by_what_is_active(
     root = lay_out(tmp_path, "haswell-hfi1", {place: f"  LinkWidth      {printed}"})
     (found,) = audited(root, "throughput", "opa-link-width")
     assert found.status == status
-
-
-@pytest.mark.parametrize("setting", ["pcie-max-payload", "acs", "relaxed-ordering"])
-def test_what_cannot_be_tied_to_the_adapter_is_unknown(setting: str, tmp_path: Path) -> None:
-    place = "sos_commands/pci/lspci_-vv"
-    text = "MaxPayload 512 bytes\nACSCtl: ReqRedir-\nRlxdOrd+\n"
-    root = lay_out(tmp_path, "eight-gpus", {place: text})
-    assert {one.status for one in audited(root, "throughput", setting)} <= {
-        "unknown",
-        "not-applicable",
-    }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.audit.pci_space import gpu_node
+
 from wireproof.audit.facts import HostFacts
 from wireproof.model.record import FactFrame
 
@@ -160,21 +162,25 @@ def _sapphire_cn5000() -> dict[str, str]:
     return files
 
 
-def _eight_gpus() -> dict[str, str]:
-    files = _host("6.8.0-45-generic", "ubuntu", "24.04", 224)
+def _eight_gpus() -> dict[str, str | bytes]:
+    files: dict[str, str | bytes] = dict(gpu_node(8))
+    files |= _host("6.8.0-45-generic", "ubuntu", "24.04", 224)
     files["proc/cpuinfo"] = _cpu("GenuineIntel", 6, 143, 8)
     for number in range(8):
         files |= _rdma(f"mlx5_{number}", "mlx5_core", "Ethernet", "400 Gb/sec (4X NDR)")
         files |= _netdev(f"rail{number}", "mlx5_core", 400000)
+        slot = f"PCI_SLOT_NAME=0000:{0x10 * (number + 1) + 2:02x}:00.0"
+        files[f"sys/class/net/rail{number}/device/uevent"] = f"DRIVER=mlx5_core\n{slot}"
         device = f"sys/class/infiniband/mlx5_{number}/device/net/rail{number}/mtu"
         files[device] = "9000"
-        files[f"sys/bus/pci/drivers/nvidia/0000:{number}0:00.0/numa_node"] = str(number // 4)
+        gpu = f"0000:{0x10 * (number + 1) + 3:02x}:00.0"
+        files[f"sys/bus/pci/drivers/nvidia/{gpu}/numa_node"] = str(number // 4)
     files["sys/class/net/rail3/device/current_link_width"] = "8"
     files["proc/modules"] = "mlx5_core 1 1 - Live\nnvidia 1 1 - Live\n"
     return files
 
 
-MACHINES: Mapping[str, dict[str, str]] = {
+MACHINES: Mapping[str, Mapping[str, str | bytes]] = {
     "haswell-hfi1": _haswell_hfi1(),
     "icelake-e810": _icelake_e810(),
     "epyc-connectx": _epyc_connectx(),
@@ -189,7 +195,7 @@ def lay_out(folder: Path, machine: str, changes: Mapping[str, str | None] | None
         if text is not None:
             file = folder / place
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text + "\n", encoding="utf-8")
+            file.write_bytes(text if isinstance(text, bytes) else f"{text}\n".encode())
     return folder
 
 

@@ -25,7 +25,8 @@ __all__ = ["ELSEWHERE", "Catalogue", "Entry", "catalogue_of", "requests", "reque
 
 ELSEWHERE = ("bios", "environment")
 """Places that are no files of the host: the firmware's attributes (by Redfish) and the job's
-environment. Whoever has them gives them as facts of these names.
+environment. Whoever has them gives them as facts of these names. What stands below ``pci/`` is made
+of the list of PCI devices.
 """
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": set()}
@@ -166,7 +167,7 @@ def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
     commands: dict[tuple[str, ...], None] = {}
     for entry in catalogue.entries.values():
         for read in entry.setting.reads:
-            if read.file in ELSEWHERE:
+            if read.file in ELSEWHERE or read.file.startswith("pci/"):
                 continue
             if read.command:
                 if not _names_interface(read.command):

@@ -39,7 +39,7 @@ class Answer:
 @dataclass(frozen=True)
 class HostFacts:
     """Files by path and commands by argument list, as one host answered. ``listed``: the patterns
-    whose matches are known.
+    whose matches are known. ``derived``: files that were made of others.
     """
 
     host: str
@@ -47,6 +47,7 @@ class HostFacts:
     globs: dict[str, FactFrame] = field(default_factory=dict)
     commands: dict[tuple[str, ...], FactFrame] = field(default_factory=dict)
     listed: tuple[str, ...] = ()
+    derived: dict[str, FactFrame] = field(default_factory=dict)
 
     @classmethod
     def of(cls, host: str, frames: Iterable[FactFrame]) -> HostFacts:
@@ -63,7 +64,7 @@ class HostFacts:
         return found
 
     def file(self, path: str) -> Answer:
-        frame = self.files.get(path)
+        frame = self.files.get(path) or self.derived.get(path)
         if frame is None and self._was_looked_for(path):
             return Answer(path, None, _WORDS["missing"], absent=True)
         return _answer(path, frame)
@@ -75,7 +76,11 @@ class HostFacts:
         """Status and text of a file or a command, to tell like hosts by; without, whether the file
         is known not to be there.
         """
-        known = self.files.get(place) if isinstance(place, str) else self.commands.get(place)
+        known = (
+            self.files.get(place) or self.derived.get(place)
+            if isinstance(place, str)
+            else self.commands.get(place)
+        )
         if known is None:
             return isinstance(place, str) and self._was_looked_for(place)
         return known.status, known.text

@@ -6,6 +6,7 @@ source could not be read is UNKNOWN.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ from wireproof.audit.interfaces import (
     names_of,
     rate_of,
 )
+from wireproof.audit.pci import PCI, accelerators, pci_devices, pci_facts
 from wireproof.audit.values import cpu_list
 from wireproof.model.record import Nic
 
@@ -37,6 +39,7 @@ HOST_FILES = (
     "/sys/devices/system/node/online",
     "/proc/modules",
     INTERFACES,
+    PCI,
 )
 GLOBS = (
     "/sys/class/net/*/device/uevent",
@@ -83,6 +86,7 @@ NAMES = {
     "rdma.name": "the RDMA device",
     "rdma.port": "its port",
     "rdma.driver": "its driver",
+    "rdma.nic": "an interface of the same adapter, empty where it has none",
     "rdma.layer": "InfiniBand or Ethernet",
     "rdma.rate": "Gb/s",
 }
@@ -125,6 +129,7 @@ class Machine:
 
 def machine_of(facts: HostFacts) -> Machine:
     """What the facts say of the machine; what they do not say is UNKNOWN."""
+    facts = dataclasses.replace(facts, derived=pci_facts(facts))
     rdma = tuple(_rdma_ports(facts))
     nics = tuple(_nics(facts))
     return Machine(facts, {**_host(facts), **_fabric(nics, rdma, facts)}, nics, rdma)
@@ -250,6 +255,10 @@ def _of_adapter(one: Nic, facts: HostFacts) -> dict[str, Value]:
 
 def _rdma_ports(facts: HostFacts) -> list[Instance]:
     found = []
+    interfaces = {
+        path.split("/")[4]: path.split("/")[7]
+        for path in facts.matching("/sys/class/infiniband/*/device/net/*/mtu")
+    }
     for path in facts.matching("/sys/class/infiniband/*/ports/*/link_layer"):
         device, port = path.split("/")[4], path.split("/")[6]
         folder = f"/sys/class/infiniband/{device}"
@@ -258,6 +267,7 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
             "rdma.name": device,
             "rdma.port": port,
             "rdma.driver": _driver(facts, f"{folder}/device/uevent"),
+            "rdma.nic": interfaces.get(device, ""),
             "rdma.layer": _text(facts, path) or UNKNOWN,
             "rdma.rate": float(rate.group(1)) if rate else UNKNOWN,
         }
@@ -272,9 +282,9 @@ def _fabric(
     drivers = [one.names["rdma.driver"] for one in rdma] + [one.names["nic.driver"] for one in own]
     rates = [one.names["rdma.rate"] for one in rdma] + [one.names["nic.rate"] for one in own]
     known = [rate for rate in rates if isinstance(rate, (int, float))]
-    gpus = facts.matching("/sys/bus/pci/drivers/nvidia/*/numa_node")
+    gpus = len(facts.matching("/sys/bus/pci/drivers/nvidia/*/numa_node"))
     return {
         "host.fabrics": sorted({driver for driver in drivers if isinstance(driver, str)}),
         "host.rate": max(known, default=UNKNOWN),
-        "host.gpus": len(gpus),
+        "host.gpus": max(gpus, len(accelerators(pci_devices(facts)))),
     }

@@ -18,7 +18,7 @@ __all__ = ["command_facts", "opened"]
 _LARGEST_ARCHIVE = 4 << 30
 _MOST_MEMBERS = 1_000_000
 _WANTED = ("etc", "proc", "sys", "sos_commands", "uname", "lspci", "environment")
-_LARGEST_TEXT = 1 << 20
+_LARGEST_TEXT = 4 << 20
 _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 
 
@@ -81,7 +81,7 @@ def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame
         if request.kind != "command":
             continue
         name = "_".join(word.replace("/", ".") for word in request.argv)
-        file = kept.get(name) or kept.get(name.replace("lspci_-vv", "lspci_-nnvv"))
+        file = kept.get(name)
         text = _text(file) if file is not None else None
         found.append(
             FactFrame(

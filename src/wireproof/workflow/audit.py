@@ -17,12 +17,14 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import CHOSEN
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import machine_of
+from wireproof.audit.pci import LSPCI
 from wireproof.audit.waivers import Waiver, waived, waivers_of
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_engine
 from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Audit, AuditResult, Profile, Setting
 from wireproof.settings.hosts import parse_hosts
@@ -36,6 +38,8 @@ from wireproof.workflow.target.target import Target
 __all__ = ["AuditSpecification", "audit", "audit_target", "catalogue", "settings_called"]
 
 _LARGEST = 1 << 20
+_LSPCI = FactRequest(kind="command", argv=LSPCI)
+"""Of an archive alone: on a live host the engine reads the configuration space itself."""
 _VARIABLES = (
     "FI_",
     "I_MPI_",
@@ -227,7 +231,8 @@ def _of_source(source: Path, known: Catalogue) -> list[Collected]:
         files = tuple(request for request in wanted if request.kind != "command")
         (found,) = collect({name: argv}, files)
         nics = [nic.label for nic in machine_of(HostFacts.of(name, found.frames)).nics]
-        printed = command_facts(folder, (*wanted, *requests_of_interfaces(known, nics)))
+        asked = (*wanted, *requests_of_interfaces(known, nics), _LSPCI)
+        printed = command_facts(folder, asked)
         return [dataclasses.replace(found, frames=(*found.frames, *printed))]
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from wireproof.model.setting import Audit, AuditResult, Effect, Setting, Status
+from wireproof.model.setting import Audit, AuditResult, Effect, Read, Setting, Status
 from wireproof.report.names import fold
 from wireproof.report.text.look import Look
 
@@ -126,12 +126,17 @@ def _wrapped(text: str, look: Look, first: str, rest: str) -> list[str]:
     )
 
 
+def _place(read: Read) -> str:
+    if read.file == "bios":
+        return f"BIOS, {read.key}"
+    if read.file.startswith("pci/"):
+        return f"PCI configuration space, {read.file.rpartition('/')[2]}"
+    return read.file or " ".join(read.command)
+
+
 def explained(one: Setting) -> list[str]:
     """All that the catalogue knows of a setting."""
-    places = [
-        f"BIOS, {read.key}" if read.file == "bios" else read.file or " ".join(read.command)
-        for read in one.reads
-    ]
+    places = [_place(read) for read in one.reads]
     named = one.wanted or one.good
     wanted = [text if profile == "any" else f"{profile}: {text}" for profile, text in named.items()]
     said = {

@@ -1,0 +1,232 @@
+"""PCI Express on the way of each adapter: its own registers, the bridges above it, the nearest GPU.
+Pure.
+
+From the engine's list of devices, or from what ``lspci`` printed. A value that the kernel shows to
+root alone is denied, not missing.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.lspci import devices_of_lspci
+from wireproof.model.pci import PciDevice
+from wireproof.model.record import FactFrame
+
+__all__ = ["LSPCI", "PCI", "accelerators", "pci_devices", "pci_facts"]
+
+PCI = "pci"
+"""The fact that lists a host's PCI devices, as the engine reads them."""
+LSPCI = ("lspci", "-nnvv")
+"""What an archive keeps instead."""
+_ACCELERATORS = {"nvidia", "amdgpu", "habanalabs", "xe"}
+_GIGATRANSFERS = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}
+_GIGABITS = {1: 2.0, 2: 4.0, 3: 7.877, 4: 15.754, 5: 31.508, 6: 60.5}
+"""Of a lane after its line code (8b/10b; 128b/130b; flits of 242 in 256 bytes), by generation."""
+_REDIRECTS = {2: "ReqRedir", 3: "CmpltRedir", 4: "UpstreamFwd"}
+"""Bits of the ACS control register that send traffic between devices up to the root."""
+_REDIRECTING = 0b1100
+_UNREAD = {
+    "root": "is shown to root alone: run the audit as root",
+    "list": "needs the list of PCI devices, which was not read (lspci -nnvv of an archive)",
+}
+_NOT_LISTED = "is no PCI device"
+_NO_EXPRESS = "its configuration space has no such PCI Express register"
+_NO_GPU = "no GPU is behind the same PCIe switch"
+
+Texts = dict[str, tuple[str, str]]
+"""Name of a value to its text, or to "" and why there is none (or a key of `_UNREAD`)."""
+
+
+class _Table:
+    """The devices of one text, and what is asked of them: like hosts share it."""
+
+    def __init__(self, devices: Iterable[PciDevice]) -> None:
+        self.devices = tuple(devices)
+        self._known: dict[str, Texts] = {}
+
+    def values(self, address: str) -> Texts:
+        found = self._known.get(address)
+        if found is None:
+            found = self._known[address] = _values(address, self.devices)
+        return found
+
+
+def pci_devices(facts: HostFacts) -> tuple[PciDevice, ...]:
+    """All that are known; () when nothing was read."""
+    return _table(facts).devices
+
+
+def _table(facts: HostFacts) -> _Table:
+    """The engine's list, unless it shows headers alone and ``lspci`` printed more."""
+    found = _of_engine(facts.file(PCI).text or "[]")
+    printed = facts.command(LSPCI).text
+    if printed and all(one.closed for one in found.devices):
+        return _of_lspci(printed)
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def _of_engine(text: str) -> _Table:
+    try:
+        return _Table(msgspec.json.decode(text, type=list[PciDevice]))
+    except msgspec.DecodeError:
+        return _Table(())
+
+
+@functools.lru_cache(maxsize=256)
+def _of_lspci(text: str) -> _Table:
+    return _Table(devices_of_lspci(text))
+
+
+def accelerators(devices: Sequence[PciDevice]) -> list[PciDevice]:
+    """GPUs and their like; the display of a management controller is none."""
+    return [
+        one
+        for one in devices
+        if one.driver in _ACCELERATORS or one.device_class.startswith(("0302", "12"))
+    ]
+
+
+def pci_facts(facts: HostFacts) -> dict[str, FactFrame]:
+    """Files ``pci/NAME/VALUE`` for each interface and RDMA device NAME with an adapter."""
+    table = _table(facts)
+    found: dict[str, FactFrame] = {}
+    for name, address in _adapters(facts):
+        for value, (text, why) in table.values(address).items():
+            path = f"pci/{name}/{value}"
+            found[path] = _frame(path, text, why)
+    return found
+
+
+def _frame(path: str, text: str, why: str) -> FactFrame:
+    if text:
+        return FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+    if why in _UNREAD:
+        reason = _UNREAD[why]
+        return FactFrame(rank=0, kind="file", status="denied", path=path, reason=reason)
+    return FactFrame(rank=0, kind="file", status="missing", path=path, reason=why)
+
+
+def _adapters(facts: HostFacts) -> Iterator[tuple[str, str]]:
+    """Each interface and RDMA device with its PCI address, "" where it has none."""
+    for kind in ("net", "infiniband"):
+        for path in facts.matching(f"/sys/class/{kind}/*/device/uevent"):
+            slot = re.search(r"^PCI_SLOT_NAME=(\S+)$", facts.file(path).text or "", re.MULTILINE)
+            yield path.split("/")[4], slot.group(1) if slot else ""
+
+
+def _values(address: str, devices: Sequence[PciDevice]) -> Texts:
+    by_address = {one.address: one for one in devices}
+    own = by_address.get(address)
+    if not devices:
+        return dict.fromkeys(_NAMES, ("", "list"))
+    if own is None:
+        return dict.fromkeys(_NAMES, ("", _NOT_LISTED))
+    path = _path(own, devices)
+    found = {**_own_values(own), **_path_values(path), **_gpu_values(path, devices)}
+    return {name: found.get(name, ("", _missing(own))) for name in _NAMES}
+
+
+_NAMES = (
+    *("address", "payload", "path-payload", "read-request", "relaxed-ordering", "width"),
+    *("width-most", "speed", "speed-most", "path-rate", "gpu-path", "gpu-acs"),
+)
+
+
+def _missing(one: PciDevice) -> str:
+    return "root" if one.closed else _NO_EXPRESS
+
+
+def _own_values(one: PciDevice) -> Texts:
+    known: dict[str, object] = {
+        "address": one.address,
+        "payload": one.payload,
+        "read-request": one.read_request,
+        "width": one.width,
+        "width-most": one.width_most,
+        "speed": _GIGATRANSFERS.get(one.speed or 0),
+        "speed-most": _GIGATRANSFERS.get(one.speed_most or 0),
+    }
+    if one.relaxed is not None:
+        known["relaxed-ordering"] = "on" if one.relaxed else "off"
+    return {name: (f"{value:g}" if isinstance(value, float) else str(value), "")
+            for name, value in known.items() if value}  # fmt: skip
+
+
+def _path(one: PciDevice, devices: Sequence[PciDevice]) -> list[PciDevice]:
+    """The device and the bridges above it, up to the root port."""
+    above = {
+        (other.domain, other.secondary): other for other in devices if other.secondary is not None
+    }
+    path = [one]
+    while (bridge := above.get((path[-1].domain, path[-1].bus))) is not None:
+        if bridge in path or len(path) > _DEEPEST:
+            break
+        path.append(bridge)
+    return path
+
+
+_DEEPEST = 32
+
+
+def _path_values(path: Sequence[PciDevice]) -> Texts:
+    """The largest payload that all take, and the Gb/s of the narrowest link that is known."""
+    found: Texts = {}
+    most = [one.payload_most for one in path]
+    if all(most):
+        found["path-payload"] = (str(min(size for size in most if size)), "")
+    rates = [
+        ((one.width or 0) * _GIGABITS.get(one.speed or 0, 0.0), one)
+        for one in path
+        if one.type is not None
+    ]
+    known = [(rate, one) for rate, one in rates if rate]
+    if known and not any(one.closed for one in path):
+        rate, narrowest = min(known, key=lambda pair: pair[0])
+        lanes = f"{narrowest.width} lanes of {_GIGATRANSFERS[narrowest.speed or 0]:g} GT/s"
+        found["path-rate"] = (f"{rate:.0f} ({lanes} at {narrowest.address})", "")
+    return found
+
+
+def _gpu_values(path: Sequence[PciDevice], devices: Sequence[PciDevice]) -> Texts:
+    """How the nearest GPU is reached, in the words of ``nvidia-smi topo``: PIX by one switch, PXB
+    by several bridges, PHB by the host's bridge, NODE by two of one NUMA node, SYS over more.
+    """
+    ways = [_between(path, _path(gpu, devices)) for gpu in accelerators(devices)]
+    if not ways:
+        return {"gpu-path": ("", "there is no GPU"), "gpu-acs": ("", "there is no GPU")}
+    word, bridges = min(ways, key=lambda way: _ORDER.index(way[0]))
+    if word not in ("PIX", "PXB"):
+        return {"gpu-path": (word, ""), "gpu-acs": ("", _NO_GPU)}
+    if any(one.closed for one in bridges):
+        return {"gpu-path": (word, ""), "gpu-acs": ("", "root")}
+    redirecting = [_redirects(one) for one in bridges if (one.acs or 0) & _REDIRECTING]
+    return {"gpu-path": (word, ""), "gpu-acs": ("; ".join(redirecting) or "none", "")}
+
+
+_ORDER = ("PIX", "PXB", "PHB", "NODE", "SYS")
+
+
+def _redirects(one: PciDevice) -> str:
+    bits = [word for bit, word in _REDIRECTS.items() if (one.acs or 0) >> bit & 1]
+    return f"{one.address} {' '.join(bits)}"
+
+
+def _between(
+    one: Sequence[PciDevice], other: Sequence[PciDevice]
+) -> tuple[str, Sequence[PciDevice]]:
+    """The word for the way between the ends of two paths, and the bridges on it."""
+    common = next((bridge for bridge in one[1:] if bridge in other[1:]), None)
+    if common is None:
+        if one[-1].domain == other[-1].domain and one[-1].bus == other[-1].bus:
+            return "PHB", ()
+        near = one[0].numa is not None and one[0].numa == other[0].numa
+        return ("NODE" if near else "SYS"), ()
+    up, down = one[1 : one.index(common)], other[1 : other.index(common)]
+    return ("PIX" if len(up) + len(down) <= 2 else "PXB"), [*up, *down, common]

@@ -1,0 +1,127 @@
+"""PCI Express is read of the adapter and of what stands above it, never of another device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.audit.test_machines import audited
+from tests.audit.trees import lay_out
+
+from wireproof.audit.lspci import devices_of_lspci
+from wireproof.model.setting import AuditResult
+
+pytestmark = pytest.mark.engine
+SETTINGS = (
+    *("pcie-max-payload", "pcie-read-request", "relaxed-ordering", "pcie-path-rate"),
+    *("gpu-distance", "acs"),
+)
+
+
+def results(root: Path, *only: str) -> dict[tuple[str, str], AuditResult]:
+    return {(one.id, one.instance): one for one in audited(root, "throughput", *only)}
+
+
+def test_each_rail_of_a_gpu_node_is_judged_by_its_own_path(tmp_path: Path) -> None:
+    amd = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nflags\t\t: fpu\n"
+    found = results(lay_out(tmp_path, "eight-gpus", {"proc/cpuinfo": amd}), *SETTINGS)
+    wrong = {place: one.seen for place, one in found.items() if one.status != "pass"}
+    assert wrong == {
+        ("pcie-max-payload", "rail6"): "128",
+        ("relaxed-ordering", "rail7"): "off",
+        ("pcie-path-rate", "rail2"): "126 (8 lanes of 16 GT/s at 0000:30:00.0)",
+        ("acs", "rail5"): "0000:61:00.0 ReqRedir CmpltRedir UpstreamFwd; "
+        "0000:61:01.0 ReqRedir CmpltRedir UpstreamFwd",
+    }
+    assert found["gpu-distance", "rail0"].seen == "PIX"
+    assert len(found) == 8 * len(SETTINGS)
+
+
+def test_what_root_alone_may_read_is_unknown_and_says_so(tmp_path: Path) -> None:
+    """Others see 64 bytes: the tree of bridges, and no register of PCI Express."""
+    root = lay_out(tmp_path, "eight-gpus")
+    for config in root.glob("sys/bus/pci/devices/*/config"):
+        config.write_bytes(config.read_bytes()[:64])
+    found = results(root, *SETTINGS)
+    assert found["gpu-distance", "rail0"].seen == "PIX"
+    rest = [one for one in found.values() if one.id != "gpu-distance"]
+    assert {one.status for one in rest} == {"unknown"}
+    assert all("run the audit as root" in one.message for one in rest)
+
+
+@pytest.mark.parametrize(
+    "config", [b"", b"\xff" * 4096, b"\0" * 4096, b"\x10" * 300, b"\x40" * 4096]
+)
+def test_a_space_that_makes_no_sense_never_passes(config: bytes, tmp_path: Path) -> None:
+    root = lay_out(tmp_path, "eight-gpus")
+    for file in root.glob("sys/bus/pci/devices/*/config"):
+        file.write_bytes(config)
+    found = results(root, "pcie-max-payload", "pcie-path-rate", "acs")
+    assert "pass" not in {one.status for one in found.values()}
+
+
+LSPCI = """\
+00:01.0 PCI bridge [0604]: Intel Corporation Device [8086:352a] (prog-if 00 [Normal decode])
+\tNUMA node: 0
+\tBus: primary=00, secondary=17, subordinate=17, sec-latency=0
+\tCapabilities: [40] Express (v2) Root Port (Slot+), MSI 00
+\t\tDevCap:\tMaxPayload 512 bytes, PhantFunc 0
+\t\tDevCtl:\tCorrErr- NonFatalErr-
+\t\t\tRlxdOrd+ ExtTag+ PhantFunc- AuxPwr- NoSnoop+
+\t\t\tMaxPayload 256 bytes, MaxReadReq 128 bytes
+\t\tDevSta:\tCorrErr-
+\t\tLnkCap:\tPort #5, Speed 32GT/s, Width x16, ASPM not supported
+\t\tLnkSta:\tSpeed 16GT/s (downgraded), Width x16 (ok)
+\tCapabilities: [110 v1] Access Control Services
+\t\tACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-
+\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir- UpstreamFwd- EgressCtrl- DirectTrans-
+\tKernel driver in use: pcieport
+
+17:00.0 Ethernet controller [0200]: Mellanox Technologies MT2892 [15b3:101d]
+\tCapabilities: [60] Express (v2) Endpoint, MSI 00
+\t\tDevCap:\tMaxPayload 512 bytes, PhantFunc 0
+\t\tDevCtl:\tCorrErr+ NonFatalErr+
+\t\t\tRlxdOrd- ExtTag+ PhantFunc- AuxPwr- NoSnoop+ FLReset-
+\t\t\tMaxPayload 128 bytes, MaxReadReq 512 bytes
+\t\tDevSta:\tCorrErr-
+\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16, ASPM not supported
+\t\tLnkSta:\tSpeed 16GT/s (ok), Width x8 (downgraded)
+\tKernel driver in use: mlx5_core
+
+18:00.0 VGA compatible controller [0300]: ASPEED Technology, Inc. [1a03:2000]
+\tCapabilities: <access denied>
+"""
+
+
+def test_the_text_of_lspci_is_read_by_slot() -> None:
+    bridge, adapter, display = devices_of_lspci(LSPCI)
+    assert (bridge.type, bridge.secondary, bridge.acs, bridge.numa) == (4, 0x17, 0b101, 0)
+    assert (bridge.speed, bridge.speed_most, bridge.payload) == (4, 5, 256)
+    assert (adapter.address, adapter.driver) == ("0000:17:00.0", "mlx5_core")
+    assert (adapter.payload, adapter.read_request, adapter.relaxed) == (128, 512, False)
+    assert (adapter.width, adapter.width_most, adapter.acs) == (8, 16, None)
+    assert display.closed
+
+
+@pytest.mark.parametrize("text", ["", "\x1b[31m", "00:01.0 ", LSPCI[:300], "x" * 10000])
+def test_any_text_of_lspci_does_no_harm(text: str) -> None:
+    assert all(one.payload is None or one.payload >= 128 for one in devices_of_lspci(text))
+
+
+def test_what_a_sosreport_keeps_is_tied_to_the_adapter(tmp_path: Path) -> None:
+    changes: dict[str, str | None] = {
+        "sys/class/net/eth2/device/uevent": "DRIVER=ice\nPCI_SLOT_NAME=0000:17:00.0",
+        "sos_commands/pci/lspci_-nnvv": LSPCI,
+    }
+    found = results(lay_out(tmp_path, "icelake-e810", changes), *SETTINGS)
+    by_id = {name: one for (name, _), one in found.items()}
+    assert (by_id["pcie-max-payload"].status, by_id["pcie-max-payload"].seen) == ("fail", "128")
+    assert by_id["pcie-read-request"].status == "pass"
+    assert by_id["pcie-path-rate"].seen.startswith("126 (8 lanes of 16 GT/s at 0000:17:00.0")
+    assert by_id["acs"].status == "not-applicable"
+
+
+def test_without_any_list_it_is_unknown(tmp_path: Path) -> None:
+    found = results(lay_out(tmp_path, "epyc-connectx"), "pcie-max-payload", "relaxed-ordering")
+    assert {one.status for one in found.values()} == {"unknown"}
+    assert all("lspci -nnvv" in one.message for one in found.values())

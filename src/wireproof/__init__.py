@@ -1,8 +1,9 @@
 """wireproof proves what an HPC interconnect does.
 
 ``audit``, ``check``, ``measure``, ``prove``, ``judge``, ``lint``, ``locate`` and ``report`` do what
-the subcommands of these names do, and give the document that ``--json`` prints. They are imported
-when they are first used, so that ``import wireproof`` costs nothing. See docs/python.md.
+the subcommands of these names do, and give the document that ``--json`` prints; so do
+``plan_footprint`` and ``plan_pfc``. They are imported when they are first used, so that ``import
+wireproof`` costs nothing. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from wireproof.workflow.api import audit, check, locate, measure, report
     from wireproof.workflow.judge import judge
     from wireproof.workflow.lint import lint
+    from wireproof.workflow.plan import plan_footprint, plan_pfc
     from wireproof.workflow.prove import prove
     from wireproof.workflow.reporter import LoggingReporter, Reporter
 
@@ -32,6 +34,8 @@ __all__ = [
     "lint",
     "locate",
     "measure",
+    "plan_footprint",
+    "plan_pfc",
     "prove",
     "report",
 ]
@@ -50,6 +54,8 @@ _HOMES = {
     "lint": "workflow.lint",
     "locate": "workflow.api",
     "measure": "workflow.api",
+    "plan_footprint": "workflow.plan",
+    "plan_pfc": "workflow.plan",
     "prove": "workflow.prove",
     "report": "workflow.api",
 }

@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-from wireproof.settings.resolve import DECLARED
-
 __all__ = ["choice", "file", "flag", "number", "setting", "text"]
 
 
@@ -49,5 +47,7 @@ def setting(name: str, metavar: str, about: str = "") -> click.Option:
     """A declared setting, with the help of the one table that declares it unless ``about`` says
     more; None when it is not given.
     """
+    from wireproof.settings.resolve import DECLARED  # 15 ms that not every subcommand needs
+
     about = about or DECLARED[name].help + "."
     return click.Option(["--" + name.replace("_", "-"), name], metavar=metavar, help=about)

@@ -1,0 +1,1 @@
+"""What ``wireproof plan`` prints, one document for each of its subcommands."""

@@ -1,0 +1,191 @@
+"""What was seen in a real run beside the formula, and who must have talked to whom for it. Pure.
+
+A count of QPs does not say by itself who talked: several assumptions may explain it. Each is shown
+as a reading, none is asserted.
+"""
+
+from __future__ import annotations
+
+from wireproof.model.errors import BadInput
+from wireproof.model.planning.bounds import Bounds
+from wireproof.model.planning.footprint import Footprint, Observed, Part, Reading
+from wireproof.plan.footprint.rdma_resource import Resources
+
+__all__ = ["of_job", "of_memory", "of_node"]
+
+_CONNECTIONS = (1, 2, 4, 8, 16)
+"""QPs per connected pair of nodes that rv's num_conn may be; a reading for each that fits."""
+_CLOSE = 0.01
+
+
+def of_job(found: Footprint, qps: int) -> Observed:
+    """QPs of a whole job: inside of the bounds? And how many pairs would that be?"""
+    _not_negative("--seen-qps", qps)
+    inside = found.qps.job.low <= qps <= found.qps.job.high
+    sentences = [_place(qps, found.qps.job, "QPs of the job")]
+    readings = [] if not inside else _readings(found, qps)
+    if readings:
+        sentences += [reading.sentence for reading in readings]
+        if len(readings) > 1:
+            sentences.append("the count alone does not tell these readings apart")
+    return _observed("the job's QPs", qps, inside, sentences, readings=readings, job=float(qps))
+
+
+def of_memory(found: Footprint, seen_bytes: int) -> Observed:
+    """Memory of a whole job: the transport's part of it, and what must be something else."""
+    _not_negative("--seen-memory", seen_bytes)
+    job = found.bytes.job
+    inside = job.low <= seen_bytes <= job.high
+    formula = f"{job.low / 1e9:,.1f} to {job.high / 1e9:,.1f} GB"
+    sentences = [f"{seen_bytes / 1e9:,.1f} GB of the job; the formula has {formula} of transport"]
+    if seen_bytes > job.high:
+        share = Bounds(job.low / seen_bytes, job.high / seen_bytes)
+        sentences.append(
+            f"that is {100 * share.low:.0f} to {100 * share.high:.0f} %; at least"
+            f" {(seen_bytes - job.high) / 1e9:,.1f} GB are the application's, the system's or"
+            " something that the formula lacks"
+        )
+    return _observed("the job's memory", 0, inside, sentences)
+
+
+def of_node(found: Footprint, seen: Resources) -> Observed:
+    """``rdma resource`` of one node of the job, held against the formula and carried to the job."""
+    inside = found.qps.node.low <= seen.qps <= found.qps.node.high
+    sentences = [_place(seen.qps, found.qps.node, "QPs of this node")]
+    sentences += _processes(found, seen)
+    fixed = sum(part.qps.high for part in found.parts if part.per == "rank") * found.ppn
+    peers = [part for part in found.parts if part.per != "rank" and part.qps.high]
+    job: float | None = None
+    readings: list[Reading] = []
+    if seen.qps >= fixed:
+        job = fixed * found.nodes + (seen.qps - fixed) * found.nodes
+        sentences.append(f"if every node had as many, the job would have {job:,.0f} QPs")
+        readings = [_node_reading(found, part, seen.qps - fixed) for part in peers]
+        sentences += [reading.sentence for reading in readings]
+    sentences += _registered(found, seen)
+    return _observed(
+        "rdma resource of one node",
+        seen.qps,
+        inside,
+        sentences,
+        seen=seen,
+        readings=readings,
+        job=job,
+    )
+
+
+def _observed(
+    what: str,
+    qps: int,
+    inside: bool,
+    sentences: list[str],
+    *,
+    seen: Resources | None = None,
+    readings: list[Reading] | None = None,
+    job: float | None = None,
+) -> Observed:
+    return Observed(
+        what=what,
+        qps=qps,
+        by_kind=seen.by_kind if seen else {},
+        processes=seen.processes if seen else None,
+        registered_bytes=seen.registered_bytes if seen else None,
+        inside=inside,
+        sentences=sentences,
+        readings=readings or [],
+        job_qps=job,
+    )
+
+
+def _not_negative(name: str, value: int) -> None:
+    if not 0 <= value <= 10**18:
+        raise BadInput(f"{name} is out of range: give what was seen, 0 to 10^18.")
+
+
+def _place(seen: float, bounds: Bounds, what: str) -> str:
+    number = f"{seen:,.0f}"
+    if bounds.known and abs(seen - bounds.low) <= _CLOSE * bounds.low:
+        return f"{number} {what}: as the formula says"
+    limits = f"{bounds.low:,.0f} and {bounds.high:,.0f}"
+    if bounds.low <= seen <= bounds.high:
+        return f"{number} {what} lie between the bounds, {limits}"
+    side = "fewer" if seen < bounds.low else "more"
+    return (
+        f"{number} {what} are {side} than the bounds allow ({limits}): another mode, other settings"
+        " or another job"
+    )
+
+
+def _readings(found: Footprint, qps: int) -> list[Reading]:
+    """The pairs that would make ``qps`` of the formula, as it is set first, then for other QPs per
+    pair of nodes that give a whole number of pairs.
+    """
+    rest = qps - found.qps.job.low
+    peers = [part for part in found.parts if part.per != "rank" and part.qps.high]
+    if not peers:
+        return []
+    part = peers[0]
+    most = found.peers.most_pairs * (found.ppn**2 if part.per == "peer rank" else 1)
+    own = int(part.qps.high)
+    result = [_reading(found, part, own, rest, most)]
+    if part.per == "peer node":
+        others = [_reading(found, part, c * found.rails, rest, most) for c in _CONNECTIONS]
+        result += [
+            one for one in others if one.connection != own and one.whole and one.pairs <= most
+        ]
+    return result
+
+
+def _reading(found: Footprint, part: Part, own: int, rest: float, most: int) -> Reading:
+    pairs = rest / (2 * own)
+    whole = pairs == int(pairs)
+    what = "pairs of nodes" if part.per == "peer node" else "pairs of ranks"
+    share = pairs / most if most else 0.0
+    mean = ""
+    if part.per == "peer node" and found.nodes:
+        mean = f", {2 * pairs / found.nodes:.6g} peer nodes per node on average"
+    number = f"{pairs:,.0f}" if whole else f"{pairs:,.2f}"
+    sentence = (
+        f"with {own} QP{'s' if own > 1 else ''} per connection it corresponds to {number} connected"
+        f" {what} of {most:,} ({100 * share:.1f} %){mean}"
+    )
+    if not whole:
+        sentence += ": no whole number, so this reading is not exact"
+    return Reading(connection=own, pairs=pairs, share=share, whole=whole, sentence=sentence)
+
+
+def _node_reading(found: Footprint, part: Part, rest: float) -> Reading:
+    per_node = part.per == "peer node"
+    each = part.qps.high * (1 if per_node else found.ppn)
+    peers = rest / each
+    most = (found.nodes - 1) * (1 if per_node else found.ppn)
+    what = "remote nodes of this node" if per_node else "remote ranks of a rank, on average"
+    return Reading(
+        connection=int(part.qps.high),
+        pairs=peers,
+        share=peers / most if most else 0.0,
+        whole=peers == int(peers),
+        sentence=f"{rest:,.0f} QPs of {part.name} are {peers:,.4g} {what}, of {most:,}",
+    )
+
+
+def _processes(found: Footprint, seen: Resources) -> list[str]:
+    if seen.processes is None or seen.processes == found.ppn:
+        return []
+    sentence = (
+        f"{seen.processes} processes own QPs, and --ppn is {found.ppn}: another job, or ranks"
+        " without an endpoint"
+    )
+    return [sentence]
+
+
+def _registered(found: Footprint, seen: Resources) -> list[str]:
+    if seen.registered_bytes is None:
+        return []
+    node = found.bytes.node.times(1e-6)
+    sentence = (
+        f"{seen.registered_bytes / 1e6:,.1f} MB are registered on this node; the formula has"
+        f" {node.low:,.1f} to {node.high:,.1f} MB of buffers and queues, and what an application"
+        " registers comes on top"
+    )
+    return [sentence]

@@ -1,0 +1,55 @@
+"""Numbers that people give to a plan: a sentence says what is wrong with one. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from wireproof.model.errors import BadInput
+
+__all__ = ["MOST_NODES", "MOST_PPN", "MOST_RANKS", "chosen", "real", "whole"]
+
+MOST_NODES = 1_000_000
+MOST_PPN = 4096
+MOST_RANKS = 1_000_000_000
+_SHOWN = 15  # digits
+
+
+def _seen(value: int | float) -> str:
+    """A number as people read it: 10^30 has no thirty zeros."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    power = round(value.bit_length() * math.log10(2.0))
+    return str(value) if power < _SHOWN else f"about {'-' if value < 0 else ''}10^{power}"
+
+
+def whole(name: str, value: int, low: int, high: int) -> int:
+    """``value``; BadInput when it is not between ``low`` and ``high``."""
+    if not low <= value <= high:
+        raise BadInput(f"{name} is {_seen(value)}: give a whole number from {low} to {high}.")
+    return value
+
+
+def real(name: str, value: float, low: float, high: float, unit: str = "") -> float:
+    """``value``; BadInput when it is no number, or not between ``low`` and ``high``."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not (math.isfinite(number) and low <= number <= high):
+        limits = f"{low:g} to {high:g}{' ' if unit else ''}{unit}"
+        raise BadInput(f"{name} is {_seen(value)}: give a number from {limits}.")
+    return number
+
+
+def chosen(name: str, value: str, known: Iterable[str]) -> str:
+    """``value`` when it is ``known``; else BadInput that names the nearest one."""
+    names = list(known)
+    if value in names:
+        return value
+    from difflib import get_close_matches
+
+    lower = {known_name.lower(): known_name for known_name in names}
+    near = get_close_matches(value[:80].lower(), lower, n=1, cutoff=0.4)
+    hint = f"did you mean {lower[near[0]]!r}? " if near else ""
+    raise BadInput(f"{name} {value[:80]!r} is not known: {hint}There are {', '.join(names)}.")

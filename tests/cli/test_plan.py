@@ -1,0 +1,62 @@
+"""``wireproof plan``: as a user does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.verb import document, one_sentence, wireproof
+
+FOOTPRINT = ("plan", "footprint", "--nodes", "64", "--ppn", "28")
+
+
+def test_a_footprint_says_its_bounds_and_what_was_seen() -> None:
+    done = wireproof(*FOOTPRINT, "--mode", "psm3-rdma1", "--seen-qps", "9696")
+    assert done.returncode == 0, done.stderr
+    assert "1,792 to 17,920" in done.stdout
+    assert "988 connected pairs of nodes of 2,016 (49.0 %)" in done.stdout
+    assert "source:" in done.stdout
+
+
+def test_a_footprint_as_json_with_what_rdma_resource_shows(tmp_path: Path) -> None:
+    seen = tmp_path / "qp.txt"
+    seen.write_text("link mlx5_0/1 lqpn 9 type UD state RTS pid 4 comm a\n" * 28)
+    found = document(wireproof(*FOOTPRINT, "--mode", "psm3-rdma0", "--observed", seen, "--json"))
+    assert found["qps"]["node"] == {"low": 28, "high": 28}
+    assert found["observed"][0]["inside"] is True
+
+
+def test_a_headroom_is_held_against_the_need() -> None:
+    done = wireproof(
+        *("plan", "pfc", "--speed", "100", "--mtu", "9000", "--cable", "100", "--ports", "32"),
+        *("--headroom", "18560"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "55,884 to 86,604 B" in done.stdout
+    assert "18,560 B are too few" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("footprint", "--nodes", "0", "--ppn", "28", "--mode", "rxm"), "--nodes is 0"),
+        (("footprint", "--nodes", "4", "--ppn", "28", "--mode", "rmx"), "did you mean 'rxm'"),
+        (
+            ("footprint", "--nodes", "4", "--ppn", "1", "--mode", "rxm", "--set", "X=-1"),
+            "is no NAME=NUMBER",
+        ),
+        (
+            ("footprint", "--nodes", "4", "--ppn", "1", "--mode", "rxm", "--observed", "/dev/null"),
+            "/dev/null",
+        ),
+        (
+            ("pfc", "--speed", "100", "--mtu", "9000", "--cable", "-3", "--ports", "32"),
+            "--cable is -3",
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence(argv: tuple[str, ...], words: str) -> None:
+    done = wireproof("plan", *argv)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert words in one_sentence(done)

@@ -31,6 +31,7 @@ SUBCOMMANDS: dict[str, str] = {
     "resume": "Go on with a check that was broken off: only what is missing is measured.",
     "run": "The right command for OSU, IMB, HPCC, iperf3, qperf, perftest: printed, run with its"
     " proof, judged.",
+    "tune": "Change settings so that it can be undone, and find out whether that helps here.",
 }
 
 

@@ -21,7 +21,7 @@ from wireproof.model.pattern import (
     Pattern,
     is_word_atomic,
 )
-from wireproof.model.plan import Point
+from wireproof.model.plan import Point, Policy
 from wireproof.plan.groups import congestion, default_sizes, group_sweep, saturation
 from wireproof.plan.pace import paced, with_time
 from wireproof.plan.sweep import SIZES, sweep
@@ -34,7 +34,7 @@ from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 
-__all__ = ["measure", "points_of"]
+__all__ = ["Prepared", "measure", "points_of", "prepare"]
 
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 SATURATED_PPN = 8
@@ -50,6 +50,44 @@ def measure(
     ``environment``: where an allocation around us is looked for. Raises ``BadInput`` before
     anything is started, ``CouldNotMeasure`` when nothing was measured.
     """
+    method = specification.method
+    prepared = prepare(specification, environment)
+    target = prepared.target
+    for line in target.said:
+        reporter.say(line)
+    with result_folder(specification.storage, "measure", reporter) as folder:
+        session = method.session(
+            f"{specification.pattern} over {method.transport}",
+            list(prepared.points),
+            policy=prepared.policy,
+            seed=method.chosen_seed(),
+            out=folder / "run",
+            storage=specification.storage,
+        )
+        session = dataclasses.replace(session, extra=prepared.variables)
+        section, outcomes = run_settled(session, target, reporter)
+        if specification.pattern == "saturation":
+            section = _with_answer(section)
+        return kept(
+            [Part(section, outcomes)],
+            title=session.title,
+            folder=folder if specification.storage.kept else None,
+            reporter=reporter,
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """Where, what and within which bounds is measured, and the variables that every rank needs."""
+
+    target: Target
+    points: tuple[Point, ...]
+    policy: Policy
+    variables: tuple[tuple[str, str], ...]
+
+
+def prepare(specification: MeasureSpecification, environment: Mapping[str, str]) -> Prepared:
+    """All that is known before anything is started. Raises ``BadInput``."""
     _check(specification)
     pattern, method = specification.pattern, specification.method
     target = _target(specification, environment)
@@ -60,27 +98,12 @@ def measure(
         target.claimed_rate,
         budget_given=method.budget_s is not None,
     )
-    for line in target.said:
-        reporter.say(line)
-    with result_folder(specification.storage, "measure", reporter) as folder:
-        session = method.session(
-            f"{pattern} over {method.transport}",
-            points,
-            policy=policy,
-            seed=method.chosen_seed(),
-            out=folder / "run",
-            storage=specification.storage,
-        )
-        session = dataclasses.replace(session, extra=_variables(specification, target))
-        section, outcomes = run_settled(session, target, reporter)
-        if pattern == "saturation":
-            section = _with_answer(section)
-        return kept(
-            [Part(section, outcomes)],
-            title=session.title,
-            folder=folder if specification.storage.kept else None,
-            reporter=reporter,
-        )
+    return Prepared(
+        target=target,
+        points=tuple(points),
+        policy=policy,
+        variables=_variables(specification, target),
+    )
 
 
 def _target(specification: MeasureSpecification, environment: Mapping[str, str]) -> Target:

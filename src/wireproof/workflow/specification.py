@@ -119,7 +119,7 @@ class Method:
         *,
         policy: Policy,
         seed: int,
-        out: Path,
+        out: Path | None,
         storage: Storage,
     ) -> Session:
         """A session of these points, numbered and in an order drawn by ``seed``."""

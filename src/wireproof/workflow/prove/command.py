@@ -26,7 +26,15 @@ from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.reach import guarded, launcher_environment, reach
 from wireproof.workflow.target.target import Target
 
-__all__ = ["INTERRUPTED", "Companion", "ProofSpecification", "ProvedCommand", "prove_command"]
+__all__ = [
+    "INTERRUPTED",
+    "Companion",
+    "ProofSpecification",
+    "ProvedCommand",
+    "on_target",
+    "prove_command",
+    "start_companions",
+]
 
 COMPANION_S = 0.5
 INTERRUPTED = 128 + signal.SIGINT
@@ -102,7 +110,7 @@ def prove_command(
     files = [ResultFile(path) for path in wanted.results]
     with Watch(target, whole, wanted.interval_s, reporter or LoggingReporter()) as watch:
         watch.begin()
-        servers = _start_companions(watch, wanted.companions, sinks)
+        servers = start_companions(watch, wanted.companions, sinks)
         watch.look_at_the_background()
         command, status, seconds = _run(watch, wanted, sinks)
         traffic = watch.traffic(seconds)
@@ -123,9 +131,10 @@ def prove_command(
     )
 
 
-def _start_companions(
+def start_companions(
     watch: Watch, companions: Sequence[Companion], sinks: Sinks
 ) -> list[WatchedCommand]:
+    """Start the servers, and see that they stay; they end with the watch at the latest."""
     started = []
     for one in companions:
         argv = guarded(watch.target, one.host, one.argv)
@@ -149,7 +158,7 @@ def _run(
     the proof.
     """
     begun = time.monotonic()
-    argv = _on_target(wanted.argv, wanted.target)
+    argv = on_target(wanted.argv, wanted.target)
     command = watch.start(argv, sinks, hold_stdin=wanted.hold_stdin)
     try:
         while not watch.hearing.listen(3600.0, command.ended):
@@ -166,7 +175,7 @@ def _notes(command: WatchedCommand) -> tuple[str, ...]:
     return (lost,) if command.dropped else ()
 
 
-def _on_target(argv: Sequence[str], target: Target) -> list[str]:
+def on_target(argv: Sequence[str], target: Target) -> list[str]:
     """In a lab the command runs inside the first node; else it runs here, and its own launcher goes
     elsewhere.
     """

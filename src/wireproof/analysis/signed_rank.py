@@ -1,0 +1,69 @@
+"""Hodges-Lehmann estimate with the exact interval of Wilcoxon's signed-rank test.
+
+For differences that are each symmetric about the same number, whatever their spread. Hollander and
+Wolfe, Nonparametric Statistical Methods, sections 3.2 and 3.3; Hodges and Lehmann, Annals of
+Mathematical Statistics 34 (1963).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from wireproof.analysis.interval import Floats
+
+__all__ = ["Shift", "least_size", "shift"]
+
+_EXACT = 150
+"""Above, the normal approximation is right to more digits than are used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The centre, and the interval that holds it with probability 1 - alpha; None: too few values
+    for any interval at that alpha.
+    """
+
+    centre: float
+    low: float | None
+    high: float | None
+
+
+def least_size(alpha: float) -> int:
+    """The fewest values that have an interval at ``alpha`` (two-sided): 2 / 2^n <= alpha."""
+    return max(1, math.ceil(math.log2(2.0 / alpha) - 1e-9))
+
+
+def shift(values: Sequence[float] | Floats, alpha: float) -> Shift:
+    """Median of the Walsh averages of ``values`` and its interval. ValueError when it is empty."""
+    x = np.asarray(values, dtype=np.float64)
+    if x.size == 0:
+        raise ValueError("a shift of no values")
+    first, second = np.triu_indices(x.size)
+    walsh = np.sort((x[first] + x[second]) / 2.0)
+    centre = float(np.median(walsh))
+    cut = _cut(int(x.size), alpha)
+    if cut < 1:
+        return Shift(centre, None, None)
+    return Shift(centre, float(walsh[cut - 1]), float(walsh[walsh.size - cut]))
+
+
+@lru_cache(maxsize=256)
+def _cut(n: int, alpha: float) -> int:
+    """How many of the outermost averages lie outside on each side: the largest k with
+    2 P(T < k) <= alpha, T the signed-rank statistic of n values without an effect.
+    """
+    if n > _EXACT:
+        spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
+        return math.floor(n * (n + 1) / 4.0 + NormalDist().inv_cdf(alpha / 2.0) * spread)
+    chance = np.zeros(n * (n + 1) // 2 + 1)
+    chance[0] = 1.0
+    for rank in range(1, n + 1):
+        chance[rank:] = (chance[rank:] + chance[:-rank]) / 2.0
+        chance[:rank] /= 2.0
+    return int(np.searchsorted(np.cumsum(chance) * 2.0, alpha * (1.0 + 1e-12), side="right"))

@@ -1,0 +1,82 @@
+"""The number that decides and its guards, from one measured point or from counters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from wireproof.analysis.counters import trouble_counters
+from wireproof.analysis.measured import measure, operation_times
+from wireproof.analysis.witness import rises
+from wireproof.model.pattern import is_rate
+from wireproof.model.record import PointRecord
+from wireproof.model.trial import Better, Metric
+
+__all__ = ["guards_of", "losses", "messages_of", "metric_of", "value_of"]
+
+_RESENT = "ip/Tcp/RetransSegs"
+
+
+def metric_of(pattern: str, form: str) -> Metric:
+    """What is compared in points of this pattern."""
+    name, unit, better = _what(pattern, form)
+    return Metric(name=name, unit=unit, better=better, source="wireproof's own engine")
+
+
+def _what(pattern: str, form: str) -> tuple[str, str, Better]:
+    if pattern == "message_rate":
+        return "message rate", "messages_per_s", "higher"
+    if is_rate(pattern, form):
+        return "goodput", "bytes_per_s", "higher"
+    return ("half round trip" if pattern == "pingpong" else "time of one operation"), "ns", "lower"
+
+
+def value_of(point: PointRecord) -> float | None:
+    """The point's number in the unit of ``metric_of``; None when nothing was timed."""
+    if point.group is not None:
+        found = point.group.estimate
+        if found is None or not found.median_ns > 0.0:
+            return None
+        seconds = found.median_ns * 1e-9
+        rate = point.pattern == "message_rate"
+        return point.group.messages_per_operation / seconds if rate else found.median_ns
+    measured = measure(point, point.pairs[0]) if point.pairs else None
+    return measured.value if measured is not None else None
+
+
+def guards_of(point: PointRecord) -> dict[str, float]:
+    """The 99th percentile of the batches' time per operation (ns), segments sent again and packets
+    dropped on all hosts together.
+    """
+    found: dict[str, float] = {}
+    times = (
+        operation_times(point, point.pairs[0])
+        if point.pairs
+        else np.asarray(point.group.batch_ns if point.group else [], dtype=np.float64)
+    )
+    if times.size:
+        found["p99_ns"] = float(np.percentile(times, 99))
+    for reading in point.witness:
+        if reading.shared_with is None:
+            for name, count in losses(rises(reading)).items():
+                found[name] = found.get(name, 0.0) + count
+    return found
+
+
+def messages_of(point: PointRecord) -> int:
+    """Messages of all its ends."""
+    if point.group is not None:
+        return sum(point.group.sent_bytes) // max(1, point.message_bytes)
+    return sum(pair.messages_forward + pair.messages_backward for pair in point.pairs)
+
+
+def losses(rose: Mapping[str, int]) -> dict[str, float]:
+    """Of one host: TCP segments that were sent again, where that is counted, and drops of its
+    ports.
+    """
+    ports = {name: count for name, count in rose.items() if not name.startswith(("ip/", "net/lo/"))}
+    found = {"drops": float(sum(trouble_counters(ports).get("drops", {}).values()))}
+    if _RESENT in rose:
+        found["retransmits"] = float(max(0, rose[_RESENT]))
+    return found

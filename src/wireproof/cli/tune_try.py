@@ -1,0 +1,157 @@
+"""``wireproof tune try``: does a setting help here?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from wireproof.cli.console import Console, print_json
+from wireproof.cli.context import current_context
+from wireproof.cli.declare import choice, flag, number, setting, text
+from wireproof.cli.options import LINK, TARGET, method_of, settings_of, target_specification
+from wireproof.cli.outcome import status_of
+from wireproof.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from wireproof.settings.resolve import Settings
+    from wireproof.workflow.prove import ProofOptions
+    from wireproof.workflow.specification import MeasureSpecification
+    from wireproof.workflow.tune.trial import TrialSpecification
+    from wireproof.workflow.tune.trial.specification import OwnCommand
+
+__all__ = ["command"]
+
+SIZES = {"pingpong": 8, "stream": 1 << 20, "exchange": 1 << 20, "message_rate": 8}
+PATTERNS = tuple(SIZES)
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["knob"], metavar="ID|VAR=A,B,..."),
+    click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
+    choice("--pattern", PATTERNS, "what is measured; default pingpong."),
+    setting("sizes", "SIZE", "message size; default 8 B, of streams 1 MiB."),
+    text(
+        "--metric",
+        "REGEX|json:PATH",
+        "number in COMMAND's output to compare, in place of its wall time.",
+    ),
+    choice("--better", ["lower", "higher"], "which way --metric is better."),
+    click.Option(
+        ["--smallest"],
+        type=click.FloatRange(1.1, 100.0),
+        default=5.0,
+        show_default=True,
+        metavar="PERCENT",
+        help="effects smaller than this count as none.",
+    ),
+    click.Option(
+        ["--budget-s"],
+        type=click.FloatRange(1.0, 604800.0),
+        default=60.0,
+        show_default=True,
+        metavar="S",
+        help="time for all runs.",
+    ),
+    setting("budget", "TIME", "what one run of a pattern measures; default 200ms."),
+    setting("seed", "N", "seed of the order of the runs; default: drawn."),
+    click.Option(
+        ["--server"],
+        nargs=2,
+        multiple=True,
+        metavar="HOST 'WORDS'",
+        help="a server that COMMAND talks to: started on HOST before the first run, ended after"
+        " the last.",
+    ),
+    number("--ppn", 1, 4096, "ranks on each host.", default=1),
+    text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
+    flag("--keep", "leave a value that helps applied; `tune confirm` makes it last."),
+    flag("--json", "one JSON document on stdout.", default=None),
+)
+
+
+@click.command(
+    "try",
+    params=[*OPTIONS, *TARGET, *LINK],
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True},
+)
+def command(knob: str, argv: tuple[str, ...], **options: Any) -> int:
+    """Does a setting help here? Runs with each value in random, balanced blocks, compared.
+
+    VAR=A,B: a variable of the runs; VAR=A: against what is set now; VAR=,A: against not set. The
+    first value is the base. What runs is a pattern of our own between --hosts, or COMMAND: then its
+    wall time counts, or the number that --metric finds in its output.
+
+    Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
+    """
+    from wireproof.report.text.look import Look
+    from wireproof.report.text.trial import trial_text
+    from wireproof.workflow.tune.trial import run_trial
+
+    settings = settings_of(options)
+    wanted = _specification(knob, argv, settings, options)
+    trial = run_trial(wanted, Console(), current_context().environment)
+    if settings.json.value:
+        print_json(trial)
+    else:
+        click.echo(trial_text(trial, Look.of(sys.stdout, os.environ)))
+    return status_of(trial.verdict)
+
+
+def _specification(
+    knob: str, argv: tuple[str, ...], settings: Settings, options: dict[str, Any]
+) -> TrialSpecification:
+    from wireproof.settings.trial import is_of_a_fabric, knob_of
+    from wireproof.workflow.tune.trial import TrialSpecification
+
+    tried = knob_of(knob, (), current_context().environment)
+    if not argv and not is_of_a_fabric(tried.name):
+        raise BadInput(
+            f"{tried.name} is no variable that an MPI or its fabric reads: give the command that"
+            " reads it, behind --."
+        )
+    return TrialSpecification(
+        knob=tried,
+        workload=_command(argv, settings, options) if argv else _pattern(settings, options),
+        seed=method_of(settings, options).chosen_seed(),
+        smallest=options["smallest"] / 100.0,
+        budget_s=options["budget_s"],
+        keep=options["keep"],
+    )
+
+
+def _pattern(settings: Settings, options: dict[str, Any]) -> MeasureSpecification:
+    from wireproof.workflow.specification import MeasureSpecification
+
+    if options["metric"] or options["better"] or options["server"]:
+        raise BadInput("--metric, --better and --server are for a COMMAND: give one behind --.")
+    pattern = options["pattern"] or "pingpong"
+    return MeasureSpecification(
+        pattern=pattern,
+        target=target_specification(settings, options),
+        method=method_of(settings, options),
+        sizes=settings.sizes.value or (SIZES[pattern],),
+        ppn=options["ppn"],
+    )
+
+
+def _command(argv: tuple[str, ...], settings: Settings, options: dict[str, Any]) -> OwnCommand:
+    from wireproof.settings.trial import metric_reader
+    from wireproof.workflow.prove import specification
+    from wireproof.workflow.tune.trial.specification import OwnCommand
+
+    if options["pattern"]:
+        raise BadInput("--pattern and a command of your own exclude each other: give one.")
+    if bool(options["metric"]) != bool(options["better"]):
+        raise BadInput("--metric needs --better lower or --better higher, and that needs --metric.")
+    asked = {"lab": options["lab"], "server": options["server"]}
+    proof = specification(
+        argv, settings, cast("ProofOptions", asked), current_context().environment
+    )
+    return OwnCommand(
+        proof=proof,
+        reader=metric_reader(options["metric"]) if options["metric"] else None,
+        text=options["metric"],
+        better=options["better"] or "lower",
+        longest_s=options["budget_s"],
+    )

@@ -1,0 +1,1 @@
+"""Changing settings of hosts, and whether that helps."""

@@ -1,0 +1,8 @@
+"""``tune try``: does a setting help here?"""
+
+from __future__ import annotations
+
+from wireproof.workflow.tune.trial.run import run_trial
+from wireproof.workflow.tune.trial.specification import TrialSpecification
+
+__all__ = ["TrialSpecification", "run_trial"]

@@ -1,0 +1,79 @@
+"""What a trial is asked for, and what runs in it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Protocol, Self
+
+from wireproof.model.trial import Better, Knob, Metric
+from wireproof.settings.trial import Reader
+from wireproof.workflow.prove.command import ProofSpecification
+from wireproof.workflow.specification import MeasureSpecification
+
+__all__ = ["Measured", "OwnCommand", "TrialSpecification", "Variables", "Workload"]
+
+Variables = Mapping[str, str | None]
+"""Variables of a run's environment; None: not set."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What one run gave. ``guards``: by name; ``proof``: of its path, "" where none is looked
+    for.
+    """
+
+    metric: float
+    guards: dict[str, float]
+    proof: str = ""
+
+
+class Workload(Protocol):
+    """What is run again and again. A context manager: leaving it leaves no process."""
+
+    metric: Metric
+    title: str
+    notes: list[str]
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def run(self, variables: Variables, shown: str) -> Measured:
+        """One run with ``variables``; ``shown``: the value under trial, for messages. Raises
+        ``CouldNotMeasure`` when it fails, ``KeyboardInterrupt`` when the user ends it.
+        """
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OwnCommand:
+    """A command of the user's. ``reader`` None: its wall time is the metric. ``text``: of
+    ``--metric``. ``longest_s``: a run that takes longer is ended.
+    """
+
+    proof: ProofSpecification
+    reader: Reader | None = None
+    text: str = ""
+    better: Better = "lower"
+    longest_s: float = 60.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrialSpecification:
+    """``workload``: a pattern of our own or a command. ``smallest``: share below which an effect
+    counts as none. ``budget_s``: no new block is begun that would end later. ``keep``: the best
+    value is left applied, to be confirmed.
+    """
+
+    knob: Knob
+    workload: MeasureSpecification | OwnCommand
+    seed: int
+    smallest: float = 0.05
+    budget_s: float = 60.0
+    keep: bool = False

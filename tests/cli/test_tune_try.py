@@ -1,0 +1,138 @@
+"""`wireproof tune try` as a user runs it: commands whose numbers are made up, and the model
+transport.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.cli.verb import document, one_sentence, wireproof
+
+pytestmark = pytest.mark.engine
+
+APP = """
+import json, os, random, sys
+mode = os.environ.get("APP_MODE", "")
+random.seed(f"{mode}{os.getpid()}")
+if mode == "broken":
+    sys.exit("no such mode: \\x1b[31mbroken")
+seconds = {"fast": 0.9}.get(mode, 1.0) * (1 + random.gauss(0, 0.005))
+print(json.dumps({"end": {"seconds": seconds}}), flush=True)
+"""
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> tuple[str, ...]:
+    (tmp_path / "app.py").write_text(APP)
+    return ("--", sys.executable, "-S", str(tmp_path / "app.py"))
+
+
+METRIC = ("--metric", "json:end.seconds", "--better", "lower", "--seed", 7)
+
+
+def test_a_variable_that_helps(app: tuple[str, ...]) -> None:
+    done = wireproof("tune", "try", "APP_MODE=slow,fast,other", *METRIC, "--json", *app)
+    found = document(done)
+    assert done.returncode == 0, done.stderr
+    assert [one["answer"] for one in found["comparisons"]] == ["helps", "no-effect"]
+    fast = found["comparisons"][0]
+    assert fast["low"] < 0.9 < fast["high"]
+    assert {guard["name"] for guard in fast["guards"]} >= {"cpu_s", "drops"}
+    counted = [run for run in found["runs"] if run["block"] >= 0]
+    assert len(counted) == 6 * fast["blocks"]
+    assert [run["value"] for run in counted[:3]] == [run["value"] for run in counted[5:2:-1]]
+    assert [run["block"] for run in found["runs"][:3]] == [-1, -1, -1]
+    assert found["stopping"]["reason"] == "decided"
+    assert found["seed"] == 7
+    assert "fast helps by" in done.stderr
+
+
+def test_a_placebo_and_what_it_prints(app: tuple[str, ...]) -> None:
+    done = wireproof("tune", "try", "APP_MODE=one,two", *METRIC, *app)
+    assert done.returncode == 1, done.stderr
+    assert "APP_MODE=two: no effect larger than" in done.stdout
+    assert "seed 7" in done.stdout
+
+
+def test_what_does_not_fit_into_the_budget_is_undecided_at_once() -> None:
+    begun = time.monotonic()
+    done = wireproof("tune", "try", "X=1,2", "--budget-s", 2, "--", "sleep", "0.3")
+    assert done.returncode == 3
+    assert "undecided: needs about 20 more runs" in done.stdout
+    assert "--budget-s" in done.stdout
+    assert time.monotonic() - begun < 60
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "said"),
+    [
+        (("APP_MODE=one,broken",), 4, "APP_MODE=broken: the command ended with status 1: no such"),
+        (("APP_MODE=one,two", "--metric", "x", "--better", "lower"), 4, "finds no number"),
+        (("APP_MODE=one,two", "--metric", "x"), 2, "--better"),
+        (("APP_MODE=one,two", "--pattern", "stream"), 2, "exclude each other"),
+        (("app-mode=one,two",), 2, "neither a setting of the catalogue"),
+    ],
+)
+def test_what_cannot_be_compared(
+    app: tuple[str, ...], argv: tuple[str, ...], status: int, said: str
+) -> None:
+    done = wireproof("tune", "try", *argv, *app)
+    assert done.returncode == status
+    assert said in one_sentence(done)
+    assert "\x1b" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_pattern_needs_a_variable_that_its_mpi_reads() -> None:
+    done = wireproof("tune", "try", "APP_MODE=one,two", "--transport", "model")
+    assert done.returncode == 2
+    assert "give the command that reads it" in one_sentence(done)
+
+
+MODEL = ("--transport", "model", "--model", "latency_ns=1500,gap_ns_per_byte=0.1,noise=0.02")
+
+
+@pytest.mark.slow
+def test_a_placebo_on_a_pattern_of_our_own() -> None:
+    done = wireproof("tune", "try", "UCX_TLS=a,b", *MODEL, "--budget", "20ms", "--json")
+    assert done.returncode == 1, done.stderr
+    assert document(done)["comparisons"][0]["answer"] == "no-effect"
+
+
+def test_runs_of_a_pattern_of_our_own() -> None:
+    more = ("--budget", "20ms", "--pattern", "stream", "--budget-s", 1, "--json")
+    done = wireproof("tune", "try", "UCX_TLS=a,b", *MODEL, *more)
+    found = document(done)
+    assert done.returncode == 3, done.stderr
+    assert found["stopping"]["reason"] == "too-slow"
+    assert found["metric"]["unit"] == "bytes_per_s"
+    assert "p99_ns" in found["runs"][0]["guards"]
+
+
+def test_ctrl_c_ends_the_command_and_says_so(tmp_path: Path) -> None:
+    script = tmp_path / "long.sh"
+    script.write_text(f"echo $$ >> {tmp_path}/started\nsleep 60\n")
+    trial = subprocess.Popen(
+        [sys.executable, "-m", "wireproof", "tune", "try", "X=1,2", "--", "sh", str(script)],
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env={name: value for name, value in os.environ.items() if name != "WIREPROOF_LAB_STATE"},
+    )
+    started = tmp_path / "started"
+    deadline = time.monotonic() + 60
+    while not started.exists() or not started.read_text().strip():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    trial.send_signal(signal.SIGINT)
+    said = trial.communicate(timeout=60)[1]
+    assert trial.returncode == 130
+    assert "interrupted" in said
+    pid = int(started.read_text().split()[0])
+    assert not Path(f"/proc/{pid}").exists()

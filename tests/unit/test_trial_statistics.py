@@ -1,0 +1,217 @@
+"""Order of the runs, interval, looks and answers of a trial: small cases with known results."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from wireproof.analysis.signed_rank import least_size, shift
+from wireproof.analysis.trial import ALPHA, block_order, compared, is_look, level
+from wireproof.analysis.trial.reading import losses
+from wireproof.analysis.trial.sentences import said
+from wireproof.model.trial import Comparison, Knob, Metric, TrialRun
+
+
+def test_a_block_is_the_same_from_both_ends_and_its_order_is_drawn() -> None:
+    orders = Counter(block_order(2, 1, number) for number in range(400))
+    assert set(orders) == {(0, 1, 1, 0), (1, 0, 0, 1)}
+    assert min(orders.values()) > 150
+    assert {len(set(block_order(4, 9, number))) for number in range(20)} == {4}
+    for number in range(20):
+        order = block_order(4, 9, number)
+        assert order == order[::-1] == block_order(4, 9, number)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "low", "high"),
+    [
+        # Ranks 1..10 without ties. Tables of the signed-rank test (Hollander and Wolfe, A.4):
+        # P(T <= 8) = 0.0244, P(T <= 3) = 0.0049: 9 and 4 averages lie outside.
+        (0.05, 3.0, 8.0),
+        (0.01, 2.0, 9.0),
+    ],
+)
+def test_the_interval_is_that_of_the_tables(alpha: float, low: float, high: float) -> None:
+    found = shift([3.0, 1.0, 2.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0], alpha)
+    assert (found.centre, found.low, found.high) == (5.5, low, high)
+
+
+def test_too_few_values_have_a_centre_and_no_interval() -> None:
+    assert [least_size(alpha) for alpha in (0.05, 0.01, 0.5)] == [6, 8, 2]
+    five = shift([1.0, 2.0, 3.0, 4.0, 5.0], 0.05)
+    assert (five.centre, five.low, five.high) == (3.0, None, None)
+    six = shift([1.0, 2.0, 3.0, 4.0, 5.0, 60.0], 0.05)
+    assert (six.low, six.high) == (1.0, 60.0)
+    with pytest.raises(ValueError, match="no values"):
+        shift([], 0.05)
+
+
+def test_the_approximation_for_many_values_continues_the_exact_one() -> None:
+    exact, approximate = shift(range(150), 0.02), shift(range(151), 0.02)
+    assert exact.low is not None
+    assert approximate.low is not None
+    assert approximate.low == pytest.approx(exact.low, abs=1.0)
+
+
+def test_looks_never_spend_more_than_there_is() -> None:
+    assert [blocks for blocks in range(1, 100) if is_look(blocks)] == [8, 12, 18, 27, 40, 60, 90]
+    for early in range(12):
+        spent: list[float] = []
+        for _ in range(early):
+            spent.append(level(ALPHA, spent, last=False))
+        assert level(ALPHA, spent, last=True) == pytest.approx(ALPHA - sum(spent))
+        assert level(ALPHA, spent, last=True) >= 0.19 * ALPHA
+    assert least_size(level(ALPHA, [], last=False)) == 8
+
+
+def runs_of(*blocks: tuple[float, ...], proofs: tuple[str, str] = ("", "")) -> list[TrialRun]:
+    """Blocks of (base, value, value, base)."""
+    return [
+        TrialRun(
+            block=number,
+            value=value,
+            metric=metric,
+            seconds=1.0,
+            guards={"p99_ns": metric * (1.1 if value else 1.0), "retransmits": 3.0 * value},
+            proof=proofs[value],
+        )
+        for number, block in enumerate(blocks)
+        for value, metric in zip((0, 1, 1, 0), block, strict=True)
+    ]
+
+
+def one_of(runs: list[TrialRun], **more: Any) -> Comparison:
+    asked: dict[str, Any] = {"values": 2, "better": "lower", "smallest": 0.05, "alpha": 0.05}
+    return compared(runs, **asked | more)[0]
+
+
+def steady(ratio: float, blocks: int = 8) -> list[TrialRun]:
+    return runs_of(*((100.0, 100.0 * ratio, 100.0 * ratio, 100.0),) * blocks)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "better", "answer"),
+    [
+        (0.9, "lower", "helps"),
+        (0.9, "higher", "hurts"),
+        (1.1, "lower", "hurts"),
+        (1.1, "higher", "helps"),
+        (1.0, "lower", "no-effect"),
+        (0.995, "lower", "no-effect"),  # known, and not worth it
+        (1.009, "higher", "no-effect"),
+    ],
+)
+def test_answers(ratio: float, better: str, answer: str) -> None:
+    found = one_of(steady(ratio), better=better)
+    assert (found.answer, found.more_runs) == (answer, 0)
+    assert found.ratio == pytest.approx(ratio)
+
+
+def test_a_straight_drift_within_a_block_leaves_no_trace() -> None:
+    blocks = [
+        tuple(100.0 * 1.5 ** (4 * number + place) for place in range(4)) for number in range(6)
+    ]
+    found = one_of(runs_of(*blocks))
+    assert found.ratio == pytest.approx(1.0)
+    assert found.answer == "no-effect"
+
+
+def test_too_few_blocks_and_too_wide_intervals_say_how_much_is_missing() -> None:
+    few = one_of(steady(0.5, blocks=2))
+    assert (few.answer, few.low, few.more_runs) == ("undecided", None, 16)
+    wild = runs_of(*((100.0, 100.0 * f, 100.0 * f, 100.0) for f in (0.8, 1.25) * 4))
+    found = one_of(wild)
+    assert found.answer == "undecided"
+    blocks = 8 * (math.log(1.25) / 0.05) ** 2  # the width falls with the root of their number
+    assert found.more_runs == pytest.approx(4 * (blocks - 8), rel=0.01)
+
+
+def test_guards_that_every_run_has_are_held() -> None:
+    runs = steady(0.9)
+    found = one_of(runs)
+    tail, resent = found.guards
+    assert (tail.name, tail.kind, tail.worse) == ("p99_ns", "ratio", False)
+    assert tail.change == pytest.approx(-0.01)
+    assert (resent.kind, resent.change, resent.worse) == ("count", 3.0, True)
+    assert found.worse == ("retransmits",)
+    del runs[3].guards["p99_ns"]
+    assert [guard.name for guard in one_of(runs).guards] == ["retransmits"]
+
+
+@pytest.mark.parametrize(
+    ("proofs", "differ"),
+    [
+        (("on-wire", "off-wire"), True),
+        (("on-wire", "on-wire"), False),
+        (("on-wire", "unproven"), False),
+        (("", ""), False),
+    ],
+)
+def test_runs_on_different_paths_are_not_compared(proofs: tuple[str, str], differ: bool) -> None:
+    runs = runs_of(*((100.0, 50.0, 50.0, 100.0),) * 8, proofs=proofs)
+    found = one_of(runs)
+    assert found.paths_differ is differ
+    assert found.answer == ("undecided" if differ else "helps")
+
+
+def test_three_values_share_the_error() -> None:
+    runs = [
+        TrialRun(block=number, value=value, metric=(100.0, 80.0, 120.0)[value], seconds=1.0)
+        for number in range(6)
+        for value in block_order(3, 5, number)
+    ]
+    shared = compared(runs, values=3, better="lower", smallest=0.05, alpha=0.05)
+    assert [one.low for one in shared] == [None, None]  # 0.025 needs seven blocks
+    assert [one.answer for one in shared] == ["undecided"] * 2
+    single = compared(runs, values=3, better="lower", smallest=0.05, alpha=0.1)
+    assert [one.answer for one in single] == ["helps", "hurts"]
+
+
+KNOB = Knob(name="UCX_X", kind="variable", values=(None, "1"))
+RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="engine")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            {"answer": "helps", "low": 1.08, "high": 1.12},
+            "UCX_X=1 helps by 10.0 % [8.0, 12.0] (goodput 100.0 MB/s -> 110.0 MB/s)",
+        ),
+        (
+            {"answer": "hurts", "ratio": 0.9, "low": 0.88, "high": 0.92},
+            "UCX_X=1 hurts by 10.0 % [8.0, 12.0] (goodput 100.0 MB/s -> 110.0 MB/s)",
+        ),
+        (
+            {"answer": "no-effect", "ratio": 1.0, "low": 0.97, "high": 1.02},
+            "UCX_X=1: no effect larger than 3.0 % (goodput 100.0 MB/s -> 110.0 MB/s)",
+        ),
+        (
+            {"answer": "undecided", "low": 0.9, "high": 1.2, "more_runs": 40},
+            (
+                "UCX_X=1 undecided: needs about 40 more runs (20 s); so far -10.0 to +20.0 %"
+                " (goodput 100.0 MB/s -> 110.0 MB/s)"
+            ),
+        ),
+    ],
+)
+def test_sentences(change: dict[str, Any], text: str) -> None:
+    given: dict[str, Any] = {"low": None, "high": None, "ratio": 1.1, **change}
+    one = Comparison(value=1, base=1e8, other=1.1e8, blocks=8, **given)
+    assert said(one, KNOB, RATE, 0.5) == text
+
+
+def test_losses_are_what_ports_and_tcp_count() -> None:
+    rose = {
+        "ip/Tcp/RetransSegs": 4,
+        "ip/Tcp/OutSegs": 900,
+        "net/hsn0/rx_dropped": 3,
+        "net/lo/rx_dropped": 9,
+        "net/hsn0/rx_bytes": 10**9,
+    }
+    assert losses(rose) == {"drops": 3.0, "retransmits": 4.0}
+    assert losses({}) == {"drops": 0.0}
+    assert math.isfinite(losses({"ip/Tcp/RetransSegs": -1})["retransmits"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.machine import Machine
 from wireproof.model.setting import AuditResult, Setting
@@ -46,12 +48,14 @@ def _odd(group: Sequence[AuditResult], catalogue: Catalogue) -> list[AuditResult
     if others and len(group) >= _LEAST and many > len(group) / 2:
         message = f"differs from {many} others of its kind"
         wanted = f"{usual}, as on {many} others"
-        return [_differing(one, setting, wanted, message) for one in group if one.seen != usual]
+        odd = (_differing(one, setting, wanted, message) for one in group if one.seen != usual)
+        return [msgspec.structs.replace(one, usual=usual) for one in odd]
     if not others or not setting.ends:
         return []
     by_host = ", ".join(f"{one.seen} on {one.host}" for one in group[:_SHOWN])
     message = f"the ends of a path differ: {by_host}"
-    return [_differing(one, setting, "the same on both ends", message) for one in group]
+    differing = (_differing(one, setting, "the same on both ends", message) for one in group)
+    return [msgspec.structs.replace(one, usual=by_host) for one in differing]
 
 
 def _differing(one: AuditResult, setting: Setting, wanted: str, message: str) -> AuditResult:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.setting import Effect
 from wireproof.model.subject import Both, Direction, Link, Node, Port, Route, Subject, Switch
 
 __all__ = [
@@ -37,8 +38,11 @@ Stage = Literal["screened", "confirmed"]
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """Why, as far as counters and Facts show. ``confidence`` 0 to 1; ``evidence`` says what was
-    seen, in sentences.
+    """Why, as far as counters, Facts and settings show. ``confidence`` 0 to 1; ``evidence`` says
+    what was seen, in sentences.
+
+    ``setting``: its entry in the catalogue of settings, "" where the cause is none; ``expected``:
+    what a wrong value of it costs. ``explains`` False: that is not enough for what was measured.
     """
 
     code: str
@@ -46,6 +50,10 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float
     fix: str
     evidence: list[str] = msgspec.field(default_factory=list)
+    setting: str = ""
+    expected: Effect | None = None
+    explains: bool = True
+    undo: str = ""
 
 
 class Blame(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.finding import Verdict
+from wireproof.model.subject import Direction
 
 __all__ = [
     "PROFILES",
@@ -67,6 +68,8 @@ class Effect(_Data, frozen=True):
     """What a wrong value costs: a share of ``on`` (0.1: a tenth) from ``low`` to ``high``.
 
     ``sure``: how that is known. ``correctness``: numbers or jobs are wrong, not slow.
+    ``direction``: what the host that has the setting sends or receives, "" for both. ``over``:
+    ``ip`` touches the kernel's sockets alone, ``rdma`` the adapter's own transport alone.
     """
 
     on: Literal[
@@ -75,6 +78,8 @@ class Effect(_Data, frozen=True):
     low: float = 0.0
     high: float = 0.0
     sure: Literal["measured", "vendor", "literature", "practice", "estimate"] = "practice"
+    direction: Direction = ""
+    over: Literal["", "ip", "rdma"] = ""
 
 
 class Fix(_Data, frozen=True):
@@ -152,7 +157,8 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
     """One setting on one host. ``instance``: which interface or file, "" for the host as a whole.
 
     ``seen`` is the value as it was read, ``message`` one sentence; ``evidence``: the places that
-    were read with what stood there.
+    were read with what stood there. ``usual``: what hosts of its kind have, where this result says
+    that they differ.
     """
 
     id: str
@@ -166,6 +172,7 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
     expected_effect: Effect | None = None
     fix: str = ""
     undo: str = ""
+    usual: str = ""
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):

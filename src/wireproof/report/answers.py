@@ -150,17 +150,30 @@ def _why(section: Section) -> Answer:
         normal = section.judgement.verdict == "pass"
         return Answer("Why?", "Nothing to explain" if normal else "Too little evidence", "", "note")
     first = decisive[0]
+    advice = f"Next: {first.advice}" if first.advice else ""
     cause = first.evidence.get("cause")
     if isinstance(cause, str) and cause:
-        return Answer("Why?", cause, f"Next: {first.advice}" if first.advice else "", "note")
+        return Answer("Why?", cause, f"{_about_cause(first)} {advice}".strip(), "note")
+    lacking = first.evidence.get("not_enough")
+    if isinstance(lacking, list) and lacking:
+        text = f"Settings that differ and are not enough: {'; '.join(lacking)}. {advice}"
+        return Answer("Why?", "Not known", text.strip(), "note")
     kinds = len({finding.code for finding in decisive})
     more = f" and {kinds - 1} more" if kinds > 1 else ""
-    return Answer(
-        "Why?",
-        f"Finding {first.code}{more}",
-        f"Next: {first.advice}" if first.advice else "",
-        "note",
-    )
+    return Answer("Why?", f"Finding {first.code}{more}", advice, "note")
+
+
+def _about_cause(finding: Finding) -> str:
+    """How sure the cause is, what else may be it, and how its fix is undone."""
+    found = finding.evidence
+    sure, others = found.get("cause_confidence"), found.get("other_causes")
+    parts = [f"Confidence {sure:.2g}."] if isinstance(sure, float) else []
+    if isinstance(others, list) and others:
+        parts.append(f"It may also be: {'; '.join(others[:2])}.")
+    undo = found.get("cause_undo")
+    if isinstance(undo, str) and undo:
+        parts.append(f"Undo: {undo}.")
+    return " ".join(parts)
 
 
 def _subject(finding: Finding) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import msgspec
+
 from wireproof.model import quantity
 from wireproof.model.located import ABOUT, Blame, Cause, Contention, Located, Metric, Tier
 from wireproof.report.names import clean, fold
@@ -179,11 +181,12 @@ def _sure(blame: Blame, confidence: float) -> str:
 
 
 def _clean_cause(cause: Cause) -> Cause:
-    return Cause(
+    return msgspec.structs.replace(
+        cause,
         code=clean(cause.code, 40),
-        sentence=clean(cause.sentence, 300),
-        confidence=cause.confidence,
+        sentence=clean(cause.sentence, 400),
         fix=clean(cause.fix, 300),
+        undo=clean(cause.undo, 200),
         evidence=[clean(line, 300) for line in cause.evidence[:MOST_LINES]],
     )
 

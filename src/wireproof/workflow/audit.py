@@ -35,7 +35,14 @@ from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 from wireproof.workflow.target.target import Target
 
-__all__ = ["AuditSpecification", "audit", "audit_target", "catalogue", "settings_called"]
+__all__ = [
+    "AuditSpecification",
+    "audit",
+    "audit_target",
+    "catalogue",
+    "settings_by_id",
+    "settings_called",
+]
 
 _LARGEST = 1 << 20
 _LSPCI = FactRequest(kind="command", argv=LSPCI)
@@ -97,6 +104,11 @@ def audit(
     if specification.snapshot is not None:
         write_snapshot(specification.snapshot, {one.host: one.frames for one in answers})
     return _judged(specification, known, answers, waivers)
+
+
+def settings_by_id() -> dict[str, Setting]:
+    """The settings that come with wireproof, by their identifiers."""
+    return {name: entry.setting for name, entry in catalogue().entries.items()}
 
 
 def settings_called(name: str) -> list[Setting]:

@@ -18,7 +18,8 @@ from wireproof.physics.links import link_from_name
 from wireproof.plan.pace import affordable, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
-from wireproof.workflow.audit import audit_target
+from wireproof.workflow.audit import audit_target, settings_by_id
+from wireproof.workflow.joined import joined
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import Part, Result, kept
 from wireproof.workflow.result_folder import result_folder
@@ -257,7 +258,9 @@ def _with_settings(
     reporter: Reporter,
     environment: Mapping[str, str],
 ) -> list[Part]:
-    """The first part tells of the hosts' settings, too; what cannot be read costs no result."""
+    """The first part tells of the hosts' settings, too, and each part which of them may be the
+    cause of what is slow; what cannot be read costs no result.
+    """
     wanted = specification.audit and not specification.method.plays_hosts
     if not parts or not wanted or target.size > COMMANDS_UP_TO or parts[-1].ended("interrupted"):
         return parts
@@ -266,8 +269,10 @@ def _with_settings(
     except CouldNotMeasure as error:
         reporter.warn(str(error))
         return parts
-    section = dataclasses.replace(parts[0].section, settings=settings)
-    return [parts[0]._replace(section=section), *parts[1:]]
+    known = settings_by_id()
+    joint = [part._replace(section=joined(part.section, settings, known)) for part in parts]
+    section = dataclasses.replace(joint[0].section, settings=settings)
+    return [joint[0]._replace(section=section), *joint[1:]]
 
 
 def _alone(session: Session) -> list[tuple[Session, Target]]:

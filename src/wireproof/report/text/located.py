@@ -77,9 +77,12 @@ def _paths(story: Story) -> list[str]:
 
 def _culprit(culprit: Culprit) -> list[str]:
     lines = [f"  {culprit.who} {culprit.what}: {culprit.value}, {culprit.loss}; {culprit.sure}"]
-    for cause in culprit.causes[:_MOST_CAUSES]:
-        seen = f" ({cause.evidence[0]})" if cause.evidence else ""
+    enough = [cause for cause in culprit.causes if cause.explains]
+    lacking = [cause for cause in culprit.causes if not cause.explains]
+    for cause in enough[:_MOST_CAUSES]:
+        # what a setting's sentence says already is not said again
+        seen = f" ({cause.evidence[0]})" if cause.evidence and not cause.setting else ""
         lines.append(f"    cause, confidence {cause.confidence:.2g}: {cause.sentence}{seen}")
-    if not culprit.causes:
+    if not enough:
         lines.append("    cause: no counter or fact tells it")
-    return lines
+    return lines + [f"    not the cause: {cause.sentence}" for cause in lacking[:_MOST_CAUSES]]

@@ -19,10 +19,11 @@ from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import Issue, merge, overall
 from wireproof.verdict.located.cleared import by_design, good_alone, harmless
 from wireproof.verdict.located.explains import explained
-from wireproof.verdict.located.issues import has_samples, key_of, located_issues
+from wireproof.verdict.located.issues import blame_issue, has_samples, key_of, located_issues
+from wireproof.verdict.located.said import advice_of
 from wireproof.verdict.located.shared import is_shared, with_shared
 
-__all__ = ["with_located"]
+__all__ = ["with_causes", "with_located"]
 
 
 def with_located(
@@ -56,6 +57,34 @@ def with_located(
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, pairs, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
+
+
+def with_causes(judgement: Judgement, located: Sequence[Located]) -> Judgement:
+    """``judgement`` whose culprits' findings say the causes that ``located`` has now. Severities
+    and the verdict stay: they are the measurement's.
+    """
+    located = [_with_other_traffic(one, judgement.findings) for one in located]
+    blames = [blame for one in located if has_samples(one) for blame in one.blames]
+    again = {_place(one): one for one in (_told(blame) for blame in blames)}
+    findings = [
+        msgspec.structs.replace(
+            finding, message=said.message, evidence=said.evidence, advice=said.advice
+        )
+        if (said := again.get(_place(finding))) is not None
+        else finding
+        for finding in judgement.findings
+    ]
+    return msgspec.structs.replace(judgement, findings=findings)
+
+
+def _told(blame: Blame) -> Finding:
+    (finding,) = _advised(merge([blame_issue(blame)]), [blame])
+    return finding
+
+
+def _place(finding: Finding) -> tuple[str, object, bool]:
+    """Code, subject and metric: a node may be slow by both metrics."""
+    return finding.code, finding.about, "value_ns" in finding.evidence
 
 
 def _with_other_traffic(located: Located, findings: Sequence[Finding]) -> Located:
@@ -113,11 +142,7 @@ def _slow_routes(finding: Finding) -> list[Route]:
 
 def _advised(findings: Iterable[Finding], blames: Iterable[Blame]) -> list[Finding]:
     """The fix of the likeliest cause is the better advice."""
-    fixes = {
-        key_of(blame): blame.causes[0].fix
-        for blame in blames
-        if blame.causes and blame.causes[0].fix
-    }
+    fixes = {key_of(blame): fix for blame in blames if (fix := advice_of(blame.causes))}
     return [
         msgspec.structs.replace(
             finding, advice=fixes.get((finding.code, finding.about), finding.advice)

@@ -14,9 +14,10 @@ from wireproof.model.located import ABOUT, Blame, Located
 from wireproof.model.quantity import goodput
 from wireproof.model.subject import Link, Node, Port, Subject, Switch, Whole
 from wireproof.verdict.issue import Issue
+from wireproof.verdict.located.said import cause_evidence, cause_sentence
 from wireproof.verdict.located.shared import is_shared
 
-__all__ = ["blame_sentence", "has_samples", "key_of", "located_issues"]
+__all__ = ["blame_issue", "blame_sentence", "has_samples", "key_of", "located_issues"]
 
 _CODES = {
     "node": "node-slow",
@@ -43,7 +44,7 @@ def located_issues(located: Located) -> list[Issue]:
             *_missing(located),
             Issue("nothing-screened", "inconclusive", Whole(located.metric), text),
         ]
-    issues = [_blame(blame) for blame in located.blames]
+    issues = [blame_issue(blame) for blame in located.blames]
     issues += [_not_confirmed(blame) for blame in located.blames if blame.stage != "confirmed"]
     return [*issues, *_missing(located), *_blind(located), *_innocent(located)]
 
@@ -118,14 +119,11 @@ def _sure(confidence: float) -> str:
     return "above 0.999" if confidence > 0.999 else f"{max(0.0, confidence):.3g}"
 
 
-def _blame(blame: Blame) -> Issue:
+def blame_issue(blame: Blame) -> Issue:
+    """The culprit as one issue, with its causes."""
     code, subject = _CODES[blame.kind], _subject(blame)
     message = blame_sentence(blame)
-    if blame.causes:
-        first = blame.causes[0]
-        message += f". Cause: {first.sentence} (confidence {first.confidence:.2g})"
-    else:
-        message += ". No counter or fact tells the cause"
+    message += f". {cause_sentence(blame.causes)}"
     severity: Severity = (
         "fail" if blame.stage == "confirmed" and not is_shared(blame) else "inconclusive"
     )
@@ -151,17 +149,7 @@ def _evidence(blame: Blame) -> Evidence:
         found["nodes"] = list(blame.nodes)
     if blame.evidence:
         found["seen"] = list(blame.evidence)
-    if blame.causes:
-        first = blame.causes[0]
-        found |= {
-            "cause": first.sentence,
-            "cause_code": first.code,
-            "cause_seen": list(first.evidence),
-        }
-        others = [f"{cause.sentence} ({cause.confidence:.2g})" for cause in blame.causes[1:]]
-        if others:
-            found["other_causes"] = others
-    return found
+    return found | cause_evidence(blame.causes)
 
 
 def _not_confirmed(blame: Blame) -> Issue:

@@ -1,0 +1,131 @@
+"""Which settings a host has otherwise than its equals, or wrongly where its equals have them right.
+Pure.
+
+What all equals have alike is left out: it does not make one of them slow. Without equals that
+could be read, a wrong setting counts, and is less sure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from wireproof.locate.causes.properties import claimed_nic
+from wireproof.model.record import Host
+from wireproof.model.run import Run
+from wireproof.model.setting import Audit, AuditResult, Setting
+
+__all__ = ["Wrong", "WrongSettings"]
+
+_AGREE = 0.75
+"""The share of equals that must agree for their value to be the usual one."""
+_DIFFERS_AND_FAILS, _DIFFERS, _FAILS = 0.85, 0.6, 0.4
+_READ = ("pass", "fail", "waived")
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """One setting of one host. ``others``: how its equals have it, in words; ``usual``: their
+    value, "" where they do not agree; ``confidence``: that it matters, whatever it touches.
+    """
+
+    setting: Setting
+    result: AuditResult
+    others: str
+    usual: str
+    confidence: float
+    evidence: tuple[str, ...]
+
+
+class WrongSettings:
+    """The audit of a run's hosts, arranged to compare them. Of interfaces and RDMA ports only those
+    that the run claims are looked at, where it claims one.
+    """
+
+    def __init__(self, audit: Audit, settings: Mapping[str, Setting], run: Run) -> None:
+        self.settings = settings
+        self.hosts = tuple(audit.hosts)
+        ports = _claimed_ports(run)
+        self._read: dict[str, dict[str, list[AuditResult]]] = defaultdict(lambda: defaultdict(list))
+        for one in audit.results:
+            setting = settings.get(one.id)
+            if setting is None or one.usual or one.status not in _READ:
+                continue
+            known = ports.get(one.host) if setting.scope in ("nic", "rdma") else None
+            if known is None or one.instance in known:
+                self._read[one.id][one.host].append(one)
+
+    def of(self, host: str, equals: Collection[str]) -> list[Wrong]:
+        """What ``host`` has otherwise than ``equals``, a setting at most once."""
+        found = []
+        for name, by_host in self._read.items():
+            others = [one for equal in equals for one in by_host.get(equal, ())]
+            own = (self._compared(name, one, others) for one in by_host.get(host, ()))
+            found += [one for one in own if one is not None][:1]
+        return found
+
+    def shared(self, hosts: Sequence[str]) -> list[Wrong]:
+        """What fails on most of ``hosts``: the first host's result speaks for all."""
+        found = []
+        for name, by_host in self._read.items():
+            failing = [
+                next(one for one in by_host[host] if one.status != "pass")
+                for host in hosts
+                if any(one.status != "pass" for one in by_host.get(host, ()))
+            ]
+            if failing and len(failing) >= _AGREE * len(hosts):
+                setting, first = self.settings[name], failing[0]
+                others = f"as on {len(failing)} of {len(hosts)} hosts; should be {first.wanted}"
+                seen = tuple(first.evidence)
+                found.append(Wrong(setting, first, others, "", _DIFFERS, seen))
+        return found
+
+    def _compared(self, name: str, own: AuditResult, others: Sequence[AuditResult]) -> Wrong | None:
+        setting, fails = self.settings[name], own.status != "pass"
+        usual, many = _usual(others)
+        if usual is not None:
+            if usual == own.seen or not (fails or setting.alike):
+                return None
+            whom = f"{many} of {len(others)}" if many < len(others) else f"the {many}"
+            said = f"{whom} others have {usual or 'none'}" if len(others) > 1 else ""
+            said = said or f"{others[0].host} has {usual or 'none'}"
+            return self._wrong(own, said, usual, _DIFFERS_AND_FAILS if fails else _DIFFERS)
+        good = sum(one.status == "pass" for one in others)
+        if not fails or (others and good < _AGREE * len(others)):
+            return None
+        said = f"it should be {own.wanted}"
+        said += f", as on {good} of {len(others)} others" if others else ""
+        return self._wrong(own, said, "", _DIFFERS_AND_FAILS if others else _FAILS)
+
+    def _wrong(self, own: AuditResult, others: str, usual: str, confidence: float) -> Wrong:
+        seen = (*own.evidence, f"{own.host}: {own.seen or 'not set'}; {others}")
+        return Wrong(self.settings[own.id], own, others, usual, confidence, seen)
+
+
+def _usual(others: Sequence[AuditResult]) -> tuple[str | None, int]:
+    """The value that most equals have and how many have it; None where they do not agree."""
+    if not others:
+        return None, 0
+    value, count = Counter(one.seen for one in others).most_common(1)[0]
+    return (value, count) if count >= _AGREE * len(others) else (None, 0)
+
+
+def _claimed_ports(run: Run) -> dict[str, set[str]]:
+    """Host to its claimed port's names in the audit; hosts without a claim are absent."""
+    found: dict[str, set[str]] = {}
+    hosts = {host.rank: host for host in run.hosts}
+    for claim in run.claim.hosts:
+        if claim.nic:
+            host = hosts.get(claim.rank)
+            found.setdefault(claim.host, set()).update(_names(host, claim.nic))
+    return found
+
+
+def _names(host: Host | None, claim: str) -> Iterable[str]:
+    yield claim
+    nic = claimed_nic(host, claim) if host is not None else None
+    if nic is not None:
+        yield nic.name
+        if nic.rdma is not None:
+            yield f"{nic.rdma.device}:{nic.rdma.port}"

@@ -1,0 +1,256 @@
+"""Settings as causes: what is missing, held against the effect that the catalogue expects of a
+wrong value. Pure.
+
+An effect touches a quantity (bandwidth: goodput; latency: half round trips), in one direction or
+both, of the kernel's sockets or of the adapter's own transport. One that is smaller than what is
+missing is named, and said not to be enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from wireproof.locate.causes.differing import Wrong, WrongSettings
+from wireproof.locate.causes.explain import MOST_CAUSES
+from wireproof.model.claim import LinkClaim
+from wireproof.model.located import Blame, Cause, Located, Metric
+from wireproof.model.quantity import percent
+from wireproof.model.setting import Effect
+from wireproof.model.subject import Both, Direction, Link, Node, Port, Route, Switch
+
+__all__ = ["Shortfall", "causes_of", "ends_of", "expected_text", "of_ends", "with_settings"]
+
+_TOUCHES: dict[Metric, dict[str, float]] = {
+    "goodput": {"bandwidth": 1.0, "variation": 0.5},
+    "hrt": {"latency": 1.0, "variation": 0.5},
+}
+"""What an effect must be on to touch a metric, and how much that says."""
+_QUANTITY = {"goodput": "less bandwidth", "hrt": "more latency"}
+_GENERAL = "setting-differs"
+"""The rule that names any setting that differs: where one of them is enough, it says no more."""
+_SURE = {"measured": 1.0, "vendor": 0.95, "literature": 0.9, "practice": 0.8, "estimate": 0.6}
+_BOTH_WAYS, _TOO_MUCH, _TOO_LITTLE, _NEARBY = 0.6, 0.7, 0.2, 0.7
+"""Factors: it touches both directions and one is slow; more was expected than is missing; less;
+the ends say less of what is between them.
+"""
+_ROUGH = 1.25
+"""Expected effects are rough figures: so many times the largest is still enough."""
+_MOST = 0.95
+_MOST_BELOW = 32
+_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
+_SOCKETS = ("tcp", "loopback")
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """What is missing of ``metric``: ``share`` of what is expected (of ``hrt``: more time), with
+    its interval. ``ends``: the nodes to look at and the direction in which each is slow.
+    ``between``: what is slow may lie between them.
+    """
+
+    metric: Metric
+    share: float
+    low: float
+    high: float
+    ends: tuple[tuple[str, Direction], ...]
+    between: bool = False
+
+
+def with_settings(located: Located, wrong: WrongSettings, link: LinkClaim | None) -> Located:
+    """``located`` with the settings that may be the cause among each culprit's causes."""
+    accused = {node for blame in located.blames for node, _ in ends_of(blame)}
+    equals = [host for host in wrong.hosts if host not in accused]
+    return msgspec.structs.replace(
+        located, blames=[_joined(blame, wrong, equals, link) for blame in located.blames]
+    )
+
+
+def _joined(
+    blame: Blame, wrong: WrongSettings, equals: Sequence[str], link: LinkClaim | None
+) -> Blame:
+    ends = tuple(ends_of(blame))
+    between = isinstance(blame.about, Link | Switch | Route | Both)
+    low, high = sorted((blame.low, blame.high))
+    short = Shortfall(blame.metric, blame.slowdown, low, high, ends, between)
+    found = causes_of(short, of_ends(short, wrong, equals), link)
+    if isinstance(blame.about, Switch | Link):
+        found = _of_many(found, len(ends))
+    return msgspec.structs.replace(blame, causes=_merged(blame.causes, found)[:MOST_CAUSES])
+
+
+def ends_of(blame: Blame) -> list[tuple[str, Direction]]:
+    """The nodes to look at for a culprit, with the direction in which it is slow there."""
+    match blame.about:
+        case Node(name=name) | Port(node=name):
+            return [(name, blame.direction)]
+        case Route(origin=one, target=other):
+            return [(one, "tx"), (other, "rx")]
+        case Both(one=one, other=other):
+            return [(one, ""), (other, "")]
+    return [(name, blame.direction) for name in blame.nodes[:_MOST_BELOW]]
+
+
+def of_ends(
+    short: Shortfall, wrong: WrongSettings, equals: Sequence[str]
+) -> list[tuple[Wrong, Direction]]:
+    """What each end has otherwise than its equals; of two ends alone, than the other end: there a
+    setting is named once, at the end that is wrong, or that has less.
+    """
+    if equals:
+        return [(one, way) for name, way in short.ends for one in wrong.of(name, equals)]
+    names = [name for name, _ in short.ends]
+    found: dict[str, tuple[Wrong, Direction]] = {}
+    for name, way in short.ends:
+        for one in wrong.of(name, [other for other in names if other != name]):
+            known = found.get(one.setting.id)
+            if known is None or _rather(one) < _rather(known[0]):
+                found[one.setting.id] = one, way
+    return list(found.values())
+
+
+def _rather(one: Wrong) -> tuple[bool, float]:
+    seen = one.result.seen.split()
+    return one.result.status == "pass", float(seen[0]) if seen and seen[0].isdecimal() else 0.0
+
+
+def causes_of(
+    short: Shortfall, wrong: Iterable[tuple[Wrong, Direction]], link: LinkClaim | None
+) -> list[Cause]:
+    """The causes among ``wrong`` (with the direction that is slow at its host), the likeliest
+    first; those that are not enough last.
+    """
+    kind = _kind(link)
+    found = [cause for one, way in wrong if (cause := _cause(short, one, way, kind)) is not None]
+    if short.metric == "goodput" and any(not way for _, way in short.ends):
+        found = _both_ways(found)
+    enough = [(_way(cause), cause) for cause in found if cause.explains]
+    total = {way: sum(one.confidence for at, one in enough if at == way) for way, _ in enough}
+    causes = [
+        _scaled(cause, min(1.0, _MOST / total[_way(cause)])) if cause.explains else cause
+        for cause in found
+    ]
+    return sorted(causes, key=_order)
+
+
+def _way(cause: Cause) -> Direction:
+    return cause.expected.direction if cause.expected is not None else ""
+
+
+def _both_ways(causes: Sequence[Cause]) -> list[Cause]:
+    """Where both directions are slow, a setting of one explains them only beside one of the
+    other.
+    """
+    ways = {_way(cause) for cause in causes if cause.explains}
+    return [
+        cause
+        if not _way(cause) or not cause.explains or {"tx", "rx"} <= ways
+        else msgspec.structs.replace(
+            cause,
+            explains=False,
+            confidence=round(cause.confidence * _TOO_LITTLE, 3),
+            sentence=f"{cause.sentence}; it touches only what is"
+            f" {'sent' if _way(cause) == 'tx' else 'received'}, and both are slow",
+        )
+        for cause in causes
+    ]
+
+
+def _order(cause: Cause) -> tuple[bool, float, str]:
+    return not cause.explains, -cause.confidence, cause.code
+
+
+def _kind(link: LinkClaim | None) -> str:
+    protocol = link.protocol if link is not None else ""
+    return "rdma" if protocol in _RDMA else "ip" if protocol in _SOCKETS else ""
+
+
+def _scaled(cause: Cause, factor: float) -> Cause:
+    """Several that are enough share what is sure: any of them may be the one."""
+    return msgspec.structs.replace(cause, confidence=round(cause.confidence * factor, 3))
+
+
+def _cause(short: Shortfall, one: Wrong, way: Direction, kind: str) -> Cause | None:
+    """None where the setting does not touch what is missing."""
+    effect = one.setting.effect
+    touches = _TOUCHES[short.metric].get(effect.on, 0.0)
+    other_kind = effect.over and kind and effect.over != kind
+    other_way = effect.direction and way and effect.direction != way
+    if not touches or not effect.high or other_kind or other_way:
+        return None
+    enough = math.isfinite(short.low) and short.low <= _ROUGH * effect.high
+    factor = touches * _SURE[effect.sure]
+    factor *= _TOO_LITTLE if not enough else _TOO_MUCH if short.high < effect.low else 1.0
+    factor *= _BOTH_WAYS if bool(way) != bool(effect.direction) else 1.0
+    factor *= _NEARBY if short.between else 1.0
+    return Cause(
+        code=one.setting.id,
+        sentence=_sentence(short, one, enough),
+        confidence=round(one.confidence * factor, 3),
+        fix=_fix(one),
+        undo=one.result.undo or (one.setting.fix.undo if one.setting.fix else ""),
+        evidence=list(one.evidence),
+        setting=one.setting.id,
+        expected=effect,
+        explains=enough,
+    )
+
+
+def expected_text(effect: Effect) -> str:
+    """``4 to 10 %``, ``up to 50 %``."""
+    least = f"{100 * effect.low:.3g}" if effect.low else "up"
+    return f"{least} to {100 * effect.high:.3g} %"
+
+
+def _sentence(short: Shortfall, one: Wrong, enough: bool) -> str:
+    place = f" ({one.result.instance})" if one.result.instance else ""
+    measured = percent(short.share, 0 if abs(short.share) >= 0.0995 else 1)
+    text = (
+        f"{one.result.host}'s {one.setting.id}{place} is {one.result.seen or 'not set'},"
+        f" {one.others}: {expected_text(one.setting.effect)} {_QUANTITY[short.metric]} expected,"
+        f" {measured} measured"
+    )
+    return text if enough else f"{text}, so it is not enough"
+
+
+def _fix(one: Wrong) -> str:
+    if one.result.fix:
+        return f"{one.result.host}: {one.result.fix}."
+    if one.usual:
+        return f"{one.result.host}: set {one.setting.id} to {one.usual}, as the others have it."
+    return f"{one.result.host}: {one.setting.wish('throughput')}."
+
+
+def _of_many(causes: Sequence[Cause], nodes: int) -> list[Cause]:
+    """Below a switch or link a setting must be wrong on half of the nodes."""
+    counts: dict[str, list[Cause]] = {}
+    for cause in causes:
+        counts.setdefault(cause.code, []).append(cause)
+    return [
+        msgspec.structs.replace(
+            same[0], evidence=[*same[0].evidence, f"the same on {len(same)} of {nodes} nodes"]
+        )
+        for same in counts.values()
+        if 2 * len(same) >= nodes
+    ]
+
+
+def _merged(known: Sequence[Cause], found: Sequence[Cause]) -> list[Cause]:
+    """Both, a setting once: what a rule saw of it joins the evidence of the audit's."""
+    by_setting = {cause.setting: cause for cause in known if cause.setting}
+    named = {cause.setting for cause in found}
+    if any(cause.explains for cause in found):
+        known = [cause for cause in known if cause.code != _GENERAL]
+    joined = [_with_rule(cause, by_setting.get(cause.setting)) for cause in found]
+    return sorted([*(one for one in known if one.setting not in named), *joined], key=_order)
+
+
+def _with_rule(cause: Cause, rule: Cause | None) -> Cause:
+    if rule is None:
+        return cause
+    sure = max(cause.confidence, rule.confidence) if cause.explains else cause.confidence
+    evidence = list(dict.fromkeys([*cause.evidence, *rule.evidence]))
+    return msgspec.structs.replace(cause, confidence=sure, evidence=evidence)

@@ -1,0 +1,29 @@
+"""The settings of the hosts joined to what was measured: the slow node and the setting that may be
+the cause. The verdict stays the measurement's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from wireproof.locate.causes.differing import WrongSettings
+from wireproof.locate.causes.settings import with_settings
+from wireproof.model.setting import Audit, Setting
+from wireproof.report.section import Section
+from wireproof.verdict.located.findings import with_causes
+from wireproof.verdict.located.short import with_short_causes
+
+__all__ = ["joined"]
+
+
+def joined(section: Section, audit: Audit, settings: Mapping[str, Setting]) -> Section:
+    """``section`` whose culprits and slow pairs name the settings that may be the cause."""
+    if not section.run.claim.wire:
+        return section
+    link = section.run.claim.link
+    wrong = WrongSettings(audit, settings, section.run)
+    located = tuple(with_settings(one, wrong, link) for one in section.located)
+    judgement = with_causes(section.judgement, located)
+    judgement = with_short_causes(judgement, wrong, link)
+    return dataclasses.replace(section, located=located, judgement=judgement)

@@ -1,0 +1,357 @@
+"""The audit joined to what was measured: planted worlds, each with the setting that is the cause,
+that cannot be it, or that is not enough.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import msgspec
+import pytest
+from tests.unit.test_locate_causes import RUN, blame, located
+
+from wireproof.locate.causes.explain import MOST_CAUSES
+from wireproof.model.claim import HostClaim
+from wireproof.model.finding import Finding, Judgement, PairVerdict
+from wireproof.model.located import Blame, Cause, Located
+from wireproof.model.run import Run
+from wireproof.model.setting import Audit, AuditResult, Status
+from wireproof.model.subject import Node, Port, Route
+from wireproof.report.answers import answers
+from wireproof.report.section import Section
+from wireproof.report.text.summary import summary
+from wireproof.verdict.located import with_located
+from wireproof.workflow.audit import settings_by_id
+from wireproof.workflow.joined import joined
+
+HOSTS = [f"n{number}" for number in range(1, 7)]
+SETTINGS = settings_by_id()
+TINY, GOOD = "4096 4096 4096", "4096 131072 67108864"
+
+
+def over(protocol: str) -> Run:
+    link = RUN.claim.link
+    assert link is not None
+    claim = msgspec.structs.replace(
+        RUN.claim, link=msgspec.structs.replace(link, protocol=protocol)
+    )
+    return msgspec.structs.replace(RUN, claim=claim)
+
+
+TCP, ROCE = over("tcp"), over("rocev2")
+
+
+@dataclasses.dataclass(frozen=True)
+class Planted:
+    """One setting: n3's value, the others', and what the audit says of both."""
+
+    id: str
+    odd: str
+    usual: str
+    status: Status = "fail"
+    others: Status = "pass"
+    instance: str = ""
+
+
+def audit_of(*planted: Planted, hosts: list[str] = HOSTS) -> Audit:
+    return Audit(
+        hosts=hosts,
+        results=[
+            AuditResult(
+                id=one.id,
+                host=host,
+                status=one.status if host == "n3" else one.others,
+                seen=one.odd if host == "n3" else one.usual,
+                instance=one.instance,
+                wanted=SETTINGS[one.id].wish("throughput"),
+                evidence=[f"/somewhere/{one.id}"],
+            )
+            for one in planted
+            for host in hosts
+        ],
+    )
+
+
+def section(one: Blame, run: Run = TCP) -> Section:
+    found = (located(one),)
+    plain = Judgement(verdict="pass", proof="on-wire", findings=[], pairs=[])
+    return Section(title="check", run=run, judgement=with_located(plain, found), located=found)
+
+
+def short(share: float, direction: str = "", **changes: Any) -> Blame:
+    expected = 100e6
+    kind = {"kind": "port"} if direction else {}
+    whole: dict[str, Any] = {
+        "direction": direction,
+        "slowdown": share,
+        "low": share - 0.01,
+        "high": share + 0.01,
+        "value": expected * (1 - share),
+        "expected": expected,
+    }
+    return blame(**(whole | kind | changes))
+
+
+def causes(one: Blame, *planted: Planted, run: Run = TCP) -> list[Cause]:
+    """The causes of the culprit that come from the audit."""
+    whole = joined(section(one, run), audit_of(*planted), SETTINGS)
+    return [cause for cause in whole.located[0].blames[0].causes if cause.setting]
+
+
+MTU = Planted("mtu", "1500", "9000", instance="hsn0")
+RMEM, WMEM = Planted("tcp-rmem", TINY, GOOD), Planted("tcp-wmem", TINY, GOOD)
+SCALING = Planted("tcp-window-scaling", "0", "1")
+GOVERNOR = Planted("cpu-governor", "powersave", "performance", instance="policy0")
+FIRMWARE = Planted("firmware", "20.28", "20.31", "pass", instance="mlx5_0:1")
+GRO = Planted("offload-gro", "off", "on", instance="hsn0")
+TSO = Planted("offload-tso", "off", "on", instance="hsn0")
+TRACE = Planted("kernel-release", "5.14.1", "5.14.2", "pass")
+HRT = {"metric": "hrt", "value": 3000.0, "expected": 2000.0}
+
+
+@pytest.mark.parametrize(
+    ("what", "one", "planted", "named"),
+    [
+        ("the headers of small packets", short(0.06), MTU, True),
+        ("more than the headers cost", short(0.7), MTU, False),
+        ("what is received slowly", short(0.77, "rx"), RMEM, True),
+        ("both directions by a setting of both", short(0.8), SCALING, True),
+        ("both directions by a setting of one", short(0.8), RMEM, False),
+        ("an offload of what is sent", short(0.4, "tx"), TSO, True),
+        ("latency by what wakes slowly", short(0.5, **HRT), GOVERNOR, True),
+        ("another kernel", short(0.1), TRACE, True),
+        ("beyond what another kernel does", short(0.9), TRACE, False),
+    ],
+)
+def test_the_planted_setting_is_named_with_both_numbers(
+    what: str, one: Blame, planted: Planted, named: bool
+) -> None:
+    (cause,) = causes(one, planted)
+    effect = SETTINGS[planted.id].effect
+    assert (cause.setting, cause.explains, cause.expected) == (planted.id, named, effect)
+    assert 0 < cause.confidence < 0.95
+    assert f"n3's {planted.id}" in cause.sentence
+    assert f"is {planted.odd}, the 5 others have {planted.usual}" in cause.sentence
+    assert f"{effect.high * 100:.3g} %" in cause.sentence, "the effect expected"
+    assert f"{one.slowdown * 100:.0f} % measured" in cause.sentence or one.slowdown < 0.0995
+    assert cause.fix
+    assert cause.evidence
+
+
+@pytest.mark.parametrize(
+    ("what", "one", "planted", "run"),
+    [
+        ("a setting of latency", short(0.3), GOVERNOR, TCP),
+        ("a setting of bandwidth", short(0.3, **HRT), MTU, TCP),
+        ("a setting of what is received", short(0.3, "tx"), RMEM, TCP),
+        ("an offload of the other direction", short(0.3, "tx"), GRO, TCP),
+        ("sockets, where the adapter carries the bytes", short(0.3, "rx"), RMEM, ROCE),
+        (
+            "what all have alike",
+            short(0.3, "rx"),
+            Planted("tcp-rmem", TINY, TINY, others="fail"),
+            TCP,
+        ),
+        ("another interface", short(0.06), dataclasses.replace(MTU, instance="mgmt0"), TCP),
+        ("what could not be read", short(0.06), dataclasses.replace(MTU, status="unknown"), TCP),
+        (
+            "what the others fail",
+            short(0.3, "rx"),
+            Planted("tcp-rmem", GOOD, TINY, "pass", "fail"),
+            TCP,
+        ),
+        (
+            "jobs that end, not slow ones",
+            short(0.3),
+            Planted("limit-memlock", "64", "unlimited"),
+            TCP,
+        ),
+    ],
+)
+def test_what_cannot_be_the_cause_is_not_named(
+    what: str, one: Blame, planted: Planted, run: Run
+) -> None:
+    assert causes(one, planted, run=run) == []
+
+
+def test_settings_of_both_directions_together_explain_both() -> None:
+    found = causes(short(0.8), RMEM, WMEM)
+    assert {cause.setting for cause in found if cause.explains} == {"tcp-rmem", "tcp-wmem"}
+
+
+def test_several_that_are_enough_share_what_is_sure() -> None:
+    alone = causes(short(0.8), SCALING)[0].confidence
+    both = causes(short(0.8), SCALING, Planted("tcp-sack", "0", "1"))
+    assert sum(cause.confidence for cause in both) <= 0.951
+    assert both[0].confidence < alone
+
+
+def test_what_is_enough_comes_before_what_is_not() -> None:
+    found = causes(short(0.77, "rx"), MTU, RMEM)
+    assert [(cause.setting, cause.explains) for cause in found] == [
+        ("tcp-rmem", True),
+        ("mtu", False),
+    ]
+
+
+def test_a_waived_setting_is_still_a_cause() -> None:
+    (cause,) = causes(short(0.77, "rx"), dataclasses.replace(RMEM, status="waived"))
+    assert cause.explains
+
+
+def test_the_audit_s_own_remark_on_the_odd_one_is_not_counted_twice() -> None:
+    audit = audit_of(MTU)
+    odd = AuditResult(
+        id="mtu", host="n3", status="fail", instance="hsn0", seen="1500", usual="9000"
+    )
+    whole = joined(
+        section(short(0.06)),
+        msgspec.structs.replace(audit, results=[*audit.results, odd]),
+        SETTINGS,
+    )
+    assert len(whole.located[0].blames[0].causes) == 1
+
+
+def test_the_finding_the_question_and_the_text_name_it_and_the_verdict_stays() -> None:
+    before = section(short(0.77, "rx"))
+    after = joined(before, audit_of(RMEM, MTU), SETTINGS)
+    assert after.judgement.verdict == before.judgement.verdict == "fail"
+    (finding,) = after.judgement.findings
+    assert finding.severity == "fail"
+    assert finding.about == Port("n3", "rx")
+    assert finding.evidence["cause_setting"] == "tcp-rmem"
+    assert "tcp-rmem" in finding.advice
+    assert "No counter" not in finding.message
+    why = next(one for one in answers(after) if one.question == "Why?")
+    assert why.short.startswith("n3's tcp-rmem is 4096 4096 4096")
+    assert "Confidence 0." in why.text
+    assert "Undo: the old value" in why.text
+    text = " ".join(summary(after).split())
+    assert "cause, confidence" in text
+    assert "not the cause: n3's mtu (hsn0) is 1500" in text
+
+
+def test_a_setting_that_is_not_enough_is_no_cause_and_is_said() -> None:
+    after = joined(section(short(0.7, "tx")), audit_of(MTU), SETTINGS)
+    (finding,) = after.judgement.findings
+    assert "cause" not in finding.evidence
+    assert (
+        "4 to 10 % less bandwidth expected, 70 % measured, so it is not enough" in finding.message
+    )
+    why = next(one for one in answers(after) if one.question == "Why?")
+    assert why.short == "Not known"
+    assert "n3's mtu" in why.text
+
+
+def test_without_an_audit_nothing_is_said_of_settings() -> None:
+    before = section(short(0.7, "tx"))
+    after = joined(before, Audit(hosts=HOSTS), SETTINGS)
+    assert after.judgement == before.judgement
+
+
+def pair(origin: str, target: str, efficiency: float, codes: list[str]) -> PairVerdict:
+    value = 125e6 * efficiency
+    return PairVerdict(
+        point=1,
+        pattern="stream",
+        message_bytes=1 << 20,
+        origin=0,
+        target=1,
+        origin_host=origin,
+        target_host=target,
+        unit="bytes_per_s",
+        value=value,
+        low=value * 0.99,
+        high=value * 1.01,
+        half_width=0.01,
+        label="",
+        proof="on-wire",
+        verdict="fail" if codes else "pass",
+        efficiency=efficiency,
+        codes=codes,
+    )
+
+
+def two(*routes: tuple[str, str, float]) -> Section:
+    """Pairs that reach so much; below 0.9 of it they fall short."""
+    pairs = [
+        pair(one, other, share, ["below-expectation"] if share < 0.9 else [])
+        for one, other, share in routes
+    ]
+    findings = [
+        Finding(
+            code="below-expectation",
+            severity="fail",
+            message="short",
+            subject=f"{one} -> {other}",
+            about=Route(one, other),
+        )
+        for one, other, share in routes
+        if share < 0.9
+    ]
+    judgement = Judgement(verdict="fail", proof="on-wire", findings=findings, pairs=pairs)
+    return Section(title="check", run=TCP, judgement=judgement)
+
+
+def cause_of(whole: Section) -> list[object]:
+    return [one.evidence.get("cause_setting") for one in whole.judgement.findings]
+
+
+def test_a_pair_that_falls_short_names_the_end_that_differs() -> None:
+    hosts = ["n2", "n3"]
+    slow = two(("n2", "n3", 0.3), ("n3", "n2", 0.95))
+    found = joined(slow, audit_of(RMEM, WMEM, hosts=hosts), SETTINGS)
+    assert cause_of(found) == ["tcp-rmem"], "n3 receives slowly"
+    assert "n3's tcp-rmem is 4096 4096 4096, n2 has" in found.judgement.findings[0].message
+    back = two(("n2", "n3", 0.95), ("n3", "n2", 0.3))
+    assert cause_of(joined(back, audit_of(RMEM, WMEM, hosts=hosts), SETTINGS)) == ["tcp-wmem"]
+
+
+def test_an_mtu_that_differs_at_the_two_ends_is_found_though_neither_value_is_wrong() -> None:
+    slow = two(("n2", "n3", 0.93 * 0.9), ("n3", "n2", 0.95))
+    planted = dataclasses.replace(MTU, status="pass", instance="hsn0")
+    (finding,) = joined(slow, audit_of(planted, hosts=["n2", "n3"]), SETTINGS).judgement.findings
+    said = "n3's mtu (hsn0) is 1500, n2 has 9000: 4 to 10 % less bandwidth expected, 16 % measured"
+    assert said in finding.message
+    assert "so it is not enough" in finding.message
+    nearly = two(("n2", "n3", 0.89), ("n3", "n2", 0.95))
+    assert cause_of(joined(nearly, audit_of(planted, hosts=["n2", "n3"]), SETTINGS)) == ["mtu"]
+
+
+def test_what_all_have_wrong_explains_all_that_are_slow_and_no_odd_one() -> None:
+    wrong = Planted("tcp-rmem", TINY, TINY, others="fail")
+    routes = [(one, other, 0.4) for one in HOSTS for other in HOSTS if one != other]
+    whole = joined(two(*routes), audit_of(wrong), SETTINGS)
+    assert set(cause_of(whole)) == {"tcp-rmem"}
+    assert "as on 6 of 6 hosts" in whole.judgement.findings[0].message
+    odd = [(one, other, 0.4 if other == "n3" else 0.97) for one, other, _ in routes]
+    assert set(cause_of(joined(two(*odd), audit_of(wrong), SETTINGS))) == {None}
+
+
+def test_a_culprit_of_both_metrics_keeps_its_two_findings_apart() -> None:
+    rate, time = short(0.8), short(0.5, **HRT)
+    found = (located(rate), located(time))
+    plain = Judgement(verdict="pass", proof="on-wire", findings=[], pairs=[])
+    before = Section(title="check", run=TCP, judgement=with_located(plain, found), located=found)
+    after = joined(before, audit_of(SCALING, GOVERNOR), SETTINGS)
+    named = [blames.blames[0].causes[0].setting for blames in after.located]
+    assert named == ["tcp-window-scaling", "cpu-governor"]
+    assert len(after.judgement.findings) == len(before.judgement.findings)
+    assert all(one.about == Node("n3") for one in after.judgement.findings)
+
+
+def test_of_256_hosts_one_that_has_everything_wrong() -> None:
+    hosts = [f"n{number}" for number in range(1, 257)]
+    planted = [Planted(name, "bad", "good") for name in SETTINGS]
+    claims = [HostClaim(rank=rank, host=host) for rank, host in enumerate(hosts)]
+    run = msgspec.structs.replace(TCP, claim=msgspec.structs.replace(TCP.claim, hosts=claims))
+    one: Located = located(short(0.3, "rx"))
+    whole = Section(
+        title="check",
+        run=run,
+        judgement=Judgement(verdict="fail", proof="on-wire", findings=[], pairs=[]),
+        located=(one,),
+    )
+    after = joined(whole, audit_of(*planted, hosts=hosts), SETTINGS)
+    assert len(after.located[0].blames[0].causes) == MOST_CAUSES

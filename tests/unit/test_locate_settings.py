@@ -221,7 +221,7 @@ def test_the_finding_the_question_and_the_text_name_it_and_the_verdict_stays() -
     assert finding.severity == "fail"
     assert finding.about == Port("n3", "rx")
     assert finding.evidence["cause_setting"] == "tcp-rmem"
-    assert "tcp-rmem" in finding.advice
+    assert f"write {GOOD} to /proc/sys/net/ipv4/tcp_rmem" in finding.advice
     assert "No counter" not in finding.message
     why = next(one for one in answers(after) if one.question == "Why?")
     assert why.short.startswith("n3's tcp-rmem is 4096 4096 4096")

@@ -27,6 +27,7 @@ from wireproof.plan.schedule import screen_rounds
 from wireproof.report.json.located import LocateDocument, WorstPair
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
+from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
 from wireproof.workflow.specification import LocateSpecification
 from wireproof.workflow.target.fabric import read_fabric
@@ -116,7 +117,8 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
         confirm = joined([one for run in again if (one := samples_of(run, metric)) is not None])
         known, said = _known(fabric, samples.nodes)
         notes += said
-        located.append(explain(conclude(screen(samples, known), confirm, known), runs[0]))
+        concluded = conclude(screen(samples, known), confirm, known)
+        located.append(explain(concluded, runs[0], settings=settings_by_id()))
     if not located:
         raise BadInput(
             f"{folder} has no streams or short ping-pongs between hosts: there is nothing to"

@@ -18,6 +18,7 @@ from wireproof.locate.causes.rules import OVERSUBSCRIBED, ROUTE_BETWEEN, RULES, 
 from wireproof.locate.causes.signs import Sign
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.run import Run
+from wireproof.model.setting import Setting
 from wireproof.model.subject import Both, Link, Node, Port, Route, Switch
 
 __all__ = ["MOST_CAUSES", "explain"]
@@ -30,10 +31,16 @@ _MOST_SEEN = 8
 _NEARBY = 0.7
 
 
-def explain(located: Located, run: Run, rules: Sequence[Rule] = RULES) -> Located:
+def explain(
+    located: Located,
+    run: Run,
+    rules: Sequence[Rule] = RULES,
+    settings: Mapping[str, Setting] | None = None,
+) -> Located:
     """``located`` with the causes of each culprit, the likeliest first. Peers are nodes that no
     culprit names (64 of them, evenly taken). Cost grows with the facts and readings of the run, and
-    not with its pairs squared.
+    not with its pairs squared. ``settings``: the catalogue, which has fix and undo of causes that
+    are settings.
     """
     if not located.blames:
         return located
@@ -48,6 +55,7 @@ def explain(located: Located, run: Run, rules: Sequence[Rule] = RULES) -> Locate
         machines=machines,
         peers=Peers([machines[name] for name in peers]),
         rules=rules,
+        settings=settings or {},
     )
     return msgspec.structs.replace(located, blames=[view.explained(one) for one in located.blames])
 
@@ -76,6 +84,7 @@ class _View:
     machines: Mapping[str, Machine]
     peers: Peers
     rules: Sequence[Rule]
+    settings: Mapping[str, Setting]
 
     def explained(self, blame: Blame) -> Blame:
         below = [name for name in _nodes_of(blame) if name in self.known][:_MOST_BELOW]
@@ -111,6 +120,7 @@ class _View:
             nic=machine.nic or "its NIC",
             confidence=round((rule.sure if more else rule.confidence) * factor, 3),
             evidence=list(dict.fromkeys([*evidence, *more]))[:_MOST_SEEN],
+            settings=self.settings,
         )
 
     def _seen(self, signs: Iterable[Sign], machine: Machine, blame: Blame) -> list[str]:

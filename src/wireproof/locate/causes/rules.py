@@ -6,9 +6,10 @@ A new cause is one entry; ``{node}`` and ``{nic}`` in its sentences are filled i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from wireproof.locate.causes.mend import in_line
 from wireproof.locate.causes.signs import (
     Above,
     Below,
@@ -25,6 +26,7 @@ from wireproof.locate.causes.signs import (
     Unusual,
 )
 from wireproof.model.located import Blame, Cause
+from wireproof.model.setting import Setting
 
 __all__ = ["OVERSUBSCRIBED", "ROUTE_BETWEEN", "RULES", "Rule"]
 
@@ -41,18 +43,23 @@ _MOSTLY_RECEIVES = {"": 0.8, "tx": 0.5, "rx": 1.0}
 class Rule:
     """All of ``when`` must hold. ``confidence`` is that of the cause, 0 to 1, times the factor of
     the culprit's direction; when all of ``surer`` hold as well, it is ``sure``.
+
+    ``setting``: the entry of the catalogue that the cause is about; fix and undo are the entry's.
+    Where it is about none, ``no_setting`` says why, and the rule has a ``fix`` of its own.
     """
 
     code: str
     when: tuple[Sign, ...]
     confidence: float
     sentence: str
-    fix: str
+    fix: str = ""
     kinds: frozenset[str] = _NODE
     metrics: frozenset[str] = _BOTH
     directions: tuple[tuple[str, float], ...] = tuple(_ANY.items())
     surer: tuple[Sign, ...] = ()
     sure: float = 0.95
+    setting: str = ""
+    no_setting: str = ""
 
     def factor(self, blame: Blame) -> float:
         """How well the rule fits a culprit's kind and direction; 0 when it does not."""
@@ -60,14 +67,34 @@ class Rule:
             return 0.0
         return dict(self.directions).get(blame.direction, 0.0)
 
-    def cause(self, *, node: str, nic: str, confidence: float, evidence: list[str]) -> Cause:
+    def cause(
+        self,
+        *,
+        node: str,
+        nic: str,
+        confidence: float,
+        evidence: list[str],
+        settings: Mapping[str, Setting],
+    ) -> Cause:
+        entry = settings.get(self.setting)
         return Cause(
             code=self.code,
             sentence=self.sentence.format(node=node, nic=nic),
             confidence=confidence,
-            fix=self.fix.format(node=node, nic=nic),
+            fix=self._fix(node, nic, entry),
+            undo=entry.fix.undo if entry is not None and entry.fix else "",
             evidence=evidence,
+            setting=self.setting,
+            expected=entry.effect if entry is not None else None,
         )
+
+    def _fix(self, node: str, nic: str, entry: Setting | None) -> str:
+        """The entry's steps; where the catalogue is not at hand, where to find them."""
+        if not self.setting:
+            return self.fix.format(node=node, nic=nic)
+        if entry is None:
+            return f"`wireproof explain {self.setting}` says what mends it."
+        return in_line(entry, node, {"nic": nic})
 
 
 @dataclass(frozen=True)
@@ -159,6 +186,7 @@ RULES: tuple[Rule, ...] = (
         0.95,
         "{node} {nic} has no carrier",
         "Look at cable and transceiver of {node} {nic}, and at the switch port's state.",
+        no_setting="the state of a cable, which nothing sets",
     ),
     Rule(
         "other-nic",
@@ -168,6 +196,7 @@ RULES: tuple[Rule, ...] = (
         "Name the NIC to the transport on {node} (UCX_NET_DEVICES, FI_TCP_IFACE,"
         " btl_tcp_if_include, PSM3_NIC) and "
         "check its routes.",
+        no_setting="counted: which NIC a library chooses is a variable of each library",
     ),
     Rule(
         "bytes-on-no-nic",
@@ -176,6 +205,7 @@ RULES: tuple[Rule, ...] = (
         "the bytes of {node} are on no NIC: shared memory or loopback carried them",
         "Place one rank on each host, and forbid shared memory below the library"
         " (UCX_TLS=tcp,self).",
+        no_setting="counted: where the ranks run",
     ),
     Rule(
         "kernel-tcp",
@@ -184,6 +214,7 @@ RULES: tuple[Rule, ...] = (
         "kernel TCP carried the bytes of {node} {nic}, RDMA was claimed",
         "Check the provider and the RDMA device's state on {node} (ibv_devinfo, FI_PROVIDER,"
         " UCX_TLS).",
+        no_setting="counted: which provider a library chooses is a variable of each library",
     ),
     Rule(
         "pcie-narrow",
@@ -194,10 +225,9 @@ RULES: tuple[Rule, ...] = (
         ),
         0.85,
         "{nic} of {node} runs with fewer PCIe lanes than it has",
-        "Reseat the adapter or riser of {node}, use a slot with all lanes, then check"
-        " current_link_width.",
         metrics=_RATE,
         surer=(Explains("pcie_goodput", tight=True),),
+        setting="pcie-width",
     ),
     Rule(
         "pcie-slow",
@@ -208,59 +238,57 @@ RULES: tuple[Rule, ...] = (
         ),
         0.85,
         "{nic} of {node} runs at a lower PCIe speed than it can",
-        "Look at the slot's speed in the BIOS of {node} and at PCIe errors (AER); reseat the"
-        " adapter.",
         metrics=_RATE,
         surer=(Explains("pcie_goodput", tight=True),),
+        setting="pcie-speed",
     ),
     Rule(
         "pcie-unlike-peers",
         (Below("pcie_goodput"), Explains("pcie_goodput")),
         0.8,
         "{nic} of {node} has a narrower PCIe link than the same NIC of other nodes",
-        "Compare slot, riser and BIOS of {node} with another node's.",
         metrics=_RATE,
         surer=(Explains("pcie_goodput", tight=True),),
+        setting="pcie-width-maximum",
     ),
     Rule(
         "speed-low",
         (Below("speed"),),
         0.9,
         "{nic} of {node} negotiated a lower speed than the others'",
-        "Look at cable, transceiver and the switch port's speed; force or renegotiate it (ethtool"
-        " -s, ibportstate).",
+        setting="link-speed",
     ),
     Rule(
         "duplex-half",
         (Is("duplex", "half"), Unusual("duplex")),
         0.9,
         "{nic} of {node} runs half duplex",
-        "Set autonegotiation at both ends (ethtool -s {nic} autoneg on) and check the cable.",
+        setting="duplex",
     ),
     Rule(
         "mtu-small",
         (Below("mtu"),),
         0.6,
         "the MTU of {nic} on {node} is smaller than the others'",
-        "Set the MTU of {node} {nic} to that of the other nodes, and persist it.",
         metrics=_RATE,
         surer=(HeadersExplain(),),
         sure=0.9,
+        setting="mtu",
     ),
     Rule(
         "mtu-large",
         (Above("mtu", 1500.0, 1.01), Differs("mtu"), Grows(_RETRANSMITS + _DROPS)),
         0.8,
         "the MTU of {nic} on {node} is larger than the others', and packets are lost",
-        "Set the MTU of {node} {nic} to that of the other nodes and of the switch port.",
+        setting="mtu",
     ),
     Rule(
         "link-flaps",
         (Grows(("link_downed", "link_down", "carrier_changes", "tx_carrier_errors"), least=1),),
         0.85,
         "the link of {node} {nic} went down and came back",
-        "Replace the cable or transceiver of {node} {nic}.",
         kinds=_WIRE,
+        setting="carrier-changes",
     ),
     Rule(
         "errors-received",
@@ -271,6 +299,7 @@ RULES: tuple[Rule, ...] = (
         " port's errors too.",
         kinds=_WIRE,
         directions=tuple(_MOSTLY_RECEIVES.items()),
+        no_setting="counters of a link",
     ),
     Rule(
         "errors-sent",
@@ -280,6 +309,7 @@ RULES: tuple[Rule, ...] = (
         "Replace the cable or transceiver of {node} {nic}; read the switch port's receive errors.",
         kinds=_WIRE,
         directions=tuple(_MOSTLY_SENDS.items()),
+        no_setting="counters of a link",
     ),
     Rule(
         "drops-received",
@@ -289,6 +319,7 @@ RULES: tuple[Rule, ...] = (
         "Raise the receive ring (ethtool -G) and socket buffers, spread interrupts, look for a"
         " busy core on {node}.",
         directions=tuple(_MOSTLY_RECEIVES.items()),
+        no_setting="counters: rings, buffers and a busy core may each be the reason",
     ),
     Rule(
         "drops-sent",
@@ -297,6 +328,7 @@ RULES: tuple[Rule, ...] = (
         "{node} drops what it should send",
         "Look at queueing (tc -s qdisc), the transmit ring and rate limits of {node} {nic}.",
         directions=tuple(_MOSTLY_SENDS.items()),
+        no_setting="counters: queueing, rings and limits may each be the reason",
     ),
     Rule(
         "paused",
@@ -306,6 +338,7 @@ RULES: tuple[Rule, ...] = (
         "Look for the receiver or the switch behind it that cannot keep up, and for pause storms.",
         kinds=_WIRE,
         directions=tuple(_MOSTLY_SENDS.items()),
+        no_setting="counters: the reason is at the other end",
     ),
     Rule(
         "pauses-others",
@@ -315,6 +348,7 @@ RULES: tuple[Rule, ...] = (
         "Look at PCIe, memory and receive buffers of {node}; a stuck NIC that pauses its switch"
         " hurts others too.",
         directions=tuple(_MOSTLY_RECEIVES.items()),
+        no_setting="counters: PCIe, memory and buffers may each be the reason",
     ),
     Rule(
         "sends-again",
@@ -325,6 +359,7 @@ RULES: tuple[Rule, ...] = (
         " settings, MTU.",
         kinds=_WIRE,
         directions=tuple(_MOSTLY_SENDS.items()),
+        no_setting="counters: loss, errors and MTU of the path may each be the reason",
     ),
     Rule(
         "queue-limits-rate",
@@ -336,6 +371,7 @@ RULES: tuple[Rule, ...] = (
         metrics=_RATE,
         directions=(("", 0.7), ("tx", 1.0), ("rx", 0.2)),
         surer=(Explains("queue_goodput", tight=True),),
+        no_setting="a rule that somebody has made, which has no value of its own",
     ),
     Rule(
         "queueing-differs",
@@ -344,6 +380,7 @@ RULES: tuple[Rule, ...] = (
         "{nic} of {node} has another queueing discipline than the others: it may limit the rate",
         "Compare `tc -s qdisc show dev {nic}` with another node; remove the limit (tc qdisc del"
         " dev {nic} root).",
+        no_setting="a rule that somebody has made, which has no value of its own",
     ),
     Rule(
         "busy",
@@ -352,36 +389,35 @@ RULES: tuple[Rule, ...] = (
         "the scheduler takes the processor away on {node}: it is oversubscribed",
         "Look for other jobs and daemons on {node}, pin one rank per core, and check what the"
         " job's cgroup may use.",
+        no_setting="contention: what else runs",
     ),
     Rule(
         "loaded",
         (Above("load", 1.0, 2.0),),
         0.5,
         "{node} is under load by other programs",
-        "Look at what runs on {node} (top), and end what does not belong there.",
+        setting="load",
     ),
     Rule(
         "governor",
         (IsNot("governor", "performance"), Differs("governor")),
         0.5,
         "{node} has another frequency governor than the others",
-        "Set the governor of {node} to that of the other nodes (cpupower frequency-set -g"
-        " performance).",
+        setting="cpu-governor",
     ),
     Rule(
         "frequency-capped",
         (Below("max_frequency"),),
         0.5,
         "the processors of {node} may not run as fast as the others'",
-        "Compare BIOS power settings, and power and thermal limits of {node} with another node's.",
+        setting="clock-of-hardware",
     ),
     Rule(
         "no-turbo",
         (Is("no_turbo", "1"), Differs("no_turbo")),
         0.4,
         "turbo is off on {node} and on for the others",
-        "Set /sys/devices/system/cpu/intel_pstate/no_turbo, or the BIOS, of {node} as on the other"
-        " nodes.",
+        setting="turbo",
     ),
     Rule(
         "processor-slow",
@@ -390,6 +426,7 @@ RULES: tuple[Rule, ...] = (
         "the processor of {node} is slow: reading its clock takes longer than elsewhere",
         "Look for throttling (temperature, power cap), a low frequency or another clock source on"
         " {node}.",
+        no_setting="a sign of many reasons",
     ),
     Rule(
         "numa-far",
@@ -397,6 +434,7 @@ RULES: tuple[Rule, ...] = (
         0.6,
         "the rank of {node} runs on another socket than {nic}",
         "Bind the rank to the NIC's socket on {node}, as on the other nodes.",
+        no_setting="where the rank runs",
     ),
     Rule(
         "clock-apart",
@@ -404,13 +442,14 @@ RULES: tuple[Rule, ...] = (
         0.6,
         "the clock of {node} runs differently from its partners': its times are not reliable",
         "Look at the clock source and time synchronisation of {node}; measure it again.",
+        no_setting="measured, and nothing sets it",
     ),
     Rule(
         "adapter-differs",
         (Differs("adapter"),),
         0.5,
         "{node} has another model of NIC than the others",
-        "Judge {node} by its own NIC's limits, or give it the NIC of the others.",
+        setting="board",
     ),
     Rule(
         "driver-differs",
@@ -418,13 +457,14 @@ RULES: tuple[Rule, ...] = (
         0.5,
         "{node} has another NIC driver than the others",
         "Give {node} the driver of the other nodes.",
+        no_setting="a package that is installed",
     ),
     Rule(
         "firmware-differs",
         (Differs("firmware"),),
         0.4,
         "{node} has another NIC firmware than the others",
-        "Give the NIC of {node} the firmware of the other nodes.",
+        setting="firmware",
     ),
     Rule(
         "library-differs",
@@ -432,6 +472,7 @@ RULES: tuple[Rule, ...] = (
         0.4,
         "{node} runs another MPI library than the others",
         "Start the same MPI on {node}: compare modules, LD_LIBRARY_PATH and containers.",
+        no_setting="a package that a job loads",
     ),
     Rule(
         "setting-differs",
@@ -439,19 +480,20 @@ RULES: tuple[Rule, ...] = (
         0.3,
         "{node} is set up differently from the others",
         "Bring the settings of {node} in line with the other nodes.",
+        no_setting="any of them: the evidence names it",
     ),
     Rule(
         "kernel-differs",
         (Differs("kernel"),),
         0.25,
         "{node} runs another kernel than the others",
-        "Boot {node} with the image of the other nodes.",
+        setting="kernel-release",
     ),
     Rule(
         "bios-differs",
         (Differs("bios"),),
         0.2,
         "{node} has another BIOS version than the others",
-        "Give {node} the BIOS of the other nodes, and compare its settings.",
+        setting="bios-version",
     ),
 )

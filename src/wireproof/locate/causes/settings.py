@@ -16,6 +16,7 @@ import msgspec
 
 from wireproof.locate.causes.differing import Wrong, WrongSettings
 from wireproof.locate.causes.explain import MOST_CAUSES
+from wireproof.locate.causes.mend import in_line
 from wireproof.model.claim import LinkClaim
 from wireproof.model.located import Blame, Cause, Located, Metric
 from wireproof.model.quantity import percent
@@ -39,6 +40,11 @@ the ends say less of what is between them.
 """
 _ROUGH = 1.25
 """Expected effects are rough figures: so many times the largest is still enough."""
+_CALCULATED = 0.85
+"""Rules as sure as this have calculated what the value costs here: that is more than a rough
+figure.
+"""
+_LACKS = ", so it is not enough"
 _MOST = 0.95
 _MOST_BELOW = 32
 _RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
@@ -213,15 +219,20 @@ def _sentence(short: Shortfall, one: Wrong, enough: bool) -> str:
         f" {one.others}: {expected_text(one.setting.effect)} {_QUANTITY[short.metric]} expected,"
         f" {measured} measured"
     )
-    return text if enough else f"{text}, so it is not enough"
+    return text if enough else text + _LACKS
 
 
 def _fix(one: Wrong) -> str:
-    if one.result.fix:
-        return f"{one.result.host}: {one.result.fix}."
-    if one.usual:
-        return f"{one.result.host}: set {one.setting.id} to {one.usual}, as the others have it."
-    return f"{one.result.host}: {one.setting.wish('throughput')}."
+    own = one.result
+    if one.usual or not own.fix:
+        return in_line(one.setting, own.host, _names(own.instance), one.usual)
+    return f"{own.host}: {own.fix}."
+
+
+def _names(instance: str) -> dict[str, str]:
+    """What an interface or ``DEVICE:PORT`` stands for in the places of its setting."""
+    device, _, port = instance.partition(":")
+    return {"nic": instance, "device": device, "port": port} if instance else {}
 
 
 def _of_many(causes: Sequence[Cause], nodes: int) -> list[Cause]:
@@ -251,6 +262,14 @@ def _merged(known: Sequence[Cause], found: Sequence[Cause]) -> list[Cause]:
 def _with_rule(cause: Cause, rule: Cause | None) -> Cause:
     if rule is None:
         return cause
-    sure = max(cause.confidence, rule.confidence) if cause.explains else cause.confidence
     evidence = list(dict.fromkeys([*cause.evidence, *rule.evidence]))
+    if not cause.explains and rule.confidence >= _CALCULATED:
+        return msgspec.structs.replace(
+            cause,
+            explains=True,
+            confidence=rule.confidence,
+            sentence=f"{cause.sentence.removesuffix(_LACKS)}; {rule.evidence[-1]}",
+            evidence=evidence,
+        )
+    sure = max(cause.confidence, rule.confidence) if cause.explains else cause.confidence
     return msgspec.structs.replace(cause, confidence=sure, evidence=evidence)

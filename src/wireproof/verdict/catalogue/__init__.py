@@ -67,10 +67,17 @@ def causes() -> dict[str, Entry]:
             title=f"Cause: {rule.sentence.format(**names)}",
             meaning=_said_of(rule),
             detection=_seen_when(rule),
-            next_action=rule.fix.format(**names),
+            next_action=rule.fix.format(**names) or _of_setting(rule),
         )
         for rule in RULES
     }
+
+
+def _of_setting(rule: Rule) -> str:
+    return (
+        f"It is the setting `{rule.setting}`: `wireproof explain {rule.setting}` prints what it"
+        " should be, its fix and its undo."
+    )
 
 
 def _said_of(rule: Rule) -> str:

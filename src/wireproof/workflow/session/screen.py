@@ -26,6 +26,7 @@ from wireproof.report.section import Section
 from wireproof.store.load import load_document
 from wireproof.verdict.located import with_located
 from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.campaign import CampaignResult
 from wireproof.workflow.session.merge import merged_run
@@ -79,11 +80,13 @@ def located_section(
     """The judged section with who is slow in it, by the screens of its rounds and by ``again``, the
     suspects measured alone.
     """
-    located = tuple(
-        explain(conclude(one, samples_of(again, metric) if again else None, fabric), section.run)
+    known = settings_by_id()
+    concluded = (
+        conclude(one, samples_of(again, metric) if again else None, fabric)
         for metric, one in screens.items()
         if one
     )
+    located = tuple(explain(one, section.run, settings=known) for one in concluded)
     judgement = settled_by_repeats(
         with_located(section.judgement, located, section.criteria, fabric)
     )

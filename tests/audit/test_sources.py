@@ -8,6 +8,7 @@ import io
 import tarfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.audit.trees import lay_out
 
@@ -125,3 +126,56 @@ def test_what_is_no_source_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInput):
         answers(tmp_path / name)
+
+
+def test_a_snapshot_of_the_first_version_is_read(tmp_path: Path) -> None:
+    """Places, texts and facts as release 0.1 wrote them."""
+    document = {
+        "schema": "wireproof.snapshot",
+        "version": 1,
+        "texts": ["1", "", "x"],
+        "places": [["file", "/a", []], ["command", "", ["x", "-y"]]],
+        "hosts": {"n1": [[0, "ok", 0, 1], [1, "failed", 2, 1]]},
+    }
+    file = tmp_path / "s"
+    file.write_bytes(gzip.compress(msgspec.msgpack.encode(document)))
+    first, second = read_snapshot(file)["n1"]
+    assert (first.path, first.text, first.exit_status) == ("/a", "1", None)
+    assert (second.argv, second.status, second.text) == (["x", "-y"], "failed", "x")
+    for version in (0, 3, 99):
+        file.write_bytes(gzip.compress(msgspec.msgpack.encode({**document, "version": version})))
+        with pytest.raises(BadInput, match=f"of version {version}, this wireproof reads 1 to 2"):
+            read_snapshot(file)
+
+
+def command(status: str, text: str = "", **more: object) -> FactFrame:
+    argv = ["systemctl", "is-active", "firewalld.service"]
+    return FactFrame(rank=0, kind="command", status=status, argv=argv, text=text, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("frame", "status", "said"),
+    [
+        (command("ok", "active"), "pass", "active"),
+        (command("failed", "inactive\n", exit_status=3), "pass", "inactive"),
+        (command("failed", "", exit_status=3), "unknown", ""),
+        (command("failed", "x", exit_status=1, reason="Host is down"), "unknown", "Host is down"),
+        (command("missing", reason="No such file"), "unknown", "is not installed there"),
+        (command("missing", reason="is not in the archive"), "unknown", "is not in the archive"),
+        (
+            command("failed", exit_status=95, reason="x: Operation not supported\n"),
+            "not-applicable",
+            "not supported",
+        ),
+    ],
+)
+def test_what_a_command_says_when_it_ends_otherwise(
+    frame: FactFrame, status: str, said: str, tmp_path: Path
+) -> None:
+    write_snapshot(tmp_path / "s", {"n1": [frame]})
+    found = audit(
+        AuditSpecification(source=tmp_path / "s", only=("firewall",)), LoggingReporter(), {}
+    )
+    (one,) = found.results
+    assert one.status == status
+    assert said in one.seen + one.message

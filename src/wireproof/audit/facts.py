@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from wireproof.model.record import FactFrame
@@ -17,6 +17,10 @@ _WORDS = {
     "timeout": "did not answer in time",
     "failed": "could not be read",
 }
+_UNSUPPORTED = "Operation not supported"
+"""EOPNOTSUPP: the driver does not have what was asked for, which is an answer."""
+_UNKEPT = "is not in the archive"
+_UNINSTALLED = "is not installed there"
 _LISTED = ("ok", "missing")
 _UNASKED = {
     "bios": "is read from the management controller: give --bmc",
@@ -69,11 +73,26 @@ class HostFacts:
             return Answer(path, None, _WORDS["missing"], absent=True)
         return _answer(path, frame)
 
-    def command(self, argv: tuple[str, ...]) -> Answer:
-        return _answer(" ".join(argv), self.commands.get(argv))
+    def command(
+        self, argv: tuple[str, ...], statuses: Sequence[int] = (), own: bool = True
+    ) -> Answer:
+        """What it printed. ``statuses``: exit statuses besides 0 that its text counts with;
+        ``own``: a host without the command does not have what it tells of.
+        """
+        place, frame = " ".join(argv), self.commands.get(argv)
+        if frame is None or frame.status == "ok":
+            return _answer(place, frame)
+        if frame.exit_status in statuses and frame.text.strip():
+            return Answer(place, frame.text)
+        if frame.status == "missing" and frame.reason == _UNKEPT:
+            return Answer(place, None, _UNKEPT)
+        if frame.status == "missing" and not own:
+            return Answer(place, None, _UNINSTALLED)
+        return _answer(place, frame)
 
-    def said(self, place: str | tuple[str, ...]) -> tuple[str, str] | bool:
-        """Status and text of a file or a command, to tell like hosts by; without, whether the file
+    def said(self, place: str | tuple[str, ...]) -> tuple[object, ...] | bool:
+        """Status and text of a file or a command, to tell like hosts by: of one that failed with
+        its exit status; without, whether the file
         is known not to be there.
         """
         known = (
@@ -83,7 +102,7 @@ class HostFacts:
         )
         if known is None:
             return isinstance(place, str) and self._was_looked_for(place)
-        return known.status, known.text
+        return known.status, known.exit_status, known.text, known.reason
 
     def matching(self, pattern: str) -> list[str]:
         """Paths that match ``pattern``, whose ``*`` stays within one folder, in their order."""
@@ -112,6 +131,7 @@ def _answer(place: str, frame: FactFrame | None) -> Answer:
     if frame is None:
         return Answer(place, None, _UNASKED.get(place, "was not asked for"))
     if frame.status != "ok":
-        why = frame.reason or _WORDS[frame.status]
-        return Answer(place, None, why, absent=frame.status == "missing")
+        why = " ".join(frame.reason.split()) or _WORDS[frame.status]
+        lacking = frame.status == "missing" or (frame.status == "failed" and _UNSUPPORTED in why)
+        return Answer(place, None, why, absent=lacking)
     return Answer(place, frame.text)

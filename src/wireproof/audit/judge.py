@@ -256,7 +256,7 @@ def reading_of(
 def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instance) -> Reading:
     form = read.form or setting.form
     answer = (
-        machine.facts.command(_argv(read, instance))
+        machine.facts.command(_argv(read, instance), read.statuses, read.own)
         if read.command
         else machine.facts.file(_path(read, instance))
     )

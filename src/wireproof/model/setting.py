@@ -53,7 +53,10 @@ class Read(_Data, frozen=True):
 
     ``file`` and ``command`` may hold ``*`` and, by scope, ``{nic}``, ``{device}``, ``{port}``.
     ``section``: only what follows the line that begins so. ``key``: the text behind ``KEY:``,
-    ``KEY=`` or ``KEY`` and a blank. ``when``: a condition for this place.
+    ``KEY=`` or ``KEY`` and a blank. ``when``: a condition for this place. ``statuses``: exit
+    statuses of the command with which its text is an answer, too. ``own``: the command comes with
+    what it tells of, so that a host without it does not have the setting; where another is missing,
+    the setting is unknown.
     """
 
     file: str = ""
@@ -62,6 +65,8 @@ class Read(_Data, frozen=True):
     key: str = ""
     form: Form | None = None
     when: str = ""
+    statuses: tuple[int, ...] = ()
+    own: bool = False
 
 
 class Effect(_Data, frozen=True):

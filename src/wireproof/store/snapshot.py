@@ -20,7 +20,8 @@ from wireproof.model.record import FactFrame
 
 __all__ = ["is_snapshot", "read_snapshot", "write_snapshot"]
 
-_VERSION = 1
+_VERSION = 2
+"""2 added the exit status of commands and whether a text was cut; 1 is read."""
 _MAGIC = b"\x1f\x8b"
 _LARGEST = 1 << 30
 """Bytes that a snapshot may unpack to."""
@@ -33,12 +34,16 @@ class _Place(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Fact(msgspec.Struct, frozen=True, array_like=True):
-    """Numbers of the place, the status, the text and the reason."""
+    """Numbers of the place, the status, the text and the reason; the command's exit status, and
+    whether the text was cut.
+    """
 
     place: int
     status: str
     text: int
     reason: int
+    exit_status: int | None = None
+    truncated: bool = False
 
 
 class _Snapshot(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
@@ -75,6 +80,8 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
                 one.status,
                 texts.number(one.text),
                 texts.number(one.reason),
+                one.exit_status,
+                one.truncated,
             )
             for one in frames
         ]
@@ -119,6 +126,7 @@ def read_snapshot(path: Path) -> dict[str, list[FactFrame]]:
     if len(data) > _LARGEST:
         raise BadInput(f"{path} unpacks to more than {_LARGEST >> 20} MiB: that is no snapshot.")
     try:
+        _check_version(data, path)
         found = msgspec.msgpack.decode(data, type=_Snapshot)
         frames: dict[_Fact, FactFrame] = {}  # like hosts share theirs
         for facts in found.hosts.values():
@@ -128,6 +136,19 @@ def read_snapshot(path: Path) -> dict[str, list[FactFrame]]:
         return {host: [frames[one] for one in facts] for host, facts in found.hosts.items()}
     except (msgspec.DecodeError, IndexError, RecursionError) as error:
         raise BadInput(f"{path} is no snapshot of wireproof: {error}.") from error
+
+
+class _Head(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
+    version: int
+
+
+def _check_version(data: bytes, path: Path) -> None:
+    version = msgspec.msgpack.decode(data, type=_Head).version
+    if not 1 <= version <= _VERSION:
+        raise BadInput(
+            f"{path} is a snapshot of version {version}, this wireproof reads 1 to {_VERSION}:"
+            " use the release that wrote it, or a newer one."
+        )
 
 
 def _frame(one: _Fact, found: _Snapshot) -> FactFrame:
@@ -144,6 +165,8 @@ def _frame(one: _Fact, found: _Snapshot) -> FactFrame:
             "status": one.status,
             "text": found.texts[one.text],
             "reason": found.texts[one.reason],
+            "exit_status": one.exit_status,
+            "truncated": one.truncated,
         },
         FactFrame,
     )

@@ -9,7 +9,11 @@ from dataclasses import dataclass, field
 
 from wireproof.model.record import FactFrame
 
-__all__ = ["Answer", "HostFacts"]
+__all__ = ["WHOSE", "Answer", "HostFacts"]
+
+WHOSE = "limits-of"
+"""The fact that says whose limits and cores those below /proc/self are."""
+_OWN = "/proc/self/"
 
 _WORDS = {
     "missing": "is not there",
@@ -68,6 +72,8 @@ class HostFacts:
         return found
 
     def file(self, path: str) -> Answer:
+        if path.startswith(_OWN) and WHOSE in self.files and path in self.files:
+            return _answer(f"{path} of {self.files[WHOSE].text}", self.files[path])
         frame = self.files.get(path) or self.derived.get(path)
         if frame is None and self._was_looked_for(path):
             return Answer(path, None, _WORDS["missing"], absent=True)
@@ -100,6 +106,8 @@ class HostFacts:
             if isinstance(place, str)
             else self.commands.get(place)
         )
+        if isinstance(place, str) and place.startswith(_OWN) and WHOSE in self.files and known:
+            return known.status, self.files[WHOSE].text, known.text, known.reason
         if known is None:
             return isinstance(place, str) and self._was_looked_for(place)
         return known.status, known.exit_status, known.text, known.reason

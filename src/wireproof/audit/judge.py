@@ -149,7 +149,7 @@ class _Judge:
             instance=instance.label,
             seen=shown(reading.text) if reading else "",
             wanted=setting.wish(self.profile),
-            message=f"{setting.title}: {message}",
+            message=f"{setting.title}{_whose(reading)}: {message}",
             evidence=list(reading.evidence) if reading else [],
             expected_effect=setting.effect if failed else None,
             fix=self._fix(entry, instance, reading) if failed and reading else "",
@@ -172,6 +172,12 @@ def instances_of(machine: Machine, entry: Entry) -> list[Instance]:
         case "each":
             return _each(machine, entry.setting)
     return [_WHOLE]
+
+
+def _whose(reading: Reading | None) -> str:
+    """Of which process a limit is."""
+    _, of, who = (reading.place if reading else "").partition(" of ")
+    return f", of {who}" if of and reading and reading.place.startswith("/proc/self/") else ""
 
 
 def _why_not(entry: Entry, instance: Instance) -> str:

@@ -47,6 +47,7 @@ GLOBS = (
     "/sys/class/net/*/speed",
     "/sys/class/net/*/type",
     "/sys/class/net/*/device/numa_node",
+    "/sys/class/net/*/device/local_cpulist",
     "/sys/class/infiniband/*/device/uevent",
     "/sys/class/infiniband/*/ports/*/link_layer",
     "/sys/class/infiniband/*/ports/*/rate",
@@ -83,6 +84,7 @@ NAMES = {
     "nic.ipoib": "whether it is IP over InfiniBand or Omni-Path",
     "nic.rdma": "whether it has an RDMA device",
     "nic.numa": "its NUMA node, -1 where the firmware does not say",
+    "nic.cpus": "the processors of its NUMA node",
     "rdma.name": "the RDMA device",
     "rdma.port": "its port",
     "rdma.driver": "its driver",
@@ -245,10 +247,12 @@ def _of_adapter(one: Nic, facts: HostFacts) -> dict[str, Value]:
     """What an adapter's own files say of its interface."""
     folder = f"/sys/class/net/{one.name}"
     numa = _text(facts, f"{folder}/device/numa_node")
+    cpus = _text(facts, f"{folder}/device/local_cpulist")
     driver = _driver(facts, f"{folder}/device/uevent")
     return {
         "nic.driver": one.driver or UNKNOWN if driver is UNKNOWN else driver,
         "nic.ipoib": interface_kind(one, facts) == "ipoib",
+        "nic.cpus": cpu_list(cpus) if cpus else UNKNOWN,
         "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
     }
 

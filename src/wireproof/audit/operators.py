@@ -82,6 +82,14 @@ def _first(values: Value) -> Value:
     return (values[0] if values else UNKNOWN) if isinstance(values, list) else values
 
 
+def _common(one: Value, other: Value) -> Value:
+    """What is in both lists."""
+    if not isinstance(one, list) or not isinstance(other, list):
+        return UNKNOWN
+    known = set(map(str, other))
+    return [each for each in one if str(each) in known]
+
+
 FUNCTIONS: dict[str, tuple[int, Callable[..., Value]]] = {
     "count": (1, _length),
     "first": (1, _first),
@@ -90,6 +98,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Value]]] = {
     "version": (1, _version),
     "smallest": (1, _smallest),
     "largest": (1, _largest),
+    "common": (2, _common),
 }
 """Name to number of arguments and function. ``known``, ``setting`` and ``exists`` are evaluated by
 themselves: they look names up.

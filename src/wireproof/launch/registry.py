@@ -167,6 +167,7 @@ class Scheduler:
     queries: Callable[[], Queries] | None = None
     endings: tuple[tuple[str, str], ...] = ()
     check_task: Callable[[Mapping[str, str]], None] | None = None
+    step: Callable[[str, str], Sequence[str]] | None = None
 
 
 MPIS: Registry[Mpi] = Registry()

@@ -26,10 +26,12 @@ from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
+from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Profile, Setting
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.archive import command_facts, opened
+from wireproof.workflow.job_facts import of_job, of_ranks, with_job
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
@@ -162,17 +164,27 @@ def _answers(
     return _of_target(target, known, reporter, environment)
 
 
-def audit_target(target: Target, reporter: Reporter, environment: Mapping[str, str]) -> Audit:
-    """The settings of the hosts of a check, for throughput. Raises ``CouldNotMeasure`` when no host
-    answers.
+def audit_target(
+    target: Target, reporter: Reporter, environment: Mapping[str, str], run: Run | None = None
+) -> Audit:
+    """The settings of the hosts of a check, for throughput. ``run``: of it, whose ranks read their
+    own limits. Raises ``CouldNotMeasure`` when no host answers.
     """
     known = catalogue()
-    return _judged(AuditSpecification(), known, _of_target(target, known, reporter, environment))
+    job = of_ranks(run) if run is not None else None
+    return _judged(
+        AuditSpecification(), known, _of_target(target, known, reporter, environment, job)
+    )
 
 
 def _of_target(
-    target: Target, known: Catalogue, reporter: Reporter, environment: Mapping[str, str]
+    target: Target,
+    known: Catalogue,
+    reporter: Reporter,
+    environment: Mapping[str, str],
+    job: Mapping[str, tuple[FactFrame, ...]] | None = None,
 ) -> list[Collected]:
+    """``job``: what processes of a job read of themselves, by host; None: they are asked here."""
     wanted = requests(known)
     hosts = target.hosts or (socket.gethostname(),)
     engine = [str(find_engine("nompi")), "facts", "--spec", "-"]
@@ -180,10 +192,9 @@ def _of_target(
     if len(hosts) > 1:
         reporter.say(f"reading {len(wanted)} places on {len(hosts)} hosts")
     chosen = _chosen(target)
-    found = [
-        dataclasses.replace(one, frames=(*one.frames, *chosen)) if one.frames else one
-        for one in collect(argv_of, wanted)
-    ]
+    if job is None:
+        job = of_job(target, target.hosts, engine)
+    found = [with_job(one, job, target, chosen) for one in collect(argv_of, wanted)]
     answers = _with_interfaces(found, argv_of, known)
     if len(hosts) > 1 or not is_here(hosts[0]):
         return answers

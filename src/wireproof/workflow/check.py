@@ -19,6 +19,7 @@ from wireproof.plan.pace import affordable, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
 from wireproof.workflow.audit import audit_target, settings_by_id
+from wireproof.workflow.job_facts import REQUESTS
 from wireproof.workflow.joined import joined
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import Part, Result, kept
@@ -198,7 +199,7 @@ def _sweeps(profile: Profile, target: Target, *, back: bool) -> list[Point]:
 def _facts(target: Target) -> tuple[FactRequest, ...]:
     """What is read on every host: enough to tell a cause where a node is slow."""
     nic = target.nics[0] if target.nics else ""
-    wanted = [*quick()]
+    wanted = [*quick(), *REQUESTS]
     if target.hosts:
         wanted += fact_requests(nic, commands=target.size <= COMMANDS_UP_TO)
     return tuple({(fact.kind, fact.path, fact.argv): fact for fact in wanted}.values())
@@ -265,7 +266,7 @@ def _with_settings(
     if not parts or not wanted or target.size > COMMANDS_UP_TO or parts[-1].ended("interrupted"):
         return parts
     try:
-        settings = audit_target(target, reporter, environment)
+        settings = audit_target(target, reporter, environment, parts[0].section.run)
     except CouldNotMeasure as error:
         reporter.warn(str(error))
         return parts

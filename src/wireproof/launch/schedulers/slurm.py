@@ -230,6 +230,18 @@ _ENDINGS = (
     ),
 )
 _REACH = Reach(hydra=("-launcher", "slurm"), openmpi="slurm", prte="slurm")
+
+
+def _step(job: str, host: str) -> list[str]:
+    """One process with the job's limits and all its cores there. A host file that we may have
+    inherited would move it.
+    """
+    shared = [f"{name}={value}" for name, value in _SHARED.items()]
+    srun = ["srun", f"--jobid={job}", "--nodes=1", "--ntasks=1", f"--nodelist={host}"]
+    own = ["--mpi=none", "--cpu-bind=none", "--export=ALL", "--unbuffered"]
+    return ["env", "-u", "SLURM_HOSTFILE", *shared, *srun, *own]
+
+
 SLURM = SCHEDULERS.register(
     Scheduler(
         name="slurm",
@@ -243,5 +255,6 @@ SLURM = SCHEDULERS.register(
         queries=_queries,
         check_task=_check_task,
         endings=_ENDINGS,
+        step=_step,
     )
 )

@@ -46,6 +46,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     flag("--no-audit", "do not read the hosts' settings."),
     flag("--dry-run", "print every command and script, and start nothing."),
     flag("--prolog", "health check before a job: one line, at most 60 s, nothing changed."),
+    text("--dialect", "nagios|nhc|slurm|...", "of --prolog: line and exit status as for `gate`."),
     text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
     text(
         "--model-fault",
@@ -137,6 +138,13 @@ def _run_prolog(options: dict[str, Any]) -> int:
     result = check(specification, LoggingReporter(), current_context().environment)
     if result.ended("interrupted"):
         return INTERRUPTED
+    if options["dialect"]:
+        from wireproof.report.gate import dialect
+        from wireproof.workflow.gate import gate_of
+
+        found, chosen = gate_of(result), dialect(options["dialect"])
+        click.echo(chosen.text(found))
+        return chosen.status[found.verdict]
     sections = [part.section for part in result.parts]
     line = one_line(sections, result.verdict)
     click.echo(f"wireproof {line} ({time.monotonic() - began:.0f} s)")

@@ -8,7 +8,7 @@ from wireproof.model.errors import BadInput
 
 __all__ = ["parse_duration", "time_limit_s"]
 
-UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 LONGEST_S = 7 * 24 * 3600.0
 _FORM = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.ASCII)
 
@@ -23,8 +23,8 @@ def parse_duration(text: str) -> float:
     unit = UNITS.get(found.group(2)) if found else None
     if found is None or unit is None:
         raise BadInput(
-            f"duration {text[:40]!r} is not understood: give a number with ms, s, min or h, such as"
-            " 500ms, 2s, 10min."
+            f"duration {text[:40]!r} is not understood: give a number with ms, s, min, h or d,"
+            " such as 500ms, 2s, 10min."
         )
     seconds = float(found.group(1)) * unit
     if not 0 < seconds <= LONGEST_S:

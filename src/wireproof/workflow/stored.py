@@ -21,6 +21,7 @@ from wireproof.physics.table import with_constants
 from wireproof.report.section import Section
 from wireproof.store.load import DOCUMENT, load_run
 from wireproof.store.result import read_result
+from wireproof.verdict.node import node_verdicts
 from wireproof.verdict.run.repeated import settled_by_repeats
 from wireproof.workflow.session.disturbed import FIRST as REPEATS_BASE
 from wireproof.workflow.session.merge import merged_run, ranks_by_host, renumbered
@@ -65,6 +66,7 @@ def _stored(section: Section) -> StoredPart:
         screened=bool(section.located),
         settled=section.settled,
         verdict=section.judgement.verdict,
+        nodes=node_verdicts(section.run, section.judgement, section.located),
         conclusions=conclusions(section.judgement),
     )
 

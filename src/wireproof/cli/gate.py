@@ -1,0 +1,79 @@
+"""``wireproof gate``: the verdict of a stored result for schedulers, monitors and CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wireproof.cli.declare import file, flag, text
+
+__all__ = ["command"]
+
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["source"], type=click.Path(path_type=Path), metavar="RESULT"),
+    text("--node nodes", "NODES", "only these: n3, n[1-4]; `here`: this host. Default: all."),
+    text(
+        "--dialect", "nagios|nhc|slurm|...", "for whom the verdict is; see below.", default="text"
+    ),
+    text("--max-age", "TIME", "how old the result may be: 12h, 7d.", default="24h"),
+    text("--within", "TIME", "the longest time to the answer.", default="50s"),
+    file("--out page", "write to this file at once and whole, in place of stdout."),
+    flag("--json as_json", "the same as --dialect json."),
+)
+
+
+@click.command("gate", params=[*OPTIONS])
+def command(
+    source: Path,
+    nodes: str,
+    dialect: str,
+    max_age: str,
+    within: str,
+    page: Path | None,
+    as_json: bool,
+) -> int:
+    """Say whether nodes are proven healthy, as schedulers, monitors and CI want it said.
+
+    RESULT is the --out folder of a check, or a folder of such folders: the newest counts. Nothing
+    is measured, drained or changed. Only a pass is healthy: no result, an old one, a node that took
+    no part and an answer that is late are not.
+
+    \b
+    Exit status by dialect (pass, fail, undecided):
+      text, json, junit, ctrf, sarif  0, 1, 3
+      nagios (Nagios, Icinga)         0, 2, 3
+      nhc, slurm                      0, 1, 1
+      npd (Node Problem Detector)     0, 1, 2
+      openmetrics                     0: the file holds the verdict
+    """
+    from wireproof.report.gate import dialect as dialect_called
+    from wireproof.settings.durations import parse_duration
+    from wireproof.workflow.gate import GateSpecification, gate
+
+    chosen = dialect_called("json" if as_json else dialect)
+    found = gate(
+        GateSpecification(
+            source=source,
+            nodes=nodes,
+            max_age_s=parse_duration(max_age),
+            within_s=parse_duration(within),
+        )
+    )
+    if page is None:
+        click.echo(chosen.text(found))
+    else:
+        _put(page, chosen.text(found))
+    return chosen.status[found.verdict]
+
+
+def _put(page: Path, text: str) -> None:
+    """Readable by all, as a collector that runs as another user needs it."""
+    from wireproof.files.hostile import replace_file
+    from wireproof.model.errors import CouldNotMeasure
+
+    try:
+        replace_file(page, text.encode() + b"\n")
+        page.chmod(0o644)
+    except OSError as error:
+        raise CouldNotMeasure(f"{page} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,40 @@
+"""One verdict for programs that let a node in or keep it out: schedulers, monitors, CI."""
+
+from __future__ import annotations
+
+import msgspec
+
+from wireproof.model.finding import Proof, Verdict
+
+__all__ = ["Gate", "NodeVerdict"]
+
+
+class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What a result says of one node. ``passing``: results with this node that pass; ``reason`` is
+    one sentence.
+    """
+
+    node: str
+    verdict: Verdict
+    reason: str
+    proof: Proof = "unproven"
+    passing: int = 0
+
+
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
+    """``subject``: the node that was asked for, else all nodes in short. ``measured``: when, UTC,
+    "" when no result counts; ``age_s`` likewise. ``source``: the result's folder. ``by``: the
+    version that judged.
+    """
+
+    verdict: Verdict
+    subject: str
+    reason: str
+    schema: str = "wireproof.gate"
+    version: int = 1
+    measured: str = ""
+    age_s: float | None = None
+    source: str = ""
+    by: str = ""
+    link: str = ""
+    nodes: list[NodeVerdict] = msgspec.field(default_factory=list)

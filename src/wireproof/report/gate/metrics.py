@@ -1,0 +1,67 @@
+"""Metrics for node_exporter's text file collector, valid OpenMetrics without time stamps."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from wireproof import __version__
+from wireproof.model.finding import Verdict
+from wireproof.model.gate import Gate, NodeVerdict
+from wireproof.report.names import clean
+
+__all__ = ["openmetrics"]
+
+_STATES: tuple[Verdict, ...] = ("pass", "fail", "inconclusive")
+
+
+def _label(text: str) -> str:
+    return clean(text, 200).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+
+
+def _family(name: str, kind: str, about: str, samples: list[str]) -> list[str]:
+    return [f"# HELP {name} {about}", f"# TYPE {name} {kind}", *samples]
+
+
+def _states(node: NodeVerdict) -> list[str]:
+    name = _label(node.node)
+    return [
+        f'wireproof_node_verdict{{node="{name}",verdict="{state}"}} {int(node.verdict == state)}'
+        for state in _STATES
+    ]
+
+
+def openmetrics(gate: Gate) -> str:
+    """The verdict of the gate and of each node, when it was measured, and by which version.
+
+    States are gauges of 0 and 1, one of them 1. Samples carry no time stamps: the collector
+    refuses those.
+    """
+    lines = _family(
+        "wireproof_verdict",
+        "gauge",
+        "Verdict of the last result; exactly one is 1.",
+        [f'wireproof_verdict{{verdict="{one}"}} {int(gate.verdict == one)}' for one in _STATES],
+    )
+    if gate.nodes:
+        samples = [line for node in gate.nodes for line in _states(node)]
+        lines += _family(
+            "wireproof_node_verdict",
+            "gauge",
+            "Verdict on each node in the last result; exactly one is 1.",
+            samples,
+        )
+    if gate.measured:
+        when = datetime.fromisoformat(gate.measured).timestamp()
+        lines += _family(
+            "wireproof_result_time_seconds",
+            "gauge",
+            "When the last result was measured, seconds since 1970.",
+            [f"wireproof_result_time_seconds {when:.0f}"],
+        )
+    lines += _family(
+        "wireproof_build_info",
+        "gauge",
+        "Version that wrote this file.",
+        [f'wireproof_build_info{{version="{_label(__version__)}"}} 1'],
+    )
+    return "\n".join([*lines, "# EOF"])

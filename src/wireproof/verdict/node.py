@@ -1,0 +1,185 @@
+"""What a judged run says of each node: healthy is only who took part and passed. Pure.
+
+A node fails by what is found of itself. What is found of a pair whose ends are not told apart, or
+of the run as a whole, leaves both ends, or every node, undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Verdict
+from wireproof.model.gate import NodeVerdict
+from wireproof.model.located import Located
+from wireproof.model.run import Run
+from wireproof.model.severity import rank, worst, worst_proof
+from wireproof.model.subject import Both, Link, Node, Port, Route, Subject, Switch
+
+__all__ = ["joined_nodes", "node_verdicts"]
+
+
+def node_verdicts(
+    run: Run, judgement: Judgement, located: Sequence[Located] = ()
+) -> list[NodeVerdict]:
+    """One verdict for each claimed node, in rank order. Without a claim about a wire there is no
+    evidence of one, and numbers of a model are no evidence either.
+    """
+    names = list(dict.fromkeys(one.host for one in run.claim.hosts))
+    why = _no_evidence(run)
+    if why:
+        return [NodeVerdict(node=name, verdict="inconclusive", reason=why) for name in names]
+    evidence = _by_node(run, judgement, located, names)
+    return [_verdict(name, evidence[name]) for name in names]
+
+
+@dataclass
+class _Evidence:
+    """What concerns one node: findings that keep it from passing, its results, and those of its
+    pairs that do not pass.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    results: list[PairVerdict | GroupVerdict] = field(default_factory=list)
+    open_pairs: list[PairVerdict] = field(default_factory=list)
+
+
+def joined_nodes(parts: Sequence[Sequence[NodeVerdict]]) -> list[NodeVerdict]:
+    """One verdict for each node of several parts; a part that a node took no part in says nothing
+    of it.
+    """
+    found: dict[str, list[NodeVerdict]] = {}
+    for part in parts:
+        for one in part:
+            found.setdefault(one.node, []).append(one)
+    return [_joined(each) for each in found.values()]
+
+
+def _joined(each: Sequence[NodeVerdict]) -> NodeVerdict:
+    verdict = worst(one.verdict for one in each)
+    telling = next(one for one in each if one.verdict == verdict)
+    return NodeVerdict(
+        node=telling.node,
+        verdict=verdict,
+        reason=telling.reason,
+        proof=worst_proof(one.proof for one in each),
+        passing=sum(one.passing for one in each),
+    )
+
+
+def _no_evidence(run: Run) -> str:
+    if not run.claim.wire:
+        return "no wire was measured: memory and loopback of one machine prove nothing about a link"
+    if run.claim.played:
+        return "the hosts were played by a model: its numbers prove nothing about a link"
+    return ""
+
+
+def _by_node(
+    run: Run, judgement: Judgement, located: Sequence[Located], names: Sequence[str]
+) -> Mapping[str, _Evidence]:
+    grave = [one for one in judgement.findings if one.severity in ("fail", "inconclusive")]
+    named = {
+        one.about.node if isinstance(one.about, Port) else one.about.name
+        for one in grave
+        if isinstance(one.about, Node | Port)
+    }
+    below = {blame.about: blame.nodes for one in located for blame in one.blames}
+    found = {name: _Evidence() for name in names}
+    for finding in sorted(grave, key=_telling):
+        for name in _concerned(finding, named, below, names):
+            found.get(name, _Evidence()).findings.append(finding)
+    for name, result in _results(run, judgement):
+        found.get(name, _Evidence()).results.append(result)
+    for pair in _open_pairs(judgement):
+        for name in _undecided_ends(pair.origin_host, pair.target_host, named):
+            found.get(name, _Evidence()).open_pairs.append(pair)
+    return found
+
+
+def _telling(finding: Finding) -> tuple[bool, int]:
+    """What is found of a node itself comes first, then the gravest."""
+    own_fail = isinstance(finding.about, Node | Port) and finding.severity == "fail"
+    return not own_fail, rank(finding.severity)
+
+
+def _concerned(
+    finding: Finding,
+    named: Collection[str],
+    below: Mapping[Subject | None, Sequence[str]],
+    names: Sequence[str],
+) -> Sequence[str]:
+    """The nodes that the finding keeps from passing. ``named``: those with findings of their own,
+    which explain their pairs; ``below``: the nodes behind a culprit.
+    """
+    match finding.about:
+        case Node(name=node) | Port(node=node):
+            return [node]
+        case Route(origin=one, target=other) | Both(one=one, other=other):
+            return _undecided_ends(one, other, named)
+        case Link() | Switch():
+            return below.get(finding.about, names)
+    return names
+
+
+def _undecided_ends(one: str, other: str, named: Collection[str]) -> list[str]:
+    """The ends of a pair that does not pass, without those that a fault of the other explains."""
+    return [end for end, far in ((one, other), (other, one)) if far not in named]
+
+
+def _results(run: Run, judgement: Judgement) -> Iterator[tuple[str, PairVerdict | GroupVerdict]]:
+    for pair in judgement.pairs:
+        yield pair.origin_host, pair
+        yield pair.target_host, pair
+    hosts = {one.rank: one.host for one in run.claim.hosts}
+    members = {
+        point.id: {hosts.get(member, "") for member in point.group.members}
+        for point in run.points
+        if point.group is not None
+    }
+    for group in judgement.groups:
+        for name in members.get(group.point, ()):
+            yield name, group
+
+
+def _open_pairs(judgement: Judgement) -> list[PairVerdict]:
+    """Results that do not pass, and that no repeat of theirs settles."""
+    passing = {_measurement(one) for one in judgement.pairs if one.verdict == "pass"}
+    return [
+        one for one in judgement.pairs if one.verdict != "pass" and _measurement(one) not in passing
+    ]
+
+
+def _measurement(pair: PairVerdict) -> tuple[str, str, str, int]:
+    return pair.origin_host, pair.target_host, pair.pattern, pair.message_bytes
+
+
+def _verdict(name: str, evidence: _Evidence) -> NodeVerdict:
+    passing = [one for one in evidence.results if one.verdict == "pass" and one.proof == "on-wire"]
+    verdict, reason = _concluded(evidence, len(passing))
+    return NodeVerdict(
+        node=name,
+        verdict=verdict,
+        reason=reason,
+        proof=worst_proof(one.proof for one in passing or evidence.results),
+        passing=len(passing),
+    )
+
+
+def _concluded(evidence: _Evidence, passing: int) -> tuple[Verdict, str]:
+    """Verdict and reason; a pass needs a result that passes and nothing that is open."""
+    if evidence.findings:
+        telling = evidence.findings[0]
+        if not isinstance(telling.about, Node | Port):
+            return "inconclusive", f"not decided for this node: {telling.message}"
+        return ("fail" if telling.severity == "fail" else "inconclusive"), telling.message
+    if evidence.open_pairs:
+        first = evidence.open_pairs[0]
+        return "inconclusive", (
+            f"{len(evidence.open_pairs)} of its results do not pass, such as {first.pattern} of"
+            f" {first.message_bytes} B from {first.origin_host} to {first.target_host}"
+        )
+    if passing:
+        return "pass", f"{passing} results pass and crossed the wire"
+    measured = "no result of it passes with its path proven" if evidence.results else ""
+    return "inconclusive", measured or "it was not measured"

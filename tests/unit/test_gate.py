@@ -1,0 +1,337 @@
+"""The gate: what a result says of each node, and every dialect fails closed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import threading
+import xml.etree.ElementTree as ElementTree
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
+from prometheus_client.parser import text_string_to_metric_families as text_format
+from tests.synthetic import World, lab, run_of
+
+from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.from_run import samples_of
+from wireproof.locate.screen.sweep import screen
+from wireproof.model.claim import Criteria
+from wireproof.model.finding import Finding
+from wireproof.model.gate import Gate, NodeVerdict
+from wireproof.model.located import Located
+from wireproof.model.run import Run
+from wireproof.model.stored import StoredPart, StoredResult
+from wireproof.model.subject import Node, Whole
+from wireproof.report.gate import DIALECTS
+from wireproof.report.gate.lines import age
+from wireproof.store.result import write_result
+from wireproof.verdict import judge
+from wireproof.verdict.located import with_located
+from wireproof.verdict.node import joined_nodes, node_verdicts
+from wireproof.workflow import gate as module
+from wireproof.workflow.gate import GateSpecification, gate
+
+NOW = datetime.now(UTC)
+
+
+def nodes_of(world: World) -> dict[str, NodeVerdict]:
+    run = run_of(world)
+    judgement, located = judge(run), list[Located]()
+    samples = samples_of(run)
+    if samples is not None and len(samples.nodes) > 2:
+        located = [conclude(screen(samples, None), None, None)]
+        judgement = with_located(judgement, located)
+    return {one.node: one for one in node_verdicts(run, judgement, located)}
+
+
+def test_every_node_of_a_healthy_cluster_passes() -> None:
+    found = nodes_of(lab(nodes=6, sizes=(8, 1 << 20)))
+    assert len(found) == 6
+    assert {(one.verdict, one.proof) for one in found.values()} == {("pass", "on-wire")}
+    assert all(one.passing > 0 for one in found.values())
+
+
+def test_a_slow_node_fails_and_its_partners_pass() -> None:
+    found = nodes_of(lab(nodes=6, sizes=(8, 1 << 20), speed=lambda a, b: 0.4 if a == 2 else 1.0))
+    assert found.pop("n3").verdict == "fail"
+    assert {one.verdict for one in found.values()} == {"pass"}
+
+
+def test_a_slow_pair_is_undecided_for_both_ends() -> None:
+    found = nodes_of(lab(nodes=2, sizes=(8, 1 << 20), speed=lambda a, b: 0.4 if a == 0 else 1.0))
+    assert {one.verdict for one in found.values()} <= {"inconclusive", "fail"}
+
+
+@pytest.mark.parametrize(
+    "world",
+    [lab(nodes=2, path="shm"), lab(nodes=2, path="mgmt"), lab(nodes=2, wire=False)],
+    ids=["memory", "another port", "no wire claimed"],
+)
+def test_what_did_not_use_the_wire_is_never_healthy(world: World) -> None:
+    assert "pass" not in {one.verdict for one in nodes_of(world).values()}
+
+
+def with_findings(run: Run, *findings: Finding) -> list[NodeVerdict]:
+    found = judge(run)
+    return node_verdicts(run, msgspec.structs.replace(found, findings=list(findings)))
+
+
+def test_what_is_found_of_the_run_leaves_every_node_undecided() -> None:
+    run = run_of(lab(nodes=4))
+    finding = Finding(code="x", severity="fail", message="the run is odd", about=Whole())
+    assert {one.verdict for one in with_findings(run, finding)} == {"inconclusive"}
+    older = msgspec.structs.replace(finding, about=None)
+    assert {one.verdict for one in with_findings(run, older)} == {"inconclusive"}
+
+
+def test_its_own_fault_speaks_before_what_is_open_for_all() -> None:
+    run = run_of(lab(nodes=3))
+    own = Finding(code="x", severity="fail", message="n2 is ill", about=Node("n2"))
+    whole = Finding(code="y", severity="fail", message="the run is odd")
+    found = {one.node: one for one in with_findings(run, whole, own)}
+    assert (found["n2"].verdict, found["n2"].reason) == ("fail", "n2 is ill")
+    assert found["n1"].verdict == "inconclusive"
+
+
+def test_a_played_world_proves_nothing() -> None:
+    run = run_of(lab(nodes=3))
+    played = msgspec.structs.replace(run, claim=msgspec.structs.replace(run.claim, played=True))
+    assert {one.verdict for one in node_verdicts(played, judge(run))} == {"inconclusive"}
+
+
+def test_a_node_without_a_result_is_not_healthy() -> None:
+    run = run_of(lab(nodes=3))
+    judgement = judge(run)
+    left = [one for one in judgement.pairs if "n3" not in (one.origin_host, one.target_host)]
+    found = node_verdicts(run, msgspec.structs.replace(judgement, pairs=left))
+    assert [one.verdict for one in found] == ["pass", "pass", "inconclusive"]
+    assert found[2].reason == "it was not measured"
+
+
+def test_parts_are_joined_by_the_worst_and_absence_is_no_evidence() -> None:
+    good = NodeVerdict(node="n1", verdict="pass", reason="", proof="on-wire", passing=2)
+    bad = NodeVerdict(node="n1", verdict="fail", reason="slow")
+    other = NodeVerdict(node="n2", verdict="pass", reason="", proof="on-wire", passing=1)
+    assert [one.verdict for one in joined_nodes([[good, other], [bad]])] == ["fail", "pass"]
+
+
+# --- a stored result
+
+
+def stored(
+    folder: Path, world: World | None = None, *, when: datetime | None = None, parts: int = 1
+) -> Path:
+    run = run_of(world or lab(nodes=3))
+    judgement = judge(run)
+    started = (when or NOW).isoformat(timespec="seconds")
+    run = msgspec.structs.replace(
+        run, points=[], provenance=msgspec.structs.replace(run.provenance, started=started)
+    )
+    part = StoredPart(
+        title="check",
+        records=["run"],
+        run=run,
+        criteria=Criteria(),
+        verdict=judgement.verdict,
+        nodes=node_verdicts(run_of(world or lab(nodes=3)), judgement),
+    )
+    folder.mkdir(parents=True)
+    write_result(folder, StoredResult(title="t", wireproof="0.1.0", parts=[part] * parts))
+    return folder
+
+
+def asked(source: Path, nodes: str = "", **more: float) -> Gate:
+    return gate(GateSpecification(source=source, nodes=nodes, **more))
+
+
+def test_a_fresh_pass_is_healthy(tmp_path: Path) -> None:
+    found = asked(stored(tmp_path / "a"))
+    assert (found.verdict, found.subject) == ("pass", "n[1-3]")
+    assert found.age_s is not None
+    assert 0 <= found.age_s < 300
+    assert asked(tmp_path / "a", "n2").verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        (NOW - timedelta(days=2), "older than 24 h"),
+        (NOW + timedelta(hours=1), "from the future"),
+    ],
+)
+def test_a_pass_that_is_old_or_from_the_future_is_not(
+    tmp_path: Path, when: datetime, said: str
+) -> None:
+    found = asked(stored(tmp_path / "a", when=when))
+    assert found.verdict == "inconclusive"
+    assert said in found.reason
+    assert {one.verdict for one in found.nodes} == {"inconclusive"}
+
+
+def test_a_fail_stays_until_a_newer_result(tmp_path: Path) -> None:
+    world = lab(nodes=2, path="shm")
+    old = stored(tmp_path / "all" / "a", world, when=NOW - timedelta(days=9))
+    before = asked(old).verdict
+    assert before != "pass"
+    newer = stored(tmp_path / "all" / "b")
+    os.utime(newer / "result.json", (NOW.timestamp() + 5,) * 2)
+    assert asked(tmp_path / "all").verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    "nodes", ["n9", "n[1-3],n9", "here"], ids=["another", "one of them", "this host"]
+)
+def test_a_node_that_took_no_part_is_not_healthy(tmp_path: Path, nodes: str) -> None:
+    assert asked(stored(tmp_path / "a"), nodes).verdict == "inconclusive"
+    assert asked(tmp_path, "n9").verdict == "inconclusive"
+
+
+def damaged(folder: Path) -> Path:
+    (stored(folder) / "result.json").write_text("{")
+    return folder
+
+
+def of_nothing(folder: Path) -> Path:
+    return stored(folder, parts=0)
+
+
+def empty(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("make", [damaged, of_nothing, empty, lambda folder: folder / "gone"])
+@pytest.mark.parametrize("nodes", ["", "n1"])
+def test_no_evidence_is_never_healthy(tmp_path: Path, make: object, nodes: str) -> None:
+    assert callable(make)
+    found = asked(make(tmp_path / "a"), nodes)
+    assert found.verdict == "inconclusive"
+    assert found.reason
+
+
+def test_the_answer_comes_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hung = threading.Event()
+    monkeypatch.setattr(module, "read_result", lambda source: hung.wait(30) and None)
+    found = asked(tmp_path, "n1", within_s=0.05)
+    hung.set()
+    assert found.verdict == "inconclusive"
+    assert "could not be read within" in found.reason
+
+
+# --- dialects
+
+
+def a_gate(*verdicts: str) -> Gate:
+    nodes = [
+        NodeVerdict(
+            node=f"n{number}",
+            verdict=verdict,  # type: ignore[arg-type]
+            reason='slow | by "70 %" <b>\x1b[31m\n' + "x" * 300,
+        )
+        for number, verdict in enumerate(verdicts, 1)
+    ]
+    worst = next((v for v in ("fail", "inconclusive", "pass") if v in verdicts), "inconclusive")
+    return Gate(
+        verdict=worst,  # type: ignore[arg-type]
+        subject="n1",
+        reason=nodes[0].reason if nodes else "no result",
+        measured=NOW.isoformat(),
+        age_s=7200.0,
+        nodes=nodes,
+    )
+
+
+ALL = [a_gate("pass"), a_gate("fail", "pass"), a_gate("inconclusive"), a_gate()]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("found", ALL, ids=["pass", "fail", "undecided", "nothing"])
+def test_no_dialect_calls_anything_but_a_pass_healthy(name: str, found: Gate) -> None:
+    dialect = DIALECTS[name]
+    text = dialect.text(found)
+    assert "\x1b" not in text
+    if name != "openmetrics":
+        assert (dialect.status[found.verdict] == 0) == (found.verdict == "pass")
+        assert dialect.status[found.verdict] in (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize("found", ALL)
+def test_lines_are_one_line(found: Gate) -> None:
+    for name in ("text", "nagios", "nhc", "slurm", "npd"):
+        assert len(DIALECTS[name].text(found).splitlines()) == 1
+    assert len(DIALECTS["npd"].text(found)) <= 80
+    assert DIALECTS["nagios"].text(found).count("|") == 1
+
+
+@pytest.mark.parametrize("found", ALL)
+@pytest.mark.parametrize("parse", [text_format, open_metrics])
+def test_metrics_are_read_by_prometheus(found: Gate, parse: object) -> None:
+    assert callable(parse)
+    families = {one.name: one for one in parse(DIALECTS["openmetrics"].text(found) + "\n")}
+    states = {one.labels["verdict"]: one.value for one in families["wireproof_verdict"].samples}
+    assert states[found.verdict] == 1
+    assert sum(states.values()) == 1
+    assert all(sample.timestamp is None for one in families.values() for sample in one.samples)
+    samples = (
+        families["wireproof_node_verdict"].samples if "wireproof_node_verdict" in families else []
+    )
+    assert len(samples) == 3 * len(found.nodes)
+
+
+@pytest.mark.parametrize("found", ALL)
+def test_junit_has_an_error_for_what_is_undecided(found: Gate) -> None:
+    suite = ElementTree.fromstring(DIALECTS["junit"].text(found)).find("testsuite")  # noqa: S314
+    assert suite is not None
+    assert int(suite.get("tests", "0")) == len(suite) >= 1
+    assert int(suite.get("skipped", "1")) == 0
+    bad = int(suite.get("failures", "0")) + int(suite.get("errors", "0"))
+    assert (bad == 0) == (found.verdict == "pass")
+
+
+@pytest.mark.parametrize("found", ALL)
+def test_ctrf_counts_add_up_and_nothing_is_skipped(found: Gate) -> None:
+    results = json.loads(DIALECTS["ctrf"].text(found))["results"]
+    summary = results["summary"]
+    kinds = ("passed", "failed", "pending", "skipped", "other")
+    assert sum(summary[kind] for kind in kinds) == summary["tests"] == len(results["tests"]) >= 1
+    assert summary["skipped"] == summary["pending"] == 0
+    assert (summary["passed"] == summary["tests"]) == (found.verdict == "pass")
+
+
+def test_sarif_folds_ten_thousand_nodes_with_one_fault() -> None:
+    many = a_gate(*["fail"] * 10_000)
+    (run,) = json.loads(DIALECTS["sarif"].text(many))["runs"]
+    (result,) = run["results"]
+    assert "n[1-10000]" in result["message"]["text"]
+    assert len(result["locations"]) == 100
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0, "0 s"), (59, "59 s"), (7200, "2 h"), (86400 * 3, "3 d")]
+)
+def test_ages(seconds: float, said: str) -> None:
+    assert age(seconds) == said
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "gates"
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.sh")), ids=lambda file: file.name)
+def test_the_shell_examples_call_a_dialect_that_there_is(file: Path) -> None:
+    assert subprocess.run(["sh", "-n", file], check=False).returncode == 0
+    named = re.findall(r"--dialect (\w+)", file.read_text(encoding="utf-8"))
+    assert named
+    assert set(named) <= set(DIALECTS)
+
+
+def test_the_node_problem_detector_example() -> None:
+    found = json.loads((EXAMPLES / "node-problem-detector.json").read_text(encoding="utf-8"))
+    assert found["pluginConfig"]["max_output_length"] == 80
+    (rule,) = found["rules"]
+    assert rule["condition"] == found["conditions"][0]["type"]
+    assert rule["args"][-1] == "npd"

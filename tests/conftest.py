@@ -4,6 +4,7 @@ skip names it.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import os
@@ -104,6 +105,14 @@ def _missing_vm() -> str | None:
     return missing()
 
 
+def _missing_libfabric() -> str | None:
+    try:
+        ctypes.CDLL("libfabric.so.1")
+    except OSError:
+        return "the dynamic linker finds no libfabric.so.1 (Debian package libfabric1)"
+    return None
+
+
 _MISSING: dict[str, Callable[[], str | None]] = {
     "engine": functools.cache(_missing_engine),
     "mpi": functools.cache(_missing_mpi),
@@ -114,6 +123,7 @@ _MISSING: dict[str, Callable[[], str | None]] = {
     "debian_mpich": functools.cache(lambda: _missing_program("mpiexec.mpich", "mpich")),
     "browser": functools.cache(_missing_browser),
     "slurm": functools.cache(_missing_slurm),
+    "libfabric": functools.cache(_missing_libfabric),
     "vm": functools.cache(_missing_vm),
 }
 

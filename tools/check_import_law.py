@@ -74,7 +74,10 @@ CPP_LAYERS: dict[str, set[str]] = {
     "node": {"base"},
     "transport": {"base", "plan"},
     "pattern": {"base", "plan", "transport"},
-    "transport/*": {"base", "plan", "transport", "pattern", "transport/local"},  # docs/adr/0006
+    "transport/*": {
+        *("base", "plan", "transport", "pattern", "transport/local", "transport/meeting"),
+    },  # docs/adr/0006
+    "transport/meeting": {"base", "transport"},
     "transport/local": {"base", "plan", "transport", "pattern"},
     "measure": {
         *(

@@ -12,7 +12,8 @@ namespace wireproof {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: wireproof-engine run [--plan FILE|-] [--rank R --ranks N --meet ADDRESS:PORT] | "
+    "usage: wireproof-engine run [--plan FILE|-] [--rank R --ranks N --meet ADDRESS:PORT "
+    "[--transport ofi]] | "
     "facts [--spec FILE|-] [--root DIR] | watch [--interval-ms N] [--seconds N] [--root DIR] | "
     "--patterns | --version";
 
@@ -49,6 +50,9 @@ void read_option(Arguments& arguments, std::string_view option, std::string_view
     arguments.ranks = number;
   } else if (option == "--meet") {
     arguments.meet = value;
+  } else if (option == "--transport") {
+    if (value != "ofi") throw bad_plan("--transport " + std::string(value) + " is not ofi");
+    arguments.transport = value;
   } else {
     throw bad_plan("unknown option " + std::string(option) + "; " + std::string(kUsage));
   }

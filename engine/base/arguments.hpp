@@ -13,6 +13,7 @@ struct Arguments {
   std::optional<int> rank;
   std::optional<int> ranks;
   std::string meet;
+  std::string transport;  ///< of a rank that is not given the plan: "ofi"; "" = by the others
 };
 
 /// Throws Failure (bad plan: exit 2) naming the argument.

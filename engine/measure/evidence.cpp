@@ -111,6 +111,26 @@ bool Evidence::shares_memory(int rank, int other) const {
   return one >= 0 && one == memories_.at(static_cast<std::size_t>(other));
 }
 
+namespace {
+
+void write_fabric(JsonWriter& json, const FabricFacts& fabric) {
+  json.key("fabric").begin_object();
+  json.field("provider", fabric.provider)
+      .field("provider_version", fabric.provider_version)
+      .field("domain", fabric.domain)
+      .field("fabric", fabric.fabric)
+      .field("nic", fabric.nic)
+      .field("messages", fabric.messages)
+      .field("completion", fabric.completion)
+      .field("progress", fabric.progress)
+      .field("inject_bytes", fabric.inject_bytes)
+      .field("protocol", fabric.protocol)
+      .field("protocol_version", fabric.protocol_version);
+  json.end_object();
+}
+
+}  // namespace
+
 std::string Evidence::host_frame(int rank, const std::string& claimed,
                                  const LibraryFacts& library) const {
   JsonWriter json;
@@ -120,6 +140,7 @@ std::string Evidence::host_frame(int rank, const std::string& claimed,
       .field("library_path", library.path)
       .field("mpi_standard", library.standard)
       .field("shared_ranks", library.shared_ranks);
+  if (library.fabric) write_fabric(json, *library.fabric);
   return json.end_object().take();
 }
 

@@ -26,6 +26,8 @@ std::unique_ptr<Transport> open_transport(TransportKind kind, const OpenRequest&
       return open_model(request);
     case TransportKind::tcp:
       return open_tcp(request);
+    case TransportKind::ofi:
+      return open_ofi(request);
     case TransportKind::mpi:
       return variant.open_mpi(request);
   }
@@ -47,13 +49,18 @@ void read_plan(const Arguments& arguments, Opening& opening) {
   opening.request.plan = &opening.plan;
 }
 
+TransportKind started_as(const Arguments& arguments) {
+  if (arguments.transport == name_of(TransportKind::ofi)) return TransportKind::ofi;
+  return arguments.meet.empty() ? TransportKind::mpi : TransportKind::tcp;
+}
+
 /// Rank 0 knows the transport from the plan; the others from how they were started.
 TransportKind prepare(const Arguments& arguments, const Variant& variant, Opening& opening) {
   const auto seen = launcher_rank();
   opening.request.rank = arguments.rank.value_or(seen ? seen->rank : 0);
   opening.request.ranks = arguments.ranks.value_or(seen ? seen->ranks : 1);
   opening.request.meet = arguments.meet;
-  const TransportKind started = arguments.meet.empty() ? TransportKind::mpi : TransportKind::tcp;
+  const TransportKind started = started_as(arguments);
   if (opening.request.rank != 0) return started;
   try {
     read_plan(arguments, opening);
@@ -109,7 +116,7 @@ void agree(Transport& transport, Opening& opening, const Arguments& arguments) {
 /// The failure names a peer that is gone: any rank may be the only one to know which.
 bool names_a_peer(const Failure& failure) {
   return failure.code() == "tcp-lost" || failure.code() == "tcp-stalled" ||
-         failure.code() == "tcp-absent";
+         failure.code() == "tcp-absent" || failure.code() == "ofi-lost";
 }
 
 int report(const Failure& failure, int rank) {

@@ -31,10 +31,11 @@ void Sweep::check_plan() const {
                      " needs a group, and transport kind=" + std::string(name_of(plan_.transport)) +
                      " measures pairs only; use kind=mpi, or a pattern of pairs");
     }
-    if (is_beyond_messages(point.pattern) && !transport_.one_sided()) {
+    if (!is_group(point.pattern) && !transport_.has(point.pattern)) {
       throw bad_plan(name + ": transport " + std::string(name_of(plan_.transport)) + " has no " +
-                     (is_remote(point.pattern) ? "remote access (" + remote_patterns() + ")"
-                                               : std::string(name_of(point.pattern))));
+                     (is_remote(point.pattern) && !transport_.one_sided()
+                          ? "remote access (" + remote_patterns() + ")"
+                          : std::string(name_of(point.pattern))));
     }
   }
 }

@@ -16,6 +16,7 @@ namespace wireproof {
 namespace {
 
 constexpr std::array<std::string_view, 2> kDetails = {"full", "brief"};
+constexpr std::array<std::string_view, 2> kCompletions = {"transmit", "delivery"};
 constexpr std::array<std::string_view, 2> kPins = {"none", "nic"};
 constexpr std::array<std::string_view, 2> kTeardowns = {"none", "point"};
 constexpr std::array<std::string_view, 3> kFactKinds = {"file", "glob", "command"};
@@ -66,6 +67,12 @@ void read_transport(Statement& line, Draft& plan) {
   if (!kind) line.fail("transport needs kind=");
   plan.transport = *kind;
   assign(plan.expect, line.take("expect"));
+  Libfabric& libfabric = plan.libfabric;
+  assign(libfabric.provider, line.take("provider"));
+  assign(libfabric.library, line.take("library"));
+  if (const auto chosen = line.take_choice<std::size_t>("completion", kCompletions)) {
+    libfabric.completion = kCompletions[*chosen];
+  }
 }
 
 void read_rank(Statement& line, Draft& plan) {

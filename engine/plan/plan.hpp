@@ -16,9 +16,9 @@
 
 namespace wireproof {
 
-enum class TransportKind { null, model, mpi, tcp };
+enum class TransportKind { null, model, mpi, tcp, ofi };
 inline constexpr auto kTransportNames =
-    std::to_array<std::string_view>({"null", "model", "mpi", "tcp"});
+    std::to_array<std::string_view>({"null", "model", "mpi", "tcp", "ofi"});
 
 enum class WindowKind { allocate, create };
 inline constexpr auto kWindowKindNames = std::to_array<std::string_view>({"allocate", "create"});
@@ -72,6 +72,15 @@ struct WitnessPolicy {
   int idle_ms = 200;
   std::optional<int> settle_ms;
   std::string root = "/";
+};
+
+/// What transport ofi asks libfabric for; "" leaves it to libfabric. `library`: the file of the
+/// libfabric. `messages`: "tagged" or "msg". `completion`: "transmit" or "delivery".
+struct Libfabric {
+  std::string provider;
+  std::string library;
+  std::string messages = "tagged";
+  std::string completion;
 };
 
 /// The known truth of the model transport.
@@ -157,6 +166,7 @@ struct Plan {
   std::uint64_t seed = 0;
   TransportKind transport = TransportKind::null;
   std::string expect;
+  Libfabric libfabric;
   std::vector<RankPlace> ranks;
   Policy policy;
   WitnessPolicy witness;

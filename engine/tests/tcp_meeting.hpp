@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/failure.hpp"
-#include "transport/tcp/socket.hpp"
+#include "transport/meeting/socket.hpp"
 
 namespace wireproof::tcp {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "tests/tcp_meeting.hpp"
-#include "transport/tcp/group.hpp"
+#include "transport/meeting/group.hpp"
 
 namespace wireproof::tcp {
 namespace {

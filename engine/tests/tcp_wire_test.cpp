@@ -13,8 +13,8 @@
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
-#include "transport/tcp/handshake.hpp"
-#include "transport/tcp/socket.hpp"
+#include "transport/meeting/handshake.hpp"
+#include "transport/meeting/socket.hpp"
 
 namespace wireproof::tcp {
 namespace {

@@ -57,6 +57,8 @@ namespace wireproof {
 ///   `conceal()` ends it, together again. `synchronise_window()`: makes remote accesses visible to
 ///   local loads and local stores visible to remote accesses (called between control messages,
 ///   never concurrently with accesses).
+/// * `use_memory(source, sink)`, where a link has it: which memory the next messages come from and
+/// go to, both empty when there is none any more.
 /// * `send_control`/`recv_control`: ordered, reliable, of a fixed size known to both ends, on a
 /// channel of their own. The
 ///   receiver does not burn its core while it waits long. Progress of remote accesses by the peer
@@ -84,13 +86,17 @@ concept Link = requires(L& link, const std::byte* source, std::byte* sink, std::
   link.recv_control(incoming);
 };
 
+/// A link with remote access.
+template <class L>
+concept MemoryLink = Link<L> && L::kOneSided;
+
 /// A link with remote access and remote atomics on 64-bit integers, in the exposed window (timed):
 /// * `accumulate`: adds `bytes` / 8 integers to those at `offset`.
 /// * `fetch_add`: adds the integer at `operand`; `compare_swap`: leaves the one at `operand` when
 /// the one at `compare` was there. Both give the old value in `result`; all memory stays untouched
 /// by the caller until `flush`.
 template <class L>
-concept RemoteLink = Link<L> && L::kOneSided &&
+concept RemoteLink = MemoryLink<L> &&
     requires(L& link, const std::byte* operand, const std::byte* compare, std::byte* result,
              std::size_t bytes, std::size_t offset) {
   link.accumulate(operand, bytes, offset);
@@ -172,6 +178,8 @@ class Transport {
   virtual void configure(const Plan& plan) = 0;
   virtual LibraryFacts library() const { return {}; }
   virtual bool one_sided() const = 0;
+  /// Whether it can measure this pattern of pairs.
+  virtual bool has(Pattern pattern) const { return one_sided() || !is_beyond_messages(pattern); }
   /// False where no byte is moved (null): payload cannot be verified then.
   virtual bool moves_payload() const { return true; }
   /// Set when time is not the host's (model).

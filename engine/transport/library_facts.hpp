@@ -1,10 +1,27 @@
 // Which library answered, for the host frame.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
 namespace wireproof {
+
+/// What libfabric chose, as it names it ("" = it does not say). `inject_bytes`: up to that size a
+/// message is sent without a completion. `completion`: what a send's completion promises.
+struct FabricFacts {
+  std::string provider;
+  std::string provider_version;
+  std::string domain;
+  std::string fabric;
+  std::string nic;
+  std::string messages;  ///< "tagged" or "msg"
+  std::string completion;
+  std::string progress;
+  std::size_t inject_bytes = 0;
+  int protocol = 0;
+  int protocol_version = 0;
+};
 
 /// Empty or nullopt: the transport has none.
 struct LibraryFacts {
@@ -13,6 +30,7 @@ struct LibraryFacts {
   std::string standard;
   std::optional<int> shared_ranks;  ///< ranks that the library believes to share memory with this
                                     ///< one, itself included
+  std::optional<FabricFacts> fabric = std::nullopt;
 };
 
 }  // namespace wireproof

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
-#include "transport/tcp/socket.hpp"
+#include "transport/meeting/socket.hpp"
 
 namespace wireproof::tcp {
 

@@ -8,12 +8,12 @@
 
 #include "base/bounded_file.hpp"
 #include "base/failure.hpp"
-#include "base/text_split.hpp"
 #include "pattern/link_pair.hpp"
+#include "transport/meeting/agreement.hpp"
+#include "transport/meeting/group.hpp"
+#include "transport/meeting/nic.hpp"
 #include "transport/openers.hpp"
-#include "transport/tcp/group.hpp"
 #include "transport/tcp/link.hpp"
-#include "transport/tcp/nic.hpp"
 
 namespace wireproof {
 namespace {
@@ -58,12 +58,13 @@ class TcpTransport final : public Transport {
     run_ = plan.run_id;
     stall_ms_ = plan.policy.point_deadline_ms + kMarginMs;
     group_.set_patience(plan.policy.run_deadline_ms + kMarginMs);
-    addresses_ = agreed(word_of([&] { return prepare(plan); }));
+    addresses_ =
+        meeting::agreed(group_, meeting::word_of(group_.rank(), [&] { return prepare(plan); }));
     if (addresses_.size() != static_cast<std::size_t>(group_.size())) {
       throw cannot_measure("tcp-garbled", "rank 0 sent the addresses of " +
                                               std::to_string(addresses_.size()) + " ranks");
     }
-    agreed(word_of([&] { return look_for_obstacles(); }));
+    meeting::agreed(group_, meeting::word_of(group_.rank(), [&] { return look_for_obstacles(); }));
   }
 
   void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) override {
@@ -129,42 +130,6 @@ class TcpTransport final : public Transport {
       }
     }
     return "";
-  }
-
-  /// "+WORD", or "-STATUS CODE SENTENCE": a rank that cannot obey tells it instead of its word, so
-  /// that all ranks still take part in the exchange and leave it with the same failure.
-  template <class Task>
-  std::string word_of(Task task) const {
-    try {
-      return "+" + task();
-    } catch (const Failure& failure) {
-      std::string sentence = "rank " + std::to_string(group_.rank()) + ": " + failure.what();
-      std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-      return "-" + std::to_string(static_cast<int>(failure.status())) + " " + failure.code() + " " +
-             sentence;
-    }
-  }
-
-  [[noreturn]] static void rethrow(std::string_view word) {
-    std::string_view left = word.substr(1);
-    const std::uint64_t status = parse_unsigned(take_word(left)).value_or(0);
-    const std::string code(take_word(left));
-    left.remove_prefix(std::min(left.find_first_not_of(kBlanks), left.size()));
-    throw Failure(static_cast<ExitStatus>(status), code, std::string(left));
-  }
-
-  /// The words of all ranks; throws the failure of the first that has one.
-  std::vector<std::string> agreed(const std::string& own) {
-    std::string table;
-    for (const std::string& word : group_.gather(own)) table += word + "\n";
-    group_.broadcast(table);
-    std::vector<std::string> words;
-    std::string_view left = table;
-    while (const auto line = take_line(left)) {
-      if (line->starts_with('-')) rethrow(*line);
-      words.emplace_back(line->substr(std::min<std::size_t>(1, line->size())));
-    }
-    return words;
   }
 
   std::string name_of_rank(int rank) const {

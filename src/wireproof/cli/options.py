@@ -50,7 +50,10 @@ SYSFS_ROOT = text(
 TARGET: tuple[click.Parameter, ...] = (
     setting("hosts", "N1,N2|N[1-4]"),
     setting("mpi", "PATH|NAME"),
-    setting("transport", "mpi|tcp|null|model"),
+    setting("transport", "mpi|tcp|ofi|null|model"),
+    setting("provider", "tcp|shm|psm3|..."),
+    setting("libfabric", "PATH"),
+    setting("completion", "transmit|delivery"),
     setting("fabric", "tcp|verbs|psm3|..."),
     setting("nic", "NAME"),
     setting("nic_selection", "claimed|none"),

@@ -138,6 +138,7 @@ def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames)
     for frame in frames:
         if isinstance(frame, EngineError) and frame.code in (
             "tcp-lost",
+            "ofi-lost",
             "tcp-stalled",
             "tcp-absent",
         ):

@@ -9,12 +9,14 @@ import msgspec
 from wireproof.model.pattern import TWO_FORMS, is_remote
 from wireproof.model.plan import (
     FactRequest,
+    Libfabric,
     ModelCounter,
     ModelWorld,
     Plan,
     Point,
     Policy,
     RankPlace,
+    Transport,
     WitnessPolicy,
 )
 
@@ -53,7 +55,9 @@ def _rank(place: RankPlace) -> str:
     )
 
 
-def _values(struct: Policy | ModelCounter | ModelWorld | WitnessPolicy) -> dict[str, object]:
+def _values(
+    struct: Libfabric | Policy | ModelCounter | ModelWorld | WitnessPolicy,
+) -> dict[str, object]:
     """Fields under the names of the text form, numbers as they are, texts encoded."""
     named = msgspec.to_builtins(struct)
     return {
@@ -114,12 +118,20 @@ def _point(point: Point) -> str:
     )
 
 
+def _transport(transport: Transport) -> str:
+    asked = _values(transport.ofi) if transport.ofi else {}
+    return _statement(
+        "transport",
+        kind=transport.kind,
+        expect=encode_value(transport.expect),
+        **asked,
+    )
+
+
 def _lines(plan: Plan) -> Iterator[str]:
     yield "wireproof-plan 1"
     yield _statement("run", id=encode_value(plan.run_id), seed=plan.seed)
-    yield _statement(
-        "transport", kind=plan.transport.kind, expect=encode_value(plan.transport.expect)
-    )
+    yield _transport(plan.transport)
     yield from map(_rank, plan.ranks)
     yield _statement("policy", **_values(plan.policy))
     yield _statement("witness", **_values(plan.witness))

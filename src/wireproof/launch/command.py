@@ -102,7 +102,7 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
             "a measurement between ranks needs at least two: give two hosts, or two ranks."
         )
     scheduler = SCHEDULERS.get(request.scheduler) if request.hosts else None
-    if transport == "tcp":
+    if transport in ("tcp", "ofi"):
         # In a job there need be no ssh; elsewhere any Hydra starts the processes.
         return (scheduler.build if scheduler and scheduler.sockets else sockets)(request)
     if request.install is None:

@@ -29,7 +29,8 @@ class LaunchRequest:
     used only with ``nic_selection`` ``claimed``. ``agent``: path of a program called like ssh ("" =
     ssh itself). ``machine_ranks``: ranks that share one machine's cores, when hosts hide it (a
     lab's nodes are one machine); ``cores``: of that machine. ``shared_memory`` False asks the MPI
-    not to use it. ``meet``: ADDRESS:PORT for tcp. ``program``: another program and its arguments,
+    not to use it. ``meet``: ADDRESS:PORT for tcp and
+    ofi; ``over``: which of them ("" tcp). ``program``: another program and its arguments,
     started in the engine's place; ``folder``: where its ranks run. ``windows``: remote memory
     access is used. ``scheduler``: the name of that whose allocation the hosts belong to ("" none),
     ``job`` its id. ``starter``: what starts the ranks there: the
@@ -53,6 +54,7 @@ class LaunchRequest:
     cores: int = 0
     root: bool = False
     meet: str = ""
+    over: Literal["", "ofi"] = ""
     extra: tuple[tuple[str, str], ...] = ()
     control_nic: str = ""
     program: tuple[str, ...] = ()
@@ -69,6 +71,11 @@ class LaunchRequest:
     def rank_argv(self) -> list[str]:
         """What each rank runs."""
         return [*self.prefix, *(self.program or (str(self.engine.path), "run"))]
+
+    @property
+    def meet_argv(self) -> list[str]:
+        """How a rank finds the others without an MPI, and what it then talks over."""
+        return ["--meet", self.meet, *(("--transport", self.over) if self.over else ())]
 
     @property
     def size(self) -> int:
@@ -146,6 +153,7 @@ class RequestFields(TypedDict, total=False):
     machine_ranks: int
     root: bool
     meet: str
+    over: Literal["", "ofi"]
     extra: tuple[tuple[str, str], ...]
     shared_memory: bool | None
     folder: str

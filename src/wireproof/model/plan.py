@@ -9,7 +9,9 @@ import msgspec
 from wireproof.model.pattern import Form, Pattern
 
 __all__ = [
+    "Completion",
     "FactRequest",
+    "Libfabric",
     "ModelCounter",
     "ModelFault",
     "ModelWorld",
@@ -21,7 +23,8 @@ __all__ = [
     "WitnessPolicy",
 ]
 
-TransportKind = Literal["null", "model", "mpi", "tcp"]
+TransportKind = Literal["null", "model", "mpi", "tcp", "ofi"]
+Completion = Literal["", "transmit", "delivery"]
 Formula = Literal["robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"]
 
 
@@ -34,9 +37,22 @@ class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
     address: str = ""
 
 
+class Libfabric(msgspec.Struct, frozen=True, kw_only=True):
+    """What the transport ``ofi`` asks of libfabric; "" leaves it to libfabric.
+
+    ``library``: path of the library on the nodes. ``completion``: what the completion of a send
+    promises, that the message has left (``transmit``) or is in the peer's memory (``delivery``).
+    """
+
+    provider: str = ""
+    library: str = ""
+    completion: Completion = ""
+
+
 class Transport(msgspec.Struct, frozen=True, kw_only=True):
     kind: TransportKind
     expect: str = ""
+    ofi: Libfabric | None = None
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):

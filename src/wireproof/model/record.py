@@ -18,6 +18,7 @@ __all__ = [
     "Close",
     "EngineError",
     "Estimate",
+    "Fabric",
     "FactFrame",
     "Floor",
     "Frame",
@@ -132,6 +133,27 @@ class Nic(msgspec.Struct, frozen=True, kw_only=True):
     hidden: str = ""
 
 
+class Fabric(msgspec.Struct, frozen=True, kw_only=True):
+    """What libfabric chose, in its own names ("" = it does not say).
+
+    ``completion``: what a send's completion promises, ``inject``, ``transmit`` or ``delivery`` ("":
+    the provider's own). ``inject_bytes``: up to that size a message is sent without a completion.
+    ``protocol``: libfabric's number of the protocol on the wire.
+    """
+
+    provider: str
+    provider_version: str = ""
+    domain: str = ""
+    fabric: str = ""
+    nic: str = ""
+    messages: Literal["tagged", "msg"] = "tagged"
+    completion: Literal["", "inject", "transmit", "delivery"] = ""
+    progress: Literal["", "auto", "manual"] = ""
+    inject_bytes: int = 0
+    protocol: int = 0
+    protocol_version: int = 0
+
+
 class Host(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="host"):
     """Where a rank really ran, and which MPI library answered there."""
 
@@ -153,6 +175,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="ho
     library_path: str = ""
     mpi_standard: str = ""
     shared_ranks: int | None = None
+    fabric: Fabric | None = None
     nics: list[Nic] = msgspec.field(default_factory=list)
 
 

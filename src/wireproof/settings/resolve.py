@@ -101,6 +101,12 @@ def _text(text: str) -> str:
     return text
 
 
+def _provider(text: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9_]+(;[A-Za-z0-9_]+)*", text, re.ASCII) is None or len(text) > 100:
+        raise BadInput(f"{text[:40]!r} is no name of a provider: give one as fi_info prints it.")
+    return text
+
+
 DECLARED: dict[str, Declared] = {
     "mpi": Declared(_text, "", "MPI: a path, or mpich, intel, openmpi, debian-mpich", MPI_NAMES),
     "hosts": Declared(parse_hosts, (), "hosts, one rank each: n1,n2 or n[1-4]"),
@@ -114,12 +120,23 @@ DECLARED: dict[str, Declared] = {
         _text, "", "claimed link: 10gbe, ethernet:25, edr, infiniband:400, 2xedr, opa100, ..."
     ),
     "transport": Declared(
-        _one_of("null", "model", "mpi", "tcp"), "mpi", "what carries the messages"
+        _one_of("null", "model", "mpi", "tcp", "ofi"), "mpi", "what carries the messages"
     ),
     "fabric": Declared(
         _one_of("tcp", "verbs", "psm3", "psm2", "mlx", "opx", ""),
         "",
         "provider that the MPI is set to use",
+    ),
+    "provider": Declared(
+        _provider, "", "libfabric's provider, for the transport ofi: tcp, shm, psm3, verbs, ..."
+    ),
+    "libfabric": Declared(
+        _text, "", "path of the libfabric that the transport ofi loads on the nodes", ("",)
+    ),
+    "completion": Declared(
+        _one_of("", "transmit", "delivery"),
+        "",
+        "what the completion of a send promises, for the transport ofi: transmit or delivery",
     ),
     "launcher": Declared(
         _text, "", "how other hosts are reached: ssh or the path of an agent", LAUNCHER_NAMES
@@ -156,6 +173,9 @@ class Settings:
     link: Setting[str]
     transport: Setting[str]
     fabric: Setting[str]
+    provider: Setting[str]
+    libfabric: Setting[str]
+    completion: Setting[str]
     launcher: Setting[str]
     sizes: Setting[tuple[int, ...]]
     formula: Setting[str]

@@ -73,7 +73,10 @@ class Options(TypedDict, total=False):
     launcher: str
     prefix: str
     sysfs_root: str
-    transport: Literal["mpi", "tcp", "null", "model"]
+    transport: Literal["mpi", "tcp", "ofi", "null", "model"]
+    provider: str
+    libfabric: str
+    completion: Literal["transmit", "delivery"]
     model: str
     mpi: str
     fabric: str

@@ -39,7 +39,7 @@ __all__ = [
 ASKED = "asked.json"
 RESUMABLE = ("check",)
 _LARGEST = 16 << 20
-PROGRAMS = ("launcher", "mpi", "prefix")
+PROGRAMS = ("launcher", "libfabric", "mpi", "prefix")
 """Options whose values can name programs. ``mpi`` and ``launcher`` have names, too, that are
 none.
 """
@@ -56,6 +56,9 @@ STORABLE = frozenset(
         "hosts",
         "mpi",
         "transport",
+        "provider",
+        "libfabric",
+        "completion",
         "fabric",
         "nic",
         "nic_selection",
@@ -93,6 +96,9 @@ _SETTINGS = (
     "hosts",
     "mpi",
     "transport",
+    "provider",
+    "libfabric",
+    "completion",
     "fabric",
     "nic",
     "nic_selection",

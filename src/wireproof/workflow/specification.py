@@ -13,8 +13,18 @@ import msgspec
 
 from wireproof.launch.request import Fabric, NicSelection
 from wireproof.launch.schedulers.slurm_job import JobRequest
+from wireproof.model.errors import BadInput
 from wireproof.model.pattern import Form
-from wireproof.model.plan import Formula, ModelFault, ModelWorld, Point, Policy, TransportKind
+from wireproof.model.plan import (
+    Completion,
+    Formula,
+    Libfabric,
+    ModelFault,
+    ModelWorld,
+    Point,
+    Policy,
+    TransportKind,
+)
 from wireproof.physics.table import Table
 from wireproof.plan.sweep import numbered
 from wireproof.settings.resolve import Settings
@@ -50,6 +60,24 @@ class Storage:
     may_change_mode: bool = True
 
 
+def _libfabric(settings: Settings) -> Libfabric:
+    """Raises ``BadInput`` for a setting of libfabric with another transport: it would be ignored
+    in silence.
+    """
+    chosen = Libfabric(
+        provider=settings.provider.value,
+        library=settings.libfabric.value,
+        completion=cast(Completion, settings.completion.value),
+    )
+    if settings.transport.value != "ofi" and chosen != Libfabric():
+        given = (settings.provider, settings.libfabric, settings.completion)
+        named = next(one.source for one in given if one.value)
+        raise BadInput(
+            f"{named} is for --transport ofi, and the transport is {settings.transport.value}."
+        )
+    return chosen
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Method:
     """By what means, for how long and in which order is measured.
@@ -62,6 +90,7 @@ class Method:
     transport: TransportKind = "mpi"
     mpi: str = ""
     fabric: Fabric = ""
+    ofi: Libfabric = dataclasses.field(default_factory=Libfabric)
     nic_selection: NicSelection = "claimed"
     budget_s: float | None = None
     deadline_s: float | None = None
@@ -79,6 +108,7 @@ class Method:
             transport=cast(TransportKind, settings.transport.value),
             mpi=settings.mpi.value,
             fabric=cast(Fabric, settings.fabric.value),
+            ofi=_libfabric(settings),
             nic_selection=cast(NicSelection, settings.nic_selection.value),
             budget_s=settings.budget.value,
             deadline_s=settings.deadline.value,
@@ -130,6 +160,7 @@ class Method:
             transport=self.transport,
             mpi=self.mpi,
             fabric=self.fabric,
+            ofi=self.ofi,
             nic_selection=self.nic_selection,
             policy=policy,
             model=self.model if self.transport == "model" else None,

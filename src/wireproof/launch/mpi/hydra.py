@@ -86,20 +86,26 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
     return request.started("hydra", argv, environment, clear=clearings("mpich"), notes=tuple(notes))
 
 
+_SOCKETS_NOTE = {
+    "": "plain kernel sockets; the launcher only starts the processes",
+    "ofi": "libfabric without an MPI; the launcher only starts the processes",
+}
+
+
 def sockets(request: LaunchRequest) -> LaunchCommand:
     """The engine without MPI, one per rank: any Hydra gives it rank and size (``PMI_RANK``,
     ``PMI_SIZE``).
     """
     if not request.meet:
-        raise CouldNotMeasure("the tcp transport needs an address of rank 0's host to meet at.")
-    engine = [*request.rank_argv, "--meet", request.meet]
+        raise CouldNotMeasure("this transport needs an address of rank 0's host to meet at.")
+    engine = [*request.rank_argv, *request.meet_argv]
     argv = hydra_argv(request, dict(request.extra), lambda _request, _nic: {}, engine)
     return LaunchCommand(
         argv=tuple(argv),
         environment=dict(request.extra),
         launcher="hydra",
         clear=clearings("mpich"),
-        notes=("plain kernel sockets; the launcher only starts the processes",),
+        notes=(_SOCKETS_NOTE[request.over],),
         expect=request.engine.expect,
         engine=request.engine.path,
     )

@@ -135,7 +135,7 @@ def slurm(request: LaunchRequest) -> LaunchCommand:
     plugin = request.plugin or (MPIS[family].pmi if family else "none")
     words = request.rank_argv
     if request.meet:
-        words = [*request.prefix, str(request.engine.path), "run", "--meet", request.meet]
+        words = [*request.prefix, str(request.engine.path), "run", *request.meet_argv]
     crowded = f"{request.size} ranks on {request.cores} cores: they are set to yield"
     return LaunchCommand(
         argv=(*_srun_argv(request, plugin), *words),

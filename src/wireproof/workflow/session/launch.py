@@ -42,7 +42,7 @@ def install_for(session: Session) -> MpiInstall | None:
     if session.transport == "mpi":
         return choose_mpi(session.mpi)
     # Any Hydra starts plain processes; the embedded one is always there.
-    return choose_mpi("mpich") if session.transport == "tcp" else None
+    return choose_mpi("mpich") if session.transport in ("tcp", "ofi") else None
 
 
 def launch_options(
@@ -61,7 +61,8 @@ def launch_options(
         nic_selection=session.nic_selection,
         fabric=session.fabric,
         machine_ranks=target.machine_ranks,
-        meet=target.meet() if session.transport == "tcp" else "",
+        meet=target.meet() if session.transport in ("tcp", "ofi") else "",
+        over="ofi" if session.transport == "ofi" else "",
         extra=session.extra,
         prefix=target.prefix,
     )

@@ -62,7 +62,11 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
     return Plan(
         run_id=f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(3)}",
         seed=session.seed,
-        transport=Transport(kind=session.transport, expect=expect),
+        transport=Transport(
+            kind=session.transport,
+            expect=expect,
+            ofi=session.ofi if session.transport == "ofi" else None,
+        ),
         ranks=tuple(
             RankPlace(index=one.rank, host=one.host, nic=one.nic, address=addresses[one.rank])
             for one in claims

@@ -11,6 +11,7 @@ from wireproof.launch.request import Fabric, NicSelection
 from wireproof.model.claim import Criteria
 from wireproof.model.plan import (
     FactRequest,
+    Libfabric,
     ModelFault,
     ModelWorld,
     Point,
@@ -36,6 +37,7 @@ class Session:
     transport: TransportKind = "mpi"
     mpi: str = ""
     fabric: Fabric = ""
+    ofi: Libfabric = dataclasses.field(default_factory=Libfabric)
     nic_selection: NicSelection = "claimed"
     policy: Policy = dataclasses.field(default_factory=Policy)
     model: ModelWorld | None = None

@@ -1,4 +1,4 @@
-#include "transport/tcp/nic.hpp"
+#include "transport/meeting/nic.hpp"
 
 #include <ifaddrs.h>
 #include <linux/rtnetlink.h>

@@ -1,4 +1,4 @@
-#include "transport/tcp/handshake.hpp"
+#include "transport/meeting/handshake.hpp"
 
 #include <arpa/inet.h>
 #include <poll.h>

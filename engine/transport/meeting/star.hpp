@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transport/tcp/socket.hpp"
+#include "transport/meeting/socket.hpp"
 
 namespace wireproof::tcp {
 

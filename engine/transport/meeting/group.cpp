@@ -1,11 +1,11 @@
-#include "transport/tcp/group.hpp"
+#include "transport/meeting/group.hpp"
 
 #include <array>
 #include <cstring>
 
 #include "base/failure.hpp"
 #include "transport/binomial.hpp"
-#include "transport/tcp/star.hpp"
+#include "transport/meeting/star.hpp"
 
 namespace wireproof::tcp {
 TcpGroup::TcpGroup(int rank, int size, const std::string& meet, const std::string& run,

@@ -22,6 +22,7 @@ struct Address {
 
   const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage); }
   std::string text() const;  ///< "10.0.0.1:4000", "[fe80::1%eth0]:4000"
+  std::string host() const;  ///< "10.0.0.1", "fe80::1%eth0"
 };
 
 /// Numeric IPv4 or IPv6 address (with %scope for link-local ones). Throws Failure naming `what`

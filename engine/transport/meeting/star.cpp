@@ -1,4 +1,4 @@
-#include "transport/tcp/star.hpp"
+#include "transport/meeting/star.hpp"
 
 #include <poll.h>
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "transport/concept.hpp"
-#include "transport/tcp/handshake.hpp"
-#include "transport/tcp/socket.hpp"
+#include "transport/meeting/handshake.hpp"
+#include "transport/meeting/socket.hpp"
 
 namespace wireproof::tcp {
 

@@ -1,4 +1,4 @@
-#include "transport/tcp/socket.hpp"
+#include "transport/meeting/socket.hpp"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -111,6 +111,13 @@ std::string Address::text() const {
   }
   const std::string name = host.data();
   return (storage.ss_family == AF_INET6 ? "[" + name + "]" : name) + ":" + port.data();
+}
+
+std::string Address::host() const {
+  std::array<char, NI_MAXHOST> host{};
+  const int failed =
+      ::getnameinfo(raw(), length, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST);
+  return failed == 0 ? host.data() : "";
 }
 
 Address numeric_address(const std::string& host, int port, const std::string& what) {

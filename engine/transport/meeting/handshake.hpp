@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/tcp/socket.hpp"
+#include "transport/meeting/socket.hpp"
 
 namespace wireproof::tcp {
 

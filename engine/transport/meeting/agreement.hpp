@@ -1,0 +1,32 @@
+// All ranks say one word each and leave together: with everybody's words, or with the failure of
+// the first rank that has one.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/failure.hpp"
+#include "transport/concept.hpp"
+
+namespace wireproof::meeting {
+
+/// "-STATUS CODE SENTENCE": what a rank that cannot obey says instead of its word.
+std::string refusal(const Failure& failure, int rank);
+
+/// "+WORD", the word that `task` returns, or a refusal: so that a rank that cannot obey still takes
+/// part in the exchange.
+template <class Task>
+std::string word_of(int rank, Task task) {
+  try {
+    return "+" + task();
+  } catch (const Failure& failure) {
+    return refusal(failure, rank);
+  }
+}
+
+/// The words of all ranks, by rank; collective. A word is one line. Throws the failure of the first
+/// rank that has one, on every rank.
+std::vector<std::string> agreed(Group& group, const std::string& own);
+
+}  // namespace wireproof::meeting

@@ -1,0 +1,120 @@
+#include "transport/ofi/library.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/failure.hpp"
+
+namespace wireproof::ofi {
+namespace {
+
+constexpr const char* kUsualName = "libfabric.so.1";
+constexpr const char* kLayouts = "FABRIC_1.3";  // the symbols that speak abi.hpp's structures
+
+std::string last_error() {
+  const char* const text = dlerror();
+  return text == nullptr ? "no reason given" : text;
+}
+
+/// A function by the version of the interface that abi.hpp declares.
+template <class F>
+void find(void* handle, const char* name, const char* version, F& function) {
+  function = reinterpret_cast<F>(dlvsym(handle, name, version));
+}
+
+std::string path_of(void* symbol) {
+  Dl_info found{};
+  if (dladdr(symbol, &found) == 0 || found.dli_fname == nullptr) return "";
+  return found.dli_fname;
+}
+
+abi::Functions functions_of(void* handle, const std::string& name) {
+  abi::Functions f;
+  find(handle, "fi_getinfo", kLayouts, f.get_info);
+  find(handle, "fi_freeinfo", kLayouts, f.free_info);
+  find(handle, "fi_dupinfo", kLayouts, f.duplicate_info);
+  find(handle, "fi_fabric", "FABRIC_1.1", f.open_fabric);
+  find(handle, "fi_version", "FABRIC_1.0", f.version);
+  find(handle, "fi_strerror", "FABRIC_1.0", f.describe_error);
+  if (f.version == nullptr || f.describe_error == nullptr) {
+    throw cannot_measure("ofi-library", name + " is no libfabric: it has no fi_version");
+  }
+  if (f.version() >= kOldest && f.get_info != nullptr && f.free_info != nullptr &&
+      f.duplicate_info != nullptr && f.open_fabric != nullptr) {
+    return f;
+  }
+  throw cannot_measure("ofi-library", name + " is libfabric " + version_text(f.version()) +
+                                          ": transport ofi needs " + version_text(kOldest) +
+                                          " or newer");
+}
+
+/// The library frees it with the hints.
+char* owned(const std::string& text) { return text.empty() ? nullptr : ::strdup(text.c_str()); }
+
+}  // namespace
+
+std::string version_text(std::uint32_t version) {
+  return std::to_string(version >> 16) + "." + std::to_string(version & 0xFFFF);
+}
+
+bool is_provider(std::string_view found, std::string_view wanted) {
+  if (wanted.empty() || found == wanted) return true;
+  return found.starts_with(wanted) && found[wanted.size()] == ';';
+}
+
+Library::Library(const std::string& path) {
+  const std::string name = path.empty() ? kUsualName : path;
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    throw cannot_measure("ofi-library", "no libfabric was loaded: " + last_error() +
+                                            " (install libfabric, or give --libfabric PATH)");
+  }
+  functions_ = functions_of(handle, name);
+  path_ = path_of(reinterpret_cast<void*>(functions_.version));
+}
+
+std::string Library::why(ssize_t result) const {
+  return functions_.describe_error(static_cast<int>(result < 0 ? -result : result));
+}
+
+Offers Library::offers(const Wishes& wishes) const {
+  abi::Info* const hints = functions_.duplicate_info(nullptr);
+  if (hints == nullptr) throw cannot_measure("no-memory", "no memory for libfabric's hints");
+  const Offers freed(functions_, hints);
+  hints->capabilities = wishes.capabilities;
+  hints->mode = abi::kNeedsContext | abi::kNeedsContext2;
+  hints->endpoint->type = abi::EndpointType::reliable_datagram;
+  hints->domain->threading = abi::Threading::domain;
+  hints->domain->management = abi::Management::enabled;
+  hints->domain->registration = abi::kLocalKey | abi::kVirtualAddress | abi::kAllocated |
+                                abi::kProviderKey | abi::kBoundToEndpoint;
+  hints->transmit->flags = wishes.completion;
+  hints->transmit->message_order = abi::kSendAfterSend;
+  hints->receive->message_order = abi::kSendAfterSend;
+  hints->fabric->provider = owned(wishes.provider);
+  abi::Info* found = nullptr;
+  const char* const node = wishes.address.empty() ? nullptr : wishes.address.c_str();
+  const int result = functions_.get_info(kOldest, node, nullptr, node == nullptr ? 0 : abi::kSource,
+                                         hints, &found);
+  if (result != 0 && result != -abi::kNoData) {
+    throw cannot_measure("ofi-provider", "libfabric answers fi_getinfo: " + why(result));
+  }
+  return {functions_, result == 0 ? found : nullptr};
+}
+
+std::vector<std::string> Library::providers() const {
+  std::vector<std::string> names;
+  Wishes any;
+  any.capabilities = abi::kTagged;
+  const Offers all = offers(any);
+  for (const abi::Info* info = all.first(); info != nullptr; info = info->next) {
+    const std::string name = info->fabric->provider;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace wireproof::ofi

@@ -1,0 +1,78 @@
+// A libfabric of this machine, loaded while the program runs, and what it offers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "transport/ofi/abi.hpp"
+
+namespace wireproof::ofi {
+
+/// The releases that are spoken to: older ones lack what the interface of 1.14 promises.
+inline constexpr std::uint32_t kOldest = abi::version(1, 14);
+
+/// "1.17" of what libfabric calls its version.
+std::string version_text(std::uint32_t version);
+
+/// A list of what a provider offers, freed with it.
+class Offers {
+ public:
+  Offers(const abi::Functions& functions, abi::Info* first)
+      : functions_(&functions), first_(first) {}
+  ~Offers() {
+    if (first_ != nullptr) functions_->free_info(first_);
+  }
+  Offers(Offers&& other) noexcept
+      : functions_(other.functions_), first_(std::exchange(other.first_, nullptr)) {}
+  Offers& operator=(Offers&&) = delete;
+  Offers(const Offers&) = delete;
+  Offers& operator=(const Offers&) = delete;
+
+  abi::Info* first() const { return first_; }
+  bool empty() const { return first_ == nullptr; }
+
+ private:
+  const abi::Functions* functions_;
+  abi::Info* first_;
+};
+
+/// What is asked of a provider.
+struct Wishes {
+  std::string provider;  ///< "" = any
+  std::uint64_t capabilities = 0;
+  std::uint64_t completion = 0;  ///< level of sends, 0 = the provider's own
+  std::string address;           ///< numeric, of the claimed NIC; "" = any
+};
+
+class Library {
+ public:
+  /// `path`: of the file, or "" for the one that the dynamic linker finds. Throws Failure: there is
+  /// none, it is no libfabric, it is too old.
+  explicit Library(const std::string& path);
+  // It stays loaded: providers leave threads and exit handlers behind.
+
+  const abi::Functions& functions() const { return functions_; }
+  std::string version() const { return version_text(functions_.version()); }
+  const std::string& path() const { return path_; }
+  /// Why a call of libfabric failed; `result` is what it returned.
+  std::string why(ssize_t result) const;
+
+  /// Reliable datagram endpoints by these wishes, the library's best first; empty when there is
+  /// none.
+  Offers offers(const Wishes& wishes) const;
+  /// Names of the providers with reliable datagram endpoints, each once.
+  std::vector<std::string> providers() const;
+
+ private:
+  std::string path_;
+  abi::Functions functions_;
+};
+
+/// Whether a provider that is called `found` is the one that was asked for: "tcp" may come as
+/// "tcp;ofi_rxm", which adds what the first lacks; "" asks for none.
+bool is_provider(std::string_view found, std::string_view wanted);
+
+}  // namespace wireproof::ofi

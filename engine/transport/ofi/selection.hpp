@@ -1,0 +1,34 @@
+// From the plan to an endpoint: what is asked of libfabric, and of which NIC.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "plan/plan.hpp"
+#include "transport/meeting/socket.hpp"
+#include "transport/ofi/endpoint.hpp"
+
+namespace wireproof::ofi {
+
+/// Where this rank is claimed to talk: `address` numeric, without a port.
+struct Claim {
+  std::string nic;
+  std::string address;
+};
+/// The plan's claim for `rank`; the address is the one that was given, else one of the claimed NIC,
+/// else `own`. For a provider that does not go by address it stays empty, and no NIC needs one.
+/// Throws Failure: there is no such NIC here, or it has no address.
+Claim claim_of(const Plan& plan, int rank, const tcp::Address& own);
+
+/// Completion levels to ask for, best first; 0 is the provider's own. Remote accesses are complete
+/// at the target where a provider has that.
+std::vector<std::uint64_t> completion_levels(const std::string& wanted, bool remote);
+
+/// Throws Failure naming what is not to be had.
+std::unique_ptr<Endpoint> open_endpoint(const Library& library, const Plan& plan,
+                                        const Claim& claim);
+
+/// Throws Failure when a point's message is larger than the provider takes.
+void check_sizes(const Plan& plan, std::size_t largest);
+
+}  // namespace wireproof::ofi

@@ -155,6 +155,13 @@ Descriptor Tree::open(const std::string& path, int flags) const {
   return file;
 }
 
+Descriptor Tree::open_folder(const std::string& path) const {
+  const auto place = locate(path, true);
+  if (!place) return Descriptor();
+  return Descriptor(::openat(place->folder, place->leaf.c_str(),
+                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
 FileText Tree::read(const std::string& path, std::size_t limit) const {
   errno = 0;
   const Descriptor file = open(path, O_RDONLY);

@@ -63,6 +63,8 @@ class Tree {
   /// A regular file, opened with `flags` (O_RDONLY, O_WRONLY); nothing, with errno set, for
   /// anything else: opening some device nodes has side effects, a FIFO would wait for its writer.
   Descriptor open(const std::string& path, int flags) const;
+  /// A folder, for what is made and removed in it; nothing, with errno set, for anything else.
+  Descriptor open_folder(const std::string& path) const;
 
  private:
   struct Place {

@@ -5,17 +5,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace wireproof {
+#include "base/failure.hpp"
 
-// Something that makes it impossible to go on. The text is one sentence for a person.
-struct Failure : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+namespace wireproof {
 
 // Throws Failure "WHAT: strerror(errno)".
 [[noreturn]] void fail_errno(const std::string& what);

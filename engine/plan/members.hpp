@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
-#include "plan/statement.hpp"
+#include "base/statement.hpp"
 
 namespace wireproof {
 

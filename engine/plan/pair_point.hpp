@@ -2,7 +2,7 @@
 #pragma once
 
 #include "plan/plan.hpp"
-#include "plan/statement.hpp"
+#include "base/statement.hpp"
 
 namespace wireproof {
 

@@ -10,7 +10,7 @@
 #include "plan/members.hpp"
 #include "plan/model_counter.hpp"
 #include "plan/pair_point.hpp"
-#include "plan/statement.hpp"
+#include "base/statement.hpp"
 
 namespace wireproof {
 namespace {
@@ -34,22 +34,6 @@ struct Draft : Plan {
 
   bool keeps(int rank) const { return !*plays || (*plays)(rank); }
 };
-
-/// Splits at commas; items are decoded after that, so that an item may hold a comma as %2C.
-std::vector<std::string> take_list(Statement& line, std::string_view key) {
-  std::vector<std::string> items;
-  const auto raw = line.take_raw(key);
-  if (!raw || raw->empty()) return items;
-  std::string_view rest = *raw;
-  for (;;) {
-    const std::size_t comma = rest.find(',');
-    auto item = percent_decode(rest.substr(0, comma));
-    if (!item) line.fail(std::string(key) + " has a broken %XX escape");
-    items.push_back(*item);
-    if (comma == std::string_view::npos) return items;
-    rest.remove_prefix(comma + 1);
-  }
-}
 
 template <class T>
 void assign(T& place, std::optional<T>&& value) {
@@ -153,7 +137,7 @@ void read_fact(Statement& line, Draft& plan) {
   if (!kind) line.fail("fact needs kind=");
   fact.kind = *kind;
   assign(fact.path, line.take("path"));
-  fact.argv = take_list(line, "argv");
+  fact.argv = line.take_list("argv");
   assign(fact.limit_bytes, line.take_number<std::size_t>("limit_bytes", 1, kLargestMessage));
   assign(fact.timeout_ms, line.take_number<int>("timeout_ms", 1, 600'000));
   const bool command = fact.kind == FactRequest::Kind::command;
@@ -180,7 +164,7 @@ class Once {
 
 void take_pairs(Statement& line, const Draft& plan, Point& point) {
   Once once;
-  for (const std::string& item : take_list(line, "pairs")) {
+  for (const std::string& item : line.take_list("pairs")) {
     const std::size_t dash = item.find('-');
     const auto origin = parse_rank(std::string_view(item).substr(0, dash));
     const auto target = dash == std::string::npos

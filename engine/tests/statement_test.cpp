@@ -1,5 +1,5 @@
 // One line of a plan: escapes, fields, numbers, choices and what is left over.
-#include "plan/statement.hpp"
+#include "base/statement.hpp"
 
 #include <gtest/gtest.h>
 

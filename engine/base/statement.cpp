@@ -1,4 +1,4 @@
-#include "plan/statement.hpp"
+#include "base/statement.hpp"
 
 namespace wireproof {
 namespace {
@@ -29,7 +29,22 @@ std::optional<std::string> percent_decode(std::string_view text) {
   return out;
 }
 
-Statement::Statement(std::string_view line, int number) : number_(number) {
+std::string percent_encode(std::string_view text) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > ' ' && byte < 127 && c != '%' && c != '=' && c != ',') {
+      out += c;
+    } else {
+      out.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
+    }
+  }
+  return out;
+}
+
+Statement::Statement(std::string_view line, int number, std::string_view document)
+    : number_(number), document_(document) {
   std::size_t space = line.find(' ');
   keyword_ = line.substr(0, space);
   while (space != std::string_view::npos) {
@@ -65,6 +80,21 @@ std::optional<std::string> Statement::take(std::string_view key) {
   return text;
 }
 
+std::vector<std::string> Statement::take_list(std::string_view key) {
+  std::vector<std::string> items;
+  const auto raw = take_raw(key);
+  if (!raw || raw->empty()) return items;
+  std::string_view rest = *raw;
+  for (;;) {
+    const std::size_t comma = rest.find(',');
+    auto item = percent_decode(rest.substr(0, comma));
+    if (!item) fail(std::string(key) + " has a broken %XX escape");
+    items.push_back(*item);
+    if (comma == std::string_view::npos) return items;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
 void Statement::finish() const {
   for (const Field& field : fields_) {
     if (!field.taken) fail("unknown key \"" + field.key + "\" for \"" + keyword_ + "\"");
@@ -72,7 +102,7 @@ void Statement::finish() const {
 }
 
 void Statement::fail(const std::string& what) const {
-  throw bad_plan("plan line " + std::to_string(number_) + ": " + what);
+  throw bad_plan(document_ + " line " + std::to_string(number_) + ": " + what);
 }
 
 }  // namespace wireproof

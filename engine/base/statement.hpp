@@ -1,5 +1,5 @@
-// One line of a plan: a keyword and key=value fields, taken one by one so that a left-over field is
-// an error.
+// One line of a plan, a request or a journal: a keyword and key=value fields, taken one by one so
+// that a left-over field is an error.
 #pragma once
 
 #include <array>
@@ -18,11 +18,14 @@ namespace wireproof {
 /// Decodes %XX. Nothing when an escape is broken.
 std::optional<std::string> percent_decode(std::string_view text);
 
+/// The reverse: blanks, %, =, commas, control characters and what is no ASCII become %XX.
+std::string percent_encode(std::string_view text);
+
 class Statement {
  public:
-  /// Splits `line`; throws Failure naming `number` when a field is not `key=value` or a key comes
-  /// twice.
-  Statement(std::string_view line, int number);
+  /// Splits `line`; throws Failure naming the `document` and `number` when a field is not
+  /// `key=value` or a key comes twice.
+  Statement(std::string_view line, int number, std::string_view document = "plan");
 
   const std::string& keyword() const { return keyword_; }
   int number() const { return number_; }
@@ -31,6 +34,8 @@ class Statement {
   std::optional<std::string> take(std::string_view key);
   /// As `take`, but not decoded: for lists, whose items are decoded after splitting.
   std::optional<std::string> take_raw(std::string_view key);
+  /// Splits at commas; items are decoded after that, so that an item may hold a comma as %2C.
+  std::vector<std::string> take_list(std::string_view key);
 
   template <class T>
   std::optional<T> take_number(std::string_view key, T low, T high) {
@@ -73,6 +78,7 @@ class Statement {
   std::string keyword_;
   std::vector<Field> fields_;
   int number_;
+  std::string document_;
 };
 
 }  // namespace wireproof

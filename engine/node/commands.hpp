@@ -21,5 +21,6 @@ int enter(const Arguments& arguments);
 int agent(const Arguments& arguments);
 int guard(const Arguments& arguments);
 int wire_command(const Arguments& arguments);
+int tune_command(const Arguments& arguments);
 
 }  // namespace wireproof

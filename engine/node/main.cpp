@@ -1,4 +1,4 @@
-// wireproof-node: holds lab nodes, runs commands in them, and guards jobs.
+// wireproof-node: holds lab nodes, runs commands in them, guards jobs, and changes settings.
 #include <cstdio>
 #include <string_view>
 
@@ -15,7 +15,9 @@ constexpr const char* kUsage =
     "wireproof-node enter [--state FOLDER] NODE [--] COMMAND...\n"
     "wireproof-node agent [ssh options] HOST COMMAND...   (also when called wireproof-agent)\n"
     "wireproof-node guard [--deadline-ms N] [--control-fd N | --control-stdin] -- COMMAND...\n"
-    "wireproof-node wire  --config FILE --status FILE [--node NAME=PID ...]\n";
+    "wireproof-node wire  --config FILE --status FILE [--node NAME=PID ...]\n"
+    "wireproof-node tune  apply|confirm|revert|status [--state FOLDER] [--id SET] [--root FOLDER] "
+    "[--force]   (apply reads the request on standard input)\n";
 
 struct Subcommand {
   std::string_view name;
@@ -29,6 +31,7 @@ constexpr Subcommand kSubcommands[] = {
     {"agent", wireproof::agent, wireproof::kAgentFailure},
     {"guard", wireproof::guard, wireproof::kOwnFailure},
     {"wire", wireproof::wire_command, wireproof::kOwnFailure},
+    {"tune", wireproof::tune_command, wireproof::kOwnFailure},
 };
 
 int run(std::string_view name, const Arguments& arguments) {

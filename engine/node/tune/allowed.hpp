@@ -1,0 +1,30 @@
+// What a change set may touch at all. Pure: each function gives the reason why not, "" when it may.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wireproof::tune {
+
+// A file below /proc/sys or /sys that holds a setting: not what runs programs, loads code, takes
+// hardware away, or locks the kernel until the next boot.
+std::string wrong_target(std::string_view path);
+
+// Where an allowed path led, seen from the root: still below /proc/sys or /sys, and still allowed.
+std::string wrong_place(std::string_view path);
+
+// A drop-in of our own: a name with "wireproof" in it, in one of the folders made for drop-ins.
+std::string wrong_drop_in(std::string_view path);
+
+// Commands of ethtool, ip and tc that show settings, and those that set them.
+std::string wrong_read(const std::vector<std::string>& argv);
+std::string wrong_write(const std::vector<std::string>& argv);
+
+// A value that a command printed and can be given again: one word of a few safe characters.
+bool is_restorable(std::string_view value);
+
+// Valid UTF-8 without control characters but newline and tab.
+bool is_text(std::string_view text);
+
+}  // namespace wireproof::tune

@@ -1,0 +1,103 @@
+// What a change set is about to do, has done and has undone: one statement a line, each with a sum
+// over it, so that a line that was cut short is known and ignored. The head (request, old values,
+// deadline) is whole on the disk before anything is written; the rest is appended.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/system.hpp"
+#include "node/tune/request.hpp"
+
+namespace wireproof::tune {
+
+enum class Phase { applying, armed, confirmed, reverted, partly };
+std::string_view name_of(Phase phase);
+// Its values stand, and it is not confirmed.
+bool is_open(Phase phase);
+
+// What stood in the place of a drop-in.
+struct OldKeep {
+  bool there = false;
+  bool folder = true;  // the folder itself was there
+  std::string text;
+  unsigned mode = 0;
+  unsigned owner = 0;
+  unsigned group = 0;
+};
+
+struct TimerProcess {
+  int pid = 0;
+  std::uint64_t start = 0;  // clock ticks since the machine's start, of /proc/PID/stat
+};
+
+// A target is a file's path, or "command CHANGE".
+std::string target_of(const Change& change);
+
+// All that a journal says.
+struct Story {
+  Request request;
+  std::string since;                       // UTC
+  std::string boot;                        // the machine's boot
+  std::int64_t deadline_ms = 0;            // of the clock that counts from the boot, sleep included
+  std::uint64_t number = 0;                // counts the sets of this state folder
+  std::map<std::string, std::string> old;  // by target
+  std::map<std::string, OldKeep> old_keeps;  // by path
+  std::optional<TimerProcess> timer;
+  Phase phase = Phase::applying;
+  bool whole = false;                           // nothing was written before the head was whole
+  std::set<std::string> begun;                  // changes
+  std::map<std::string, std::string> outcomes;  // by change: its state
+  std::map<std::string, std::set<std::string>> ours;  // by target: what we left there, at any time
+  std::set<std::string> in_hand;                      // targets and drop-ins that a write may be at
+  std::set<std::string> kept;                         // drop-ins that were begun to be written
+};
+
+// Never throws: a line that is damaged or makes no sense is left out.
+Story parse_journal(std::string_view text);
+
+std::string head_of(const Story& story);
+
+// The lines after the head.
+namespace line {
+std::string timer(const TimerProcess& timer);
+std::string intent(const Change& change);
+std::string seen(std::string_view target, std::string_view text);
+std::string done(const Change& change, std::string_view state);
+std::string undo(std::string_view target);
+std::string undone(std::string_view target);
+std::string old_keep(const std::string& path, const OldKeep& old);
+std::string keeping(std::string_view path);
+std::string kept(std::string_view path);
+std::string phase(Phase phase);
+}  // namespace line
+
+// One set's journal on the disk.
+class Journal {
+ public:
+  static constexpr const char* kName = "journal";
+
+  // Puts the whole head there at once: a temporary file, fsync, rename, fsync of the folder.
+  // Throws Failure.
+  static void create(const Fd& set, const Story& story);
+  // For the lines after it. Throws Failure.
+  static Journal open(const Fd& set);
+  static std::optional<Story> read(const Fd& set);
+
+  // Appends lines with one write and waits for the disk. Throws Failure.
+  void append(const std::string& lines);
+  // As `append` where going on matters more than the record: a full disk must not keep an old
+  // value from coming back.
+  void note(const std::string& lines) noexcept;
+
+ private:
+  explicit Journal(Fd file) : file_(std::move(file)) {}
+  Fd file_;
+};
+
+}  // namespace wireproof::tune

@@ -1,0 +1,23 @@
+// One line of the journal: a statement, and a sum over it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/statement.hpp"
+
+namespace wireproof::tune {
+
+// " key=value", encoded.
+inline std::string field(std::string_view key, std::string_view value) {
+  return " " + std::string(key) + "=" + percent_encode(value);
+}
+
+// The statement with its sum and an end of line.
+std::string sealed(std::string_view statement);
+
+// The statement of a line without its end; nothing when the sum is not there or another one.
+std::optional<std::string_view> unsealed(std::string_view line);
+
+}  // namespace wireproof::tune

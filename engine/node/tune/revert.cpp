@@ -1,0 +1,49 @@
+#include <cstdio>
+
+#include "node/tune/folder.hpp"
+#include "node/tune/lock.hpp"
+#include "node/tune/undo.hpp"
+#include "node/tune/verbs.hpp"
+
+namespace wireproof::tune {
+namespace {
+
+std::optional<StoredSet> chosen_set(const Fd& state, const std::string& id) {
+  if (!id.empty()) {
+    auto set = load_set(state, id);
+    if (!set) throw bad_plan("there is no set " + id);
+    return set;
+  }
+  std::vector<StoredSet> sets = load_sets(state);
+  for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
+    if (set->story.phase != Phase::reverted) return std::move(*set);
+  }
+  return std::nullopt;
+}
+
+int nothing() {
+  std::fputs("wireproof-node: no set is to be reverted\n", stderr);
+  return 0;
+}
+
+}  // namespace
+
+int revert(const Options& options, const Answers& answers) {
+  const Fd state = open_private_folder(options.state, false);
+  if (!state.is_open()) return nothing();
+  Lock lock = Lock::take(state, "revert");
+  auto set = chosen_set(state, options.id);
+  if (!set) return nothing();
+  const Machine machine(options.root, set->story.request.patience_ms, lock.writers());
+  if (set->story.phase == Phase::reverted) {
+    answers.say(describe(set->story, boot_of(machine)));
+    return 0;
+  }
+  const bool quiet = lock.wait_for_writers(machine.patience_ms());
+  const std::string reason = quiet ? "" : "a write of an earlier tune still hangs in the kernel";
+  const Phase phase = revert_set(*set, machine, {options.force, ""}, reason, answers);
+  if (options.id.empty()) revert_overdue(state, machine, answers);
+  return phase == Phase::reverted && quiet ? 0 : 1;
+}
+
+}  // namespace wireproof::tune

@@ -1,0 +1,47 @@
+// The change sets of a state folder, and what is known about each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/tune/answers.hpp"
+#include "node/tune/journal.hpp"
+#include "node/tune/machine.hpp"
+
+namespace wireproof::tune {
+
+struct Options {
+  std::string state;  // absolute
+  std::string root = "/";
+  std::string id;  // "": the one that is meant
+  bool force = false;
+};
+
+struct StoredSet {
+  Fd folder;
+  Story story;
+};
+
+// In the order in which they were applied. A folder without a journal is none: nothing was written.
+std::vector<StoredSet> load_sets(const Fd& state);
+std::optional<StoredSet> load_set(const Fd& state, const std::string& id);
+
+// Milliseconds since the machine's boot, time asleep included; no clock setting changes it.
+std::int64_t boot_ms();
+// Identity of the machine's boot; "" when unknown.
+std::string boot_of(const Machine& machine);
+
+// The timer cannot come any more, and its time is over.
+bool is_overdue(const Story& story, const std::string& boot);
+
+SetAnswer describe(const Story& story, const std::string& boot);
+
+// Reverts the sets whose timers are gone; called before any change. True when one was.
+bool revert_overdue(const Fd& state, const Machine& machine, const Answers& answers);
+
+// Reverts one set, ends its timer and says its new state.
+Phase revert_set(StoredSet& set, const Machine& machine, const struct UndoOptions& how,
+                 const std::string& reason, const Answers& answers);
+
+}  // namespace wireproof::tune

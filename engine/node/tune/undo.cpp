@@ -1,0 +1,245 @@
+#include "node/tune/undo.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "node/tune/drop_in.hpp"
+#include "node/tune/value.hpp"
+
+namespace wireproof::tune {
+namespace {
+
+constexpr int kPasses = 3;
+
+enum class State { back, differs, foreign, missing, unreadable };
+
+// One target that a write of the set may have altered.
+struct Item {
+  std::string target;
+  const Change* change = nullptr;  // whose own target it is; none for a file that is only coupled
+  std::string old;
+  State state = State::back;
+  std::optional<std::string> seen;
+  std::string reason;
+  bool written = false;
+};
+
+class Undoing {
+ public:
+  Undoing(const Machine& machine, Journal& journal, const Story& story, bool force)
+      : machine_(machine), journal_(journal), story_(story), force_(force) {
+    collect();
+  }
+
+  void run() {
+    for (int pass = 0; pass < kPasses; ++pass) {
+      inspect_all();
+      if (!differs()) break;
+      if (pass == 0) announce();
+      write_all();
+    }
+    inspect_all();
+    std::string lines;
+    for (const Item& item : items_) {
+      if (item.written && item.state == State::back) lines += line::undone(item.target);
+    }
+    if (!lines.empty()) journal_.note(lines);
+  }
+
+  const Item* find(const std::string& target) const {
+    const auto found = std::find_if(items_.begin(), items_.end(),
+                                    [&](const Item& item) { return item.target == target; });
+    return found == items_.end() ? nullptr : &*found;
+  }
+
+ private:
+  void add(const std::string& target) {
+    const auto old = story_.old.find(target);
+    if (old == story_.old.end() || find(target) != nullptr) return;
+    Item item;
+    item.target = target;
+    item.old = old->second;
+    for (const Change& change : story_.request.changes) {
+      if (target_of(change) == target) item.change = &change;
+    }
+    items_.push_back(std::move(item));
+  }
+
+  // Of a change that was not written, only what another one is known to have altered.
+  void collect() {
+    const auto& changes = story_.request.changes;
+    for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+      const bool begun = story_.begun.contains(change->id);
+      if (begun || story_.ours.contains(target_of(*change))) add(target_of(*change));
+      for (const std::string& path : change->coupled) {
+        if (begun) add(path);
+      }
+    }
+  }
+
+  bool is_command(const Item& item) const {
+    return item.change != nullptr && item.change->kind == Change::Kind::command;
+  }
+
+  bool is_ours(const Item& item) const {
+    const auto left = story_.ours.find(item.target);
+    return force_ || item.written || story_.in_hand.contains(item.target) ||
+           (left != story_.ours.end() && left->second.contains(*item.seen));
+  }
+
+  void inspect(Item& item) {
+    Reply reply = is_command(item) ? machine_.read_value(*item.change) : machine_.read(item.target);
+    if (!reply.ok()) {
+      item.state = reply.error == ENOENT ? State::missing : State::unreadable;
+      item.reason = reply.reason;
+      return;
+    }
+    item.seen = std::move(reply.text);
+    item.state = *item.seen == item.old ? State::back
+                 : is_ours(item)        ? State::differs
+                                        : State::foreign;
+  }
+
+  void inspect_all() {
+    for (Item& item : items_) inspect(item);
+  }
+
+  bool differs() const {
+    return std::any_of(items_.begin(), items_.end(),
+                       [](const Item& item) { return item.state == State::differs; });
+  }
+
+  void announce() {
+    std::string lines;
+    for (const Item& item : items_) {
+      if (item.state == State::differs) lines += line::undo(item.target);
+    }
+    journal_.note(lines);
+  }
+
+  // Looks again before each write: the one before may have brought this one back too.
+  void write_all() {
+    for (Item& item : items_) {
+      if (item.state != State::differs) continue;
+      inspect(item);
+      if (item.state != State::differs) continue;
+      const Form form = item.change == nullptr ? Form::plain : item.change->form;
+      item.written = true;
+      const Reply reply = is_command(item) ? machine_.write_value(*item.change, item.old)
+                                           : machine_.write(item.target, restoring(form, item.old));
+      item.reason =
+          reply.ok() ? "the old value was written, and something else stands there" : reply.reason;
+    }
+  }
+
+  const Machine& machine_;
+  Journal& journal_;
+  const Story& story_;
+  bool force_;
+  std::vector<Item> items_;
+};
+
+std::string_view state_of(const Item& item) {
+  switch (item.state) {
+    case State::back:
+      return item.written ? "reverted" : "already";
+    case State::differs:
+      return "refused";
+    case State::foreign:
+      return "left";
+    case State::missing:
+      return "gone";
+    case State::unreadable:
+      break;
+  }
+  return "unreadable";
+}
+
+std::string reason_of(const Item& item) {
+  if (item.state == State::back) return "";
+  if (item.state == State::foreign) return "somebody else has changed it since";
+  return item.reason;
+}
+
+// Its own target decides; a coupled file that is not back is named.
+ChangeAnswer answer_of(const Change& change, const Item& own, const Undoing& undoing) {
+  ChangeAnswer answer{change.id, state_of(own), own.old, std::nullopt, own.seen, reason_of(own)};
+  for (const std::string& path : change.coupled) {
+    const Item* item = undoing.find(path);
+    if (item == nullptr || item->state == State::back) continue;
+    if (own.state == State::back) answer.state = state_of(*item);
+    answer.reason.append(answer.reason.empty() ? "" : "; ")
+        .append(path + " does not have its old value: " + reason_of(*item));
+  }
+  return answer;
+}
+
+bool undo_changes(const Machine& machine, Journal& journal, const Story& story,
+                  const UndoOptions& options, const Answers& answers) {
+  Undoing undoing(machine, journal, story, options.force);
+  undoing.run();
+  bool all = true;
+  const auto& changes = story.request.changes;
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+    const Item* own = undoing.find(target_of(*change));
+    if (own == nullptr) continue;
+    const ChangeAnswer answer = answer_of(*change, *own, undoing);
+    const bool back = answer.state == "reverted" || answer.state == "already";
+    all = all && back;
+    if (!back || change->id != options.quiet) answers.say(answer);
+  }
+  return all;
+}
+
+bool undo_keep(const Machine& machine, Journal& journal, const Story& story, const Keep& keep,
+               bool force, ChangeAnswer& answer) {
+  const OldKeep& old = story.old_keeps.at(keep.path);
+  const OldKeep now = read_drop_in(machine.root(), keep.path);
+  const bool ours = now.there && now.text == keep.text;
+  if (!same_drop_in(now, old) && !ours && !force && !story.in_hand.contains(keep.path)) {
+    answer.state = "left";
+    answer.seen = now.text;
+    answer.reason = now.there ? "somebody else has changed it since" : "somebody has removed it";
+    return false;
+  }
+  answer.state = same_drop_in(now, old) ? "already" : old.there ? "reverted" : "removed";
+  journal.note(line::undo(keep.path));
+  restore_drop_in(machine.root(), keep.path, old);
+  if (!same_drop_in(read_drop_in(machine.root(), keep.path), old)) {
+    throw Failure(keep.path + " was written, and something else stands there");
+  }
+  journal.note(line::undone(keep.path));
+  return true;
+}
+
+}  // namespace
+
+bool undo_keeps(const Machine& machine, Journal& journal, const Story& story, bool force,
+                const Answers& answers) {
+  bool all = true;
+  const auto& keeps = story.request.keeps;
+  for (auto keep = keeps.rbegin(); keep != keeps.rend(); ++keep) {
+    if (!story.kept.contains(keep->path) || !story.old_keeps.contains(keep->path)) continue;
+    ChangeAnswer answer{keep->path, "refused", {}, {}, {}, {}};
+    try {
+      all = undo_keep(machine, journal, story, *keep, force, answer) && all;
+    } catch (const Failure& failure) {
+      answer.state = "refused";
+      answer.reason = failure.what();
+      all = false;
+    }
+    answers.say(answer);
+  }
+  return all;
+}
+
+Phase undo_set(const Machine& machine, Journal& journal, const Story& story,
+               const UndoOptions& options, const Answers& answers) {
+  const bool keeps = undo_keeps(machine, journal, story, options.force, answers);
+  const bool changes = undo_changes(machine, journal, story, options, answers);
+  const Phase phase = keeps && changes ? Phase::reverted : Phase::partly;
+  journal.note(line::phase(phase));
+  return phase;
+}
+
+}  // namespace wireproof::tune

@@ -170,3 +170,18 @@ def test_a_page_that_cannot_be_written(copy: Path, tmp_path: Path) -> None:
     done = wireproof("report", copy, "--out", tmp_path / "no" / "folder.html")
     assert done.returncode == 4
     assert "cannot be written" in one_sentence(done)
+
+
+def test_the_settings_of_the_day_are_judged_again(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    measured = document(wireproof("check", "--budget", "20ms", "--out", out, "--json"))
+    assert (out / "settings.snapshot").is_file()
+    again = document(wireproof("report", out, "--json"))
+    assert again[0]["settings"]["hosts"] == measured[0]["settings"]["hosts"]
+    before = {
+        (one["id"], one["instance"]): one["status"] for one in measured[0]["settings"]["results"]
+    }
+    after = {(one["id"], one["instance"]): one["status"] for one in again[0]["settings"]["results"]}
+    assert after == before
+    (out / "settings.snapshot").unlink()
+    assert "settings.snapshot" in refused(out)

@@ -165,16 +165,23 @@ def _answers(
 
 
 def audit_target(
-    target: Target, reporter: Reporter, environment: Mapping[str, str], run: Run | None = None
+    target: Target,
+    reporter: Reporter,
+    environment: Mapping[str, str],
+    run: Run | None = None,
+    snapshot: Path | None = None,
 ) -> Audit:
     """The settings of the hosts of a check, for throughput. ``run``: of it, whose ranks read their
-    own limits. Raises ``CouldNotMeasure`` when no host answers.
+    own limits; ``snapshot``: where to keep what was read. Raises ``CouldNotMeasure`` when no host
+    answers.
     """
     known = catalogue()
     job = of_ranks(run) if run is not None else None
-    return _judged(
-        AuditSpecification(), known, _of_target(target, known, reporter, environment, job)
-    )
+    answers = _of_target(target, known, reporter, environment, job)
+    if snapshot is not None:
+        snapshot.unlink(missing_ok=True)
+        write_snapshot(snapshot, {one.host: one.frames for one in answers})
+    return _judged(AuditSpecification(), known, answers)
 
 
 def _of_target(

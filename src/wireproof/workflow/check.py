@@ -18,9 +18,9 @@ from wireproof.physics.links import link_from_name
 from wireproof.plan.pace import affordable, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
-from wireproof.workflow.audit import audit_target, settings_by_id
+from wireproof.workflow.audit import audit_target
 from wireproof.workflow.job_facts import REQUESTS
-from wireproof.workflow.joined import joined
+from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import Part, Result, kept
 from wireproof.workflow.result_folder import result_folder
@@ -32,6 +32,7 @@ from wireproof.workflow.session.screen import run_screen
 from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import CheckSpecification, Profile
+from wireproof.workflow.stored import SETTINGS
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.fabric import fabric_for
 from wireproof.workflow.target.job import imagined_target, job_target
@@ -76,7 +77,7 @@ def check(
             if specification.invocation is not None:
                 remember(folder, specification.invocation, session.seed, target.hosts)
             parts = _parts(specification, session, target, fabric, reporter)
-            parts = _with_settings(parts, specification, target, reporter, environment)
+            parts = _with_settings(parts, specification, target, reporter, environment, folder)
             return kept(
                 parts,
                 title="wireproof check",
@@ -258,6 +259,7 @@ def _with_settings(
     target: Target,
     reporter: Reporter,
     environment: Mapping[str, str],
+    folder: Path,
 ) -> list[Part]:
     """The first part tells of the hosts' settings, too, and each part which of them may be the
     cause of what is slow; what cannot be read costs no result.
@@ -266,14 +268,13 @@ def _with_settings(
     if not parts or not wanted or target.size > COMMANDS_UP_TO or parts[-1].ended("interrupted"):
         return parts
     try:
-        settings = audit_target(target, reporter, environment, parts[0].section.run)
+        run = parts[0].section.run
+        settings = audit_target(target, reporter, environment, run, folder / SETTINGS)
     except CouldNotMeasure as error:
         reporter.warn(str(error))
         return parts
-    known = settings_by_id()
-    joint = [part._replace(section=joined(part.section, settings, known)) for part in parts]
-    section = dataclasses.replace(joint[0].section, settings=settings)
-    return [joint[0]._replace(section=section), *joint[1:]]
+    sections = with_settings([part.section for part in parts], settings)
+    return [part._replace(section=one) for part, one in zip(parts, sections, strict=True)]
 
 
 def _alone(session: Session) -> list[tuple[Session, Target]]:

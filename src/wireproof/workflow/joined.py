@@ -5,16 +5,26 @@ the cause. The verdict stays the measurement's.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from wireproof.locate.causes.differing import WrongSettings
-from wireproof.locate.causes.settings import with_settings
+from wireproof.locate.causes.settings import with_settings as with_setting_causes
 from wireproof.model.setting import Audit, Setting
 from wireproof.report.section import Section
 from wireproof.verdict.located.findings import with_causes
 from wireproof.verdict.located.short import with_short_causes
+from wireproof.workflow.audit import settings_by_id
 
-__all__ = ["joined"]
+__all__ = ["joined", "with_settings"]
+
+
+def with_settings(sections: Sequence[Section], audit: Audit) -> list[Section]:
+    """The sections of one check; the first tells of the hosts' settings, and each which of them may
+    be the cause of what is slow.
+    """
+    known = settings_by_id()
+    found = [joined(section, audit, known) for section in sections]
+    return [dataclasses.replace(found[0], settings=audit), *found[1:]]
 
 
 def joined(section: Section, audit: Audit, settings: Mapping[str, Setting]) -> Section:
@@ -23,7 +33,7 @@ def joined(section: Section, audit: Audit, settings: Mapping[str, Setting]) -> S
         return section
     link = section.run.claim.link
     wrong = WrongSettings(audit, settings, section.run)
-    located = tuple(with_settings(one, wrong, link) for one in section.located)
+    located = tuple(with_setting_causes(one, wrong, link) for one in section.located)
     judgement = with_causes(section.judgement, located)
     judgement = with_short_causes(judgement, wrong, link)
     return dataclasses.replace(section, located=located, judgement=judgement)

@@ -12,7 +12,9 @@ from wireproof.model.finding import Verdict
 from wireproof.model.severity import worst
 from wireproof.model.stored import Conclusion, StoredResult
 from wireproof.report.section import Section
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.audit import AuditSpecification, audit
+from wireproof.workflow.joined import with_settings
+from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.result import Part, Result
 from wireproof.workflow.stored import conclusions, judged_again, stored_in
 from wireproof.workflow.target.fabric import read_fabric
@@ -78,6 +80,9 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
 def _again(folder: Path, fabric: Fabric | None) -> Rejudged:
     stored = stored_in(folder)
     sections = [judged_again(folder, part, fabric) for part in stored.parts]
+    if sections and stored.settings:
+        snapshot = AuditSpecification(source=folder / stored.settings)
+        sections = with_settings(sections, audit(snapshot, LoggingReporter(), {}))
     if not sections:
         raise BadInput(f"{folder} holds a result without parts: nothing was measured.")
     result = Result(parts=tuple(Part(section, ()) for section in sections), folder=folder)

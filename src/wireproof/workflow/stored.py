@@ -29,9 +29,11 @@ from wireproof.workflow.session.run import judged
 from wireproof.workflow.session.screen import CONFIRM_BASE, METRICS, located_section, screened
 from wireproof.workflow.session.session import Session
 
-__all__ = ["conclusions", "judged_again", "stored_in", "stored_result"]
+__all__ = ["SETTINGS", "conclusions", "judged_again", "stored_in", "stored_result"]
 
 _LAUNCH = re.compile(r"(run|pair|loopback|confirm)(-again|-\d+)?(\.\d+)?", re.ASCII)
+SETTINGS = "settings.snapshot"
+"""The file of what was read of the hosts' settings."""
 _ASK = "give the --out folder of a check or measurement"
 _OF_RUN = ("run", "confirm")
 """Stems of launches that are judged together: the screen and its suspects alone."""
@@ -40,7 +42,10 @@ _OF_RUN = ("run", "confirm")
 def stored_result(sections: Sequence[Section], title: str) -> StoredResult:
     """What has to be kept beside the records to judge and render ``sections`` again."""
     return StoredResult(
-        title=title, wireproof=__version__, parts=[_stored(section) for section in sections]
+        title=title,
+        wireproof=__version__,
+        parts=[_stored(section) for section in sections],
+        settings=SETTINGS if any(section.settings for section in sections) else "",
     )
 
 

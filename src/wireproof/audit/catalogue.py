@@ -28,6 +28,8 @@ ELSEWHERE = ("bios", "environment")
 environment. Whoever has them gives them as facts of these names. What stands below ``pci/`` is made
 of the list of PCI devices.
 """
+_WHOLE, _LOOK = 65536, 1
+"""Bytes of a file that is read, and of one that is only looked for: its text may hold secrets."""
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": set()}
 
@@ -162,8 +164,8 @@ def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
     """What to ask of a host first. A place of scope nic or rdma is asked for by a pattern; what
     commands say of an interface is asked for when its name is known.
     """
-    files = dict.fromkeys(HOST_FILES)
-    globs = dict.fromkeys(GLOBS)
+    files = dict.fromkeys(HOST_FILES, _WHOLE)
+    globs = dict.fromkeys(GLOBS, _WHOLE)
     commands: dict[tuple[str, ...], None] = {}
     for entry in catalogue.entries.values():
         for read in entry.setting.reads:
@@ -174,10 +176,12 @@ def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
                     commands[read.command] = None
             else:
                 path = re.sub(r"\{\w+\}", "*", read.file)
-                (globs if "*" in path else files)[path] = None
-        files.update(dict.fromkeys(_looked_for(entry)))
+                (globs if "*" in path else files)[path] = _WHOLE
+    for entry in catalogue.entries.values():
+        for path in _looked_for(entry):
+            files.setdefault(path, _LOOK)
     return (
-        *(FactRequest(kind="file", path=path) for path in files),
+        *(FactRequest(kind="file", path=path, limit_bytes=size) for path, size in files.items()),
         *(FactRequest(kind="glob", path=path, limit_bytes=16384) for path in globs),
         *(FactRequest(kind="command", argv=argv, limit_bytes=1 << 18) for argv in commands),
     )

@@ -7,16 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import msgspec
+
 from wireproof.instrument.plan_text import write_requests
 from wireproof.instrument.talk import clean_text
 from wireproof.model.frames import BadFrame, decode_frame
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
+from wireproof.model.secrets import masked
 
-__all__ = ["Collected", "collect"]
+__all__ = ["Collected", "collect", "without_secrets"]
 
 FANOUT = 32
 PATIENCE_S = 30.0
+_OWN_LISTS = ("interfaces", "pci")
 LARGEST = 32 << 20
 """Bytes of one host's answer."""
 
@@ -67,6 +71,16 @@ def _one(host: str, argv: Sequence[str], spec: bytes) -> Collected:
     return Collected(host, frames, f"its facts ended with status {done.returncode}{last}")
 
 
+def without_secrets(frame: FactFrame) -> FactFrame:
+    """The frame with secrets masked; the engine's own lists hold none."""
+    if frame.path in _OWN_LISTS:
+        return frame
+    text, reason = masked(frame.text), masked(frame.reason)
+    if (text, reason) == (frame.text, frame.reason):
+        return frame
+    return msgspec.structs.replace(frame, text=text, reason=reason)
+
+
 def _frames(output: bytes) -> tuple[FactFrame, ...]:
     """The whole lines that are facts; a torn or foreign line is left out."""
     found = []
@@ -76,5 +90,5 @@ def _frames(output: bytes) -> tuple[FactFrame, ...]:
         except BadFrame:
             continue
         if isinstance(frame, FactFrame):
-            found.append(frame)
+            found.append(without_secrets(frame))
     return tuple(found)

@@ -19,6 +19,7 @@ from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Reque
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import TransportKind
 from wireproof.model.run import Provenance
+from wireproof.model.secrets import masked
 
 __all__ = ["build_command", "check_prefix", "engine_for", "prepare", "provenance", "request_for"]
 
@@ -147,7 +148,8 @@ def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance
     kept = inherited(command, os.environ)
     if kept:
         notes.append(
-            "inherited: " + ", ".join(f"{name}={value}" for name, value in sorted(kept.items()))
+            "inherited: "
+            + ", ".join(masked(f"{name}={value}") for name, value in sorted(kept.items()))
         )
     return Provenance(
         wireproof=__version__,

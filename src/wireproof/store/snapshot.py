@@ -17,11 +17,13 @@ import msgspec
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
+from wireproof.model.secrets import masked
 
 __all__ = ["is_snapshot", "read_snapshot", "write_snapshot"]
 
 _VERSION = 2
 """2 added the exit status of commands and whether a text was cut; 1 is read."""
+_OWN_LISTS = ("interfaces", "pci")
 _MAGIC = b"\x1f\x8b"
 _LARGEST = 1 << 30
 """Bytes that a snapshot may unpack to."""
@@ -128,6 +130,7 @@ def read_snapshot(path: Path) -> dict[str, list[FactFrame]]:
     try:
         _check_version(data, path)
         found = msgspec.msgpack.decode(data, type=_Snapshot)
+        found = msgspec.structs.replace(found, texts=_clean(found))
         frames: dict[_Fact, FactFrame] = {}  # like hosts share theirs
         for facts in found.hosts.values():
             for one in facts:
@@ -136,6 +139,13 @@ def read_snapshot(path: Path) -> dict[str, list[FactFrame]]:
         return {host: [frames[one] for one in facts] for host, facts in found.hosts.items()}
     except (msgspec.DecodeError, IndexError, RecursionError) as error:
         raise BadInput(f"{path} is no snapshot of wireproof: {error}.") from error
+
+
+def _clean(found: _Snapshot) -> list[str]:
+    """The texts with secrets masked, for a snapshot of before; not those that the engine wrote."""
+    own = {number for number, place in enumerate(found.places) if place.path in _OWN_LISTS}
+    kept = {one.text for facts in found.hosts.values() for one in facts if one.place in own}
+    return [text if number in kept else masked(text) for number, text in enumerate(found.texts)]
 
 
 class _Head(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from wireproof.files.hostile import open_regular
+from wireproof.instrument.facts import without_secrets
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
@@ -18,6 +19,12 @@ __all__ = ["command_facts", "opened"]
 _LARGEST_ARCHIVE = 4 << 30
 _MOST_MEMBERS = 1_000_000
 _WANTED = ("etc", "proc", "sys", "sos_commands", "uname", "lspci", "environment")
+_SECRETS = frozenset(
+    (
+        *("environ", "shadow", "shadow-", "gshadow", "gshadow-", "munge", "ssh", "pki", "ssl"),
+        *("krb5.keytab", "private", "secrets", "slurmdbd.conf", ".ssh", ".netrc", ".aws"),
+    )
+)
 _LARGEST_TEXT = 4 << 20
 _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 
@@ -70,7 +77,9 @@ def _unpack(source: Path, folder: Path) -> None:
 
 
 def _is_wanted(name: str) -> bool:
-    return any(part in _WANTED for part in Path(name).parts[:2])
+    """Of the parts that are read, but for what holds secrets: that is not even unpacked."""
+    parts = Path(name).parts
+    return any(part in _WANTED for part in parts[:2]) and not _SECRETS.intersection(parts)
 
 
 def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame]:
@@ -83,16 +92,15 @@ def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame
         name = "_".join(word.replace("/", ".") for word in request.argv)
         file = kept.get(name)
         text = _text(file) if file is not None else None
-        found.append(
-            FactFrame(
-                rank=0,
-                kind="command",
-                argv=list(request.argv),
-                status="missing" if text is None else "ok",
-                text=text or "",
-                reason="" if text is not None else "is not in the archive",
-            )
+        frame = FactFrame(
+            rank=0,
+            kind="command",
+            argv=list(request.argv),
+            status="missing" if text is None else "ok",
+            text=text or "",
+            reason="" if text is not None else "is not in the archive",
         )
+        found.append(without_secrets(frame))
     return found
 
 

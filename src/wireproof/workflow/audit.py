@@ -27,6 +27,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.model.run import Run
+from wireproof.model.secrets import masked
 from wireproof.model.setting import Audit, AuditResult, Profile, Setting
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
@@ -218,7 +219,8 @@ def _job(environment: Mapping[str, str]) -> FactFrame:
     """The variables that choose and tune what carries messages; others may be secrets."""
     chosen = {name: text for name, text in environment.items() if name.startswith(_VARIABLES)}
     lines = [f"{name}={' '.join(text.split())[:1000]}" for name, text in sorted(chosen.items())]
-    return FactFrame(rank=0, kind="file", status="ok", path="environment", text="\n".join(lines))
+    text = masked("\n".join(lines))
+    return FactFrame(rank=0, kind="file", status="ok", path="environment", text=text)
 
 
 def _with_interfaces(

@@ -1,0 +1,46 @@
+"""Secrets in texts of hosts: found by their form and masked before anything is kept. Pure."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["MASK", "masked"]
+
+MASK = "***"
+_NAMES = (
+    r"passw(?:or)?d|passphrase|pass|pwd|token|secret|api[_-]?key|access[_-]?key|private[_-]?key"
+    r"|credentials?|cookie"
+)
+_VALUE = r"\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&]+"
+_START = r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z])))"
+_ASSIGNED = re.compile(
+    rf"(?i)({_START}(?:{_NAMES})(?![^\W_])[\w.-]{{0,64}}[\"']?"
+    rf"[ \t]{{0,8}}[=:][ \t]{{0,8}})({_VALUE})"
+)
+"""``password=``, ``DB_TOKEN: ``, ``"secret": ``, ``StoragePass=``: the name is a word of its own.
+All is bounded, so that no text takes long.
+"""
+_OPTION = re.compile(rf"(?i)((?<![\w-])--?(?:[\w-]{{0,64}}-)?(?:{_NAMES})[ \t]{{1,8}})({_VALUE})")
+_LOGIN = re.compile(
+    r"((?:://|[=:\s]|^)[^\s:@/=,\"']{1,64}:)[^\s@/]{1,256}(?=@[\w\[])", re.MULTILINE
+)
+"""``user:password@host``, with or without a scheme."""
+_KEY = re.compile(
+    r"(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL
+)
+_KNOWN = re.compile(
+    r"\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}|glpat-[\w-]{15,}"
+    r"|xox[abprs]-[\w-]{10,}|eyJ[\w-]{8,512}\.[\w-]{8,512}\.[\w-]{4,512})"
+)
+"""Tokens that their makers begin with letters of their own."""
+
+
+def masked(text: str) -> str:
+    """``text`` with ``***`` for what looks like a password, a token or a key. What cannot be told
+    by its form is not found: no place that holds secrets is to be read at all.
+    """
+    text = _KEY.sub(rf"\1 {MASK} \2", text)
+    text = _LOGIN.sub(rf"\1{MASK}", text)
+    text = _ASSIGNED.sub(rf"\1{MASK}", text)
+    text = _OPTION.sub(rf"\1{MASK}", text)
+    return _KNOWN.sub(MASK, text)

@@ -118,7 +118,7 @@ GOOD: list[tuple[Kind, str]] = [
         "keyfile",
         "[ethernet]\nmtu=9000\n[ipv4]\nmethod=auto\n[ipv6]\naddress1=fd00::21/64\nmethod=manual",
     ),
-    ("irqbalance", "# irqbalance\n#IRQBALANCE_ARGS=\n\nIRQBALANCE_ARGS=--hintpolicy=exact\n"),
+    ("irqbalance", "# irqbalance\n#IRQBALANCE_ARGS=\n\nIRQBALANCE_ARGS=--numa\n"),
     (
         "irqbalance",
         (
@@ -176,6 +176,12 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
         "address1=10.0.0.1/24",
     ),
     ("keyfile", "[ipv4]\nmethod=manual\naddress1=10.0.0.1/33", "interface-address", None),
+    (
+        "irqbalance",
+        "IRQBALANCE_ARGS=--hintpolicy=exact",
+        "irqbalance-hintpolicy",
+        None,
+    ),
     (
         "irqbalance",
         "IRQBALANCE_ARGS=-hintpolicy=exact",
@@ -296,7 +302,7 @@ def test_a_wrong_line_is_found(kind: Kind, text: str, code: str, fixed: str | No
     assert code in codes(kind, text)
     assert fixes(kind, text, code)[0] == fixed
     if fixed is not None and "\n" not in text and code != "file-typography":
-        assert codes(kind, fixed) == []
+        assert set(codes(kind, fixed)) <= {"irqbalance-hintpolicy"}, "right on RHEL 7 alone"
 
 
 @pytest.mark.parametrize(

@@ -17,26 +17,22 @@ OPTIONS: list[click.Parameter] = [
 
 @click.command("explain", params=OPTIONS)
 def command(code: str | None, as_json: bool) -> int:
-    """Say what a finding's CODE means, how it is found and what to do next; without CODE, list them
-    all.
+    """Say what CODE means, how it is found and what to do next: a finding, a cause, a rule of lint,
+    a setting; without CODE, list all findings.
 
-    The codes of 'wireproof lint' and the settings of 'wireproof audit' are known too; 'wireproof
-    lint --rules' and 'wireproof audit --list' list them.
+    'wireproof lint --rules' and 'wireproof audit --list' list the others.
     """
     from wireproof.report.text.explanation import explanation_text
     from wireproof.report.text.titles import title_lines
     from wireproof.verdict.catalogue import CATALOGUE
-    from wireproof.workflow.explain import explain, setting_lines
+    from wireproof.workflow.explain import explain
 
-    if code is not None and not as_json and (lines := setting_lines(code)):
-        click.echo("\n".join(lines))
-        return 0
-    found = explain(code) if code else None
+    found = explain(code) if code else []
     if as_json:
-        print_json([found.entry] if found else list(CATALOGUE.values()))
-    elif found is None:
+        print_json([one.entry for one in found] or list(CATALOGUE.values()))
+    elif found:
+        click.echo("\n".join(explanation_text(one.title, one.paragraphs) for one in found))
+    else:
         titles = {name: listed.title for name, listed in CATALOGUE.items()}
         click.echo("\n".join(title_lines(titles)))
-    else:
-        click.echo(explanation_text(found.title, found.paragraphs))
     return 0

@@ -44,6 +44,9 @@ them out), 2 when a file could not be read; the other files are still judged. A 
 `wireproof: allow CODE` in a comment, at its end or on the line before it, is left alone. `--fix`
 writes only what is marked *safe*, after showing the difference; `--diff` shows it and writes
 nothing.
+
+A finding about a setting names its entry in the [catalogue of settings](settings.md), with what it
+should be: advice that has aged is right on some machines only.
 """
 
 
@@ -55,9 +58,14 @@ def page() -> str:
         parts.append(
             f"### `{rule.code}`\n\n{rule.sentence} ({rule.severity}{safe}; "
             f"{', '.join(rule.kinds)})\n\n"
-            f"*Why:* {rule.why}\n\n*Right:* {_code(rule.right)}\n\n*Source:* {rule.source}\n"
+            f"*Why:* {rule.why}\n\n*Right:* {_code(rule.right)}\n\n"
+            f"{_setting(rule)}*Source:* {rule.source}\n"
         )
     return "\n".join(parts)
+
+
+def _setting(rule: Rule) -> str:
+    return f"*Setting:* [`{rule.setting}`](settings.md)\n\n" if rule.setting else ""
 
 
 def _code(text: str) -> str:

@@ -30,7 +30,8 @@ Kind = Literal[
 class Rule:
     """``sentence`` says what is wrong, ``why`` what happens then, ``right`` the right form,
     ``source`` where it is written. ``safe``: the corrected line may be written by ``--fix``.
-    ``severity`` ``warning``: it may be meant.
+    ``severity`` ``warning``: it may be meant. ``setting``: the entry of the catalogue of settings
+    that the rule is about, where it is about one.
     """
 
     code: str
@@ -41,6 +42,7 @@ class Rule:
     kinds: tuple[Kind, ...] = ("script",)
     severity: Literal["error", "warning"] = "error"
     safe: bool = False
+    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
     """``line`` and ``column`` count from 1 (columns in characters). ``fix`` is the corrected line,
     "" when a person must decide; several lines are joined by newlines; it replaces the lines
     ``line`` to ``last``. ``safe``: ``--fix`` may write it. ``right``: the rule's right form.
+    ``setting``: the entry of the catalogue of settings that it is about, "" for none, what that
+    ``wanted`` is, and until which release the setting counts.
     """
 
     code: str
@@ -27,6 +29,9 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
     safe: bool = False
     last: int = 0
     right: str = ""
+    setting: str = ""
+    wanted: str = ""
+    setting_until: str = ""
 
 
 class LintReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ import socket
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -78,6 +79,7 @@ class AuditSpecification:
     only: tuple[str, ...] = ()
 
 
+@cache
 def catalogue() -> Catalogue:
     """The settings that come with wireproof."""
     folder = files("wireproof.audit").joinpath("settings")

@@ -17,9 +17,11 @@ from wireproof.lint.check import lint_text
 from wireproof.lint.fix import repaired
 from wireproof.lint.kinds import KINDS
 from wireproof.lint.rule import Kind
+from wireproof.lint.settings import with_settings
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.lint import LintFinding, LintReport
 from wireproof.report.names import clean
+from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.bug import sentence
 
 __all__ = ["Filter", "LintedFile", "Mended", "lint", "lint_file", "mend", "write_mended"]
@@ -47,12 +49,13 @@ class Filter:
         return cls(kind=kind, errors_only=severity == "error")
 
     def findings(self, text: str, name: str) -> list[LintFinding]:
-        """What is wrong in ``text`` and matters."""
-        return [
+        """What is wrong in ``text`` and matters, each with the setting that it is about."""
+        found = [
             finding
             for finding in lint_text(text, name, self.kind)
             if finding.severity == "error" or not self.errors_only
         ]
+        return with_settings(found, text, settings_by_id()) if found else []
 
 
 @dataclass(frozen=True, kw_only=True)

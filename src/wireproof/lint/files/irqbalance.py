@@ -88,6 +88,8 @@ def argument(line: Line, option: re.Match[str]) -> Iterator[Broken]:
         yield at("irqbalance-option", line, option.start(), dashes + name, fixed)
     if meant == "hintpolicy" and value not in POLICIES and "$" not in line.text:
         yield from policy(line, option, value)
+    elif meant == "hintpolicy":
+        yield at("irqbalance-hintpolicy", line, option.start())
 
 
 def known_option(name: str) -> str | None:

@@ -35,6 +35,7 @@ RULES: tuple[Rule, ...] = (
         "echo connected > /sys/class/net/ib0/mode before 65520; 9000 on Ethernet",
         "Linux Documentation/infiniband/ipoib; ip-link(8)",
         _COMMANDS,
+        setting="mtu",
     ),
     Rule(
         "ethtool-value",
@@ -88,6 +89,7 @@ RULES: tuple[Rule, ...] = (
         "cpupower(1), cpupower-frequency-set(1)",
         _COMMANDS,
         safe=True,
+        setting="clock-range",
     ),
     Rule(
         "cpupower-governor",
@@ -97,6 +99,7 @@ RULES: tuple[Rule, ...] = (
         "Linux Documentation/admin-guide/pm/cpufreq",
         _COMMANDS,
         safe=True,
+        setting="cpu-governor",
     ),
     Rule(
         "cpupower-order",
@@ -106,6 +109,7 @@ RULES: tuple[Rule, ...] = (
         "cpupower -c all frequency-set -g performance",
         "cpupower(1)",
         _COMMANDS,
+        setting="cpu-governor",
     ),
     Rule(
         "cpupower-frequency",
@@ -114,6 +118,7 @@ RULES: tuple[Rule, ...] = (
         "--min not above --max",
         "cpupower-frequency-set(1)",
         _COMMANDS,
+        setting="clock-range",
     ),
     Rule(
         "tuned-profile",
@@ -122,6 +127,7 @@ RULES: tuple[Rule, ...] = (
         "tuned-adm profile latency-performance",
         "tuned-adm(8), tuned-profiles(7)",
         _COMMANDS,
+        setting="tuned-profile",
     ),
     Rule(
         "sysctl-command",
@@ -161,6 +167,7 @@ RULES: tuple[Rule, ...] = (
         "networks, chapter 6",
         _COMMANDS,
         severity="warning",
+        setting="ipoib-mode",
     ),
     Rule(
         "echo-value",
@@ -233,6 +240,7 @@ RULES: tuple[Rule, ...] = (
         "ulimit -l unlimited",
         "bash(1), ulimit; Open MPI FAQ (locked memory)",
         _COMMANDS,
+        setting="limit-memlock",
     ),
     Rule(
         "ulimit-sudo",
@@ -251,6 +259,7 @@ RULES: tuple[Rule, ...] = (
         "PortState: Active, LinkSpeed Act: 25Gb, LinkWidth Act: 4, LinkWidthDnGrd ActTx: 4 Rx: 4",
         "opainfo(1), ibstat(8)",
         _COMMANDS,
+        setting="port-state",
     ),
     Rule(
         "qcu-reboot",
@@ -288,6 +297,7 @@ RULES: tuple[Rule, ...] = (
         "IEEE 802.1Qbb",
         _COMMANDS,
         severity="warning",
+        setting="pfc-enabled",
     ),
     Rule(
         "pfc-eight-values",
@@ -296,5 +306,6 @@ RULES: tuple[Rule, ...] = (
         "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0",
         "mlnx_qos(8)",
         _COMMANDS,
+        setting="pfc-enabled",
     ),
 )

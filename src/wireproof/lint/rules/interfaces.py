@@ -23,6 +23,7 @@ RULES: tuple[Rule, ...] = (
         "CONNECTED_MODE=yes with MTU=65520, or no connected mode with MTU=2044, 4092 or 10236",
         _IPOIB,
         _BOTH,
+        setting="ipoib-mtu",
     ),
     Rule(
         "interface-mtu-ethernet",
@@ -32,6 +33,7 @@ RULES: tuple[Rule, ...] = (
         "MTU=9000, on the hosts and with room for headers on the switches",
         "ethtool/ip link maxmtu of ice (9702), i40e (9702), mlx5 (9978), bnxt_en (9500)",
         _BOTH,
+        setting="mtu",
     ),
     Rule(
         "interface-address",

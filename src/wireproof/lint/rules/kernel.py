@@ -50,6 +50,7 @@ RULES: tuple[Rule, ...] = (
         "options hfi1 krcvqs=3,3,3,3,3,3,3,3 for num_vls=8",
         _HFI1,
         _MODPROBE_KINDS,
+        setting="hfi1-krcvqs",
     ),
     Rule(
         "modprobe-parameter-spaces",
@@ -84,6 +85,7 @@ RULES: tuple[Rule, ...] = (
         "options hfi1 without loopback",
         _HFI1,
         _MODPROBE_KINDS,
+        setting="hfi1-loopback",
     ),
     Rule(
         "sysctl-unknown-name",
@@ -128,6 +130,7 @@ RULES: tuple[Rule, ...] = (
         "tcp(7), socket(7) SO_RCVBUF",
         _SYSCTL_KINDS,
         severity="warning",
+        setting="rmem-max",
     ),
     Rule(
         "sysctl-removed",
@@ -194,6 +197,7 @@ RULES: tuple[Rule, ...] = (
         "Linux Documentation/admin-guide/pm/intel_pstate; FastFabric hostverify",
         _COMMAND_LINE_KINDS,
         severity="warning",
+        setting="scaling-driver",
     ),
     Rule(
         "kernel-idle",
@@ -204,6 +208,7 @@ RULES: tuple[Rule, ...] = (
         _COMMAND_LINE_KERNEL,
         _COMMAND_LINE_KINDS,
         severity="warning",
+        setting="idle-states",
     ),
     Rule(
         "kernel-iommu",
@@ -213,6 +218,7 @@ RULES: tuple[Rule, ...] = (
         "intel_iommu=on iommu=pt, or amd_iommu is on by itself and iommu=pt",
         _COMMAND_LINE_KERNEL,
         _COMMAND_LINE_KINDS,
+        setting="iommu-mode",
     ),
     Rule(
         "kernel-hugepages-order",
@@ -221,6 +227,7 @@ RULES: tuple[Rule, ...] = (
         "default_hugepagesz=1G hugepagesz=1G hugepages=16",
         "Linux Documentation/admin-guide/mm/hugetlbpage",
         _COMMAND_LINE_KINDS,
+        setting="reserved-huge-pages",
     ),
     Rule(
         "kernel-unknown-parameter",
@@ -229,6 +236,7 @@ RULES: tuple[Rule, ...] = (
         "a name from the kernel's list of parameters",
         _COMMAND_LINE_KERNEL,
         _COMMAND_LINE_KINDS,
+        setting="kernel-arguments",
     ),
     Rule(
         "kernel-parameter-twice",
@@ -237,5 +245,6 @@ RULES: tuple[Rule, ...] = (
         "each of these parameters once",
         _COMMAND_LINE_KERNEL,
         _COMMAND_LINE_KINDS,
+        setting="kernel-arguments",
     ),
 )

@@ -60,6 +60,7 @@ RULES: tuple[Rule, ...] = (
         "--mca btl self,tcp",
         "https://www.open-mpi.org/faq/?category=tcp#tcp-btl",
         severity="warning",
+        setting="env-ompi-mca-btl",
     ),
     Rule(
         "component-removed",
@@ -138,6 +139,7 @@ RULES: tuple[Rule, ...] = (
         "The choice is refused or ignored, and the fabric is another than the script says.",
         "I_MPI_FABRICS=ofi FI_PROVIDER=psm2",
         _IMPI + ", I_MPI_FABRICS",
+        setting="env-i-mpi-fabrics",
     ),
     Rule(
         "fabric-is-provider",
@@ -145,6 +147,7 @@ RULES: tuple[Rule, ...] = (
         "I_MPI_FABRICS takes shm, ofi or shm:ofi; which hardware ofi uses is said by FI_PROVIDER.",
         "I_MPI_FABRICS=ofi FI_PROVIDER=psm3",
         _IMPI + ", I_MPI_FABRICS and FI_PROVIDER",
+        setting="env-i-mpi-fabrics",
     ),
     Rule(
         "flow-credits-form",
@@ -154,6 +157,7 @@ RULES: tuple[Rule, ...] = (
         "PSM3_FLOW_CREDITS=16:16:0 (PSM3 3.7 and later)",
         "libfabric prov/psm3, PSM3_FLOW_CREDITS",
         severity="warning",
+        setting="env-psm3-flow-credits",
     ),
     Rule(
         "rdma-default-claimed",
@@ -163,6 +167,7 @@ RULES: tuple[Rule, ...] = (
         "PSM3_RDMA=0 set, and PSM3_IDENTIFY=1 to prove it",
         "libfabric prov/psm3 3.7.0.0, verbs_ep.c",
         severity="warning",
+        setting="env-psm3-rdma",
     ),
     Rule(
         "ppn-under-slurm",
@@ -205,6 +210,7 @@ RULES: tuple[Rule, ...] = (
         "--mca pml ob1 --mca btl self,tcp",
         "https://docs.open-mpi.org/en/v5.0.x/mca.html; ompi_info --param pml all",
         severity="warning",
+        setting="env-ompi-mca-pml",
     ),
     Rule(
         "shared-memory-only",

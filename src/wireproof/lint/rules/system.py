@@ -43,6 +43,7 @@ RULES: tuple[Rule, ...] = (
         "* soft memlock unlimited and * hard memlock unlimited",
         "Open MPI FAQ (locked memory), libfabric psm3",
         _LIMITS_KINDS,
+        setting="limit-memlock",
     ),
     Rule(
         "limits-memlock-half",
@@ -52,6 +53,7 @@ RULES: tuple[Rule, ...] = (
         "* - memlock unlimited, or a soft and a hard line",
         _LIMITS_MAN,
         _LIMITS_KINDS,
+        setting="limit-memlock",
     ),
     Rule(
         "irqbalance-option",
@@ -61,6 +63,7 @@ RULES: tuple[Rule, ...] = (
         _IRQBALANCE_MAN,
         _IRQBALANCE_KINDS,
         safe=True,
+        setting="irqbalance",
     ),
     Rule(
         "irqbalance-policy",
@@ -69,6 +72,7 @@ RULES: tuple[Rule, ...] = (
         "IRQBALANCE_ARGS=--hintpolicy=exact",
         _IRQBALANCE_MAN,
         _IRQBALANCE_KINDS,
+        setting="irqbalance",
     ),
     Rule(
         "irqbalance-commented",
@@ -78,6 +82,18 @@ RULES: tuple[Rule, ...] = (
         _IRQBALANCE_MAN,
         ("irqbalance",),
         severity="warning",
+        setting="irqbalance",
+    ),
+    Rule(
+        "irqbalance-hintpolicy",
+        "--hintpolicy is an option of irqbalance before 1.2 only.",
+        "Newer ones stop at an option that they do not know, and no interrupt is spread: the "
+        "drivers place theirs themselves.",
+        "--hintpolicy=exact with hfi1 on RHEL 7, and no such option on newer systems",
+        "irqbalance 1.2.0: irqbalance(1) no longer has the option",
+        _IRQBALANCE_KINDS,
+        severity="warning",
+        setting="irqbalance",
     ),
     Rule(
         "irqbalance-name",
@@ -87,6 +103,7 @@ RULES: tuple[Rule, ...] = (
         "irqbalance(1), irqbalance.service",
         _IRQBALANCE_KINDS,
         safe=True,
+        setting="irqbalance",
     ),
     Rule(
         "fstab-columns",

@@ -10,7 +10,15 @@ from wireproof.model.setting import Audit, AuditResult, Effect, Read, Setting, S
 from wireproof.report.names import fold
 from wireproof.report.text.look import Look
 
-__all__ = ["audit_lines", "effect_text", "explained", "folded_fails", "who", "worst_lines"]
+__all__ = [
+    "audit_lines",
+    "effect_text",
+    "explained",
+    "folded_fails",
+    "setting_rows",
+    "who",
+    "worst_lines",
+]
 
 _ORDER: tuple[Status, ...] = ("fail", "unknown", "waived", "pass", "not-applicable")
 _WORDS: dict[Status, str] = {
@@ -135,7 +143,13 @@ def _place(read: Read) -> str:
 
 
 def explained(one: Setting) -> list[str]:
-    """All that the catalogue knows of a setting."""
+    """All that the catalogue knows of a setting, as lines."""
+    lines = (f"  {name}{': ' if name else ''}{text}" for name, text in setting_rows(one))
+    return [f"{one.id}: {one.title}", *lines]
+
+
+def setting_rows(one: Setting) -> list[tuple[str, str]]:
+    """What the catalogue knows of a setting, as (heading, text); the first has no heading."""
     places = [_place(read) for read in one.reads]
     named = one.wanted or one.good
     wanted = [text if profile == "any" else f"{profile}: {text}" for profile, text in named.items()]
@@ -153,5 +167,4 @@ def explained(one: Setting) -> list[str]:
         "until": one.until,
         "source": one.source,
     }
-    lines = [f"{one.id}: {one.title}"]
-    return lines + [f"  {name}{': ' if name else ''}{text}" for name, text in said.items() if text]
+    return [(name, text) for name, text in said.items() if text]

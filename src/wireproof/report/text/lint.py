@@ -18,7 +18,17 @@ def finding_lines(finding: LintFinding) -> list[str]:
         f"{place}: {finding.severity}: {clean(finding.message)} [{finding.code}]",
         f"    why:   {clean(finding.why)}",
         *(f"    right: {clean(line.strip())}" for line in right),
+        *_setting_lines(finding),
     ]
+
+
+def _setting_lines(finding: LintFinding) -> list[str]:
+    """What the catalogue of settings says: advice that has aged is right on some machines only."""
+    if not finding.setting:
+        return []
+    until = f" (until {finding.setting_until})" if finding.setting_until else ""
+    said = f"{finding.setting}{until}" + (f": {finding.wanted}" if finding.wanted else "")
+    return [f"    setting: {clean(said, 400)} (wireproof explain {finding.setting})"]
 
 
 def count_text(findings: Sequence[LintFinding], files: int) -> str:

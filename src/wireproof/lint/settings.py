@@ -1,0 +1,87 @@
+"""Which entry of the catalogue of settings a finding is about: its rule's, else the one whose name
+stands in the line. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from wireproof.lint.catalogue import RULES
+from wireproof.model.lint import LintFinding
+from wireproof.model.setting import Setting
+
+__all__ = ["names_in_recipes", "with_settings"]
+
+_SYSCTL = "/proc/sys/"
+_PARAMETER = re.compile(r"/sys/module/(\w+)/parameters/(\w+)")
+_WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
+_LONGEST = 8192
+
+
+def names_in_recipes(settings: Iterable[Setting]) -> dict[str, str]:
+    """How recipes call each setting, to its identifier: ``net.core.rmem_max``, ``hfi1 krcvqs``,
+    ``PSM3_RDMA``.
+    """
+    found: dict[str, str] = {}
+    for setting in settings:
+        for read in setting.reads:
+            if parameter := _PARAMETER.fullmatch(read.file):
+                found.setdefault(f"{parameter[1]} {parameter[2]}", setting.id)
+            elif read.file.startswith(_SYSCTL) and "*" not in read.file:
+                found.setdefault(read.file.removeprefix(_SYSCTL).replace("/", "."), setting.id)
+            elif read.file == "environment" and read.key:
+                found.setdefault(read.key, setting.id)
+    return found
+
+
+def with_settings(
+    findings: Sequence[LintFinding], text: str, settings: Mapping[str, Setting]
+) -> list[LintFinding]:
+    """``findings`` in ``text``, each with the entry that it is about, where it is about one."""
+    names = names_in_recipes(settings.values())
+    lines = text.split("\n")
+    return [_with_setting(one, lines, names, settings) for one in findings]
+
+
+def _with_setting(
+    finding: LintFinding,
+    lines: Sequence[str],
+    names: Mapping[str, str],
+    settings: Mapping[str, Setting],
+) -> LintFinding:
+    line = lines[finding.line - 1][:_LONGEST] if 0 < finding.line <= len(lines) else ""
+    found = RULES[finding.code].setting or _named(finding, line, names)
+    entry = settings.get(found)
+    if entry is None:
+        return finding
+    wanted = "; ".join(_wishes(entry)) if entry.effect.on != "none" else ""
+    return msgspec.structs.replace(
+        finding, setting=entry.id, wanted=wanted, setting_until=entry.until
+    )
+
+
+def _named(finding: LintFinding, line: str, names: Mapping[str, str]) -> str:
+    """The first setting that the message names, or the line of a sysctl; a parameter only where its
+    module is named, or in what modinfo lists.
+    """
+    words = _WORD.findall(finding.message)
+    around = _WORD.findall(line)
+    if finding.code.startswith("sysctl-"):
+        words += around
+    known = {name.partition(" ")[0] for name in names if " " in name}
+    modules = known & {*words, *around} or (known if "parm" in around else set())
+    for word in words:
+        spelled = word.replace("/", ".").removeprefix(".proc.sys.")
+        for name in (spelled, *(f"{module} {word}" for module in sorted(modules))):
+            if name in names:
+                return names[name]
+    return ""
+
+
+def _wishes(entry: Setting) -> list[str]:
+    """What it should be, by profile."""
+    wanted = entry.wanted or entry.good
+    return [text if name == "any" else f"{name}: {text}" for name, text in wanted.items()]

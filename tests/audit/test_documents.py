@@ -1,0 +1,117 @@
+"""What the tuning documents ask for, on their machine and on today's: audit gives each its advice,
+and lint of the documents' line points at the entry.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.audit.test_machines import audited
+from tests.audit.trees import MACHINES, lay_out
+
+from wireproof.lint.rule import Kind
+from wireproof.model.setting import Profile, Status
+from wireproof.workflow.lint import lint
+
+pytestmark = pytest.mark.engine
+
+HASWELL, ICELAKE, EPYC = "haswell-hfi1", "icelake-e810", "epyc-connectx"
+CN5000, GPUS = "sapphire-cn5000", "eight-gpus"
+TODAY = (ICELAKE, EPYC, CN5000, GPUS)
+DRIVER = "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"
+GOVERNOR = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor"
+IRQBALANCE = "etc/sysconfig/irqbalance"
+EXACT = "IRQBALANCE_ARGS=--hintpolicy=exact"
+PARAMETERS = "sys/module/hfi1/parameters"
+
+
+def statuses(
+    setting: str, machine: str, folder: Path, changes: dict[str, str], profile: Profile
+) -> set[Status]:
+    root = lay_out(folder / machine, machine, changes)
+    return {one.status for one in audited(root, profile, setting)}
+
+
+@pytest.mark.parametrize(
+    ("setting", "profile", "changes", "machine", "status"),
+    [
+        ("irqbalance", "throughput", {IRQBALANCE: EXACT}, HASWELL, "pass"),
+        ("irqbalance", "throughput", {IRQBALANCE: "IRQBALANCE_ARGS="}, HASWELL, "fail"),
+        *[("irqbalance", "throughput", {IRQBALANCE: EXACT}, one, "fail") for one in TODAY],
+        *[
+            ("irqbalance", "throughput", {IRQBALANCE: "IRQBALANCE_ARGS="}, one, "pass")
+            for one in TODAY
+        ],
+        ("scaling-driver", "repeatability", {DRIVER: "acpi-cpufreq"}, HASWELL, "pass"),
+        ("scaling-driver", "repeatability", {DRIVER: "intel_pstate"}, HASWELL, "fail"),
+        *[
+            ("scaling-driver", "repeatability", {DRIVER: "intel_pstate"}, one, "pass")
+            for one in TODAY
+        ],
+        ("ipoib-mode", "throughput", {"sys/class/net/ib0/mode": "connected"}, HASWELL, "pass"),
+        ("ipoib-mode", "throughput", {"sys/class/net/ib0/mode": "datagram"}, HASWELL, "fail"),
+        ("ipoib-mode", "throughput", {"sys/class/net/ib0/mode": "datagram"}, EPYC, "pass"),
+        ("acpi-pad", "throughput", {"sys/module/acpi_pad/initstate": "live"}, HASWELL, "fail"),
+        *[
+            ("acpi-pad", "throughput", {"sys/module/acpi_pad/initstate": "live"}, one, "pass")
+            for one in TODAY
+        ],
+        *[
+            ("cpu-governor", "throughput", {GOVERNOR: "performance"}, one, "pass")
+            for one in MACHINES
+        ],
+        ("hfi1-max-mtu", "throughput", {f"{PARAMETERS}/max_mtu": "8192"}, HASWELL, "pass"),
+        ("hfi1-max-mtu", "throughput", {f"{PARAMETERS}/max_mtu": "10240"}, CN5000, "pass"),
+        ("hfi1-hdrq-entsize", "throughput", {f"{PARAMETERS}/hdrq_entsize": "16"}, HASWELL, "fail"),
+        ("hfi1-krcvqs", "throughput", {f"{PARAMETERS}/krcvqs": "4"}, HASWELL, "pass"),
+    ],
+)
+def test_each_machine_gets_the_advice_of_its_day(
+    setting: str,
+    profile: Profile,
+    changes: dict[str, str],
+    machine: str,
+    status: Status,
+    tmp_path: Path,
+) -> None:
+    assert statuses(setting, machine, tmp_path, changes, profile) == {status}
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "setting", "said"),
+    [
+        ("irqbalance", EXACT, "irqbalance", "with hfi1 on RHEL 7; nothing of it on newer"),
+        (
+            "kernel-command-line",
+            'GRUB_CMDLINE_LINUX="console=tty0 intel_pstate=disable"',
+            "scaling-driver",
+            "acpi-cpufreq on RHEL 7",
+        ),
+        ("script", "echo connected > /sys/class/net/ib0/mode", "ipoib-mode", "datagram on mlx5"),
+        ("modprobe", "options hfi1 krcvqs=3,3,3,3,3,3,3", "hfi1-krcvqs", "3 to 5 on VL 0"),
+        (
+            "script",
+            "parm:           max_mtu:Set max MTU bytes, default is 8192 (uint)",
+            "hfi1-max-mtu",
+            "10240",
+        ),
+        (
+            "script",
+            "sudo cpupower -c all frequency-set --min 2.6GHz -g Performance",
+            "cpu-governor",
+            "performance",
+        ),
+    ],
+)
+def test_lint_of_a_documents_line_points_at_what_is_right_today(
+    kind: Kind, line: str, setting: str, said: str
+) -> None:
+    found = [one for one in lint(line + "\n", kind=kind).findings if one.setting == setting]
+    assert found, "the line's advice has aged, and nothing points at the entry"
+    assert said in found[0].wanted
+
+
+def test_the_advice_that_has_ended_says_with_which_release() -> None:
+    (found,) = lint(EXACT + "\n", kind="irqbalance").findings
+    assert "irqbalance 1.2.0" in found.setting_until

@@ -30,6 +30,7 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "settings": {"model", "physics", "files"},
     "adapters": {"model", "physics"},
     "files": set(),
+    "bmc": {"model", "files"},
     "launch": {"model", "settings", "files"},
     "probes": {"model", "launch", "files"},
     "lab": {"model", "launch", "files"},

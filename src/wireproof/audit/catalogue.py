@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from wireproof.audit.expression import Expression, parse
+from wireproof.audit.firmware import MAKERS
 from wireproof.audit.machine import GLOBS, HOST_FILES, NAMES
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
@@ -36,14 +37,16 @@ _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": se
 
 @dataclass(frozen=True)
 class Entry:
-    """A setting with its conditions parsed. ``when``: of each of its places. ``names``: all that
-    they look up. ``values``: those values of the fix that are expressions.
+    """A setting with its conditions parsed. ``when``: of each of its places; ``inferred``: of what
+    the operating system tells. ``names``: all that they look up. ``values``: those values of the
+    fix that are expressions.
     """
 
     setting: Setting
     applies: Expression
     good: dict[Profile, Expression]
     when: tuple[Expression, ...]
+    inferred: tuple[Expression, ...]
     names: tuple[str, ...]
     values: dict[str, Expression] = field(default_factory=dict)
 
@@ -105,6 +108,7 @@ def _entry(raw: Any) -> Entry:
     if not _ID.fullmatch(setting.id):
         raise BadInput(f"the id {setting.id!r} is not lower case words joined by '-'.")
     fix = setting.fix
+    _check_names(setting)
     profiled = (*setting.good, *setting.wanted, *(fix.value if fix else ()))
     wrong = [name for name in profiled if name not in ("any", *PROFILES)]
     if wrong:
@@ -114,11 +118,21 @@ def _entry(raw: Any) -> Entry:
     applies = parse(setting.applies)
     good = {profile: parse(setting.condition(profile) or "true") for profile in PROFILES}
     when = tuple(parse(read.when or "true") for read in setting.reads)
+    inferred = tuple(parse(one.when) for one in setting.inferred)
     given = fix.value if fix else {}
     values = {name: parse(text[1:]) for name, text in given.items() if text.startswith("=")}
-    parsed = (applies, *good.values(), *when, *values.values())
-    named = {name for each in parsed for name in each.names}
-    return Entry(setting, applies, good, when, tuple(sorted(named - {"value"})), values)
+    parsed = (applies, *good.values(), *when, *inferred, *values.values())
+    named = {name for each in parsed for name in each.names} - {"value"}
+    return Entry(setting, applies, good, when, inferred, tuple(sorted(named)), values)
+
+
+def _check_names(setting: Setting) -> None:
+    """An attribute of the firmware is found by its names, which are by maker."""
+    if any(read.file == "bios" for read in setting.reads) and not any(setting.names.values()):
+        raise BadInput("an attribute of the firmware needs names.")
+    makers = [name for name in setting.names if name not in ("any", *MAKERS)]
+    if makers:
+        raise BadInput(f"no maker is called {makers[0]!r}; there are any, {', '.join(MAKERS)}.")
 
 
 def _hinted(error: str) -> str:
@@ -146,8 +160,8 @@ def _unknown_names(entry: Entry, entries: Mapping[str, Entry]) -> str:
     known = {"value", *NAMES}
     if any(name.startswith("setting:") for when in entry.when for name in when.names):
         return "a place's condition names no other setting."
-    parsed = (entry.applies, *entry.good.values(), *entry.when, *entry.values.values())
-    for expression in parsed:
+    parsed = (entry.applies, *entry.good.values(), *entry.when, *entry.inferred)
+    for expression in (*parsed, *entry.values.values()):
         for name in sorted(expression.names):
             if name.startswith("setting:"):
                 other = name.partition(":")[2]

@@ -5,35 +5,20 @@ Zero evidence never passes: what could not be read is ``unknown`` and says what 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import msgspec
 
 from wireproof.audit.catalogue import Catalogue, Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.machine import Instance, Machine
-from wireproof.audit.remedy import filled, fix_text, remedy_of
-from wireproof.audit.values import part_of, typed
-from wireproof.model.setting import AuditResult, Profile, Read, Setting, Status
+from wireproof.audit.reading import Reading, reading_of, said, shown
+from wireproof.audit.remedy import fix_text, remedy_of
+from wireproof.model.setting import AuditResult, Profile, Setting, Status
 
 __all__ = ["Reading", "instances_of", "judge_machine", "judge_machines", "reading_of", "shown"]
 
 _WHOLE = Instance("", {}, {})
-_LONGEST_SHOWN = 120
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What one instance's places said. ``text``: as it stood there. ``absent``: all of them are
-    known not to be there. ``place``: the one that answered.
-    """
-
-    value: Value
-    text: str
-    place: str
-    evidence: tuple[str, ...]
-    absent: bool = False
 
 
 def judge_machine(
@@ -91,11 +76,7 @@ class _Judge:
         """All that the answer depends on."""
         lookup = self._lookup(instance, UNKNOWN)
         names = [_hashable(lookup(name)) for name in entry.names]
-        facts = self.machine.facts
-        texts = [
-            facts.said(_argv(read, instance) if read.command else _path(read, instance))
-            for read in entry.setting.reads
-        ]
+        texts = [said(self.machine, entry.setting, read, instance) for read in entry.setting.reads]
         return (entry.setting.id, instance.label, *names, *texts)
 
     def _none(self, entry: Entry) -> AuditResult:
@@ -142,6 +123,7 @@ class _Judge:
     ) -> AuditResult:
         setting = entry.setting
         failed = status == "fail"
+        notes = f" ({'; '.join(reading.notes)})" if reading and reading.notes else ""
         return AuditResult(
             id=setting.id,
             host=self.machine.facts.host,
@@ -149,7 +131,7 @@ class _Judge:
             instance=instance.label,
             seen=shown(reading.text) if reading else "",
             wanted=setting.wish(self.profile),
-            message=f"{setting.title}{_whose(reading)}: {message}",
+            message=f"{setting.title}{_whose(reading)}: {message}{notes}",
             evidence=list(reading.evidence) if reading else [],
             expected_effect=setting.effect if failed else None,
             fix=self._fix(entry, instance, reading) if failed and reading else "",
@@ -242,60 +224,6 @@ class _Names:
         return next((one for one in files if one.label == self.instance.label), None)
 
 
-def reading_of(
-    machine: Machine, entry: Entry, instance: Instance, lookup: _Names | Mapping[str, Value]
-) -> Reading:
-    """The first place of the entry that answers with a value."""
-    evidence: list[str] = []
-    absent = True
-    for read, when in zip(entry.setting.reads, entry.when, strict=True):
-        if when.holds(lookup) is False:
-            continue
-        found = _one_place(machine, entry.setting, read, instance)
-        evidence += found.evidence
-        if not isinstance(found.value, Unknown):
-            return Reading(found.value, found.text, found.place, tuple(evidence))
-        absent = absent and found.absent
-    return Reading(UNKNOWN, "", "", tuple(evidence), absent and bool(evidence))
-
-
-def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instance) -> Reading:
-    form = read.form or setting.form
-    answer = (
-        machine.facts.command(_argv(read, instance), read.statuses, read.own)
-        if read.command
-        else machine.facts.file(_path(read, instance))
-    )
-    if answer.text is None:
-        if form == "present" and answer.absent:
-            return Reading(False, "absent", answer.place, (f"{answer.place} {answer.why}",))
-        why = (f"{answer.place} {answer.why}",)
-        return Reading(UNKNOWN, "", answer.place, why, answer.absent)
-    part = part_of(answer.text, read)
-    if part is None:
-        why = (f"{answer.place} has no {read.key or read.section!r}",)
-        return Reading(UNKNOWN, "", answer.place, why, absent=True)
-    value = typed(part, form)
-    text = part.strip()
-    if isinstance(value, Unknown):
-        return Reading(
-            value, text, answer.place, (f"{answer.place}: {shown(text)!r} is no {form}",)
-        )
-    return Reading(value, text, answer.place, (f"{answer.place}: {shown(text)}",))
-
-
-def _argv(read: Read, instance: Instance) -> tuple[str, ...]:
-    if not instance.places:
-        return read.command
-    return tuple(filled(word, instance) for word in read.command)
-
-
-def _path(read: Read, instance: Instance) -> str:
-    if not instance.places:
-        return read.file
-    return instance.places.get("file") or filled(read.file, instance)
-
-
 def _each(machine: Machine, setting: Setting) -> list[Instance]:
     """An instance for each file that the first pattern with a match has."""
     for read in setting.reads:
@@ -312,9 +240,3 @@ def _varying(path: str, pattern: str) -> str:
     """The parts of ``path`` that the pattern leaves open."""
     pairs = zip(path.split("/"), pattern.split("/"), strict=True)
     return " ".join(part for part, known in pairs if "*" in known)
-
-
-def shown(text: str) -> str:
-    """A value for people: one line, bounded."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 3] + "..."

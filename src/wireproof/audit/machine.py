@@ -10,7 +10,7 @@ import dataclasses
 import re
 from dataclasses import dataclass, field
 
-from wireproof.audit.expression import UNKNOWN, Value
+from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.facts import Answer, HostFacts
 from wireproof.audit.interfaces import (
     INTERFACES,
@@ -64,6 +64,7 @@ NAMES = {
     "host.numa_nodes": "NUMA nodes that are online",
     "host.memory": "bytes",
     "host.virtual": "a virtual machine",
+    "host.board": "a real machine, or one whose management controller is given",
     "host.kernel": "the kernel's release",
     "host.os": "ID of /etc/os-release",
     "host.os_version": "VERSION_ID of /etc/os-release",
@@ -154,6 +155,7 @@ def _host(facts: HostFacts) -> dict[str, Value]:
         for path in facts.matching("/sys/devices/system/cpu/cpu*/topology/physical_package_id")
     }
     vendor, generation = _processor(cpu)
+    virtual = _virtual(facts, cpu)
     return {
         "host.vendor": vendor,
         "host.cpu": generation,
@@ -161,13 +163,18 @@ def _host(facts: HostFacts) -> dict[str, Value]:
         "host.numa_nodes": _count(_text(facts, "/sys/devices/system/node/online")),
         "host.sockets": len(packages) or UNKNOWN,
         "host.memory": int(memory.group(1)) * 1024 if memory else UNKNOWN,
-        "host.virtual": _virtual(facts, cpu),
+        "host.virtual": virtual,
+        "host.board": True if "bios" in facts.files else _not(virtual),
         "host.kernel": kernel.group(1) if kernel else UNKNOWN,
         "host.os": release.get("ID", UNKNOWN),
         "host.os_version": release.get("VERSION_ID", UNKNOWN),
         "host.modules": _modules(modules),
         "host.cmdline": facts.file("/proc/cmdline").text or UNKNOWN,
     }
+
+
+def _not(value: Value) -> Value:
+    return value if isinstance(value, Unknown) else not value
 
 
 def _modules(answer: Answer) -> Value:

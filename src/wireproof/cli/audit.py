@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, text
@@ -33,6 +34,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         metavar="PATH",
         help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport.",
     ),
+    *BMC,
     file("--snapshot", "keep all that was read in this file, to be judged again with --from."),
     file("--waivers", "TOML file of settings that stay as they are: setting, reason, until."),
     text("--explain", "SETTING", "all that is known of a setting, or of a group of them."),
@@ -74,6 +76,7 @@ def _audited(options: dict[str, Any]) -> Audit:
     specification = AuditSpecification(
         target=target_specification(settings, {"mtu": None, "pcie": "", **options}),
         profile=options["profile"],
+        bmc=bmc_options(options),
         source=Path(options["source"]) if options["source"] else None,
         snapshot=options["snapshot"],
         waivers=options["waivers"],

@@ -20,6 +20,7 @@ __all__ = [
     "Effect",
     "Fix",
     "Form",
+    "Inferred",
     "Profile",
     "Read",
     "Scope",
@@ -67,6 +68,16 @@ class Read(_Data, frozen=True):
     when: str = ""
     statuses: tuple[int, ...] = ()
     own: bool = False
+
+
+class Inferred(_Data, frozen=True):
+    """What the operating system tells of a setting that it does not show: ``value`` where the
+    condition ``when`` holds; ``sign`` says for people what was seen.
+    """
+
+    when: str
+    value: str
+    sign: str
 
 
 class Effect(_Data, frozen=True):
@@ -121,7 +132,8 @@ class Setting(_Data, frozen=True):
     """One entry. ``good``: condition for each profile, ``any`` for those not named; ``wanted`` says
     it for people. ``alike``: hosts of one kind should agree. ``ends``: both ends of a path must,
     whichever is right. ``documents``: the tuning documents that name it. `audit.machine` lists the
-    names that conditions may use.
+    names that conditions may use. ``names``: of the firmware's attribute in set-up menus, by maker
+    (``any``: of all). ``inferred`` counts where no place answers.
     """
 
     id: str
@@ -132,6 +144,8 @@ class Setting(_Data, frozen=True):
     scope: Scope = "host"
     form: Form = "text"
     reads: tuple[Read, ...] = ()
+    names: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    inferred: tuple[Inferred, ...] = ()
     unit: str = ""
     default: str = ""
     range: str = ""

@@ -30,9 +30,11 @@ from wireproof.model.record import FactFrame
 from wireproof.model.run import Run
 from wireproof.model.secrets import masked
 from wireproof.model.setting import Audit, AuditResult, Profile, Setting
+from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.archive import command_facts, opened
+from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.job_facts import of_job, of_ranks, with_job
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import reach
@@ -67,12 +69,14 @@ _VARIABLES = (
 @dataclass(frozen=True)
 class AuditSpecification:
     """``source``: a snapshot, a folder with a host's files, or a sosreport, in place of the
-    target's hosts. ``only``: identifiers of settings; none: all. ``snapshot``: a file to keep what
+    target's hosts. ``only``: identifiers of settings; none: all. ``bmc``: how the
+    firmware's settings are read. ``snapshot``: a file to keep what
     was read in. ``waivers``: a TOML file of what the site has decided to leave.
     """
 
     target: TargetSpecification = field(default_factory=TargetSpecification)
     profile: Profile = "throughput"
+    bmc: BmcOptions = field(default_factory=BmcOptions)
     source: Path | None = None
     snapshot: Path | None = None
     waivers: Path | None = None
@@ -161,10 +165,14 @@ def _answers(
     reporter: Reporter,
     environment: Mapping[str, str],
 ) -> list[Collected]:
+    bmc = specification.bmc
     if specification.source is not None:
+        if bmc.sources:
+            raise BadInput("--from has the firmware's settings of its time: leave out --bmc.")
         return _of_source(specification.source, known)
     target = resolve_target(specification.target, environment)
-    return _of_target(target, known, reporter, environment)
+    bmcs = bmcs_of(bmc, hosts_of(target)) if bmc.sources else []
+    return with_firmware(_of_target(target, known, reporter, environment), bmcs, reporter)
 
 
 def audit_target(
@@ -187,6 +195,11 @@ def audit_target(
     return _judged(AuditSpecification(), known, answers)
 
 
+def hosts_of(target: Target) -> tuple[str, ...]:
+    """The target's hosts by name; this machine where it names none."""
+    return target.hosts or (socket.gethostname(),)
+
+
 def _of_target(
     target: Target,
     known: Catalogue,
@@ -196,7 +209,7 @@ def _of_target(
 ) -> list[Collected]:
     """``job``: what processes of a job read of themselves, by host; None: they are asked here."""
     wanted = requests(known)
-    hosts = target.hosts or (socket.gethostname(),)
+    hosts = hosts_of(target)
     engine = [str(find_engine("nompi")), "facts", "--spec", "-"]
     argv_of = {host: reach(target, host if target.hosts else "", engine) for host in hosts}
     if len(hosts) > 1:

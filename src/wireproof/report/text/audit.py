@@ -136,10 +136,18 @@ def _wrapped(text: str, look: Look, first: str, rest: str) -> list[str]:
 
 def _place(read: Read) -> str:
     if read.file == "bios":
-        return f"BIOS, {read.key}"
+        return "BIOS"
     if read.file.startswith("pci/"):
         return f"PCI configuration space, {read.file.rpartition('/')[2]}"
     return read.file or " ".join(read.command)
+
+
+def _called(one: Setting) -> list[str]:
+    """Names of the firmware's attribute, by maker."""
+    return [
+        f"{', '.join(names)} ({maker})" if maker != "any" else ", ".join(names)
+        for maker, names in one.names.items()
+    ]
 
 
 def explained(one: Setting) -> list[str]:
@@ -156,6 +164,8 @@ def setting_rows(one: Setting) -> list[tuple[str, str]]:
     said = {
         "": one.meaning,
         "read from": ", ".join(places),
+        "called": "; ".join(_called(one)),
+        "else told by": ", ".join(each.sign for each in one.inferred),
         "unit": one.unit,
         "default": one.default,
         "range": one.range,

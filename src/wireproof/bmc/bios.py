@@ -1,0 +1,142 @@
+"""Finds the BIOS of a system by Redfish: its attributes, what is pending, and their registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from wireproof.bmc.session import ROOT, Session
+from wireproof.bmc.talk import Answer, link_of
+
+__all__ = ["Bios", "find_bios"]
+
+_MOST_PAGES = 8
+_MOST_MEMBERS = 256
+_MOST_REGISTRIES = 4
+_MARK = "attributeregistry"
+
+
+@dataclass(frozen=True)
+class Bios:
+    """Documents as the BMC gave them. ``settings``: what counts after the next reboot, with its
+    path and its version; {} and "" where the BMC has none. ``registry``: {} where there is none.
+    """
+
+    system: dict[str, Any]
+    bios: dict[str, Any]
+    settings_path: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    settings_tag: str = ""
+    registry: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def apply_times(self) -> list[str]:
+        """When the BMC can apply pending settings, as it offers; [] when it does not say."""
+        for document in (self.bios.get("@Redfish.Settings"), self.settings):
+            for key in ("SupportedApplyTimes", "@Redfish.SettingsApplyTime"):
+                found = document.get(key) if isinstance(document, dict) else None
+                if isinstance(found, dict):
+                    found = found.get("ApplyTime@Redfish.AllowableValues")
+                if isinstance(found, list):
+                    return [one for one in found if isinstance(one, str)]
+        return []
+
+
+def find_bios(session: Session, *, registry: bool = True) -> Bios:
+    """The BIOS of the BMC's system. Raises ``BmcFailed`` when it has none, or several and none is
+    chosen.
+    """
+    system, bios = _system(session)
+    path = link_of(bios, "@Redfish.Settings", "SettingsObject")
+    answer = session.maybe(path) if path else None
+    found = _registry(session, bios) if registry else {}
+    return Bios(
+        system,
+        bios,
+        path if answer else "",
+        answer.document if answer else {},
+        _tag(answer) if answer else "",
+        found,
+    )
+
+
+def _tag(answer: Answer) -> str:
+    tag = answer.headers.get("etag") or answer.document.get("@odata.etag") or ""
+    return tag if isinstance(tag, str) and tag.isascii() and tag.isprintable() else ""
+
+
+def _system(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The system and its BIOS."""
+    start = link_of(session.root, "Systems") or f"{ROOT}Systems"
+    wanted = session.bmc.system
+    found = []
+    for link in _members(session, start):
+        if wanted and link.rstrip("/").rpartition("/")[2] != wanted:
+            continue
+        system = session.get(link).document
+        path = link_of(system, "Bios")
+        if path:
+            found.append((link, system, path))
+        if len(found) > 1:
+            names = " and ".join(link.rstrip("/").rpartition("/")[2] for link, _, _ in found)
+            raise session.talk.failed(f"has several systems ({names}, ...): give system = ...")
+    if not found:
+        what = f"no system {wanted!r} with a BIOS" if wanted else "no system with a BIOS"
+        raise session.talk.failed(f"shows {what}")
+    _, system, path = found[0]
+    return system, session.get(path).document
+
+
+def _members(session: Session, path: str) -> Iterator[str]:
+    """Links of a collection, page by page, each once; none where the BMC has no such thing."""
+    seen: set[str] = set()
+    pages: set[str] = set()
+    while path and path not in pages:
+        pages.add(path)
+        if len(pages) > _MOST_PAGES:
+            raise session.talk.failed(f"has a list of more than {_MOST_PAGES} pages")
+        answer = session.maybe(path)
+        document = answer.document if answer else {}
+        members = document.get("Members")
+        for one in members if isinstance(members, list) else ():
+            link = link_of(one)
+            if link and link not in seen:
+                seen.add(link)
+                if len(seen) > _MOST_MEMBERS:
+                    raise session.talk.failed(f"has a list of more than {_MOST_MEMBERS} members")
+                yield link
+        path = link_of({"@odata.id": document.get("Members@odata.nextLink")})
+
+
+def _registry(session: Session, bios: dict[str, Any]) -> dict[str, Any]:
+    """The attribute registry that the BIOS names: by the last part of its file's link, else the
+    first that lists attributes. {} where there is none.
+    """
+    named = bios.get("AttributeRegistry")
+    wanted = named.casefold() if isinstance(named, str) else ""
+    start = link_of(session.root, "Registries") or f"{ROOT}Registries"
+    links = list(_members(session, start))
+    exact = [link for link in links if link.rstrip("/").rpartition("/")[2].casefold() == wanted]
+    others = [link for link in links if _MARK in link.casefold() and link not in exact]
+    others.sort(key=lambda link: "bios" not in link.casefold())
+    for link in (exact + others)[:_MOST_REGISTRIES]:
+        if found := _registry_of(session, link):
+            return found
+    return {}
+
+
+def _registry_of(session: Session, link: str) -> dict[str, Any]:
+    file = session.maybe(link)
+    locations = file.document.get("Location") if file else None
+    places = (
+        [one for one in locations if isinstance(one, dict)] if isinstance(locations, list) else []
+    )
+    places.sort(key=lambda one: not str(one.get("Language", "")).startswith("en"))
+    for one in places[:1]:
+        path = link_of({"@odata.id": one.get("Uri")})
+        answer = session.maybe(path) if path else None
+        entries = answer.document.get("RegistryEntries") if answer else None
+        if answer and isinstance(entries, dict) and isinstance(entries.get("Attributes"), list):
+            return answer.document
+    return {}

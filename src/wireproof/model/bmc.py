@@ -1,0 +1,65 @@
+"""How the management controller (BMC) of a host is reached, and the password that it asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Bmc", "Login", "Secret"]
+
+Login = Literal["", "session", "basic"]
+
+
+class Secret:
+    """A password. It shows itself to nobody but the caller of ``reveal``: no representation, no
+    format, no pickle.
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def hide_in(self, text: str) -> str:
+        """``text`` without the password."""
+        return text.replace(self._text, "(hidden)") if self._text else text
+
+    def is_in(self, text: str) -> bool:
+        return bool(self._text) and self._text in text
+
+    def __repr__(self) -> str:
+        return "Secret(hidden)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a secret is not stored")
+
+
+@dataclass(frozen=True)
+class Bmc:
+    """One BMC. ``host``: the host that it manages; ``address``: a name or an IP address.
+
+    ``authority``: file of certificates (PEM) to trust in place of the system's; ``fingerprint``:
+    SHA-256 of the one certificate that is right, 64 hexadecimal digits; ``insecure``: any
+    certificate will do. ``system``: identifier of the system where the BMC has several. ``login``
+    "": a session where the BMC offers them, else HTTP Basic.
+    """
+
+    host: str
+    address: str
+    port: int
+    user: str
+    password: Secret = field(repr=False)
+    authority: str = ""
+    fingerprint: str = ""
+    insecure: bool = False
+    system: str = ""
+    login: Login = ""
+
+    @property
+    def place(self) -> str:
+        """The address for people."""
+        name = f"[{self.address}]" if ":" in self.address else self.address
+        return name if self.port == 443 else f"{name}:{self.port}"

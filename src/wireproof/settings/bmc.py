@@ -1,0 +1,169 @@
+"""Which BMC manages which host, and how it is reached: a TOML file, or a pattern for names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from wireproof.files.hostile import read_bounded
+from wireproof.files.secret import read_secret
+from wireproof.model.bmc import Bmc, Login, Secret
+from wireproof.model.errors import BadInput
+from wireproof.model.toml import LARGEST, read_toml
+from wireproof.settings.hosts import parse_hosts
+
+__all__ = ["BmcOptions", "bmcs_of"]
+
+_ADDRESS = re.compile(
+    r"(?:https://)?(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}"
+    r"[A-Za-z0-9])?))(?::(?P<port>[0-9]{1,5}))?/?",
+    re.ASCII,
+)
+_FINGERPRINT = re.compile(r"(?:sha256:)?((?:[0-9a-f]{2}:?){31}[0-9a-f]{2})", re.ASCII)
+
+
+class _Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One table ``[[bmc]]``. ``hosts`` left out: all."""
+
+    address: str
+    hosts: str = ""
+    user: str = ""
+    password_file: str = ""
+    ca: str = ""
+    fingerprint: str = ""
+    system: str = ""
+    login: Login = ""
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    bmc: list[_Entry]
+
+
+@dataclass(frozen=True)
+class BmcOptions:
+    """``sources``: files that end in .toml, addresses, or patterns with ``{host}``. The others
+    count where a file does not say. ``ask``: asks the person for a password by a prompt; None:
+    there is nobody to ask.
+    """
+
+    sources: Sequence[str] = ()
+    user: str = ""
+    password_file: Path | None = None
+    ca: Path | None = None
+    insecure: bool = False
+    ask: Callable[[str], str] | None = None
+
+
+def bmcs_of(options: BmcOptions, hosts: Sequence[str]) -> list[Bmc]:
+    """The BMC of each of ``hosts`` that has one. ``BadInput`` when a source cannot be used, a host
+    has two, or none has any.
+    """
+    entries = [entry for source in options.sources for entry in _entries(source, hosts)]
+    secrets = _Secrets(options)
+    found: dict[str, Bmc] = {}
+    for where, entry in entries:
+        chosen = set(parse_hosts(entry.hosts)) if entry.hosts else set(hosts)
+        for host in (host for host in hosts if host in chosen):
+            if host in found:
+                raise BadInput(f"{where}: {host} has a BMC before this one: name each host once.")
+            found[host] = _bmc(where, entry, host, options, secrets)
+    if options.sources and not found:
+        raise BadInput(f"{', '.join(options.sources)}: none of the hosts has a BMC there.")
+    return list(found.values())
+
+
+def _entries(source: str, hosts: Sequence[str]) -> list[tuple[str, _Entry]]:
+    if not source.endswith(".toml"):
+        if "{host}" not in source and len(hosts) > 1:
+            raise BadInput(
+                f"--bmc {source!r} is one BMC for {len(hosts)} hosts: give {{host}}-bmc."
+            )
+        return [("--bmc", _Entry(address=source))]
+    try:
+        text = read_bounded(source, LARGEST).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        raise BadInput(f"{source} cannot be read: {why}.") from error
+    try:
+        entries = msgspec.convert(read_toml(text, source), _File).bmc
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{source}: {error}.") from error
+    folder = Path(source).absolute().parent
+    return [
+        (f"{source}, bmc {number}", _placed(one, folder)) for number, one in enumerate(entries, 1)
+    ]
+
+
+def _placed(entry: _Entry, folder: Path) -> _Entry:
+    """Files that an entry names stand relative to the file itself."""
+    places = {
+        name: str(folder / getattr(entry, name))
+        for name in ("password_file", "ca")
+        if getattr(entry, name)
+    }
+    return msgspec.structs.replace(entry, **places)
+
+
+class _Secrets:
+    """Passwords, each read or asked for once."""
+
+    def __init__(self, options: BmcOptions) -> None:
+        self._options = options
+        self._known: dict[tuple[str, str], Secret] = {}
+
+    def of(self, where: str, user: str, file: str) -> Secret:
+        key = (file, "" if file else user)
+        if key not in self._known:
+            self._known[key] = Secret(_read(where, file) if file else self._asked(where, user))
+        return self._known[key]
+
+    def _asked(self, where: str, user: str) -> str:
+        if self._options.ask is None:
+            raise BadInput(f"{where}: no password: give --bmc-password-file, or a terminal to ask.")
+        if text := self._options.ask(user):
+            return text
+        raise BadInput(f"{where}: an empty password is none.")
+
+
+def _read(where: str, file: str) -> str:
+    try:
+        return read_secret(Path(file))
+    except OSError as error:
+        raise BadInput(f"{where}: password file {file}: {error.strerror}.") from error
+
+
+def _bmc(where: str, entry: _Entry, host: str, options: BmcOptions, secrets: _Secrets) -> Bmc:
+    address = entry.address.replace("{host}", host)
+    parts = _ADDRESS.fullmatch(address)
+    if parts is None or not 0 < int(parts["port"] or 443) < 65536:
+        raise BadInput(
+            f"{where}: {address[:80]!r} is no address of a BMC: give a name, an IP address or "
+            "https://NAME:PORT; {host} stands for the host's name."
+        )
+    user = entry.user or options.user
+    if not user or not user.isprintable() or ":" in user:
+        what = f"the user {user!r} is no name" if user else "no user: give --bmc-user"
+        raise BadInput(f"{where}: {what}.")
+    return Bmc(
+        host=host,
+        address=parts["v6"] or parts["name"],
+        port=int(parts["port"] or 443),
+        user=user,
+        password=secrets.of(where, user, entry.password_file or str(options.password_file or "")),
+        authority=entry.ca or str(options.ca or ""),
+        fingerprint=_fingerprint(where, entry.fingerprint),
+        insecure=options.insecure,
+        system=entry.system,
+        login=entry.login,
+    )
+
+
+def _fingerprint(where: str, text: str) -> str:
+    found = _FINGERPRINT.fullmatch(text.strip().lower())
+    if text and found is None:
+        raise BadInput(f"{where}: {text[:80]!r} is no SHA-256 fingerprint of a certificate.")
+    return found.group(1).replace(":", "") if found else ""

@@ -1,0 +1,241 @@
+"""Attributes of the firmware are found by their names for people; what is ambiguous is unknown."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.firmware import plain_name
+from wireproof.audit.judge import judge_machine
+from wireproof.audit.machine import machine_of
+from wireproof.model.record import FactFrame
+from wireproof.model.setting import AuditResult, Profile
+from wireproof.workflow.audit import catalogue
+
+XEON = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\nstepping\t: 2\nflags\t\t: fpu\n"
+EPYC = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nstepping\t: 1\nflags\t\t: fpu\n"
+HYPERVISOR = XEON.replace("fpu", "fpu hypervisor")
+
+
+def entry(name: str, display: str, *values: tuple[str, str], **more: Any) -> dict[str, Any]:
+    return {"AttributeName": name, "DisplayName": display, "Value": values, **more}
+
+
+def judged(
+    name: str,
+    attributes: dict[str, Any],
+    entries: list[dict[str, Any]] | None = None,
+    *,
+    maker: str = "",
+    pending: dict[str, Any] | None = None,
+    profile: Profile = "throughput",
+    files: dict[str, str] | None = None,
+) -> AuditResult:
+    texts = {"/proc/cpuinfo": XEON, "bios": json.dumps({"maker": maker, "attributes": attributes})}
+    if entries is not None:
+        texts["bios/registry"] = json.dumps({"attributes": entries})
+    if pending is not None:
+        texts["bios/pending"] = json.dumps({"attributes": pending})
+    return of_texts(name, texts | (files or {}), profile)
+
+
+def of_texts(name: str, texts: dict[str, str], profile: Profile = "throughput") -> AuditResult:
+    frames = [
+        FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+        for path, text in texts.items()
+    ]
+    machine = machine_of(HostFacts.of("n1", frames))
+    (found,) = judge_machine(machine, catalogue(), profile, [name])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("maker", "display", "raw", "menu", "setting", "seen", "status"),
+    [
+        (
+            "Intel Corporation",
+            "Intel(R) Hyper-Threading Tech",
+            "1",
+            "Enabled",
+            "bios-smt",
+            "Enabled",
+            "fail",
+        ),
+        ("Dell Inc.", "Logical Processor", "Disabled", "", "bios-smt", "Disabled", "pass"),
+        (
+            "Dell Inc.",
+            "System Profile",
+            "PerfOptimized",
+            "Performance",
+            "bios-power-policy",
+            "Performance",
+            "pass",
+        ),
+        (
+            "Dell Inc.",
+            "System Profile",
+            "PerfPerWattOptimizedDapc",
+            "Performance Per Watt (DAPC)",
+            "bios-power-policy",
+            "Performance Per Watt (DAPC)",
+            "fail",
+        ),
+        (
+            "HPE",
+            "Intel(R) Turbo Boost Technology",
+            "Disabled",
+            "",
+            "bios-turbo",
+            "Disabled",
+            "fail",
+        ),
+        (
+            "HPE",
+            "Minimum Processor Idle Power Core C-State",
+            "NoCStates",
+            "No C-states",
+            "bios-c-states",
+            "No C-states",
+            "pass",
+        ),
+        ("Lenovo", "C1 Enhanced Mode", "Disable", "", "bios-c1e", "Disabled", "pass"),
+        ("Supermicro", "Hyper-Threading [ALL]", "Enable", "", "bios-smt", "Enabled", "fail"),
+        ("", "SNC (Sub NUMA)", True, "", "bios-cluster-on-die", "Enabled", "fail"),
+        ("Nobody", "INTEL® turbo-boost  Technology", "on", "", "bios-turbo", "Enabled", "pass"),
+    ],
+)
+def test_each_maker_s_spelling_is_found(
+    maker: str, display: str, raw: Any, menu: str, setting: str, seen: str, status: str
+) -> None:
+    values = [(raw, menu)] if menu else []
+    entries = [entry("Own", display, *values), entry("Other", "Boot Mode")]
+    found = judged(setting, {"Own": raw, "Other": "Uefi"}, entries, maker=maker, profile="latency")
+    assert (found.seen, found.status) == (seen, status)
+    assert "Own" in found.evidence[0]
+
+
+def test_two_that_fit_are_unknown_with_both_names() -> None:
+    entries = [entry("A", "Turbo Mode"), entry("B", "Turbo Boost")]
+    found = judged("bios-turbo", {"A": "Enabled", "B": "Disabled"}, entries)
+    assert found.status == "unknown"
+    assert "'Turbo Mode' (A)" in found.message
+    assert "'Turbo Boost' (B)" in found.message
+
+
+def test_the_maker_s_own_names_count_first() -> None:
+    """Dell's workload profile is another thing than HPE's."""
+    entries = [entry("A", "System Profile"), entry("B", "Workload Profile")]
+    attributes = {"A": "Performance", "B": "Not Configured"}
+    assert judged("bios-power-policy", attributes, entries, maker="Dell Inc.").status == "pass"
+    assert judged("bios-power-policy", attributes, entries).status == "unknown"
+
+
+def test_what_is_not_there_is_not_applicable_only_where_the_maker_lists_all() -> None:
+    listed = [entry("A", "Boot Mode")]
+    assert judged("bios-smt", {"A": "Uefi"}, listed, maker="Dell Inc.").status == "not-applicable"
+    assert judged("bios-smt", {"A": "Uefi"}, listed, maker="Nobody").status == "unknown"
+    assert judged("bios-smt", {"A": "Uefi"}, maker="Dell Inc.").status == "unknown"
+
+
+def test_a_pending_value_is_said_and_does_not_count_yet() -> None:
+    values = (("En", "Enabled"), ("Dis", "Disabled"))
+    found = judged(
+        "bios-turbo", {"A": "Dis"}, [entry("A", "Turbo Mode", *values)], pending={"A": "En"}
+    )
+    assert found.status == "fail"
+    assert "Enabled is pending and counts after a reboot" in found.message
+
+
+def test_without_a_registry_the_bmc_s_own_names_are_looked_at() -> None:
+    assert judged("bios-smt", {"Hyper-Threading": "Disable"}).seen == "Disabled"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"attributes": 7}', "[" * 10000, '{"attributes": {"Turbo Mode": []}}']
+)
+def test_a_text_that_is_no_list_of_attributes_is_unknown(text: str) -> None:
+    found = of_texts("bios-turbo", {"/proc/cpuinfo": XEON, "bios": text})
+    assert found.status == "unknown"
+
+
+def test_a_virtual_machine_has_no_firmware_to_judge_unless_a_bmc_answers() -> None:
+    without = {"/proc/cpuinfo": HYPERVISOR}
+    assert of_texts("bios-turbo", without).status == "not-applicable"
+    given = {**without, "bios": '{"attributes": {"Turbo Mode": "Disabled"}}'}
+    assert of_texts("bios-turbo", given).status == "fail"
+
+
+CPU = "/sys/devices/system/cpu"
+SOCKETS = {
+    f"{CPU}/cpu0/topology/physical_package_id": "0",
+    f"{CPU}/cpu1/topology/physical_package_id": "1",
+}
+
+
+@pytest.mark.parametrize(
+    ("setting", "files", "seen"),
+    [
+        ("bios-smt", {f"{CPU}/smt/active": "1"}, "Enabled"),
+        ("bios-smt", {f"{CPU}/smt/active": "0"}, ""),
+        ("bios-turbo", {f"{CPU}/intel_pstate/no_turbo": "0"}, "Enabled"),
+        ("bios-turbo", {f"{CPU}/intel_pstate/no_turbo": "1"}, ""),
+        ("bios-turbo", {f"{CPU}/cpufreq/boost": "0"}, ""),
+        ("bios-turbo", {"/proc/cpuinfo": EPYC, f"{CPU}/cpufreq/boost": "1"}, "Enabled"),
+        ("bios-speedstep", {f"{CPU}/cpu0/cpufreq/scaling_driver": "intel_pstate"}, "Enabled"),
+        ("bios-cluster-on-die", {"/sys/devices/system/node/online": "0-1"}, "Disabled"),
+        ("bios-cluster-on-die", {"/sys/devices/system/node/online": "0-3"}, "Enabled"),
+        ("bios-cluster-on-die", {"/sys/devices/system/node/online": "0-2"}, ""),
+        ("bios-nps", {"/proc/cpuinfo": EPYC, "/sys/devices/system/node/online": "0-7"}, "NPS4"),
+        ("bios-vtd", {"/sys/kernel/iommu_groups/0/type": "DMA"}, "Enabled"),
+        ("bios-x2apic", {f"{CPU}/online": "0-383"}, "Enabled"),
+        (
+            "bios-c-states",
+            {
+                f"{CPU}/cpuidle/current_driver": "acpi_idle",
+                f"{CPU}/cpu0/cpuidle/state2/latency": "400",
+            },
+            "Enabled",
+        ),
+    ],
+)
+def test_what_the_operating_system_shows_is_labelled_so(
+    setting: str, files: dict[str, str], seen: str
+) -> None:
+    found = of_texts(setting, {"/proc/cpuinfo": XEON, **SOCKETS, **files})
+    assert found.seen == seen
+    assert ("inferred from the operating system" in found.message) == bool(seen)
+    assert (found.status == "unknown") == (not seen)
+
+
+def test_a_bmc_that_answers_is_believed_before_the_operating_system() -> None:
+    files = {f"{CPU}/smt/active": "1"}
+    found = judged("bios-smt", {"Logical Processor": "Disabled"}, files=files)
+    assert found.seen == "Disabled"
+    assert "inferred" not in found.message
+
+
+def test_names_are_compared_without_marks_and_punctuation() -> None:
+    assert plain_name("Intel(R) VT-d") == plain_name("INTEL® vt d") == "intelvtd"
+    assert plain_name("®  - ") == ""
+
+
+def test_the_documents_table_is_there_with_its_names() -> None:
+    """The BIOS table of the tuning document of 2015."""
+    table = (
+        "CPU Power and Performance Policy", "Workload Configuration", "Uncore Frequency Scaling",
+        "Performance P-limit", "Enhanced Intel SpeedStep(R) Tech", "Intel Configurable TDP",
+        "Intel(R) Turbo Boost Technology", "Energy Efficient Turbo", "CPU C-State",
+        "C1E Autopromote", "Processor C3", "Processor C6", "Intel(R) Hyper-Threading Tech",
+        "IOU Non-posted Prefetch", "Cluster-on-Die", "Early Snoop", "MaxPayloadSize",
+    )  # fmt: skip
+    named = {
+        plain_name(name)
+        for one in catalogue().entries.values()
+        if "S0" in one.setting.documents
+        for names in one.setting.names.values()
+        for name in names
+    }
+    assert {name for name in table if plain_name(name) not in named} == set()

@@ -1,0 +1,182 @@
+"""``wireproof audit --bmc`` against sushy-tools' emulator: as a user starts it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.bmc.certificate import Certificate, make_certificate
+from tests.bmc.emulator import PASSWORD, Emulator, emulated
+from tests.cli.verb import document, one_sentence, wireproof
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="module")
+def bmc(tmp_path_factory: pytest.TempPathFactory, certificate: Certificate) -> Iterator[Emulator]:
+    with emulated(tmp_path_factory.mktemp("emulator"), certificate) as bmc:
+        yield bmc
+
+
+@pytest.fixture
+def emulator(bmc: Emulator) -> Emulator:
+    bmc.requests.clear()
+    return bmc
+
+
+def secret(folder: Path, text: str = PASSWORD, mode: int = 0o600) -> Path:
+    path = folder / "bmc.password"
+    path.write_text(f"{text}\n", encoding="utf-8")
+    path.chmod(mode)
+    return path
+
+
+def audit(emulator: Emulator, password: Path, *more: object) -> subprocess.CompletedProcess[str]:
+    given = ("--bmc", emulator.address, "--bmc-user", "admin", "--bmc-password-file", password)
+    return wireproof("audit", "bios-turbo", "--json", *given, *more)
+
+
+def only(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    (found,) = document(done)["results"]
+    return dict(found)
+
+
+def test_an_attribute_is_read_and_judged_and_judged_again(
+    emulator: Emulator, certificate: Certificate, tmp_path: Path
+) -> None:
+    """The emulator's registry calls its ProcTurboMode "Turbo Boost"."""
+    snapshot = tmp_path / "before.snap"
+    password = secret(tmp_path)
+    done = audit(emulator, password, "--bmc-ca", certificate.file, "--snapshot", snapshot)
+    found = only(done)
+    assert (found["status"], found["seen"], done.returncode) == ("fail", "Disabled", 1)
+    assert found["evidence"] == ["BIOS: Turbo Boost (ProcTurboMode): Disabled"]
+    again = wireproof("audit", "bios-turbo", "--json", "--from", snapshot)
+    assert only(again) == found
+    for text in (done.stdout, done.stderr, again.stdout):
+        assert PASSWORD not in text
+    assert PASSWORD.encode() not in subprocess.run(
+        ["gzip", "-dc", snapshot], check=True, capture_output=True, stdin=subprocess.DEVNULL
+    ).stdout  # fmt: skip
+
+
+def test_a_wrong_password_is_tried_once(
+    emulator: Emulator, certificate: Certificate, tmp_path: Path
+) -> None:
+    done = audit(emulator, secret(tmp_path, "wrong"), "--bmc-ca", certificate.file)
+    found = only(done)
+    assert (found["status"], done.returncode) == ("unknown", 3)
+    assert "refused user 'admin' or the password" in found["message"]
+    assert sum(carried for _, _, carried in emulator.requests) == 1
+
+
+@pytest.mark.parametrize("how", ["nothing", "another", "insecure", "fingerprint"])
+def test_a_certificate_that_is_not_trusted_is_refused(
+    how: str, emulator: Emulator, certificate: Certificate, tmp_path: Path
+) -> None:
+    other = make_certificate(tmp_path, "other")
+    password = secret(tmp_path)
+    file = tmp_path / "bmc.toml"
+    file.write_text(
+        f'[[bmc]]\naddress = "{emulator.address}"\nuser = "admin"\n'
+        f'password_file = "{password.name}"\nfingerprint = "{certificate.fingerprint}"\n',
+        encoding="utf-8",
+    )
+    done = {
+        "nothing": lambda: audit(emulator, password),
+        "another": lambda: audit(emulator, password, "--bmc-ca", other.file),
+        "insecure": lambda: audit(emulator, password, "--bmc-insecure"),
+        "fingerprint": lambda: wireproof("audit", "bios-turbo", "--json", "--bmc", file),
+    }[how]()
+    found = only(done)
+    if how in ("insecure", "fingerprint"):
+        assert found["status"] == "fail", "it was read"
+        assert ("certificate was not checked" in found["message"]) == (how == "insecure")
+        return
+    assert (found["status"], done.returncode) == ("unknown", 3)
+    assert "certificate that is not trusted" in found["message"]
+    assert emulator.requests == [], "nothing was sent"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--bmc", "n1 n2"), "no address"),
+        (("--bmc", "http://n1-bmc"), "no address"),
+        (("--bmc", "nowhere.toml"), "cannot be read"),
+        (("--bmc", "{host}-bmc", "--hosts", "far[1-2]", "--bmc-user", "a:b"), "no name"),
+        (("--bmc", "n1-bmc", "--hosts", "far[1-2]"), "one BMC for 2 hosts"),
+        (("--bmc", "{host}-bmc", "--bmc-user", "admin"), "no password"),
+        (("--bmc", "{host}-bmc"), "--bmc-user"),
+        (("--bmc", "{host}-bmc", "--from", "/"), "leave out --bmc"),
+    ],
+)
+def test_bad_input_is_one_sentence(more: tuple[str, ...], said: str) -> None:
+    done = wireproof("audit", *more)
+    assert done.returncode == 2
+    assert said in one_sentence(done)
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "said"),
+    [(0o644, PASSWORD, "0644"), (0o600, "", "is empty"), (0o600, "a\x07b", "cannot be printed")],
+)
+def test_a_password_file_that_others_can_read_is_refused(
+    mode: int, text: str, said: str, emulator: Emulator, tmp_path: Path
+) -> None:
+    done = audit(emulator, secret(tmp_path, text, mode))
+    assert done.returncode == 2
+    assert said in one_sentence(done)
+    assert PASSWORD not in done.stderr
+    assert emulator.requests == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("bmc = 7", "array"),
+        ('[[bmc]]\nadress = "x"', "adress"),
+        ('[[bmc]]\naddress = "x"\npassword = "never here"', "password"),
+        ('[[bmc]]\naddress = "x"\nhosts = "n["', "n["),
+        ('[[bmc]]\naddress = "x"\nuser = "a"\nfingerprint = "12"', "fingerprint"),
+        ('[[bmc]]\naddress = "x"\nhosts = "elsewhere"', "none of the hosts"),
+        ("[" * 100, "nested"),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_sentence(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "bmc.toml"
+    file.write_text(text, encoding="utf-8")
+    done = wireproof("audit", "--bmc", file, "--bmc-password-file", secret(tmp_path))
+    assert done.returncode == 2
+    assert said in one_sentence(done)
+
+
+def test_the_password_is_asked_for_at_a_terminal(
+    emulator: Emulator, certificate: Certificate
+) -> None:
+    """Typed at the prompt, it is not echoed."""
+    import pty
+    import sys
+
+    argv = [sys.executable, "-m", "wireproof", "audit", "bios-turbo", "--bmc", emulator.address]
+    argv += ["--bmc-user", "admin", "--bmc-ca", str(certificate.file)]
+    parent, child = pty.openpty()
+    with subprocess.Popen(argv, stdin=child, stdout=subprocess.PIPE, stderr=child) as process:
+        os.close(child)
+        shown = b""
+        try:
+            while b"Password" not in shown:
+                shown += os.read(parent, 1024)
+            os.write(parent, f"{PASSWORD}\n".encode())
+            printed, _ = process.communicate(timeout=60)
+            shown += os.read(parent, 4096)
+        finally:
+            process.kill()
+            os.close(parent)
+    assert process.returncode == 1
+    assert b"Disabled, should be Enabled" in printed
+    assert PASSWORD.encode() not in shown + printed

@@ -1,0 +1,69 @@
+"""What is promised of management controllers; the table of hostile ones is in tests/bmc."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import traceback
+from pathlib import Path
+
+import pytest
+from tests.bmc.certificate import make_certificate
+from tests.bmc.server import PASSWORD, Board, served
+
+from wireproof.bmc.collect import collect_firmware
+from wireproof.bmc.session import Session
+from wireproof.cli.bmc import BMC
+from wireproof.model.bmc import Bmc, Secret
+from wireproof.model.errors import WireproofError
+from wireproof.store.snapshot import write_snapshot
+
+
+def _bmc(board: Board, password: str, authority: str = "") -> Bmc:
+    return Bmc(
+        host="n1",
+        address="127.0.0.1",
+        port=board.port,
+        user="admin",
+        password=Secret(password),
+        authority=authority,
+    )
+
+
+def test_the_password_stays_where_it_is(tmp_path: Path) -> None:
+    """The password of a BMC is never on a command line and never in a file, a snapshot, a message
+    or an error of ours.
+    """
+    names = {name for option in BMC for name in option.opts}
+    assert {name for name in names if "password" in name} == {"--bmc-password-file"}
+    assert not [option for option in BMC if getattr(option, "envvar", None)]
+    secret = Secret(PASSWORD)
+    assert PASSWORD not in f"{secret} {secret!r} {[secret]} {_bmc(Board({}, []), PASSWORD)!r}"
+    for store in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError):
+            store(secret)
+    certificate = make_certificate(tmp_path)
+    board = Board({"Echo": f"it is {PASSWORD}"}, [{"AttributeName": PASSWORD}])
+    with served(board, certificate):
+        facts = collect_firmware([_bmc(board, PASSWORD, str(certificate.file))])
+        board.replies["GET", "/redfish/v1/Systems"] = lambda handler: handler.wfile.write(b"\n")
+        with (
+            pytest.raises(WireproofError) as failed,
+            Session(_bmc(board, PASSWORD, str(certificate.file))) as session,
+        ):
+            session.get("/redfish/v1/Systems")
+    write_snapshot(tmp_path / "n1.snap", facts)
+    assert PASSWORD not in repr(facts)
+    assert PASSWORD not in "".join(traceback.format_exception(failed.value))
+
+
+def test_a_bmc_gets_the_password_once_and_only_the_right_one(tmp_path: Path) -> None:
+    """A BMC gets its password once, after its certificate was checked, and can neither hold the
+    program up, fill its memory nor lead it elsewhere.
+    """
+    certificate = make_certificate(tmp_path)
+    with served(Board({"A": "B"}, []), certificate) as board:
+        collect_firmware([_bmc(board, PASSWORD)])
+        assert board.requests == [], "its certificate is not known"
+        collect_firmware([_bmc(board, "wrong", str(certificate.file))])
+        assert board.logins == 1

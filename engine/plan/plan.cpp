@@ -16,6 +16,7 @@ namespace wireproof {
 namespace {
 
 constexpr std::array<std::string_view, 2> kDetails = {"full", "brief"};
+constexpr std::array<std::string_view, 2> kMessages = {"tagged", "msg"};
 constexpr std::array<std::string_view, 2> kCompletions = {"transmit", "delivery"};
 constexpr std::array<std::string_view, 2> kPins = {"none", "nic"};
 constexpr std::array<std::string_view, 2> kTeardowns = {"none", "point"};
@@ -54,6 +55,9 @@ void read_transport(Statement& line, Draft& plan) {
   Libfabric& libfabric = plan.libfabric;
   assign(libfabric.provider, line.take("provider"));
   assign(libfabric.library, line.take("library"));
+  if (const auto chosen = line.take_choice<std::size_t>("messages", kMessages)) {
+    libfabric.messages = kMessages[*chosen];
+  }
   if (const auto chosen = line.take_choice<std::size_t>("completion", kCompletions)) {
     libfabric.completion = kCompletions[*chosen];
   }

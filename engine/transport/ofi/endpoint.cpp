@@ -148,7 +148,7 @@ FabricFacts Endpoint::facts() const {
           .domain = text_of(info_->domain->name),
           .fabric = text_of(info_->fabric->name),
           .nic = nic_of(*info_),
-          .messages = "tagged",
+          .messages = "",
           .completion = completion_name(info_->transmit->flags),
           .progress = info_->domain->data_progress == abi::Progress::automatic ? "auto" : "manual",
           .inject_bytes = info_->transmit->inject_size,

@@ -1,5 +1,6 @@
 #include "transport/ofi/library.hpp"
 
+#include <dirent.h>
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -51,6 +52,30 @@ abi::Functions functions_of(void* handle, const std::string& name) {
                                           " or newer");
 }
 
+bool holds_providers(const std::string& folder) {
+  DIR* const open = opendir(folder.c_str());
+  if (open == nullptr) return false;
+  bool found = false;
+  while (const dirent* const entry = readdir(open)) {
+    found = found || std::string_view(entry->d_name).ends_with("-fi.so");
+  }
+  closedir(open);
+  return found;
+}
+
+/// A library that was moved does not find its providers: where they lie beside it, or in the
+/// folders that vendors use, and the user has not said where they are, it is set.
+void show_providers(const std::string& library) {
+  const std::size_t cut = library.rfind('/');
+  if (cut == std::string::npos || std::getenv("FI_PROVIDER_PATH") != nullptr) return;
+  const std::string folder = library.substr(0, cut);
+  for (const std::string& place : {folder + "/prov", folder + "/libfabric", folder}) {
+    if (!holds_providers(place)) continue;
+    setenv("FI_PROVIDER_PATH", place.c_str(), 0);
+    return;
+  }
+}
+
 /// The library frees it with the hints.
 char* owned(const std::string& text) { return text.empty() ? nullptr : ::strdup(text.c_str()); }
 
@@ -67,6 +92,7 @@ bool is_provider(std::string_view found, std::string_view wanted) {
 
 Library::Library(const std::string& path) {
   const std::string name = path.empty() ? kUsualName : path;
+  show_providers(path);
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     throw cannot_measure("ofi-library", "no libfabric was loaded: " + last_error() +

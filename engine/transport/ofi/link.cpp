@@ -11,8 +11,9 @@
 
 namespace wireproof::ofi {
 
-static_assert(Link<OfiLink>);
-static_assert(!std::is_polymorphic_v<OfiLink>);  // an indirect call in a loop is the provider's
+static_assert(MemoryLink<OfiLink<Tagged>> && MemoryLink<OfiLink<Untagged>>);
+// An indirect call in a loop is the provider's.
+static_assert(!std::is_polymorphic_v<OfiLink<Tagged>> && !std::is_polymorphic_v<OfiLink<Untagged>>);
 static_assert(std::is_standard_layout_v<Operation>);
 
 namespace {
@@ -27,12 +28,12 @@ using WindowName = std::array<std::uint64_t, 2>;
 
 }  // namespace
 
-OfiLink::OfiLink(Endpoint& endpoint, Ends ends)
+template <class Messages>
+OfiLink<Messages>::OfiLink(Endpoint& endpoint, Ends ends)
     : endpoint_(endpoint.raw()),
       queue_(endpoint.queue()),
+      messages_(*endpoint_, ends),
       peer_(ends.address),
-      send_tag_(tag_of(Kind::data, ends.self)),
-      receive_tag_(tag_of(Kind::data, ends.peer)),
       acknowledge_tag_(tag_of(Kind::acknowledgement, ends.self)),
       awaited_ack_tag_(tag_of(Kind::acknowledgement, ends.peer)),
       inject_bytes_(endpoint.info().transmit->inject_size),
@@ -61,7 +62,8 @@ OfiLink::OfiLink(Endpoint& endpoint, Ends ends)
   }
 }
 
-void OfiLink::reserve(int slots) {
+template <class Messages>
+void OfiLink<Messages>::reserve(int slots) {
   const auto wanted = static_cast<std::size_t>(slots);
   if (wanted > owner_->depth()) {
     throw CannotBegin("ofi-depth", "the provider takes " + std::to_string(owner_->depth()) +
@@ -75,7 +77,8 @@ void OfiLink::reserve(int slots) {
   slots_ = slot_storage_.data();
 }
 
-void OfiLink::use_memory(std::span<const std::byte> source, std::span<std::byte> sink) {
+template <class Messages>
+void OfiLink<Messages>::use_memory(std::span<const std::byte> source, std::span<std::byte> sink) {
   if (!owner_->wants(abi::kLocalKey)) return;
   const auto access = abi::kTransmit | abi::kReceive | abi::kRead | abi::kWrite;
   source_registration_ =
@@ -86,7 +89,8 @@ void OfiLink::use_memory(std::span<const std::byte> source, std::span<std::byte>
   sink_descriptor_ = sink_registration_ ? sink_registration_->descriptor : nullptr;
 }
 
-std::byte* OfiLink::expose(WindowKind, std::size_t bytes) {
+template <class Messages>
+std::byte* OfiLink<Messages>::expose(WindowKind, std::size_t bytes) {
   std::byte* const memory = window_.reserve(bytes);
   window_registration_ = owner_->enroll(memory, bytes, abi::kRemoteRead | abi::kRemoteWrite);
   const bool virtual_place = owner_->wants(abi::kVirtualAddress);
@@ -99,7 +103,8 @@ std::byte* OfiLink::expose(WindowKind, std::size_t bytes) {
   return memory;
 }
 
-void OfiLink::conceal() {
+template <class Messages>
+void OfiLink<Messages>::conceal() {
   // The peer's last access has been flushed before its own conceal began.
   const std::array<std::byte, 1> own{};
   std::array<std::byte, 1> theirs{};
@@ -107,7 +112,8 @@ void OfiLink::conceal() {
   window_registration_.reset();
 }
 
-void OfiLink::settle_patiently(const std::uint32_t& left) {
+template <class Messages>
+void OfiLink<Messages>::settle_patiently(const std::uint32_t& left) {
   Backoff backoff(kControlSpinNs);
   while (left != 0) {
     for (int i = 0; i < kLooksPerPause && left != 0; ++i) progress();
@@ -115,7 +121,8 @@ void OfiLink::settle_patiently(const std::uint32_t& left) {
   }
 }
 
-void OfiLink::start_control_send(std::span<const std::byte> message) {
+template <class Messages>
+void OfiLink<Messages>::start_control_send(std::span<const std::byte> message) {
   std::memcpy(control_out_, message.data(), message.size());
   ++sending_left_;
   while (const ssize_t held =
@@ -125,7 +132,8 @@ void OfiLink::start_control_send(std::span<const std::byte> message) {
   }
 }
 
-void OfiLink::start_control_receive(std::size_t bytes) {
+template <class Messages>
+void OfiLink<Messages>::start_control_receive(std::size_t bytes) {
   ++receiving_left_;
   while (const ssize_t held =
              calls_.receive(endpoint_, control_in_, bytes, control_descriptor_, abi::kNoAddress,
@@ -134,19 +142,22 @@ void OfiLink::start_control_receive(std::size_t bytes) {
   }
 }
 
-void OfiLink::send_control(std::span<const std::byte> message) {
+template <class Messages>
+void OfiLink<Messages>::send_control(std::span<const std::byte> message) {
   start_control_send(message);
   settle_patiently(sending_left_);
 }
 
-void OfiLink::recv_control(std::span<std::byte> message) {
+template <class Messages>
+void OfiLink<Messages>::recv_control(std::span<std::byte> message) {
   start_control_receive(message.size());
   settle_patiently(receiving_left_);
   std::memcpy(message.data(), control_in_, message.size());
 }
 
 /// Both ends call it: a send that is complete only at delivery waits for the peer's receive.
-void OfiLink::swap_control(std::span<const std::byte> own, std::span<std::byte> theirs) {
+template <class Messages>
+void OfiLink<Messages>::swap_control(std::span<const std::byte> own, std::span<std::byte> theirs) {
   start_control_receive(theirs.size());
   start_control_send(own);
   settle_patiently(sending_left_);
@@ -154,7 +165,8 @@ void OfiLink::swap_control(std::span<const std::byte> own, std::span<std::byte> 
   std::memcpy(theirs.data(), control_in_, theirs.size());
 }
 
-void OfiLink::lost(ssize_t result) const {
+template <class Messages>
+void OfiLink<Messages>::lost(ssize_t result) const {
   std::string why = owner_->library().why(result);
   if (result == -abi::kErrorAvailable) {
     abi::QueueError error{};
@@ -168,5 +180,8 @@ void OfiLink::lost(ssize_t result) const {
   }
   throw cannot_measure("ofi-lost", ends_.name + ": " + why);
 }
+
+template class OfiLink<Tagged>;
+template class OfiLink<Untagged>;
 
 }  // namespace wireproof::ofi

@@ -28,23 +28,78 @@ constexpr std::uint64_t tag_of(Kind kind, int sender) {
   return static_cast<std::uint64_t>(kind) << 32 | static_cast<std::uint64_t>(sender);
 }
 
+struct Ends {
+  int self = 0;
+  int peer = 0;
+  abi::Address address = abi::kNoAddress;  // the peer's
+  std::string name;                        // the peer's, for errors
+};
+
+/// Payload as tagged messages. The provider's functions are taken once: its tables do not change
+/// while messages are under way.
+class Tagged {
+ public:
+  Tagged(const abi::Endpoint& endpoint, const Ends& ends)
+      : calls_(*endpoint.tagged),
+        send_tag_(tag_of(Kind::data, ends.self)),
+        receive_tag_(tag_of(Kind::data, ends.peer)) {}
+
+  ssize_t inject(abi::Endpoint* end, const std::byte* source, std::size_t bytes,
+                 abi::Address to) const {
+    return calls_.inject(end, source, bytes, to, send_tag_);
+  }
+  ssize_t send(abi::Endpoint* end, const std::byte* source, std::size_t bytes, void* descriptor,
+               abi::Address to, Operation& operation) const {
+    return calls_.send(end, source, bytes, descriptor, to, send_tag_, &operation);
+  }
+  ssize_t receive(abi::Endpoint* end, std::byte* sink, std::size_t bytes, void* descriptor,
+                  Operation& operation) const {
+    return calls_.receive(end, sink, bytes, descriptor, abi::kNoAddress, receive_tag_, 0,
+                          &operation);
+  }
+
+ private:
+  abi::TaggedCalls calls_;
+  std::uint64_t send_tag_;
+  std::uint64_t receive_tag_;
+};
+
+/// Payload as messages without a tag. One pair at a time is under way in a process, so the next
+/// message is the peer's; acknowledgements and control are tagged, and so apart.
+class Untagged {
+ public:
+  Untagged(const abi::Endpoint& endpoint, const Ends&) : calls_(*endpoint.messages) {}
+
+  ssize_t inject(abi::Endpoint* end, const std::byte* source, std::size_t bytes,
+                 abi::Address to) const {
+    return calls_.inject(end, source, bytes, to);
+  }
+  ssize_t send(abi::Endpoint* end, const std::byte* source, std::size_t bytes, void* descriptor,
+               abi::Address to, Operation& operation) const {
+    return calls_.send(end, source, bytes, descriptor, to, &operation);
+  }
+  ssize_t receive(abi::Endpoint* end, std::byte* sink, std::size_t bytes, void* descriptor,
+                  Operation& operation) const {
+    return calls_.receive(end, sink, bytes, descriptor, abi::kNoAddress, &operation);
+  }
+
+ private:
+  abi::MessageCalls calls_;
+};
+
+/// `Messages` is Tagged or Untagged.
+template <class Messages>
 class OfiLink {
  public:
   static constexpr bool kOneSided = true;
 
-  struct Ends {
-    int self = 0;
-    int peer = 0;
-    abi::Address address = abi::kNoAddress;  // the peer's
-    std::string name;                        // the peer's, for errors
-  };
   OfiLink(Endpoint& endpoint, Ends ends);
   OfiLink(const OfiLink&) = delete;
   OfiLink& operator=(const OfiLink&) = delete;
 
   void send(const std::byte* source, std::size_t bytes) {
     if (bytes <= inject_bytes_) {
-      inject(source, bytes, send_tag_);
+      inject(source, bytes);
       return;
     }
     start_send(sending_, source, bytes);
@@ -56,7 +111,7 @@ class OfiLink {
   }
   void post_send(int slot, const std::byte* source, std::size_t bytes) {
     if (bytes <= inject_bytes_) {
-      inject(source, bytes, send_tag_);
+      inject(source, bytes);
       return;
     }
     start_send(slots_[slot], source, bytes);
@@ -67,7 +122,11 @@ class OfiLink {
   void wait(int first, int count) {
     for (int slot = first; slot < first + count; ++slot) settle(*slots_[slot].under_way);
   }
-  void send_ack() { inject(&empty_, 0, acknowledge_tag_); }
+  void send_ack() {
+    while (const ssize_t held = calls_.inject(endpoint_, &empty_, 0, peer_, acknowledge_tag_)) {
+      try_again(held);
+    }
+  }
   void recv_ack() {
     ++receiving_left_;
     while (const ssize_t held = calls_.receive(endpoint_, &empty_, 0, nullptr, abi::kNoAddress,
@@ -106,7 +165,6 @@ class OfiLink {
   static constexpr std::size_t kAccesses = 2048;  // at least two of the largest windows
   static constexpr std::size_t kEntries = 16;
 
-  /// The provider's functions, taken once: the tables do not change while messages are under way.
   struct Calls {
     decltype(abi::TaggedCalls::send) send = nullptr;
     decltype(abi::TaggedCalls::receive) receive = nullptr;
@@ -116,25 +174,22 @@ class OfiLink {
     decltype(abi::QueueCalls::read) completions = nullptr;
   };
 
-  [[gnu::always_inline]] void inject(const std::byte* source, std::size_t bytes,
-                                     std::uint64_t tag) {
-    while (const ssize_t held = calls_.inject(endpoint_, source, bytes, peer_, tag)) {
-      try_again(held);
-    }
+  [[gnu::always_inline]] void inject(const std::byte* source, std::size_t bytes) {
+    while (const ssize_t held = messages_.inject(endpoint_, source, bytes, peer_)) try_again(held);
   }
   [[gnu::always_inline]] void start_send(Operation& operation, const std::byte* source,
                                          std::size_t bytes) {
     ++*operation.under_way;
-    while (const ssize_t held = calls_.send(endpoint_, source, bytes, source_descriptor_, peer_,
-                                            send_tag_, &operation)) {
+    while (const ssize_t held =
+               messages_.send(endpoint_, source, bytes, source_descriptor_, peer_, operation)) {
       try_again(held);
     }
   }
   [[gnu::always_inline]] void start_receive(Operation& operation, std::byte* sink,
                                             std::size_t bytes) {
     ++*operation.under_way;
-    while (const ssize_t held = calls_.receive(endpoint_, sink, bytes, sink_descriptor_,
-                                               abi::kNoAddress, receive_tag_, 0, &operation)) {
+    while (const ssize_t held =
+               messages_.receive(endpoint_, sink, bytes, sink_descriptor_, operation)) {
       try_again(held);
     }
   }
@@ -174,10 +229,9 @@ class OfiLink {
 
   abi::Endpoint* endpoint_;
   abi::Queue* queue_;
+  Messages messages_;
   Calls calls_;
   abi::Address peer_;
-  std::uint64_t send_tag_;
-  std::uint64_t receive_tag_;
   std::uint64_t acknowledge_tag_;
   std::uint64_t awaited_ack_tag_;
   std::size_t inject_bytes_;

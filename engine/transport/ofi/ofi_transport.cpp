@@ -48,7 +48,7 @@ class OfiTransport final : public Transport {
             .path = library_->path(),
             .standard = "",
             .shared_ranks = {},
-            .fabric = endpoint_->facts()};
+            .fabric = facts()};
   }
 
   void configure(const Plan& plan) override {
@@ -70,12 +70,7 @@ class OfiTransport final : public Transport {
     const int peer = first ? target : origin;
     auto& pair = pairs_[peer];
     if (!pair) {
-      pair = std::make_unique<LinkPair<OfiLink>>(
-          clock, *endpoint_,
-          OfiLink::Ends{.self = group_.rank(),
-                        .peer = peer,
-                        .address = address_of(peer),
-                        .name = "rank " + std::to_string(peer)});
+      pair = tagged_ ? make_pair<ofi::Tagged>(clock, peer) : make_pair<ofi::Untagged>(clock, peer);
     }
     first ? roles.originate(*pair) : roles.answer(*pair);
   }
@@ -92,17 +87,36 @@ class OfiTransport final : public Transport {
   /// Opens the endpoint that the plan asks for.
   ofi::Word prepare(const Plan& plan) {
     library_ = std::make_unique<Library>(plan.libfabric.library);
+    tagged_ = plan.libfabric.messages != "msg";
     for (const Point& point : plan.points) remote_ = remote_ || is_remote(point.pattern);
     const ofi::Claim claim = ofi::claim_of(plan, group_.rank(), group_.own_address());
     endpoint_ = ofi::open_endpoint(*library_, plan, claim);
     ofi::check_sizes(plan, endpoint_->info().endpoint->largest_message);
-    const FabricFacts facts = endpoint_->facts();
-    return {.provider = facts.provider,
-            .protocol = facts.protocol,
-            .protocol_version = facts.protocol_version,
+    const FabricFacts found = facts();
+    return {.provider = found.provider,
+            .protocol = found.protocol,
+            .protocol_version = found.protocol_version,
             .format = static_cast<int>(endpoint_->info().address_format),
-            .completion = facts.completion,
+            .messages = found.messages,
+            .completion = found.completion,
+            .memory = ofi::shared_memory(found.provider),
             .address = endpoint_->address()};
+  }
+
+  FabricFacts facts() const {
+    FabricFacts found = endpoint_->facts();
+    found.messages = tagged_ ? "tagged" : "msg";
+    return found;
+  }
+
+  template <class Messages>
+  std::unique_ptr<Pair> make_pair(const HostClock& clock, int peer) {
+    return std::make_unique<LinkPair<OfiLink<Messages>>>(
+        clock, *endpoint_,
+        ofi::Ends{.self = group_.rank(),
+                  .peer = peer,
+                  .address = address_of(peer),
+                  .name = "rank " + std::to_string(peer)});
   }
 
   ofi::abi::Address address_of(int peer) {
@@ -115,11 +129,12 @@ class OfiTransport final : public Transport {
 
   tcp::TcpGroup group_;
   bool remote_ = false;
+  bool tagged_ = true;
   std::unique_ptr<Library> library_;
   std::unique_ptr<Endpoint> endpoint_;
-  std::vector<ofi::Word> words_;                             // by rank
-  std::vector<ofi::abi::Address> peers_;                     // by rank, once known
-  std::map<int, std::unique_ptr<LinkPair<OfiLink>>> pairs_;  // by peer; kept for later points
+  std::vector<ofi::Word> words_;                // by rank
+  std::vector<ofi::abi::Address> peers_;        // by rank, once known
+  std::map<int, std::unique_ptr<Pair>> pairs_;  // by peer; kept for later points
 };
 
 }  // namespace

@@ -10,6 +10,12 @@ namespace {
 
 bool is_remote_access(const Point& point) { return is_remote(point.pattern); }
 
+/// Acknowledgements and control are tagged, whatever the payload is.
+std::uint64_t capabilities_of(const Plan& plan, bool remote) {
+  return abi::kTagged | (plan.libfabric.messages == "msg" ? abi::kMessages : 0) |
+         (remote ? abi::kRemoteAccess : 0);
+}
+
 }  // namespace
 
 Claim claim_of(const Plan& plan, int rank, const tcp::Address& own) {
@@ -40,7 +46,7 @@ std::unique_ptr<Endpoint> open_endpoint(const Library& library, const Plan& plan
                                         const Claim& claim) {
   const bool remote = std::any_of(plan.points.begin(), plan.points.end(), is_remote_access);
   Wishes wishes{.provider = plan.libfabric.provider,
-                .capabilities = abi::kTagged | (remote ? abi::kRemoteAccess : 0),
+                .capabilities = capabilities_of(plan, remote),
                 .completion = 0,
                 .address = claim.address};
   const auto levels = completion_levels(plan.libfabric.completion, remote);

@@ -1,5 +1,7 @@
 #include "transport/ofi/word.hpp"
 
+#include <sys/stat.h>
+
 #include <optional>
 
 #include "base/bounded_file.hpp"
@@ -47,7 +49,7 @@ std::string described(const Word& word) {
 bool fits(const Word& one, const Word& other) {
   return one.provider == other.provider && one.protocol == other.protocol &&
          one.protocol_version == other.protocol_version && one.format == other.format &&
-         one.completion == other.completion;
+         one.messages == other.messages && one.completion == other.completion;
 }
 
 }  // namespace
@@ -55,7 +57,8 @@ bool fits(const Word& one, const Word& other) {
 std::string Word::line() const {
   return or_nothing(provider) + " " + std::to_string(protocol) + " " +
          std::to_string(protocol_version) + " " + std::to_string(format) + " " +
-         or_nothing(completion) + " " + in_hexadecimal(address);
+         or_nothing(messages) + " " + or_nothing(completion) + " " + or_nothing(memory) + " " +
+         in_hexadecimal(address);
 }
 
 Word Word::read(std::string_view line) {
@@ -65,8 +68,10 @@ Word Word::read(std::string_view line) {
   const auto protocol = number();
   const auto protocol_version = number();
   const auto format = number();
-  word.completion = take_word(line);
-  if (word.completion == kNothing) word.completion.clear();
+  for (std::string* const text : {&word.messages, &word.completion, &word.memory}) {
+    *text = take_word(line);
+    if (*text == kNothing) text->clear();
+  }
   const auto address = from_hexadecimal(take_word(line));
   if (!protocol || !protocol_version || !format || !address || !take_word(line).empty()) {
     throw cannot_measure("ofi-garbled", "a rank sent no endpoint's address");
@@ -78,8 +83,22 @@ Word Word::read(std::string_view line) {
   return word;
 }
 
+std::string shared_memory(std::string_view provider) {
+  if (provider.substr(0, provider.find(';')) != "shm") return "";
+  struct stat folder {};
+  if (::stat("/dev/shm", &folder) != 0) return "none";
+  return read_line("/proc/sys/kernel/random/boot_id") + ":" + std::to_string(folder.st_dev) + ":" +
+         std::to_string(folder.st_ino);
+}
+
 void check_alike(const std::vector<Word>& words) {
   for (std::size_t rank = 1; rank < words.size(); ++rank) {
+    if (words[0].memory != words[rank].memory) {
+      throw cannot_measure(
+          "ofi-disagree", "provider " + words[0].provider +
+                              " reaches one machine's memory, and rank " + std::to_string(rank) +
+                              " is not where rank 0 is: choose a provider that leaves the machine");
+    }
     if (fits(words[0], words[rank])) continue;
     throw cannot_measure("ofi-disagree", "rank 0 has " + described(words[0]) + " and rank " +
                                              std::to_string(rank) + " has " +

@@ -53,6 +53,7 @@ TARGET: tuple[click.Parameter, ...] = (
     setting("transport", "mpi|tcp|ofi|null|model"),
     setting("provider", "tcp|shm|psm3|..."),
     setting("libfabric", "PATH"),
+    setting("messages", "tagged|msg"),
     setting("completion", "transmit|delivery"),
     setting("fabric", "tcp|verbs|psm3|..."),
     setting("nic", "NAME"),

@@ -62,7 +62,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     claimed about a wire.
 
     ``played``: the counters are those of a recorded or made-up world that the model moves; no
-    number is a real one.
+    number is a real one. ``provider``: libfabric's, that was asked for ("" = any).
     """
 
     hosts: list[HostClaim]
@@ -70,6 +70,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     wire: bool = True
     virtual: bool = False
     played: bool = False
+    provider: str = ""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ __all__ = [
     "Completion",
     "FactRequest",
     "Libfabric",
+    "Messages",
     "ModelCounter",
     "ModelFault",
     "ModelWorld",
@@ -25,6 +26,7 @@ __all__ = [
 
 TransportKind = Literal["null", "model", "mpi", "tcp", "ofi"]
 Completion = Literal["", "transmit", "delivery"]
+Messages = Literal["", "tagged", "msg"]
 Formula = Literal["robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"]
 
 
@@ -40,12 +42,14 @@ class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
 class Libfabric(msgspec.Struct, frozen=True, kw_only=True):
     """What the transport ``ofi`` asks of libfabric; "" leaves it to libfabric.
 
-    ``library``: path of the library on the nodes. ``completion``: what the completion of a send
+    ``library``: path of the library on the nodes. ``messages``: the calls that carry payload ("":
+    tagged). ``completion``: what the completion of a send
     promises, that the message has left (``transmit``) or is in the peer's memory (``delivery``).
     """
 
     provider: str = ""
     library: str = ""
+    messages: Messages = ""
     completion: Completion = ""
 
 

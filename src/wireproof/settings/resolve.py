@@ -133,6 +133,9 @@ DECLARED: dict[str, Declared] = {
     "libfabric": Declared(
         _text, "", "path of the libfabric that the transport ofi loads on the nodes", ("",)
     ),
+    "messages": Declared(
+        _one_of("", "tagged", "msg"), "", "libfabric's calls, for the transport ofi: tagged or msg"
+    ),
     "completion": Declared(
         _one_of("", "transmit", "delivery"),
         "",
@@ -175,6 +178,7 @@ class Settings:
     fabric: Setting[str]
     provider: Setting[str]
     libfabric: Setting[str]
+    messages: Setting[str]
     completion: Setting[str]
     launcher: Setting[str]
     sizes: Setting[tuple[int, ...]]

@@ -76,6 +76,7 @@ class Options(TypedDict, total=False):
     transport: Literal["mpi", "tcp", "ofi", "null", "model"]
     provider: str
     libfabric: str
+    messages: Literal["tagged", "msg"]
     completion: Literal["transmit", "delivery"]
     model: str
     mpi: str

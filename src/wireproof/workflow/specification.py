@@ -19,6 +19,7 @@ from wireproof.model.plan import (
     Completion,
     Formula,
     Libfabric,
+    Messages,
     ModelFault,
     ModelWorld,
     Point,
@@ -67,10 +68,20 @@ def _libfabric(settings: Settings) -> Libfabric:
     chosen = Libfabric(
         provider=settings.provider.value,
         library=settings.libfabric.value,
+        messages=cast(Messages, settings.messages.value),
         completion=cast(Completion, settings.completion.value),
     )
+    if settings.transport.value == "ofi" and settings.fabric.value:
+        raise BadInput(
+            f"{settings.fabric.source} is for an MPI: with --transport ofi give --provider."
+        )
     if settings.transport.value != "ofi" and chosen != Libfabric():
-        given = (settings.provider, settings.libfabric, settings.completion)
+        given = (
+            settings.provider,
+            settings.libfabric,
+            settings.messages,
+            settings.completion,
+        )
         named = next(one.source for one in given if one.value)
         raise BadInput(
             f"{named} is for --transport ofi, and the transport is {settings.transport.value}."

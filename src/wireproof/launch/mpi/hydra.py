@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from wireproof.launch.mpi.environment import clearings, library_path, mpich_nic
+from wireproof.launch.mpi.environment import clearings, library_path, mpich_nic, psm3_variables
 from wireproof.launch.registry import MPIS, Mpi, reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import CouldNotMeasure
@@ -86,6 +86,12 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
     return request.started("hydra", argv, environment, clear=clearings("mpich"), notes=tuple(notes))
 
 
+def _provider_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
+    """The variables that name the claimed NIC to PSM3; the engine names it to the others."""
+    named = request.over == "ofi" and request.fabric == "psm3" and nic
+    return psm3_variables(nic.split(":", 1)[0]) if named else {}
+
+
 _SOCKETS_NOTE = {
     "": "plain kernel sockets; the launcher only starts the processes",
     "ofi": "libfabric without an MPI; the launcher only starts the processes",
@@ -99,12 +105,13 @@ def sockets(request: LaunchRequest) -> LaunchCommand:
     if not request.meet:
         raise CouldNotMeasure("this transport needs an address of rank 0's host to meet at.")
     engine = [*request.rank_argv, *request.meet_argv]
-    argv = hydra_argv(request, dict(request.extra), lambda _request, _nic: {}, engine)
+    argv = hydra_argv(request, dict(request.extra), _provider_nic, engine)
     return LaunchCommand(
         argv=tuple(argv),
         environment=dict(request.extra),
         launcher="hydra",
-        clear=clearings("mpich"),
+        # what chooses a libfabric's providers is no leaving of an MPI where that is measured
+        clear=clearings(None if request.over == "ofi" else "mpich"),
         notes=(_SOCKETS_NOTE[request.over],),
         expect=request.engine.expect,
         engine=request.engine.path,

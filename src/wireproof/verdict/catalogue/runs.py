@@ -142,6 +142,18 @@ means: The library that ran is not the one that was asked for, or the ranks ran 
 detected: MPI_Get_library_version lacks the expected text, or differs between ranks.
 next: Check LD_LIBRARY_PATH and --mpi; the record names the file that was loaded.
 
+# provider-fallback: Another libfabric provider than the one asked for
+means: libfabric gave a provider, or a layer over it, that was not asked for, or one that does not
+  leave the machine; its numbers look like the wanted one's.
+detected: The provider's name in the host's record, against the claim and the layers that are usual.
+next: Run `wireproof doctor --providers` on that host: it names the providers there and why one is
+  missing; give --provider by its whole name to mean it.
+
+# completion-local: A remote access ended before the target had it
+means: The provider completes a put when it has left, not when it is in the target's memory.
+detected: The completion level in the host's record.
+next: Compare it only with numbers of the same completion level, or ask for --completion delivery.
+
 # engine-error: The engine reported an error
 means: A measurement could not be made.
 detected: An error frame.

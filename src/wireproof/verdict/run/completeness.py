@@ -12,6 +12,7 @@ from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.catalogue.engine import code_of, severity_of
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
+from wireproof.verdict.run.provider import provider_issues
 
 __all__ = ["run_issues"]
 
@@ -28,6 +29,7 @@ def run_issues(ctx: Context) -> list[Issue]:
         *_errors(ctx),
         *_transport(ctx),
         *_libraries(ctx),
+        *provider_issues(ctx),
         *_nics(ctx),
         *_crowding(ctx),
         *_claim(ctx),

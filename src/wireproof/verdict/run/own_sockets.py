@@ -1,4 +1,4 @@
-"""Advice for our own TCP transport: no MPI library is in it, so no variable of one changes
+"""Advice for transports without an MPI: no MPI library is in them, so no variable of one changes
 anything. Pure.
 """
 
@@ -31,17 +31,25 @@ OF_A_LIBRARY = frozenset(
     }
 )
 """Codes whose advice is about an MPI library's variables."""
-_ADVICE = (
-    "These are our own sockets, bound to the claimed NIC's address: look at the routes of both "
-    "hosts (ip route get PEER from ADDRESS, ip rule) and claim the NIC that is to be measured "
-    "(--nic)."
-)
+_ADVICE = {
+    "tcp": (
+        "These are our own sockets, bound to the claimed NIC's address: look at the routes of both "
+        "hosts (ip route get PEER from ADDRESS, ip rule) and claim the NIC that is to be measured "
+        "(--nic)."
+    ),
+    "ofi": (
+        "There is no MPI in it: the record has libfabric's provider, domain and NIC; give "
+        "--provider and --nic as `wireproof doctor --providers` lists them, and look at the routes "
+        "of both hosts (ip route get PEER from ADDRESS) where the provider uses the kernel's "
+        "sockets."
+    ),
+}
 
 
 def for_own_sockets(ctx: Context, findings: Iterable[Finding]) -> list[Finding]:
-    """``findings`` without advice about MPI libraries, where the sockets were our own."""
-    own = ctx.run.open is not None and ctx.run.open.transport == "tcp"
+    """``findings`` without advice about MPI libraries, where there was none."""
+    advice = _ADVICE.get(ctx.run.open.transport if ctx.run.open else "")
     return [
-        msgspec.structs.replace(one, advice=_ADVICE) if own and one.code in OF_A_LIBRARY else one
+        msgspec.structs.replace(one, advice=advice) if advice and one.code in OF_A_LIBRARY else one
         for one in findings
     ]

@@ -59,7 +59,7 @@ def launch_options(
         nics=target.nics,
         agent=target.agent,
         nic_selection=session.nic_selection,
-        fabric=session.fabric,
+        fabric="psm3" if session.ofi.provider == "psm3" else session.fabric,
         machine_ranks=target.machine_ranks,
         meet=target.meet() if session.transport in ("tcp", "ofi") else "",
         over="ofi" if session.transport == "ofi" else "",

@@ -17,7 +17,7 @@ from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, Criteria, Limits
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.plan import ModelFault, Plan, Point, RankPlace, Transport, WitnessPolicy
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
@@ -43,6 +43,11 @@ from wireproof.workflow.target.target import Target
 __all__ = ["campaign_run", "command_of", "judged", "run_session"]
 
 
+_NOT_TO_BE_HAD = (
+    *("ofi-disagree", "ofi-library", "ofi-provider", "ofi-size"),
+    *("tcp-no-address", "tcp-no-nic"),
+)
+"""Errors of a rank that another option mends: nothing was wrong with the fabric."""
 LEAST_LAUNCH_S = 3.0
 """Less is not enough to start anything."""
 
@@ -139,9 +144,13 @@ class _Attempts:
             _raise_for(self._availability.absent(self._target, range(len(self._target.hosts))))
         return launched(session, self._target, self._claim, self._reporter)
 
-    def _nothing_measured(self, session: Session, last: Outcome) -> CouldNotMeasure:
+    def _nothing_measured(self, session: Session, last: Outcome) -> WireproofError:
         if not session.plays_hosts:
             _raise_for(self._availability.unfit(self._target, range(len(self._target.hosts))))
+        if session.transport == "ofi" and last.run.errors[:1]:
+            asked = last.run.errors[0]
+            if asked.code in _NOT_TO_BE_HAD:
+                return BadInput(f"{asked.message}.")
         log = f"log: {last.folder / 'engine.log'}" if session.kept else "give --out to keep its log"
         return CouldNotMeasure(f"{last.ending.reason} ({log})")
 
@@ -253,6 +262,11 @@ def left_s(session: Session) -> float | None:
     return min(left, session.deadline_s or left)
 
 
+def _with_provider(claim: Claim, session: Session) -> Claim:
+    asked = session.ofi.provider if session.transport == "ofi" else ""
+    return msgspec.structs.replace(claim, provider=asked) if asked else claim
+
+
 def launched(session: Session, target: Target, claim: Claim, reporter: Reporter) -> Outcome:
     """One launch by the first command that starts."""
     install = install_for(session)
@@ -271,7 +285,7 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
             return measure(
                 plan,
                 option.command,
-                claim=claim,
+                claim=_with_provider(claim, session),
                 provenance=provenance(option.command, install),
                 recording=recording,
             )

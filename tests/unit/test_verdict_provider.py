@@ -1,0 +1,74 @@
+"""A provider that libfabric gave in another's place is a finding; the usual layers are none."""
+
+from __future__ import annotations
+
+import pytest
+from tests.changed_runs import set_
+from tests.synthetic import World, run_of
+
+from wireproof.model.record import Fabric
+from wireproof.model.run import Run
+from wireproof.verdict import judge
+
+
+def ran(provider: str, wanted: str, **fabric: str) -> Run:
+    """A sound run over libfabric's ``provider``, where ``wanted`` was claimed."""
+    run = run_of(World(sizes=(8, 1 << 20)))
+    found = Fabric(provider=provider, **fabric)  # type: ignore[arg-type]
+    return set_(
+        run,
+        open=set_(run.open, transport="ofi"),
+        hosts=[set_(host, fabric=found) for host in run.hosts],
+        claim=set_(run.claim, provider=wanted),
+    )
+
+
+def codes(run: Run) -> set[str]:
+    return {one.code for one in judge(run).findings}
+
+
+@pytest.mark.parametrize(
+    ("provider", "wanted"),
+    [
+        ("tcp", "tcp"),
+        ("tcp;ofi_rxm", "tcp"),
+        ("tcp;ofi_rxm", ""),
+        ("verbs;ofi_rxm", "verbs"),
+        ("udp;ofi_rxd", "udp"),
+        ("psm3;ofi_rxd", "psm3;ofi_rxd"),
+        ("psm3", "psm3"),
+    ],
+)
+def test_the_provider_that_was_asked_for_is_no_finding(provider: str, wanted: str) -> None:
+    assert "provider-fallback" not in codes(ran(provider, wanted))
+
+
+@pytest.mark.parametrize(
+    ("provider", "wanted", "said"),
+    [
+        ("tcp;ofi_rxm", "psm3", "psm3 was asked for and tcp;ofi_rxm answered"),
+        ("psm3;ofi_rxd", "psm3", "ofi_rxd is not usual over psm3"),
+        ("verbs;ofi_rxd", "", "ofi_rxd is not usual over verbs"),
+        ("shm", "shm", "does not leave the machine, and a wire is claimed"),
+    ],
+)
+def test_another_one_fails_and_says_what_answered(provider: str, wanted: str, said: str) -> None:
+    judged = judge(ran(provider, wanted))
+    found = [one for one in judged.findings if one.code == "provider-fallback"]
+    assert found
+    assert said in found[0].message
+    assert judged.verdict == "fail"
+
+
+def test_without_libfabric_nothing_is_said() -> None:
+    assert "provider-fallback" not in codes(run_of(World(sizes=(8,))))
+
+
+@pytest.mark.parametrize(
+    ("completion", "early"), [("delivery", False), ("transmit", True), ("", True)]
+)
+def test_a_put_that_ends_before_the_target_has_it_is_said(completion: str, early: bool) -> None:
+    run = ran("tcp", "tcp", completion=completion)
+    puts = [set_(point, pattern="put") for point in run.points]
+    assert ("completion-local" in codes(set_(run, points=puts))) is early
+    assert "completion-local" not in codes(run)

@@ -5,6 +5,7 @@ skip names it.
 from __future__ import annotations
 
 import ctypes
+import ctypes.util
 import functools
 import importlib.util
 import os
@@ -97,6 +98,16 @@ def _missing_slurm() -> str | None:
     return _missing_root() or _missing_netns()
 
 
+def _missing_fuse() -> str | None:
+    if not Path("/dev/fuse").exists():
+        return "there is no /dev/fuse"
+    if importlib.util.find_spec("mfusepy") is None:
+        return "the Python package mfusepy is not installed"
+    if not ctypes.util.find_library("fuse3"):
+        return "there is no libfuse3 (Debian package libfuse3-3)"
+    return _missing_root()  # to mount; others would need a program that is set-user-ID
+
+
 def _missing_vm() -> str | None:
     from tests.vm.kernel import missing
 
@@ -124,6 +135,7 @@ _MISSING: dict[str, Callable[[], str | None]] = {
     "browser": functools.cache(_missing_browser),
     "slurm": functools.cache(_missing_slurm),
     "libfabric": functools.cache(_missing_libfabric),
+    "fuse": functools.cache(_missing_fuse),
     "vm": functools.cache(_missing_vm),
 }
 

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,18 +63,16 @@ def change(path: str, value: object, id: str = "", **fields: object) -> str:
 class Machine:
     """A tree of files that stands for a machine, with the state folder in it."""
 
-    def __init__(self, root: Path, files: Mapping[str, str], wrapper: tuple[str, ...] = ()) -> None:
+    def __init__(self, root: Path, files: Mapping[str, str]) -> None:
         self.root = root
-        self.wrapper = wrapper
         self.state = root / "var/lib/wireproof/tune"
-        for name, text in {BOOT: "0d1e\n", **files}.items():
+        for name, text in files.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
     def argv(self, verb: str, *options: str) -> list[str]:
         return [
-            *self.wrapper,
             *(str(find_program("wireproof-node")), "tune", verb, "--root", str(self.root)),
             *options,
         ]
@@ -115,16 +113,20 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
-def timers(state: Path) -> Iterator[int]:
-    """The timers that a state folder's journals name and that are alive."""
-    for journal in state.glob("*/journal"):
-        for line in journal.read_text(encoding="utf-8").splitlines():
-            if line.startswith("timer "):
-                fields = dict(field.split("=", 1) for field in line.split()[1:])
-                if Path(f"/proc/{fields['pid']}").exists():
-                    yield int(fields["pid"])
+def timers(root: Path) -> list[int]:
+    """The living timers of the machine at ``root``: their command line is that of the apply."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            name = (folder / "comm").read_text(encoding="utf-8")
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:  # it has ended meanwhile
+            continue
+        if name == "wireproof-timer\n" and os.fsencode(root) in words:
+            found.append(int(folder.name))
+    return found
 
 
-def end_timers(state: Path) -> None:
-    for pid in timers(state):
+def end_timers(root: Path) -> None:
+    for pid in timers(root):
         os.kill(pid, 9)

@@ -57,7 +57,7 @@ def test_a_set_goes_its_whole_course(machine: Build) -> None:
     assert confirmed.status == 0, confirmed.errors
     assert host.text(KEEP) == "kernel.numa_balancing = 0\n"
     assert (confirmed.set["state"], confirmed.set["timer"]) == ("confirmed", "none")
-    wait_until(lambda: not list(timers(host.state)))
+    wait_until(lambda: not timers(host.root))
     reverted = host.run("revert")
     assert reverted.status == 0, reverted.errors
     assert reverted.states() == {"numa_balancing": "reverted", f"/{KEEP}": "removed"}
@@ -80,7 +80,7 @@ def test_the_timer_reverts_what_is_not_confirmed(machine: Build) -> None:
     assert host.run("apply", text=request(*LINES, timeout_s=1)).status == 0
     wait_until(lambda: host.run("status").set["state"] == "reverted")
     assert snapshot(host.root) == before
-    wait_until(lambda: not list(timers(host.state)))
+    wait_until(lambda: not timers(host.root))
     late = host.run("confirm")
     assert late.status == 1
     assert "no set waits to be confirmed" in late.errors
@@ -89,7 +89,7 @@ def test_the_timer_reverts_what_is_not_confirmed(machine: Build) -> None:
 def test_a_set_whose_timer_is_gone_is_reverted_by_the_next_call(machine: Build) -> None:
     host = machine(FILES)
     assert host.run("apply", text=request(*LINES, timeout_s=1)).status == 0
-    end_timers(host.state)
+    end_timers(host.root)
     wait_until(lambda: host.run("status").set["deadline_s"] == 0)
     assert host.run("status").set["timer"] == "gone"
     assert host.text(NUMA) == "0\n", "status only looks"
@@ -102,7 +102,7 @@ def test_a_set_whose_timer_is_gone_is_reverted_by_the_next_call(machine: Build) 
 def test_after_a_reboot_what_is_back_needs_no_write(machine: Build) -> None:
     host = machine(FILES)
     assert host.run("apply", text=request(*LINES)).status == 0
-    end_timers(host.state)
+    end_timers(host.root)
     host.write(BOOT, "f00d\n")
     host.write(NUMA, "1\n")
     assert host.run("status").set["boot"] == "other"

@@ -158,8 +158,10 @@ class Applying {
       if (const Reply other = machine_.read(path); other.ok())
         lines += line::seen(path, other.text);
     }
-    // Without what was seen the change stays in hand: it is brought back whatever stands there.
-    if (back.ok()) journal_.append(lines + line::done(change, answer.state));
+    // Without what was seen the change stays in hand: it is brought back whatever stands there. So
+    // does one whose write may still come.
+    if (back.ok() && written.error != ETIMEDOUT)
+      journal_.append(lines + line::done(change, answer.state));
   }
 
   static void judge(const Change& change, const Reply& written, const Reply& back,
@@ -251,8 +253,8 @@ int apply(const Options& options, std::string_view text, const Answers& answers)
   const Request request = parse_request(text);
   const Fd state = open_private_folder(options.state, true);
   Lock lock = Lock::take(state, "apply " + request.id);
-  const Machine machine(options.root, request.patience_ms, lock.writers());
-  lock.wait_for_writers(request.patience_ms);
+  const Machine machine(options.root, request.patience_ms, &lock.writers());
+  lock.writers().wait(request.patience_ms);
   revert_overdue(state, machine, answers);
   Story story = begun(request, refuse_others(state, request), machine);
   if (!Survey(machine, story, answers).run()) {

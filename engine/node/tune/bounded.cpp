@@ -76,18 +76,19 @@ bool receive(int descriptor, std::int64_t deadline_ms, std::string& message) {
 }
 
 // False: it hangs in the kernel and cannot be waited for.
-void reap(pid_t child) {
+bool reap(pid_t child) {
   for (int waited = 0; waited <= kReapMs; waited += 5) {
     const pid_t ended = waitpid(child, nullptr, WNOHANG);
-    if (ended == child || (ended < 0 && errno == ECHILD)) return;
+    if (ended == child || (ended < 0 && errno == ECHILD)) return true;
     poll(nullptr, 0, 5);
   }
+  return false;
 }
 
 }  // namespace
 
 Reply failed(int error, const std::string& reason) {
-  return {error, {}, reason.empty() ? std::strerror(error) : reason};
+  return {error, {}, reason.empty() ? std::strerror(error) : reason, 0};
 }
 
 void close_from(int first) {
@@ -131,8 +132,9 @@ Reply bounded(int patience_ms, int lock, const std::function<Reply()>& work) {
     }
     return parsed(message);
   }
-  reap(child);
-  return failed(ETIMEDOUT, "no answer within " + std::to_string(patience_ms) + " ms");
+  Reply reply = failed(ETIMEDOUT, "no answer within " + std::to_string(patience_ms) + " ms");
+  if (!reap(child)) reply.left = child;
+  return reply;
 }
 
 }  // namespace wireproof::tune

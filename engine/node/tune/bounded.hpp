@@ -1,6 +1,8 @@
 // Work that may hang in the kernel, done by a process of its own and waited for only so long.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 
@@ -11,6 +13,7 @@ struct Reply {
   int error = 0;
   std::string text;
   std::string reason;
+  pid_t left = 0;  // the child that was left behind
 
   bool ok() const { return error == 0; }
 };

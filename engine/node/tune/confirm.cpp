@@ -89,9 +89,9 @@ int confirm(const Options& options, const Answers& answers) {
     throw Failure(ExitStatus::point_failed, "tune", "no set waits to be confirmed");
   }
   Lock lock = Lock::take(state, "confirm");
-  revert_overdue(state, Machine(options.root, 10'000, lock.writers()), answers);
+  revert_overdue(state, Machine(options.root, 10'000, &lock.writers()), answers);
   StoredSet set = chosen_set(state, options.id);
-  const Machine machine(options.root, set.story.request.patience_ms, lock.writers());
+  const Machine machine(options.root, set.story.request.patience_ms, &lock.writers());
   const std::string boot = boot_of(machine);
   refuse_unless_armed(set.story, boot);
   Journal journal = Journal::open(set.folder);

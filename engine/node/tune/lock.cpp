@@ -1,7 +1,6 @@
 #include "node/tune/lock.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -57,16 +56,6 @@ Lock Lock::wait(const Fd& state, const std::string& purpose) {
   }
   lock.sign(purpose);
   return lock;
-}
-
-bool Lock::wait_for_writers(int patience_ms) {
-  const std::int64_t end = monotonic_ms() + patience_ms;
-  bool ended = false;
-  while (!(ended = flock(writers_.get(), LOCK_EX | LOCK_NB) == 0) && monotonic_ms() < end) {
-    poll(nullptr, 0, 10);
-  }
-  flock(writers_.get(), LOCK_SH | LOCK_NB);
-  return ended;
 }
 
 }  // namespace wireproof::tune

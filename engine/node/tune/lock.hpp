@@ -5,6 +5,7 @@
 #include <string>
 
 #include "node/system.hpp"
+#include "node/tune/writers.hpp"
 
 namespace wireproof::tune {
 
@@ -17,11 +18,7 @@ class Lock {
   // Waits for it.
   static Lock wait(const Fd& state, const std::string& purpose);
 
-  // A read or write of an earlier tune that was killed may still be under way: waits for its end,
-  // at most so long. False: it hangs.
-  bool wait_for_writers(int patience_ms);
-  // What a read or a write keeps open while it is under way.
-  int writers() const { return writers_.get(); }
+  Writers& writers() { return writers_; }
 
  private:
   Lock(Fd file, Fd writers) : file_(std::move(file)), writers_(std::move(writers)) {}
@@ -29,7 +26,7 @@ class Lock {
   void sign(const std::string& purpose);
 
   Fd file_;
-  Fd writers_;
+  Writers writers_;
 };
 
 }  // namespace wireproof::tune

@@ -49,7 +49,7 @@ Reply read_here(const std::string& root, const std::string& path) {
   }
   if (text.truncated) return failed(EFBIG, "longer than 65536 bytes");
   if (!is_text(text.text)) return failed(EILSEQ, "no text: it holds other than UTF-8");
-  return {0, std::move(text.text), {}};
+  return {0, std::move(text.text), {}, 0};
 }
 
 // The kernel's own files take each write as the whole value; those of a tree have to be cut.
@@ -119,7 +119,7 @@ Reply run_here(const std::string& root, std::vector<std::string> argv, int timeo
                                           std::to_string(end.exit_status.value_or(-1))
                                     : said);
   }
-  return {0, std::move(end.text), {}};
+  return {0, std::move(end.text), {}, 0};
 }
 
 Reply value_here(const std::string& root, const Change& change, int timeout_ms) {
@@ -132,7 +132,7 @@ Reply value_here(const std::string& root, const Change& change, int timeout_ms) 
     return failed(ENODATA,
                   "\"" + shown + "\" is no value that " + change.read[0] + " can be given");
   }
-  return {0, *value, {}};
+  return {0, *value, {}, 0};
 }
 
 std::vector<std::string> with_value(std::vector<std::string> argv, const std::string& value) {
@@ -147,11 +147,11 @@ std::vector<std::string> with_value(std::vector<std::string> argv, const std::st
 }  // namespace
 
 Reply Machine::read(const std::string& path) const {
-  return bounded(patience_ms_, lock_, [&] { return read_here(root_, path); });
+  return bounded(patience_ms_, -1, [&] { return read_here(root_, path); });
 }
 
 Reply Machine::read_writable(const std::string& path) const {
-  return bounded(patience_ms_, lock_, [&] {
+  return bounded(patience_ms_, -1, [&] {
     Reply reply = read_here(root_, path);
     Descriptor file;
     if (!reply.ok()) return reply;
@@ -160,19 +160,25 @@ Reply Machine::read_writable(const std::string& path) const {
   });
 }
 
+Reply Machine::alter(int patience_ms, const std::function<Reply()>& work) const {
+  if (writers_ == nullptr) return failed(EROFS, "");
+  const Reply reply = bounded(patience_ms, writers_->descriptor(), work);
+  if (reply.left != 0) writers_->leave_behind(reply.left);
+  return reply;
+}
+
 Reply Machine::write(const std::string& path, const std::string& text) const {
-  return bounded(patience_ms_, lock_, [&] { return write_here(root_, path, text); });
+  return alter(patience_ms_, [&] { return write_here(root_, path, text); });
 }
 
 // The command's own limit ends first, so that it is ended together with its process group.
 Reply Machine::read_value(const Change& change) const {
-  return bounded(patience_ms_ + 1000, lock_,
-                 [&] { return value_here(root_, change, patience_ms_); });
+  return bounded(patience_ms_ + 1000, -1, [&] { return value_here(root_, change, patience_ms_); });
 }
 
 Reply Machine::write_value(const Change& change, const std::string& value) const {
-  return bounded(patience_ms_ + 1000, lock_,
-                 [&] { return run_here(root_, with_value(change.write, value), patience_ms_); });
+  return alter(patience_ms_ + 1000,
+               [&] { return run_here(root_, with_value(change.write, value), patience_ms_); });
 }
 
 }  // namespace wireproof::tune

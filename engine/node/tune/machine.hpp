@@ -6,14 +6,15 @@
 
 #include "node/tune/bounded.hpp"
 #include "node/tune/request.hpp"
+#include "node/tune/writers.hpp"
 
 namespace wireproof::tune {
 
 class Machine {
  public:
-  // `lock` is held by whatever hangs in a read or a write (bounded.hpp).
-  Machine(std::string root, int patience_ms, int lock)
-      : root_(std::move(root)), patience_ms_(patience_ms), lock_(lock) {}
+  // Without `writers` nothing can be written.
+  Machine(std::string root, int patience_ms, Writers* writers)
+      : root_(std::move(root)), patience_ms_(patience_ms), writers_(writers) {}
 
   // The whole text of a file. ENOENT: it is not there; EXDEV: a link leads out of what is allowed;
   // EFBIG and EILSEQ: longer than 64 KiB, no text.
@@ -29,12 +30,14 @@ class Machine {
 
   const std::string& root() const { return root_; }
   int patience_ms() const { return patience_ms_; }
-  int lock() const { return lock_; }
+  Writers* writers() const { return writers_; }
 
  private:
+  Reply alter(int patience_ms, const std::function<Reply()>& work) const;
+
   std::string root_;
   int patience_ms_;
-  int lock_;
+  Writers* writers_;
 };
 
 }  // namespace wireproof::tune

@@ -34,16 +34,15 @@ int revert(const Options& options, const Answers& answers) {
   Lock lock = Lock::take(state, "revert");
   auto set = chosen_set(state, options.id);
   if (!set) return nothing();
-  const Machine machine(options.root, set->story.request.patience_ms, lock.writers());
+  const Machine machine(options.root, set->story.request.patience_ms, &lock.writers());
   if (set->story.phase == Phase::reverted) {
     answers.say(describe(set->story, boot_of(machine)));
     return 0;
   }
-  const bool quiet = lock.wait_for_writers(machine.patience_ms());
-  const std::string reason = quiet ? "" : "a write of an earlier tune still hangs in the kernel";
-  const Phase phase = revert_set(*set, machine, {options.force, ""}, reason, answers);
+  lock.writers().wait(machine.patience_ms());
+  const Phase phase = revert_set(*set, machine, {options.force, ""}, "", answers);
   if (options.id.empty()) revert_overdue(state, machine, answers);
-  return phase == Phase::reverted && quiet ? 0 : 1;
+  return phase == Phase::reverted ? 0 : 1;
 }
 
 }  // namespace wireproof::tune

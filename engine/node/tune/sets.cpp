@@ -65,11 +65,14 @@ SetAnswer describe(const Story& story, const std::string& boot) {
 Phase revert_set(StoredSet& set, const Machine& machine, const UndoOptions& how,
                  const std::string& reason, const Answers& answers) {
   Journal journal = Journal::open(set.folder);
-  const Machine own(machine.root(), set.story.request.patience_ms, machine.lock());
+  const Machine own(machine.root(), set.story.request.patience_ms, machine.writers());
   set.story.phase = undo_set(own, journal, set.story, how, answers);
+  const bool late = set.story.phase == Phase::reverted && machine.writers()->hang();
+  if (late) journal.note(line::phase(set.story.phase = Phase::partly));
   if (set.story.phase == Phase::reverted) end_timer(set.story.timer);
   SetAnswer answer = describe(set.story, boot_of(machine));
-  answer.reason = reason;
+  answer.reason =
+      late ? "a write hangs in the kernel and may still come: revert once more" : reason;
   answers.say(answer);
   return set.story.phase;
 }

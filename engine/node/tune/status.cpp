@@ -55,7 +55,7 @@ ChangeAnswer look_at(const Keep& keep, const Machine& machine) {
 int status(const Options& options, const Answers& answers) {
   const Fd state = open_private_folder(options.state, false);
   if (!state.is_open()) return 0;
-  const Machine machine(options.root, kPatienceMs, -1);
+  const Machine machine(options.root, kPatienceMs, nullptr);
   const std::string boot = boot_of(machine);
   for (const StoredSet& set : load_sets(state)) {
     if (!options.id.empty() && options.id != set.story.request.id) continue;

@@ -77,8 +77,8 @@ bool try_to_revert(const Options& options, std::uint64_t number) {
   if (!set || set->story.number != number) return true;
   const Phase phase = set->story.phase;
   if (phase == Phase::confirmed || phase == Phase::reverted) return true;
-  lock.wait_for_writers(set->story.request.patience_ms);
-  const Machine machine(options.root, set->story.request.patience_ms, lock.writers());
+  lock.writers().wait(set->story.request.patience_ms);
+  const Machine machine(options.root, set->story.request.patience_ms, &lock.writers());
   return revert_set(*set, machine, {}, "it was not confirmed in time", Answers(-1)) ==
          Phase::reverted;
 }

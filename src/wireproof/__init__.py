@@ -1,9 +1,9 @@
 """wireproof proves what an HPC interconnect does.
 
-``audit``, ``check``, ``measure``, ``prove``, ``judge``, ``lint``, ``locate`` and ``report`` do what
-the subcommands of these names do, and give the document that ``--json`` prints; so do
-``plan_footprint`` and ``plan_pfc``. They are imported when they are first used, so that ``import
-wireproof`` costs nothing. See docs/python.md.
+``audit``, ``check``, ``compare``, ``measure``, ``prove``, ``judge``, ``lint``, ``locate`` and
+``report`` do what the subcommands of these names do, and give the document that ``--json`` prints;
+so do ``plan_footprint`` and ``plan_pfc``. They are imported when they are first used, so that
+``import wireproof`` costs nothing. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-    from wireproof.workflow.api import audit, check, locate, measure, report
+    from wireproof.workflow.api import audit, check, compare, locate, measure, report
     from wireproof.workflow.judge import judge
     from wireproof.workflow.lint import lint
     from wireproof.workflow.plan import plan_footprint, plan_pfc
@@ -30,6 +30,7 @@ __all__ = [
     "__version__",
     "audit",
     "check",
+    "compare",
     "judge",
     "lint",
     "locate",
@@ -50,6 +51,7 @@ _HOMES = {
     "WireproofError": "model.errors",
     "audit": "workflow.api",
     "check": "workflow.api",
+    "compare": "workflow.api",
     "judge": "workflow.judge",
     "lint": "workflow.lint",
     "locate": "workflow.api",

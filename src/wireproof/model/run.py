@@ -81,3 +81,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     errors: list[EngineError] = msgspec.field(default_factory=list)
     close: Close | None = None
     missing: dict[int, Missing] = msgspec.field(default_factory=dict)
+
+    @property
+    def played(self) -> bool:
+        """Whether its numbers are a model's: they say nothing of a machine."""
+        made_up = self.open is not None and self.open.transport in ("model", "null")
+        return made_up or self.claim.played

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, TypedDict, Unpack, cast
 
 from wireproof.launch.mpi.environment import own_environment
+from wireproof.model.comparison import Comparison
 from wireproof.model.pattern import Form
 from wireproof.model.plan import Formula
 from wireproof.model.setting import Audit
@@ -23,6 +24,8 @@ from wireproof.settings.resolve import DECLARED, Settings, resolve
 from wireproof.workflow.audit import AuditSpecification
 from wireproof.workflow.audit import audit as run_audit
 from wireproof.workflow.check import check as run_check
+from wireproof.workflow.compare import CompareSpecification
+from wireproof.workflow.compare import compare as run_compare
 from wireproof.workflow.locate import locate as run_locate
 from wireproof.workflow.measure import measure as run_measure
 from wireproof.workflow.report import ReportSpecification
@@ -44,6 +47,7 @@ __all__ = [
     "Options",
     "audit",
     "check",
+    "compare",
     "locate",
     "measure",
     "report",
@@ -243,6 +247,14 @@ def report(
         folders=(Path(folder),), page=page, pages=page is not None, topology=topology
     )
     return run_report(specification, LoggingReporter())[0].result.documents()
+
+
+def compare(a: Path | str, b: Path | str) -> Comparison:
+    """Two stored results held against each other; gives what ``wireproof compare --json`` prints.
+
+    Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
+    """
+    return run_compare(CompareSpecification(a=Path(a), b=Path(b)), LoggingReporter())
 
 
 def _check_names(given: Iterable[str], known: Iterable[str]) -> None:

@@ -1,0 +1,80 @@
+"""Two results held against each other: what ``wireproof compare`` prints."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from wireproof.model.finding import Verdict
+
+__all__ = ["Comparison", "Conclusion", "Difference", "Ratio", "Side", "Source"]
+
+Conclusion = Literal["better", "worse", "no-difference", "undecided", "not-compared"]
+"""Of B against A. ``no-difference``: the interval is within the practical threshold."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """A result as it was judged today. ``hosts`` folded, such as ``n[1-4]``."""
+
+    name: str
+    hosts: str
+    measured: str
+    verdict: Verdict
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """A condition that differs: what A and what B had."""
+
+    name: str
+    a: str
+    b: str
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """The geometric mean of ``results`` results, in the unit of the row."""
+
+    value: float
+    results: int
+
+
+class Ratio(msgspec.Struct, frozen=True, kw_only=True):
+    """One number of both. ``ratio`` is the performance of B over that of A (1.1: B is a tenth
+    better, whatever the unit), with its 95 % interval; None where it is not compared, which
+    ``reason`` explains. ``unit``: ``ns`` or ``bytes_per_s``. ``routes``: how many both have;
+    ``launches``: how many of each side the interval is made of (1: what differs from launch to
+    launch is not in it).
+    """
+
+    name: str
+    pattern: str
+    message_bytes: int
+    unit: Literal["ns", "bytes_per_s"]
+    conclusion: Conclusion
+    a: Side | None = None
+    b: Side | None = None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    routes: int = 0
+    launches: int = 1
+    reason: str = ""
+    headline: bool = False
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """``same``: conditions that both have; ``differ``: those that explain, or spoil, what is
+    compared; ``settings``: differences in the hosts' settings. ``practical``: a relative difference
+    that matters.
+    """
+
+    a: Source
+    b: Source
+    practical: float
+    schema: str = "wireproof.comparison"
+    version: int = 1
+    same: list[Difference] = msgspec.field(default_factory=list)
+    differ: list[Difference] = msgspec.field(default_factory=list)
+    settings: list[Difference] = msgspec.field(default_factory=list)
+    rows: list[Ratio] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)

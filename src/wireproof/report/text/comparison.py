@@ -1,0 +1,113 @@
+"""Two results held against each other, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wireproof.model import quantity
+from wireproof.model.comparison import Comparison, Difference, Ratio, Side, Source
+from wireproof.report.names import clean
+from wireproof.report.text.look import Look
+
+__all__ = ["comparison_lines"]
+
+_MOST = 40
+_WORDS = {
+    "better": "B is better",
+    "worse": "B is worse",
+    "no-difference": "no difference",
+    "undecided": "undecided",
+    "not-compared": "not compared",
+}
+
+
+def comparison_lines(found: Comparison, look: Look, *, everything: bool = False) -> list[str]:
+    """Both results, what differs between them, and a line for each number. ``everything``: also
+    what is not compared, and why.
+    """
+    head = [
+        f"A: {_source(found.a)}",
+        f"B: {_source(found.b)}",
+        *_differences("What differs", found.differ),
+        *_differences("Settings that differ", found.settings),
+    ]
+    if not found.differ and not found.settings:
+        head.append("No condition that is recorded differs.")
+    compared = [row for row in found.rows if row.ratio is not None]
+    left = [row for row in found.rows if row.ratio is None]
+    title = (
+        "B against A, 95 % interval; above 0 % B is better" if compared else "Nothing to compare"
+    )
+    shown = left if everything or not compared else []
+    tail = [f"  not compared: {_what(row)}: {clean(row.reason)}" for row in shown[:_MOST]]
+    if left and not shown:
+        tail.append(f"{len(left)} numbers are not compared (--all says why).")
+    tail += [f"note: {note}" for note in found.notes]
+    return [
+        *_said(head, look),
+        "",
+        title,
+        *_table(compared),
+        *_said(tail, look),
+    ]
+
+
+def _said(lines: Sequence[str], look: Look) -> list[str]:
+    return [" " * (len(line) - len(line.lstrip())) + look.say(line.strip(), 600) for line in lines]
+
+
+def _source(one: Source) -> str:
+    return f"{clean(one.name)}, {clean(one.hosts)}, {clean(one.measured)}, {one.verdict}"
+
+
+def _differences(title: str, found: Sequence[Difference]) -> list[str]:
+    lines = [
+        f"  {clean(one.name)}: {clean(one.a, 120)} -> {clean(one.b, 120)}" for one in found[:_MOST]
+    ]
+    if len(found) > _MOST:
+        lines.append(f"  and {len(found) - _MOST} more")
+    return ["", title, *lines] if lines else []
+
+
+def _what(row: Ratio) -> str:
+    return f"{clean(row.name)}, {quantity.size(row.message_bytes)}"
+
+
+def _value(row: Ratio, side: Side | None) -> str:
+    if side is None:
+        return "-"
+    if row.unit == "ns":
+        return f"{quantity.microseconds(side.value)} us"
+    return f"{quantity.megabytes(side.value)} MB/s"
+
+
+def _table(rows: Sequence[Ratio]) -> list[str]:
+    cells = [
+        (
+            clean(row.name),
+            quantity.size(row.message_bytes),
+            _value(row, row.a),
+            _value(row, row.b),
+            _change(row.ratio),
+            f"{_change(row.low)} to {_change(row.high)}",
+            _conclusion(row),
+        )
+        for row in rows
+    ]
+    widths = [max((len(row[column]) for row in cells), default=0) for column in range(6)]
+    return ["  " + _line(row, widths) for row in cells]
+
+
+def _conclusion(row: Ratio) -> str:
+    one = row.launches == 1 and row.conclusion in ("better", "worse")
+    return _WORDS[row.conclusion] + (" (one launch)" if one else "")
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    name, *middle, last = row
+    padded = [text.rjust(width) for text, width in zip(middle, widths[1:], strict=True)]
+    return "  ".join([name.ljust(widths[0]), *padded, last])
+
+
+def _change(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{(ratio - 1) * 100:+.1f} %"

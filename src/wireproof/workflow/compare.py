@@ -1,0 +1,205 @@
+"""Two results held against each other: two dates, two MPIs, two fabrics."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from wireproof.model.comparison import Comparison, Difference, Source
+from wireproof.model.errors import BadInput
+from wireproof.model.finding import Verdict
+from wireproof.model.record import Host, Nic
+from wireproof.model.run import Run
+from wireproof.model.setting import Audit, Setting
+from wireproof.model.severity import worst
+from wireproof.report.names import fold
+from wireproof.report.section import Section
+from wireproof.verdict.comparison import LAUNCHES, PRACTICAL, Key, Sample, compared, samples_of
+from wireproof.workflow.audit import settings_by_id
+from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.reporter import Reporter
+
+__all__ = ["CompareSpecification", "compare", "verdict_of"]
+
+HEADLINES = (("pingpong", 8), ("stream", 1 << 20), ("message_rate", 8), ("ring", 8))
+"""What two fabrics are compared by first: latency, bandwidth, message rate, rings."""
+_NUMBERED = re.compile(r"-[0-9]+$", re.ASCII)
+_PLAYED = "numbers of a model are compared: they say nothing of a machine"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CompareSpecification:
+    """Two results: folders of checks or measurements."""
+
+    a: Path
+    b: Path
+
+
+def compare(specification: CompareSpecification, reporter: Reporter) -> Comparison:
+    """Every number that both results have, as a ratio with its interval, and what else differs.
+
+    Both are judged by today's rules. Raises ``BadInput`` when a folder holds no result, or a
+    damaged or newer one.
+    """
+    if specification.a.resolve() == specification.b.resolve():
+        raise BadInput(f"{specification.a} is given twice: give two results.")
+    one, other = report(
+        ReportSpecification(folders=(specification.a, specification.b), pages=False), reporter
+    )
+    a, b = ([part.section for part in each.result.parts] for each in (one, other))
+    same, differ = _conditions(a, b)
+    return Comparison(
+        a=_source(specification.a, a),
+        b=_source(specification.b, b),
+        practical=PRACTICAL,
+        same=same,
+        differ=differ,
+        settings=_settings(a[0].settings, b[0].settings),
+        rows=compared(
+            _samples(a), _samples(b), HEADLINES, launches=min(_launches(a), _launches(b))
+        ),
+        notes=_notes(a, b),
+    )
+
+
+def verdict_of(found: Comparison) -> Verdict:
+    """``fail``: some number of B is worse; ``pass``: none is and none is undecided. A difference of
+    one launch from another decides nothing.
+    """
+    rows = [row for row in found.rows if row.conclusion != "not-compared"]
+    if any(row.conclusion == "worse" and row.launches >= LAUNCHES for row in rows):
+        return "fail"
+    open_ = any(
+        row.conclusion == "undecided"
+        or (row.launches < LAUNCHES and row.conclusion in ("better", "worse"))
+        for row in rows
+    )
+    return "pass" if rows and not open_ else "inconclusive"
+
+
+def _samples(sections: Sequence[Section]) -> dict[Key, list[Sample]]:
+    found: dict[Key, list[Sample]] = {}
+    for section in sections:
+        for key, samples in samples_of(section.judgement, section.run).items():
+            found.setdefault(key, []).extend(samples)
+    return found
+
+
+def _source(folder: Path, sections: Sequence[Section]) -> Source:
+    hosts = {one.host for section in sections for one in section.run.claim.hosts}
+    return Source(
+        name=str(folder),
+        hosts=fold(hosts),
+        measured=max(section.run.provenance.started for section in sections),
+        verdict=worst(section.judgement.verdict for section in sections),
+    )
+
+
+def _conditions(
+    a: Sequence[Section], b: Sequence[Section]
+) -> tuple[list[Difference], list[Difference]]:
+    """What both have alike, and what differs; each with all values that occur."""
+    one, other = _described(a), _described(b)
+    found = [
+        Difference(name=name, a=one.get(name, "not known"), b=other.get(name, "not known"))
+        for name in dict.fromkeys([*one, *other])
+    ]
+    return [each for each in found if each.a == each.b], [
+        each for each in found if each.a != each.b
+    ]
+
+
+def _described(sections: Sequence[Section]) -> dict[str, str]:
+    values: dict[str, dict[str, None]] = {}
+    for section in sections:
+        for name, value in _of_run(section.run):
+            if value:
+                values.setdefault(name, {})[value] = None
+    return {name: ", ".join(found) for name, found in values.items()}
+
+
+def _of_run(run: Run) -> Iterator[tuple[str, str]]:
+    yield "hosts", fold(one.host for one in run.claim.hosts)
+    yield "link", run.claim.link.name if run.claim.link else ""
+    yield "transport", run.open.transport if run.open else ""
+    yield "MPI", run.provenance.mpi
+    for host in run.hosts:
+        yield "library", host.library.partition("\n")[0][:100]
+        yield from _of_fabric(host)
+    claimed = {one.rank: one.nic for one in run.claim.hosts}
+    for host in run.hosts:
+        for nic in host.nics:
+            if nic.name == claimed.get(host.rank):
+                yield from _of_nic(nic)
+    for name, value in sorted(run.provenance.environment.items()):
+        yield f"variable {name}", value
+    yield "wireproof", run.provenance.wireproof
+
+
+def _of_fabric(host: Host) -> Iterator[tuple[str, str]]:
+    if host.fabric is not None:
+        yield "provider", host.fabric.provider
+
+
+def _of_nic(nic: Nic) -> Iterator[tuple[str, str]]:
+    yield "NIC", nic.name
+    yield "driver", nic.driver
+    yield "MTU", str(nic.mtu or "")
+    yield "speed", f"{nic.speed_mbps} Mb/s" if nic.speed_mbps and nic.speed_mbps > 0 else ""
+    yield "slot", nic.pcie
+
+
+def _settings(a: Audit | None, b: Audit | None) -> list[Difference]:
+    """Settings of which the hosts of A and those of B have other values; those alone that both
+    could read.
+    """
+    if a is None or b is None:
+        return []
+    known = settings_by_id()
+    one, other = (_values(audit, known) for audit in (a, b))
+    return [
+        Difference(name=name, a=_listed(one[name]), b=_listed(other[name]))
+        for name in one
+        if name in other and one[name] != other[name]
+    ]
+
+
+def _values(audit: Audit, known: Mapping[str, Setting]) -> dict[str, set[str]]:
+    """What stands on the hosts, of what somebody can set: a load is no setting."""
+    found: dict[str, set[str]] = {}
+    for one in audit.results:
+        setting = known.get(one.id)
+        if setting is None or setting.fix is None or setting.fix.takes == "hands":
+            continue
+        if one.status in ("pass", "fail", "waived") and one.seen:
+            found.setdefault(one.id, set()).add(one.seen)
+    return found
+
+
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(sorted(values))
+
+
+def _notes(a: Sequence[Section], b: Sequence[Section]) -> list[str]:
+    notes = []
+    if min(_launches(a), _launches(b)) < LAUNCHES:
+        notes.append(
+            "a launch is a source of variation of its own, and one of the results has fewer than"
+            " three: what differs from launch to launch is not in the intervals (use --profile"
+            " standard)"
+        )
+    if any(section.run.played for section in (*a, *b)):
+        notes.append(_PLAYED)
+    if any(section.settings is None for section in (a[0], b[0])):
+        notes.append("one of the results keeps no settings of its hosts: these are not compared")
+    return notes
+
+
+def _launches(sections: Sequence[Section]) -> int:
+    """Independent launches of the part that has most: their folders are numbered."""
+    return max(
+        sum(_NUMBERED.search(folder.name) is not None for folder in section.records)
+        for section in sections
+    )

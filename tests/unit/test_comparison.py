@@ -1,0 +1,150 @@
+"""Two results held against each other: ratios with intervals that hold what they say."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+from tests.synthetic import lab, run_of
+
+import wireproof
+from wireproof.model.comparison import Comparison, Ratio, Source
+from wireproof.model.errors import BadInput
+from wireproof.report.text.comparison import comparison_lines
+from wireproof.report.text.look import PLAIN
+from wireproof.verdict import judge
+from wireproof.verdict.comparison import Key, Sample, compared, samples_of
+from wireproof.workflow.compare import CompareSpecification, compare, verdict_of
+from wireproof.workflow.reporter import LoggingReporter
+
+STREAM = Key("stream", "", "robust", "", True, 2, 1 << 20, 64, "bytes_per_s")
+PING = Key("pingpong", "", "robust", "", True, 2, 8, 0, "ns")
+
+
+def side(
+    factor: float, *, routes: int, launches: int, seed: int, route_sigma: float = 0.02
+) -> list[Sample]:
+    """Results of one side: routes differ by 10 % for good, launches by 2 %, results by 1 %."""
+    rng, own = random.Random(seed), random.Random(99)
+    of_route = [own.gauss(0, 0.1) for _ in range(routes)]
+    found = []
+    for launch in range(launches):
+        of_launch = rng.gauss(0, 0.02)
+        for route in range(routes):
+            noise = rng.gauss(0, 0.01)
+            value = 1e9 * factor * math.exp(of_route[route] + of_launch + noise)
+            found.append(Sample((f"n{route}", "m"), value, 0.01, launch))
+    return found
+
+
+def ratio(a: list[Sample], b: list[Sample], launches: int = 1, key: Key = STREAM) -> Ratio:
+    (row,) = compared({key: a}, {key: b}, launches=launches)
+    return row
+
+
+@pytest.mark.parametrize("routes", [1, 2, 12])
+def test_the_interval_holds_the_truth_95_times_in_100(routes: int) -> None:
+    """With launches on both sides: their scatter is in the interval, whatever the routes are."""
+    held = 0
+    for seed in range(400):
+        a = side(1.0, routes=routes, launches=5, seed=2 * seed)
+        b = side(1.1, routes=routes, launches=5, seed=2 * seed + 1)
+        found = ratio(a, b, launches=5)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 1.1 <= found.high
+    assert 0.92 <= held / 400 <= 0.98
+
+
+def test_one_launch_each_is_said_and_decides_nothing() -> None:
+    a, b = (side(f, routes=12, launches=1, seed=s) for f, s in ((1.0, 1), (0.5, 2)))
+    found = ratio(a, b)
+    assert (found.conclusion, found.launches, found.routes) == ("worse", 1, 12)
+    text = "\n".join(comparison_lines(comparison(found), PLAIN))
+    assert "B is worse (one launch)" in text
+    assert verdict_of(comparison(found)) == "inconclusive"
+
+
+def comparison(*rows: Ratio) -> Comparison:
+    source = Source(name="a", hosts="n1", measured="", verdict="pass")
+    return Comparison(a=source, b=source, practical=0.03, rows=list(rows))
+
+
+@pytest.mark.parametrize(
+    ("factor", "conclusion", "verdict"),
+    [(0.8, "worse", "fail"), (1.25, "better", "pass"), (1.0, "no-difference", "pass")],
+)
+def test_conclusions(factor: float, conclusion: str, verdict: str) -> None:
+    a = [Sample(("n1", "n2"), 1e9 * (1 + 0.001 * i), 0.01, i) for i in range(5)]
+    b = [Sample(("n1", "n2"), factor * 1e9 * (1 + 0.001 * i), 0.01, i) for i in range(5)]
+    found = ratio(a, b, launches=5)
+    assert found.conclusion == conclusion
+    assert verdict_of(comparison(found)) == verdict
+
+
+def test_a_shorter_time_is_better() -> None:
+    a = [Sample(("n1", "n2"), 1000.0, 0.01, i) for i in range(3)]
+    b = [Sample(("n1", "n2"), 800.0, 0.01, i) for i in range(3)]
+    found = ratio(a, b, launches=3, key=PING)
+    assert found.ratio == pytest.approx(1.25)
+    assert found.conclusion == "better"
+
+
+def test_only_routes_that_both_have_are_compared() -> None:
+    both, slow = ("n1", "n2"), ("n1", "n9")
+    a = [Sample(both, 1e9, 0.001), Sample(slow, 1e6, 0.001)]
+    b = [Sample(both, 1e9, 0.001)]
+    found = ratio(a, b)
+    assert (found.ratio, found.routes) == (pytest.approx(1.0), 1)
+    other = ratio([Sample(("x", "y"), 1e9, 0.001)], b)
+    assert (other.ratio, other.routes) == (pytest.approx(1.0), 0)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        ([], [Sample(("n1", "n2"), 1e9, 0.01)], "A has no such result"),
+        (
+            [Sample(("n1", "n2"), 1e9, 0.01)],
+            [Sample(("n1", "n2"), 1e9, 0.0, 0, "its path is off-wire")],
+            "B: its path is off-wire",
+        ),
+    ],
+)
+def test_what_is_not_compared_says_why(a: list[Sample], b: list[Sample], said: str) -> None:
+    found = ratio(a, b)
+    assert (found.conclusion, found.ratio, found.reason) == ("not-compared", None, said)
+    assert verdict_of(comparison(found)) == "inconclusive"
+    assert said in "\n".join(comparison_lines(comparison(found), PLAIN))
+
+
+def test_off_wire_results_never_count() -> None:
+    run = run_of(lab(nodes=2, path="shm"))
+    assert all(one.why for samples in samples_of(judge(run), run).values() for one in samples)
+
+
+@pytest.mark.engine
+def test_two_results_end_to_end(tmp_path: Path) -> None:
+    """Two played clusters, one of which is 20 % slower; numbers of a model prove nothing, and are
+    said to be such.
+    """
+    for name, gap in (("a", 0.1), ("b", 0.12)):
+        wireproof.check(
+            hosts="n[1-4]",
+            transport="model",
+            model=f"latency_ns=1500,gap_ns_per_byte={gap}",
+            budget="20ms",
+            out=tmp_path / name,
+        )
+    spec = CompareSpecification(a=tmp_path / "a", b=tmp_path / "b")
+    found = compare(spec, LoggingReporter())
+    assert any("numbers of a model" in note for note in found.notes)
+    streams = [row for row in found.rows if row.pattern == "stream" and row.ratio is not None]
+    assert all(row.ratio == pytest.approx(1 / 1.2, rel=0.05) for row in streams)
+    assert {one.name for one in found.differ} <= {"settings"}
+    with pytest.raises(BadInput, match="given twice"):
+        compare(CompareSpecification(a=tmp_path / "a", b=tmp_path / "a"), LoggingReporter())
+    with pytest.raises(BadInput, match="is not a folder"):
+        compare(CompareSpecification(a=tmp_path / "a", b=tmp_path / "c"), LoggingReporter())

@@ -58,6 +58,7 @@ class Kernel:
         self.files: dict[str, Node] = {}
         self.steps = 0
         self.kill_at = -1
+        self.tear = False
         self.released = threading.Event()
         for path, text in specification["files"].items():
             self._add(path, Node(text))
@@ -86,6 +87,7 @@ class Kernel:
 
     def obey(self, order: Order) -> Order:
         """What the test asks for between two calls."""
+        self.tear = order.get("tear", False)
         if "kill_at" in order:
             self.steps, self.kill_at = 0, order["kill_at"]
         if "reset" in order:
@@ -162,8 +164,11 @@ class Files(mfusepy.Operations):
 
     def write(self, path: str, data: bytes, offset: int, fh: int) -> int:
         node = self.kernel.find(path)
+        torn = self.kernel.tear and self.kernel.steps + 1 == self.kernel.kill_at
         if node.knob is not None:
             self.kernel.write_knob(node, data)
+        elif torn:  # half of it reaches the disk
+            node.text += data[: len(data) // 2]
         elif fh == 1:
             node.text += data
         else:

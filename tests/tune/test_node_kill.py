@@ -1,4 +1,4 @@
-"""`kill -9` between any two writes to settings, drop-ins and journal; then `revert`."""
+"""`kill -9` between any two writes, the last one torn; then `revert`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_killed_anywhere_then_reverted(verb: str, hostile: Callable[..., Hostile
         host.order(reset=True)
         for one in earlier:
             assert host.run(one, text=REQUEST).status == 0
-        host.order(kill_at=step)
+        host.order(kill_at=step, tear=True)
         killed = host.run(verb, text=REQUEST)
         host.order(kill_at=-1)
         if killed.status != -9:

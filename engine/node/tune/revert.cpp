@@ -21,7 +21,8 @@ std::optional<StoredSet> chosen_set(const Fd& state, const std::string& id) {
   return std::nullopt;
 }
 
-int nothing() {
+int nothing(const std::string& id) {
+  if (!id.empty()) throw bad_plan("there is no set " + id);
   std::fputs("wireproof-node: no set is to be reverted\n", stderr);
   return 0;
 }
@@ -30,10 +31,10 @@ int nothing() {
 
 int revert(const Options& options, const Answers& answers) {
   const Fd state = open_private_folder(options.state, false);
-  if (!state.is_open()) return nothing();
+  if (!state.is_open()) return nothing(options.id);
   Lock lock = Lock::take(state, "revert");
   auto set = chosen_set(state, options.id);
-  if (!set) return nothing();
+  if (!set) return nothing(options.id);
   const Machine machine(options.root, set->story.request.patience_ms, &lock.writers());
   if (set->story.phase == Phase::reverted) {
     answers.say(describe(set->story, boot_of(machine)));

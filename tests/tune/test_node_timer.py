@@ -1,0 +1,108 @@
+"""The process that reverts at the deadline: what it outlives, and what it holds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.tune.conftest import Build
+from tests.tune.hostile import Hostile
+from tests.tune.node import change, request, snapshot, timers, wait_until
+
+pytestmark = pytest.mark.engine
+
+A = "proc/sys/vm/swappiness"
+LINE = change(f"/{A}", 10)
+BOOTTIME = 7  # CLOCK_BOOTTIME: setting the date does not move it, and it counts while asleep
+
+
+def _timer(root: Path) -> int:
+    (pid,) = timers(root)
+    return pid
+
+
+def test_it_holds_nothing_of_its_caller(machine: Build, tmp_path: Path) -> None:
+    host = machine({A: "60\n"})
+    extra = os.open(tmp_path, os.O_RDONLY)
+    done = subprocess.run(
+        host.argv("apply"),
+        input=request(LINE).encode(),
+        capture_output=True,  # the pipes are read to their ends: nothing keeps them open
+        check=True,
+        pass_fds=[extra],
+    )
+    os.close(extra)
+    assert done.returncode == 0
+    pid = _timer(host.root)
+    held = {os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()}
+    assert held == {"/dev/null", "anon_inode:[timerfd]"}
+    clocks = [
+        line.split()[1]
+        for path in Path(f"/proc/{pid}/fdinfo").iterdir()
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("clockid:")
+    ]
+    assert clocks == [str(BOOTTIME)]
+    assert os.getsid(pid) not in (os.getsid(0), pid), "its own session, and not its leader"
+    assert os.readlink(f"/proc/{pid}/cwd") == "/"
+
+
+def test_it_outlives_the_session_and_its_hangup(machine: Build) -> None:
+    host = machine({A: "60\n"})
+    program = subprocess.Popen(
+        host.argv("apply"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    program.communicate(request(LINE, timeout_s=1))
+    pid = _timer(host.root)
+    os.kill(pid, signal.SIGHUP)
+    wait_until(lambda: host.run("status").set["state"] == "reverted")
+    assert host.text(A) == "60\n"
+    wait_until(lambda: not timers(host.root))
+
+
+@pytest.mark.fuse
+@pytest.mark.root
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+def test_an_apply_that_ends_half_way_is_taken_back(
+    ending: signal.Signals, hostile: Callable[..., Hostile]
+) -> None:
+    slow = "proc/sys/vm/slow"
+    host = hostile({A: {"text": "60\n"}, slow: {"text": "1\n", "on": ["hang"]}})
+    before = snapshot(host.root)
+    with subprocess.Popen(
+        host.argv("apply"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as program:
+        assert program.stdin is not None
+        lines = (LINE, change(f"/{slow}", 2))
+        program.stdin.write(request(*lines, timeout_s=1).encode())
+        program.stdin.close()
+        wait_until(lambda: host.text(A) == "10\n")
+        program.send_signal(ending)
+        host.order(release=True)
+        program.wait(60)
+    wait_until(lambda: host.run("status").set["state"] == "reverted")
+    assert snapshot(host.root) == before
+
+
+def test_a_reader_that_goes_away_ends_nothing(machine: Build) -> None:
+    """As when the connection breaks: what was begun goes on, and the timer has the last word."""
+    host = machine({A: "60\n"})
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            host.argv("apply"), input=request(LINE).encode(), stdout=writer, check=False
+        )
+    finally:
+        os.close(writer)
+    assert done.returncode == 0
+    assert host.run("status").set["state"] == "armed"
+    assert host.text(A) == "10\n"

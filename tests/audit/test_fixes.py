@@ -24,7 +24,6 @@ DROP_INS = (
     "/etc/tmpfiles.d/90-wireproof.conf",
     "/etc/udev/rules.d/90-wireproof.rules",
     "/etc/security/limits.d/90-wireproof.conf",
-    "/etc/systemd/system/slurmd.service.d/90-wireproof.conf",
 )
 MACHINES = st.fixed_dictionaries(
     {

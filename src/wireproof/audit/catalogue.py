@@ -107,23 +107,32 @@ def _entry(raw: Any) -> Entry:
         raise BadInput(_hinted(str(error))) from error
     if not _ID.fullmatch(setting.id):
         raise BadInput(f"the id {setting.id!r} is not lower case words joined by '-'.")
-    fix = setting.fix
     _check_names(setting)
-    profiled = (*setting.good, *setting.wanted, *(fix.value if fix else ()))
-    wrong = [name for name in profiled if name not in ("any", *PROFILES)]
-    if wrong:
-        raise BadInput(f"no profile is called {wrong[0]!r}; there are {', '.join(PROFILES)}.")
+    _check_profiles(setting)
     for read in setting.reads:
         _check_place(setting, read)
     applies = parse(setting.applies)
     good = {profile: parse(setting.condition(profile) or "true") for profile in PROFILES}
     when = tuple(parse(read.when or "true") for read in setting.reads)
     inferred = tuple(parse(one.when) for one in setting.inferred)
-    given = fix.value if fix else {}
-    values = {name: parse(text[1:]) for name, text in given.items() if text.startswith("=")}
+    values = _expressions(setting)
     parsed = (applies, *good.values(), *when, *inferred, *values.values())
     named = {name for each in parsed for name in each.names} - {"value"}
     return Entry(setting, applies, good, when, inferred, tuple(sorted(named)), values)
+
+
+def _check_profiles(setting: Setting) -> None:
+    given = setting.fix.value if setting.fix else {}
+    profiled = (*setting.good, *setting.wanted, *given)
+    wrong = [name for name in profiled if name not in ("any", *PROFILES)]
+    if wrong:
+        raise BadInput(f"no profile is called {wrong[0]!r}; there are {', '.join(PROFILES)}.")
+
+
+def _expressions(setting: Setting) -> dict[str, Expression]:
+    """Those values of the fix that are computed."""
+    given = setting.fix.value if setting.fix else {}
+    return {name: parse(text[1:]) for name, text in given.items() if text.startswith("=")}
 
 
 def _check_names(setting: Setting) -> None:

@@ -13,10 +13,18 @@ from wireproof.audit.catalogue import Catalogue, Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.reading import Reading, reading_of, said, shown
-from wireproof.audit.remedy import fix_text, remedy_of
+from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
 from wireproof.model.setting import AuditResult, Profile, Setting, Status
 
-__all__ = ["Reading", "instances_of", "judge_machine", "judge_machines", "reading_of", "shown"]
+__all__ = [
+    "Names",
+    "Reading",
+    "instances_of",
+    "judge_machine",
+    "judge_machines",
+    "reading_of",
+    "shown",
+]
 
 _WHOLE = Instance("", {}, {})
 
@@ -110,8 +118,8 @@ class _Judge:
         why = "; ".join(reading.evidence) or "no place to read it is known for this system"
         return self._made(entry, instance, "unknown", why, reading)
 
-    def _lookup(self, instance: Instance, value: Value) -> _Names:
-        return _Names(self.machine, self.catalogue, instance, value)
+    def _lookup(self, instance: Instance, value: Value) -> Names:
+        return Names(self.machine, self.catalogue, instance, value)
 
     def _made(
         self,
@@ -141,7 +149,10 @@ class _Judge:
     def _fix(self, entry: Entry, instance: Instance, reading: Reading) -> str:
         lookup = self._lookup(instance, reading.value)
         found = remedy_of(entry, instance, reading.place, self.profile, lookup)
-        return fix_text(found) if found is not None else ""
+        if found is None:
+            return ""
+        command, text = tuned_by(entry.setting.id, found), fix_text(found)
+        return f"`{command}`: {text}" if command else text
 
 
 def instances_of(machine: Machine, entry: Entry) -> list[Instance]:
@@ -181,7 +192,7 @@ def _verdict(setting: Setting, holds: bool | None, profile: Profile) -> tuple[St
     return "fail", setting.why
 
 
-class _Names:
+class Names:
     """The names of one condition: of the instance, the host, other settings and files."""
 
     def __init__(

@@ -25,6 +25,7 @@ __all__ = [
     "remedy_of",
     "remedy_with",
     "sysctl_name",
+    "tuned_by",
 ]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:*@+\- ]+", re.ASCII)
@@ -155,6 +156,14 @@ def _udev_match(nic: str) -> str:
 def _udev_command(command: tuple[str, ...]) -> str:
     """ethtool names the interface behind its option; udev wants a whole path."""
     return f'{_udev_match(command[2])}, RUN+="/sbin/{" ".join(command)}"'
+
+
+def tuned_by(name: str, one: Remedy) -> str:
+    """The command of ours that mends the setting ``name``; "" where a person has to."""
+    if not one.line and not (one.fix.at_once and one.value):
+        return ""
+    more = " --allow-link-down" if one.fix.takes == "link-down" else ""
+    return f"wireproof tune apply {name}{more}"
 
 
 def fix_text(one: Remedy) -> str:

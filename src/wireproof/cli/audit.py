@@ -74,7 +74,7 @@ def _audited(options: dict[str, Any]) -> Audit:
 
     settings = settings_of({**options, "profile": None})  # check's profile is another thing
     specification = AuditSpecification(
-        target=target_specification(settings, {"mtu": None, "pcie": "", **options}),
+        target=target_specification(settings, {"mtu": None, "pcie": "", **options}, alone=True),
         profile=options["profile"],
         bmc=bmc_options(options),
         source=Path(options["source"]) if options["source"] else None,

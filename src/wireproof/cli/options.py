@@ -144,8 +144,10 @@ def settings_file() -> dict[str, tuple[str, str]]:
     return {} if current_context().resumed or not os.path.lexists(file) else read_file(file)
 
 
-def target_specification(settings: Settings, options: Mapping[str, Any]) -> TargetSpecification:
-    """The target that ``TARGET`` and the settings name."""
+def target_specification(
+    settings: Settings, options: Mapping[str, Any], *, alone: bool = False
+) -> TargetSpecification:
+    """The target that ``TARGET`` and the settings name. ``alone``: one host is enough."""
     from wireproof.workflow.target.resolve import TargetSpecification, prefix_of
 
     return TargetSpecification.from_settings(
@@ -158,6 +160,7 @@ def target_specification(settings: Settings, options: Mapping[str, Any]) -> Targ
         prefix=prefix_of(options["prefix"]),
         virtual=options["virtual"],
         sysfs_root=options["sysfs_root"],
+        alone=alone,
     )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from wireproof.cli.tune_apply import apply
+from wireproof.cli.tune_plan import export, plan
+from wireproof.cli.tune_sets import confirm, residue, revert, status
 from wireproof.cli.tune_try import command as try_
 
 __all__ = ["command"]
@@ -14,4 +17,5 @@ def command() -> None:
     """Change settings of hosts so that it can be undone, and find out whether that helps."""
 
 
-command.add_command(try_)
+for _subcommand in (plan, apply, confirm, revert, status, export, residue, try_):
+    command.add_command(_subcommand)

@@ -112,6 +112,7 @@ class SetAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="set", tag_field=
     deadline_s: float | None = None
     timer: Literal["alive", "gone", "none"] = "none"
     boot: Literal["same", "other"] = "same"
+    reason: str = ""
 
 
 Answer = ChangeAnswer | SetAnswer

@@ -46,6 +46,11 @@ __all__ = [
     "audit",
     "audit_target",
     "catalogue",
+    "facts_of_source",
+    "facts_of_target",
+    "hosts_of",
+    "more_of_source",
+    "reader_argv",
     "settings_by_id",
     "settings_called",
 ]
@@ -169,10 +174,10 @@ def _answers(
     if specification.source is not None:
         if bmc.sources:
             raise BadInput("--from has the firmware's settings of its time: leave out --bmc.")
-        return _of_source(specification.source, known)
+        return facts_of_source(specification.source, known)
     target = resolve_target(specification.target, environment)
     bmcs = bmcs_of(bmc, hosts_of(target)) if bmc.sources else []
-    return with_firmware(_of_target(target, known, reporter, environment), bmcs, reporter)
+    return with_firmware(facts_of_target(target, known, reporter, environment), bmcs, reporter)
 
 
 def audit_target(
@@ -188,7 +193,7 @@ def audit_target(
     """
     known = catalogue()
     job = of_ranks(run) if run is not None else None
-    answers = _of_target(target, known, reporter, environment, job)
+    answers = facts_of_target(target, known, reporter, environment, job)
     if snapshot is not None:
         snapshot.unlink(missing_ok=True)
         write_snapshot(snapshot, {one.host: one.frames for one in answers})
@@ -200,28 +205,39 @@ def hosts_of(target: Target) -> tuple[str, ...]:
     return target.hosts or (socket.gethostname(),)
 
 
-def _of_target(
+def facts_of_target(
     target: Target,
     known: Catalogue,
     reporter: Reporter,
     environment: Mapping[str, str],
     job: Mapping[str, tuple[FactFrame, ...]] | None = None,
 ) -> list[Collected]:
-    """``job``: what processes of a job read of themselves, by host; None: they are asked here."""
+    """What the catalogue asks for, of every host; a host that does not answer has a problem.
+    ``job``: what processes of a job read of themselves, by host; None: they are asked here.
+    """
     wanted = requests(known)
     hosts = hosts_of(target)
-    engine = [str(find_engine("nompi")), "facts", "--spec", "-"]
-    argv_of = {host: reach(target, host if target.hosts else "", engine) for host in hosts}
+    argv_of = reader_argv(target)
     if len(hosts) > 1:
         reporter.say(f"reading {len(wanted)} places on {len(hosts)} hosts")
     chosen = _chosen(target)
     if job is None:
-        job = of_job(target, target.hosts, engine)
+        job = of_job(target, target.hosts, _reader())
     found = [with_job(one, job, target, chosen) for one in collect(argv_of, wanted)]
     answers = _with_interfaces(found, argv_of, known)
     if len(hosts) > 1 or not is_here(hosts[0]):
         return answers
     return [dataclasses.replace(one, frames=(*one.frames, _job(environment))) for one in answers]
+
+
+def reader_argv(target: Target) -> dict[str, list[str]]:
+    """The command that reads facts, for each host."""
+    reader = _reader()
+    return {host: reach(target, host if target.hosts else "", reader) for host in hosts_of(target)}
+
+
+def _reader() -> list[str]:
+    return [str(find_engine("nompi")), "facts", "--spec", "-"]
 
 
 def _chosen(target: Target) -> list[FactFrame]:
@@ -262,7 +278,7 @@ def _joined(one: Collected, more: Collected | None) -> Collected:
     return Collected(one.host, (*one.frames, *more.frames), one.problem or more.problem)
 
 
-def _of_source(source: Path, known: Catalogue) -> list[Collected]:
+def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
     """A snapshot of hosts, or one host's files. The engine reads a tree as it reads a machine, and
     runs no command there.
     """
@@ -273,7 +289,7 @@ def _of_source(source: Path, known: Catalogue) -> list[Collected]:
     with opened(source) as folder:
         root = str(folder.absolute())
         name = _host_of(folder)
-        argv = [str(find_engine("nompi")), "facts", "--spec", "-", "--root", root]
+        argv = [*_reader(), "--root", root]
         wanted = requests(known)
         files = tuple(request for request in wanted if request.kind != "command")
         (found,) = collect({name: argv}, files)
@@ -281,6 +297,15 @@ def _of_source(source: Path, known: Catalogue) -> list[Collected]:
         asked = (*wanted, *requests_of_interfaces(known, nics), _LSPCI)
         printed = command_facts(folder, asked)
         return [dataclasses.replace(found, frames=(*found.frames, *printed))]
+
+
+def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> tuple[FactFrame, ...]:
+    """Further files of a folder or an archive; a snapshot has no more than it has."""
+    if is_snapshot(source):
+        return ()
+    with opened(source) as folder:
+        argv = [*_reader(), "--root", str(folder.absolute())]
+        return collect({host: argv}, [one for one in wanted if one.kind != "command"])[0].frames
 
 
 def _host_of(folder: Path) -> str:

@@ -45,6 +45,7 @@ __all__ = [
     "NodeState",
     "allocate",
     "allocated",
+    "asked",
     "batch_script",
     "job_ended",
     "node_states",
@@ -311,6 +312,14 @@ def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[
         raise refusal(done.stderr, "to tell the states of the nodes")
     found = parse_node_states(done.stdout[:_MOST_BYTES])
     return {host: found[host] for host in hosts if host in found} if hosts else found
+
+
+def asked(argv: Sequence[str], through: Sequence[str] = ()) -> str:
+    """What one of Slurm's programs prints. ``CouldNotMeasure`` when it is not there or fails."""
+    done = _ask(argv, through)
+    if done.returncode != 0:
+        raise refusal(done.stderr, f"to answer {argv[0]}")
+    return done.stdout[:_MOST_BYTES]
 
 
 def topology_text(through: Sequence[str] = ()) -> str:

@@ -173,8 +173,20 @@ def setting_rows(one: Setting) -> list[tuple[str, str]]:
         "should be": "; ".join(wanted),
         "why": one.why,
         "expected effect": effect_text(one.effect),
+        "changed by": _changed_by(one),
         "since": one.since,
         "until": one.until,
         "source": one.source,
     }
     return [(name, text) for name, text in said.items() if text]
+
+
+def _changed_by(one: Setting) -> str:
+    """Our own command where there is one, else what a person does."""
+    fix = one.fix
+    if fix is None:
+        return ""
+    if fix.value or fix.line:
+        return f"wireproof tune apply {one.id}"
+    kernel = f"kernel argument {fix.kernel}" if fix.kernel else ""
+    return "; ".join(step for step in (kernel, fix.by_hand) if step)

@@ -35,7 +35,7 @@ class TargetSpecification:
     ``use_allocation``: an allocation around us gives the hosts, and its launcher (or the MPI's, by
     ``starter``) starts the ranks on them. ``launcher``: "", ``ssh`` or a program called like it.
     ``prefix``: a site's command that every rank is started through. ``sysfs_root``: where the
-    hosts' own files are.
+    hosts' own files are. ``alone``: one host is enough, since nothing passes between them.
     """
 
     hosts: tuple[str, ...] = ()
@@ -48,6 +48,7 @@ class TargetSpecification:
     prefix: tuple[str, ...] = ()
     virtual: bool = False
     sysfs_root: str = ""
+    alone: bool = False
 
     @classmethod
     def from_settings(
@@ -127,7 +128,7 @@ def _named(asked: TargetSpecification) -> Target:
     """The target without an allocation: by the names of hosts or of a lab."""
     if not asked.hosts and asked.lab is None:
         return this_machine(asked.link)
-    if len(asked.hosts) == 1:
+    if len(asked.hosts) == 1 and not asked.alone:
         raise BadInput(
             f"one host ({asked.hosts[0]}) has no partner: give two or more, or none for this"
             " machine alone."
@@ -165,7 +166,7 @@ def allocated(asked: TargetSpecification, allocation: Allocation) -> Target:
             f" {allocation.hosts[0]} the first): leave --hosts out, or give --scheduler none to use"
             " ssh."
         )
-    if len(hosts) < 2:
+    if len(hosts) < 2 and not asked.alone:
         raise BadInput(
             f"{job} has one node ({hosts[0]}), which has no partner: ask for two or more, or"
             " give --scheduler none for this machine alone."

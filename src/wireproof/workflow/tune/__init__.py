@@ -1,1 +1,1 @@
-"""Changing settings of hosts, and whether that helps."""
+"""The work of ``wireproof tune``: plan, apply, confirm, revert, status, export, residue, try."""

@@ -1,0 +1,120 @@
+"""``wireproof tune confirm``, ``revert``, ``status`` and ``residue``."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wireproof.cli.console import Console, print_json
+from wireproof.cli.context import current_context
+from wireproof.cli.declare import flag
+from wireproof.cli.options import TARGET, settings_of, target_specification
+from wireproof.cli.tune_plan import PLACES, look_of
+
+if TYPE_CHECKING:
+    from wireproof.model.tuning import Tuned
+    from wireproof.workflow.target.target import Target
+    from wireproof.workflow.tune.node import Place
+
+__all__ = ["again", "confirm", "place_of", "residue", "revert", "status"]
+
+_JSON = flag("--json as_json", "one JSON document on stdout.")
+_COMMON: tuple[click.Parameter, ...] = (_JSON, *PLACES, *TARGET)
+_REPEATED = ("hosts", "lab", "launcher", "scheduler", "prefix", "root", "state")
+
+
+def place_of(options: dict[str, Any]) -> Place:
+    from wireproof.workflow.tune.node import Place
+
+    root = options["root"]
+    return Place(state=options["state"], root=str(root.absolute()) if root else "")
+
+
+def again(what: str, name: str, options: dict[str, Any]) -> str:
+    """The command for the same hosts."""
+    defaults = (None, "", "auto")
+    more = [f"--{key}={options[key]}" for key in _REPEATED if options[key] not in defaults]
+    return shlex.join(["wireproof", "tune", what, name, *more])
+
+
+def _target(options: dict[str, Any]) -> Target:
+    from wireproof.workflow.target.resolve import resolve_target
+    from wireproof.workflow.target.target import this_machine
+
+    if options["root"] is not None:
+        return this_machine()
+    settings = settings_of(options)
+    specification = target_specification(settings, {"mtu": None, "pcie": "", **options}, alone=True)
+    return resolve_target(specification, current_context().environment)
+
+
+def _show(done: Tuned, options: dict[str, Any]) -> int:
+    if options["as_json"]:
+        print_json(done, indent=1)
+    else:
+        from wireproof.report.text.tune import tuned_lines
+
+        click.echo("\n".join(tuned_lines(done, look_of())))
+    if done.done:
+        return 0
+    statuses = {one.status for one in done.hosts}
+    return 4 if statuses == {4} else 1
+
+
+@click.command("confirm", params=[click.Argument(["name"], metavar="ID"), *_COMMON])
+def confirm(name: str, **options: Any) -> int:
+    """Keep what `tune apply` changed: end its timer and write the drop-in files 90-wireproof.*."""
+    from wireproof.workflow.tune.apply import confirm as keep
+
+    return _show(keep(_target(options), name, place_of(options)), options)
+
+
+@click.command(
+    "revert",
+    params=[
+        click.Argument(["name"], required=False, default="", metavar="[ID]"),
+        flag("--force", "also values that somebody else has changed since."),
+        *_COMMON,
+    ],
+)
+def revert(name: str, **options: Any) -> int:
+    """Bring the old values and files back, byte for byte; also after a reboot, also half applied.
+
+    Without ID: the newest change set of each host. A value that is neither ours nor the old one is
+    left alone and named.
+    """
+    from wireproof.workflow.tune.apply import revert as undo
+
+    done = undo(_target(options), name, place_of(options), force=options["force"])
+    return _show(done, options)
+
+
+@click.command(
+    "status",
+    params=[click.Argument(["name"], required=False, default="", metavar="[ID]"), *_COMMON],
+)
+def status(name: str, **options: Any) -> int:
+    """Say what is applied where, until when, and what has moved since. Nothing is changed."""
+    from wireproof.workflow.tune.apply import status as standing
+
+    return _show(standing(_target(options), name, place_of(options)), options)
+
+
+@click.command("residue", params=list(_COMMON))
+def residue(**options: Any) -> int:
+    """Find what earlier changes left: drop-ins of ours without a journal, sets half undone, values
+    that differ from what the files say, files of other tools that set the same. Nothing is changed.
+
+    Exit status: 0 nothing is left, 1 something is.
+    """
+    from wireproof.report.text.tune import residue_lines
+    from wireproof.workflow.tune.residue import residue as look_for
+
+    found = look_for(_target(options), Console(), place_of(options))
+    if options["as_json"]:
+        print_json(found, indent=1)
+    else:
+        click.echo("\n".join(residue_lines(found, look_of())))
+    return 1 if found.found else 0

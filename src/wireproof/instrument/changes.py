@@ -1,0 +1,91 @@
+"""Change sets on many hosts: ``wireproof-node tune`` on each, no Python there."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+
+from wireproof.instrument.talk import clean_text
+from wireproof.model.change import ChangeAnswer, SetAnswer, decode_answer
+from wireproof.model.tuning import HostTuned
+
+__all__ = ["ask_hosts"]
+
+FANOUT = 32
+PATIENCE_S = 180.0
+"""4096 changes with two waits for the disk each, on a slow one."""
+LARGEST = 32 << 20
+"""Bytes of one host's answer."""
+_WORDS = {
+    2: "the request was not understood",
+    4: "it could not be done there",
+    126: "wireproof-node cannot be run there",
+    127: "wireproof-node is not there",
+    255: "it could not be reached",
+}
+
+
+def ask_hosts(
+    argv_of: Mapping[str, Sequence[str]], text_of: Mapping[str, str] | None = None
+) -> list[HostTuned]:
+    """Run each host's command at once, ``FANOUT`` at a time. ``text_of``: its standard input.
+
+    A host that does not answer, or not to the end, has a ``problem``; what it said before stands.
+    """
+    texts = text_of or {}
+
+    def one(item: tuple[str, Sequence[str]]) -> HostTuned:
+        host, argv = item
+        return _one(host, argv, texts.get(host, "").encode())
+
+    with ThreadPoolExecutor(min(FANOUT, max(1, len(argv_of)))) as pool:
+        return list(pool.map(one, argv_of.items()))
+
+
+def _one(host: str, argv: Sequence[str], text: bytes) -> HostTuned:
+    try:
+        done = subprocess.run(
+            list(argv), input=text, capture_output=True, timeout=PATIENCE_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        late = f"it did not answer within {PATIENCE_S:g} s"
+        return _answered(host, error.stdout or b"", late, 4)
+    except OSError as error:
+        return HostTuned(
+            host=host, problem=f"{argv[0]} cannot be started: {error.strerror}", status=4
+        )
+    return _answered(
+        host, done.stdout, _problem(done.returncode, done.stderr), max(done.returncode, -1)
+    )
+
+
+def _problem(status: int, stderr: bytes) -> str:
+    """ "" where the program did its work, which may have been to refuse a change."""
+    if status in (0, 1):
+        return ""
+    said = clean_text(stderr[-600:], 300)
+    what = f"it was ended by signal {-status}" if status < 0 else _WORDS.get(status, "it failed")
+    return f"{what}: {said}" if said else f"{what} (status {status})"
+
+
+def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
+    """The whole lines that are answers; a torn or foreign line is left out."""
+    sets: list[SetAnswer] = []
+    changes: list[ChangeAnswer] = []
+    for line in output[:LARGEST].split(b"\n"):
+        if not line.startswith(b"{"):
+            continue
+        try:
+            answer = decode_answer(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        if isinstance(answer, SetAnswer):
+            sets.append(answer)
+        else:
+            changes.append(answer)
+    if not problem and not sets and status != 0:
+        problem = f"it ended with status {status} and said nothing"
+    return HostTuned(host=host, sets=sets, changes=changes, problem=problem, status=status)

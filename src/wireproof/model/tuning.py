@@ -1,0 +1,119 @@
+"""Plans of changes and what became of them: the documents of ``wireproof tune``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from wireproof.model.change import Change, ChangeAnswer, Keep, SetAnswer
+from wireproof.model.setting import Effect, Profile
+
+__all__ = [
+    "ByHand",
+    "HostPlan",
+    "HostTuned",
+    "PlannedChange",
+    "PlannedKeep",
+    "Residue",
+    "ResidueFound",
+    "TunePlan",
+    "Tuned",
+]
+
+
+class PlannedChange(msgspec.Struct, frozen=True, kw_only=True):
+    """One value that is to be changed. ``was``: what stood there when the plan was made, as it was
+    read; None: not read. ``link_down``: the interface stops carrying for a moment.
+    """
+
+    change: Change
+    was: str | None
+    why: str
+    undo: str
+    effect: Effect | None = None
+    link_down: bool = False
+
+
+class PlannedKeep(msgspec.Struct, frozen=True, kw_only=True):
+    """A drop-in file of ours, whole. ``was``: its text when the plan was made, None: not there."""
+
+    keep: Keep
+    was: str | None
+
+
+class ByHand(msgspec.Struct, frozen=True, kw_only=True):
+    """What wireproof does not change. ``how``: what a person does, a command where there is one."""
+
+    id: str
+    how: str
+    why: str
+    undo: str = ""
+    effect: Effect | None = None
+
+
+class HostPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be changed on one host. ``refused``: why nothing may be, "" when it may."""
+
+    host: str
+    changes: list[PlannedChange] = msgspec.field(default_factory=list)
+    keeps: list[PlannedKeep] = msgspec.field(default_factory=list)
+    by_hand: list[ByHand] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
+    refused: str = ""
+
+
+class TunePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof tune plan`` makes and ``tune apply`` takes. ``made``: UTC."""
+
+    schema: str = "wireproof.tune-plan"
+    version: int = 1
+    profile: Profile = "throughput"
+    made: str = ""
+    hosts: list[HostPlan] = msgspec.field(default_factory=list)
+
+
+class HostTuned(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one host. ``problem``: why it did not do what was asked, "" when it did."""
+
+    host: str
+    sets: list[SetAnswer] = msgspec.field(default_factory=list)
+    changes: list[ChangeAnswer] = msgspec.field(default_factory=list)
+    problem: str = ""
+    status: int = 0
+
+
+class Tuned(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``apply``, ``confirm``, ``revert`` and ``status`` give. ``id``: of the change set, the
+    same on all hosts; ``until``: when it reverts by itself, local time with its zone.
+    """
+
+    schema: str = "wireproof.tuned"
+    version: int = 1
+    action: Literal["apply", "confirm", "revert", "status"]
+    id: str = ""
+    until: str = ""
+    hosts: list[HostTuned] = msgspec.field(default_factory=list)
+
+    @property
+    def done(self) -> bool:
+        """Every host did what was asked."""
+        return all(not one.problem and one.status == 0 for one in self.hosts)
+
+
+class ResidueFound(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that an earlier change left on a host. ``place``: the file or value."""
+
+    host: str
+    kind: Literal["drop-in", "half-undone", "differs", "other-tool", "unread"]
+    place: str
+    message: str
+
+
+class Residue(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof tune residue`` finds; it changes nothing."""
+
+    schema: str = "wireproof.tune-residue"
+    version: int = 1
+    hosts: list[str] = msgspec.field(default_factory=list)
+    found: list[ResidueFound] = msgspec.field(default_factory=list)

@@ -1,0 +1,1 @@
+"""From settings that are wrong to the changes that mend them. Pure."""

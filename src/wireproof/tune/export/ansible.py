@@ -1,0 +1,103 @@
+"""An Ansible playbook: each value is read, and written where it is another. Pure.
+
+Modules of ansible.builtin alone; YAML is written as JSON's strings in block form.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from wireproof.model.change import Change, Keep
+from wireproof.model.errors import BadInput
+from wireproof.model.tuning import HostPlan
+from wireproof.tune.export.comments import comment, left_out
+
+__all__ = ["ansible"]
+
+
+def ansible(groups: Sequence[tuple[HostPlan, Sequence[str]]], profile: str) -> str:
+    """A play for each group of hosts with the same plan. Raises ``BadInput`` for a value that
+    Ansible would take for a template.
+    """
+    lines = ["---"]
+    for plan, hosts in groups:
+        tasks = [*_changes(plan), *(_keep(one.keep) for one in plan.keeps)]
+        play = {
+            "name": f"wireproof: settings for {profile}",
+            "hosts": ",".join(hosts),
+            "become": True,
+            "gather_facts": False,
+            "tasks": tasks,
+        }
+        _check(tasks)
+        lines += [comment(line.removeprefix("# ")) for line in left_out(plan)]
+        lines += list(_yaml([play], 0))
+    return "\n".join([*lines, ""])
+
+
+def _changes(plan: HostPlan) -> Iterator[dict[str, Any]]:
+    for number, each in enumerate(plan.changes):
+        one = each.change
+        name = f"before_{number}"
+        yield from _file(one, name) if one.kind == "file" else _command(one)
+
+
+def _file(one: Change, name: str) -> Iterator[dict[str, Any]]:
+    yield {
+        "name": f"read {one.id}",
+        "ansible.builtin.slurp": {"src": one.path},
+        "register": name,
+    }
+    text = f"({name}.content | b64decode)"
+    wanted = json.dumps(one.value)
+    same = (
+        f"('[' ~ {wanted} ~ ']') not in {text}"
+        if one.form == "choice"
+        else f"({text}.split() | join(' ')) != {wanted}"
+    )
+    yield {
+        "name": f"set {one.id}",
+        "ansible.builtin.command": {"argv": ["tee", one.path], "stdin": one.value},
+        "when": same,
+    }
+
+
+def _command(one: Change) -> Iterator[dict[str, Any]]:
+    argv = [word.replace("{value}", one.value) for word in one.write]
+    yield {"name": f"set {one.id}", "ansible.builtin.command": {"argv": argv}}
+
+
+def _keep(one: Keep) -> dict[str, Any]:
+    return {
+        "name": f"keep {one.path}",
+        "ansible.builtin.copy": {"dest": one.path, "content": one.text, "mode": "0644"},
+    }
+
+
+def _check(tasks: Sequence[dict[str, Any]]) -> None:
+    text = json.dumps([{k: v for k, v in task.items() if k != "when"} for task in tasks])
+    for sign in ("{{", "{%", "{#"):
+        if sign in text.replace("}}", ""):
+            raise BadInput(f"a value holds {sign!r}, which Ansible would take for a template.")
+
+
+def _yaml(value: Any, depth: int) -> Iterator[str]:
+    """Lists and mappings in block form, everything else as JSON."""
+    indent = "  " * depth
+    items = value if isinstance(value, list) else None
+    for key in value if items is None else range(len(items)):
+        inner = value[key]
+        mark = f"{indent}- " if items is not None else f"{indent}{key}:"
+        if isinstance(inner, (dict, list)) and inner:
+            nested = list(_yaml(inner, depth + 1))
+            if items is not None:
+                yield mark + nested[0].lstrip()
+                yield from nested[1:]
+            else:
+                yield mark
+                yield from nested
+        else:
+            blank = "" if items is not None else " "
+            yield f"{mark}{blank}{json.dumps(inner)}"

@@ -1,0 +1,72 @@
+"""What a person asks to change: ``SETTING``, ``SETTING/INSTANCE``, each with ``=VALUE``, a sysctl
+by its name (``vm.dirty_bytes=0``), or a file below /proc/sys or /sys. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wireproof.audit.catalogue import Catalogue
+from wireproof.model.errors import BadInput
+from wireproof.tune.settings_files import sysctl_path
+
+__all__ = ["Named", "named", "named_all"]
+
+_SYSCTL = re.compile(r"[a-z0-9_]+(?:[./][A-Za-z0-9_@:-]+)+", re.ASCII)
+_FILE = re.compile(r"/(?:proc/sys|sys)(?:/[A-Za-z0-9_.:@+-]+)+", re.ASCII)
+_LONGEST = 1000
+
+
+@dataclass(frozen=True)
+class Named:
+    """``name``: of the catalogue, "" for a file alone. ``value``: "" for the catalogue's own."""
+
+    name: str
+    instance: str = ""
+    value: str = ""
+    path: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.path or (f"{self.name}/{self.instance}" if self.instance else self.name)
+
+
+def named_all(texts: Iterable[str], known: Catalogue) -> list[Named]:
+    """Each of ``texts``. Raises ``BadInput`` for one that is none, or comes twice."""
+    found = [named(text, known) for text in texts]
+    titles = [one.title for one in found]
+    twice = next((title for title in titles if titles.count(title) > 1), "")
+    if twice:
+        raise BadInput(f"{twice} is given twice: give one value for it.")
+    return found
+
+
+def named(text: str, known: Catalogue) -> Named:
+    """``BadInput`` names the nearest setting where there is no such one."""
+    name, given, value = text.partition("=")
+    if given and not _is_value(value):
+        raise BadInput(
+            f"{name[:100]}= needs a value of up to {_LONGEST} printable characters behind it."
+        )
+    if name.startswith("/"):
+        return _file(name, value, bool(given))
+    setting, _, instance = name.partition("/")
+    if setting in known.entries:
+        return Named(setting, instance, value)
+    if _SYSCTL.fullmatch(name) and "." in name:
+        return _file(sysctl_path(name), value, bool(given))
+    return Named(known.get(setting[:100]).setting.id)
+
+
+def _is_value(value: str) -> bool:
+    return 0 < len(value) <= _LONGEST and value.isascii() and value.isprintable()
+
+
+def _file(path: str, value: str, given: bool) -> Named:
+    if not _FILE.fullmatch(path) or "/.." in path or "/./" in path:
+        raise BadInput(f"{path[:200]!r} is no file below /proc/sys or /sys.")
+    if not given:
+        raise BadInput(f"{path} is no setting of the catalogue: say which value, {path}=VALUE.")
+    return Named("", value=value, path=path)

@@ -1,0 +1,240 @@
+"""The plan of one host: its changes with what stands there, its drop-ins, what is left to people.
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.machine import Instance, Machine
+from wireproof.audit.remedy import is_plain, line_of
+from wireproof.model.change import Change, Keep
+from wireproof.model.setting import Read
+from wireproof.model.tuning import ByHand, HostPlan, PlannedChange, PlannedKeep
+from wireproof.tune.coupled import coupled_with
+from wireproof.tune.dropin import merged
+from wireproof.tune.kernel_arguments import added
+from wireproof.tune.named import Named
+from wireproof.tune.standing import has_value, standing, text_of_file
+from wireproof.tune.wishes import Wish
+
+__all__ = ["MOST_CHANGES", "Allowed", "host_plan", "of_lab"]
+
+MOST_CHANGES = 4096
+"""What the node program takes at once."""
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """``link_down``: interfaces may stop carrying for a moment. ``carrying``: those that carry the
+    connection to the host; None: not known, so that none may go down.
+    """
+
+    link_down: bool = False
+    carrying: frozenset[str] | None = frozenset()
+
+
+def host_plan(
+    machine: Machine, wishes: Sequence[Wish], asked: Sequence[Named], allowed: Allowed
+) -> HostPlan:
+    """What the wishes and the files in ``asked`` come to on this host."""
+    plan = _Plan(machine, allowed)
+    for wish in wishes:
+        plan.add(wish)
+    for one in asked:
+        if one.path:
+            plan.add_file(one)
+    return plan.whole()
+
+
+_OF_A_NODE = ("/proc/sys/net/", "/sys/class/net/")
+
+
+def of_lab(plan: HostPlan) -> HostPlan:
+    """The part that a lab's node has for itself; the rest is the machine's, its files too."""
+    own: list[PlannedChange] = []
+    shared: list[PlannedChange] = []
+    for one in plan.changes:
+        mine = one.change.kind == "command" or one.change.path.startswith(_OF_A_NODE)
+        (own if mine else shared).append(one)
+    notes = [f"{one.change.id} is the whole machine's: a lab does not change it" for one in shared]
+    return msgspec.structs.replace(plan, changes=own, keeps=[], notes=[*plan.notes, *notes])
+
+
+class _Plan:
+    def __init__(self, machine: Machine, allowed: Allowed) -> None:
+        self.machine, self.allowed = machine, allowed
+        self.facts: HostFacts = machine.facts
+        self.changes: dict[str, PlannedChange] = {}
+        self.lines: dict[str, list[str]] = defaultdict(list)
+        self.by_hand: list[ByHand] = []
+        self.notes: list[str] = []
+
+    def add(self, wish: Wish) -> None:
+        fix = wish.remedy.fix
+        why = wish.why_not or self._hostile(wish.instance) or self._stays_up(wish)
+        if why:
+            how = wish.remedy.by_hand or "nothing is changed"
+            self._left(wish, f"{why}: {how}")
+            return
+        made = list(self._changes(wish)) if fix.at_once else []
+        for one in made:
+            self.changes.setdefault(one.change.path or one.change.id, one)
+        if wish.remedy.line and (made or not fix.at_once):
+            self.lines[fix.persist] += wish.remedy.line.splitlines()
+        if fix.kernel or wish.remedy.by_hand or not (made or wish.remedy.line):
+            self._left(wish, self._how(wish))
+
+    def _left(self, wish: Wish, how: str) -> None:
+        setting = wish.entry.setting
+        self.by_hand.append(
+            ByHand(
+                id=wish.id,
+                how=how,
+                why=setting.why,
+                undo=wish.remedy.fix.undo,
+                effect=setting.effect,
+            )
+        )
+
+    def _how(self, wish: Wish) -> str:
+        fix = wish.remedy.fix
+        steps = [wish.remedy.by_hand] if wish.remedy.by_hand else []
+        if fix.kernel:
+            image = self.facts.file("/run/ostree-booted").text is not None
+            steps.insert(0, added(fix.kernel, self.machine.names.get("host.os"), image=image))
+        return "; ".join(steps) or "no file of it was found on this host"
+
+    def _hostile(self, instance: Instance) -> str:
+        return "" if is_plain(instance) else "its name cannot stand in a command or a file"
+
+    def _stays_up(self, wish: Wish) -> str:
+        """Why the interface may not go down; "" when it may, or need not."""
+        if wish.remedy.fix.takes != "link-down" or not wish.remedy.fix.at_once:
+            return ""
+        if not self.allowed.link_down:
+            return "the link goes down for a moment, which needs --allow-link-down"
+        if self.allowed.carrying is None:
+            return "which interface carries the connection to this host is not known"
+        if wish.instance.label in self.allowed.carrying:
+            return "this interface carries the connection to the host"
+        return ""
+
+    def _changes(self, wish: Wish) -> Iterator[PlannedChange]:
+        """One for each file that has another value; none where all have it."""
+        setting = wish.entry.setting
+        for change in self._wanted(wish):
+            was = standing(self.facts, change)
+            if not has_value(change, was):
+                yield PlannedChange(
+                    change=change,
+                    was=was,
+                    why=setting.why,
+                    undo=wish.remedy.fix.undo,
+                    effect=setting.effect,
+                    link_down=wish.remedy.fix.takes == "link-down",
+                )
+
+    def _wanted(self, wish: Wish) -> Iterator[Change]:
+        remedy, setting = wish.remedy, wish.entry.setting
+        if remedy.command:
+            read = _read_by(wish)
+            yield Change(
+                id=wish.id,
+                kind="command",
+                value=remedy.value,
+                read=read.command,
+                section=read.section,
+                key=read.key,
+                write=remedy.command,
+            )
+            return
+        files = self.facts.matching(remedy.file) if "*" in remedy.file else [remedy.file]
+        for path in files:
+            yield Change(
+                id=f"{wish.id}{_varying(path, remedy.file)}",
+                value=remedy.value,
+                path=path,
+                form="choice" if setting.form == "choice" else "plain",
+                coupled=self._coupled(path, remedy.coupled),
+            )
+
+    def _coupled(self, path: str, named: Sequence[str] = ()) -> tuple[str, ...]:
+        """Those that are there."""
+        found = dict.fromkeys([*named, *coupled_with(path)])
+        return tuple(one for one in found if self.facts.file(one).text is not None)
+
+    def add_file(self, one: Named) -> None:
+        """A file that is no setting of the catalogue."""
+        text = self.facts.file(one.path).text
+        choice = text is not None and "[" in text
+        change = Change(
+            id=one.path,
+            value=one.value,
+            path=one.path,
+            form="choice" if choice else "plain",
+            coupled=self._coupled(one.path),
+        )
+        if text is None:
+            self.notes.append(f"{one.path} {self.facts.file(one.path).why}")
+            return
+        if has_value(change, text.strip()):
+            self.notes.append(f"{one.path} has the value {one.value} already")
+            return
+        why = "asked for by name"
+        undo = "the old value, written back"
+        self.changes.setdefault(
+            one.path, PlannedChange(change=change, was=text.strip(), why=why, undo=undo)
+        )
+        folder = "sysctl.d" if one.path.startswith("/proc/sys/") else "tmpfiles.d"
+        persist = f"/etc/{folder}/90-wireproof.conf"
+        if line := line_of(persist, one.path, (), one.value):
+            self.lines[persist].append(line)
+
+    def whole(self) -> HostPlan:
+        changes = list(self.changes.values())
+        refused = ""
+        if len(changes) > MOST_CHANGES:
+            refused = f"{len(changes)} changes are more than {MOST_CHANGES}: name some settings"
+        return HostPlan(
+            host=self.facts.host,
+            changes=changes,
+            keeps=list(self._keeps()),
+            by_hand=self.by_hand,
+            notes=self.notes,
+            refused=refused,
+        )
+
+    def _keeps(self) -> Iterator[PlannedKeep]:
+        for path, lines in sorted(self.lines.items()):
+            try:
+                now = text_of_file(self.facts, path)
+            except ValueError as error:
+                self.notes.append(f"{path} {error}: nothing is kept there")
+                continue
+            text = merged(path, now, lines)
+            if text != now:
+                yield PlannedKeep(keep=Keep(path=path, text=text), was=now)
+
+
+def _read_by(wish: Wish) -> Read:
+    """The place that answered, with the instance's names filled in."""
+    nic = wish.instance.places.get("nic", "")
+    for read in wish.entry.setting.reads:
+        argv = tuple(word.replace("{nic}", nic) for word in read.command)
+        if " ".join(argv) == wish.reading.place:
+            return Read(command=argv, section=read.section, key=read.key)
+    raise AssertionError(wish.reading.place)
+
+
+def _varying(path: str, pattern: str) -> str:
+    """``/cpu7``: the parts of ``path`` that the pattern leaves open."""
+    if "*" not in pattern:
+        return ""
+    pairs = zip(path.split("/"), pattern.split("/"), strict=True)
+    return "".join(f"/{part}" for part, known in pairs if "*" in known)

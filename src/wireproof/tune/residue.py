@@ -1,0 +1,157 @@
+"""What earlier changes have left on a host. Pure; nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from wireproof.audit.catalogue import Catalogue
+from wireproof.audit.facts import HostFacts
+from wireproof.model.plan import FactRequest
+from wireproof.model.tuning import HostTuned, ResidueFound
+from wireproof.tune.dropin import set_lines
+from wireproof.tune.settings_files import FOLDERS, Written, written_in
+
+__all__ = ["TOOLS", "residue_of", "residue_requests", "values_asked"]
+
+TOOLS = {
+    "*mlnx*": "MLNX_OFED",
+    "*mellanox*": "MLNX_OFED",
+    "*ofed*": "OFED",
+    "mlx[45]*": "MLNX_OFED",
+    "ib_ipoib*": "OFED",
+    "*opa*": "the Omni-Path software",
+    "*hfi1*": "the Omni-Path software",
+    "*iefs*": "the Ethernet Fabric Suite",
+    "*psm3*": "the Ethernet Fabric Suite",
+    "*tuned*": "tuned",
+    "*cpupower*": "cpupower",
+}
+"""Names of files by the tool that writes them."""
+_OURS = "wireproof"
+_HALF = {
+    "applying": "was broken off while it was applied: `wireproof tune revert` undoes it",
+    "partly": "is not reverted whole: `wireproof tune status` says what differs",
+}
+
+
+def residue_requests() -> tuple[FactRequest, ...]:
+    """The files that set something."""
+    globs = [FactRequest(kind="glob", path=path, limit_bytes=65536) for path in FOLDERS]
+    return (FactRequest(kind="file", path="/etc/sysctl.conf"), *globs)
+
+
+def values_asked(facts: HostFacts, known: Catalogue) -> tuple[FactRequest, ...]:
+    """The places whose values at run time are held against the files."""
+    places = {one.place for one in _of_interest(facts, known)}
+    return tuple(
+        FactRequest(kind="glob" if "*" in place else "file", path=place) for place in sorted(places)
+    )
+
+
+def residue_of(facts: HostFacts, status: HostTuned, known: Catalogue) -> list[ResidueFound]:
+    """All that is found on one host. ``facts``: of both requests above."""
+    found = [*_drop_ins(facts, status), *_sets(facts.host, status)]
+    found += [*_differs(facts, known), *_others(facts, known)]
+    return found
+
+
+def _files(facts: HostFacts) -> Mapping[str, str]:
+    paths = [path for pattern in FOLDERS for path in facts.matching(pattern)]
+    texts = {path: facts.file(path).text for path in ["/etc/sysctl.conf", *paths]}
+    return {path: text for path, text in texts.items() if text is not None}
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _drop_ins(facts: HostFacts, status: HostTuned) -> Iterator[ResidueFound]:
+    """Files of our names that no confirmed set has written."""
+    kept = {one.id for one in status.changes if one.state in ("kept", "left")}
+    confirmed = any(one.state == "confirmed" for one in status.sets)
+    for path, text in _files(facts).items():
+        if _OURS in _name(path) and not (confirmed and path in kept):
+            count = len(set_lines(text))
+            message = f"no journal knows it; it sets {count} value{'' if count == 1 else 's'}"
+            yield ResidueFound(host=facts.host, kind="drop-in", place=path, message=message)
+
+
+def _sets(host: str, status: HostTuned) -> Iterator[ResidueFound]:
+    if status.problem:
+        yield ResidueFound(
+            host=host, kind="unread", place="journals", message=f"not read: {status.problem}"
+        )
+    for one in status.sets:
+        message = _HALF.get(one.state, "")
+        if one.state == "armed" and one.timer == "gone":
+            message = "its timer is gone and its values stand: `wireproof tune revert` undoes it"
+        if message:
+            yield ResidueFound(
+                host=host, kind="half-undone", place=f"set {one.id}", message=message
+            )
+
+
+def _of_interest(facts: HostFacts, known: Catalogue) -> list[Written]:
+    """What files set of the catalogue's settings, and all that files of ours set."""
+    places = {read.file for entry in known.entries.values() for read in entry.setting.reads}
+    written = [one for path, text in _files(facts).items() for one in written_in(path, text)]
+    return [one for one in written if one.place in places or _OURS in _name(one.file)]
+
+
+def _winning(written: Iterable[Written]) -> dict[str, Written]:
+    """The last file by name counts; of two with one name that of /etc; sysctl.conf at the end."""
+    folders = ("/usr/lib/", "/run/", "/etc/")
+
+    def rank(one: Written) -> tuple[bool, str, int]:
+        folder = next((at for at, name in enumerate(folders) if one.file.startswith(name)), 0)
+        return one.file == "/etc/sysctl.conf", _name(one.file), folder
+
+    return {one.place: one for one in sorted(written, key=rank)}
+
+
+def _differs(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:
+    """Values at run time that are not those of the file that counts."""
+    for place, one in sorted(_winning(_of_interest(facts, known)).items()):
+        paths = facts.matching(place) if "*" in place else [place]
+        for path in paths:
+            text = facts.file(path).text
+            now = None if text is None else " ".join(text.split())
+            if now is None or _same(now, one.value):
+                continue
+            message = f"is {now[:80]!r}; {one.file} says {one.value[:80]!r}"
+            yield ResidueFound(host=facts.host, kind="differs", place=path, message=message)
+
+
+_FLAGS = {"y": "1", "on": "1", "n": "0", "off": "0"}
+
+
+def _same(now: str, value: str) -> bool:
+    """The kernel writes flags as Y and N, and brackets the word that is chosen."""
+    return (
+        now == value
+        or f"[{value}]" in now.split()
+        or _FLAGS.get(now.lower(), now) == _FLAGS.get(value.lower(), value)
+    )
+
+
+def _others(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:
+    """Settings of the catalogue in files that known tools write, or that overrule ours."""
+    written = _of_interest(facts, known)
+    winning = _winning(written)
+    ours = {one.place for one in written if _OURS in _name(one.file)}
+    for one in written:
+        if _OURS in _name(one.file):
+            continue
+        patterns = (tool for name, tool in TOOLS.items() if fnmatchcase(_name(one.file), name))
+        tool = next(patterns, "")
+        overrules = one.place in ours and winning[one.place] == one
+        if tool or overrules:
+            by = f"a file of {tool} sets" if tool else "sets"
+            more = ", which overrules ours" if overrules else ""
+            yield ResidueFound(
+                host=facts.host,
+                kind="other-tool",
+                place=one.file,
+                message=f"{by} {one.place} = {one.value[:80]}{more}",
+            )

@@ -1,0 +1,138 @@
+"""Which settings of one host are to be changed, and to which value. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wireproof.audit.catalogue import Catalogue, Entry
+from wireproof.audit.expression import UNKNOWN, Unknown
+from wireproof.audit.judge import Names, Reading, instances_of, reading_of
+from wireproof.audit.machine import Instance, Machine
+from wireproof.audit.remedy import Remedy, remedy_of, remedy_with
+from wireproof.model.plan import FactRequest
+from wireproof.model.setting import Profile
+from wireproof.tune.named import Named
+
+__all__ = ["DROP_INS", "Wish", "requests_of", "wishes_of"]
+
+DROP_INS = (
+    "/etc/modprobe.d/90-wireproof.conf",
+    "/etc/security/limits.d/90-wireproof.conf",
+    "/etc/sysctl.d/90-wireproof.conf",
+    "/etc/tmpfiles.d/90-wireproof.conf",
+    "/etc/udev/rules.d/90-wireproof.rules",
+)
+"""The only files that are written for good."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One setting of one instance. ``why_not``: the sentence for which it stays as it is."""
+
+    entry: Entry
+    instance: Instance
+    remedy: Remedy
+    reading: Reading
+    why_not: str = ""
+
+    @property
+    def id(self) -> str:
+        """Without blanks: ``mtu/eth1``."""
+        label = "/".join(self.instance.label.split())
+        return f"{self.entry.setting.id}/{label}" if label else self.entry.setting.id
+
+
+def wishes_of(
+    machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[Named]
+) -> list[Wish]:
+    """Of the settings in ``asked``, or of all where none is, those that fail; those with a value of
+    their own wherever they are.
+    """
+    named = [one for one in asked if one.name]
+    names = dict.fromkeys(one.name for one in named) if asked else known.entries
+    entries = [known.get(name) for name in names]
+    host = _Host(machine, known, profile, asked)
+    return [wish for entry in entries for wish in host.of(entry)]
+
+
+class _Host:
+    def __init__(
+        self, machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[Named]
+    ) -> None:
+        self.machine, self.known, self.profile, self.asked = machine, known, profile, asked
+
+    def of(self, entry: Entry) -> Iterator[Wish]:
+        for instance in instances_of(self.machine, entry):
+            asked = self._asked(entry.setting.id, instance.label)
+            found = None if asked is None else self._one(entry, instance, asked.value)
+            if found is not None:
+                yield found
+
+    def _asked(self, name: str, label: str) -> Named | None:
+        """What was asked of this instance, by its own name before the setting's."""
+        if not self.asked:
+            return Named(name)
+        label = "/".join(label.split())
+        mine = [one for one in self.asked if one.name == name and one.instance in ("", label)]
+        return max(mine, key=lambda one: one.instance, default=None)
+
+    def _one(self, entry: Entry, instance: Instance, value: str) -> Wish | None:
+        lookup = Names(self.machine, self.known, instance, UNKNOWN)
+        applies = entry.applies.holds(lookup)
+        reading = reading_of(self.machine, entry, instance, lookup)
+        if applies is not True or isinstance(reading.value, Unknown):
+            return None if not value else self._cannot(entry, instance, reading, applies)
+        names = Names(self.machine, self.known, instance, reading.value)
+        if value:
+            return self._given(entry, instance, reading, value)
+        if entry.good[self.profile].holds(names) is not False:
+            return None
+        remedy = remedy_of(entry, instance, reading.place, self.profile, names)
+        if remedy is None:
+            return None
+        return Wish(entry, instance, remedy, reading, _why_not(remedy, reading))
+
+    def _given(self, entry: Entry, instance: Instance, reading: Reading, value: str) -> Wish | None:
+        fix = entry.setting.fix
+        if fix is None or not fix.value:
+            return self._cannot(entry, instance, reading, None)
+        remedy = remedy_with(fix, instance, reading.place, value)
+        return Wish(entry, instance, remedy, reading, _why_not(remedy, reading))
+
+    def _cannot(
+        self, entry: Entry, instance: Instance, reading: Reading, applies: bool | None
+    ) -> Wish | None:
+        """A value was asked for by name, and cannot be set here."""
+        fix = entry.setting.fix
+        if fix is None:
+            return None
+        if applies is False:
+            why = f"it counts where {entry.applies.text}"
+        elif not fix.value:
+            why = "wireproof cannot set it"
+        else:
+            why = "; ".join(reading.evidence) or "it could not be read"
+        return Wish(entry, instance, remedy_with(fix, instance, reading.place, ""), reading, why)
+
+
+def _why_not(remedy: Remedy, reading: Reading) -> str:
+    if "[fixed]" in reading.text:
+        return "its driver does not let it be changed ([fixed])"
+    if remedy.fix.value and not remedy.value:
+        return "its good value depends on what could not be read here"
+    return ""
+
+
+def requests_of(wishes: Sequence[Wish]) -> tuple[FactRequest, ...]:
+    """What has to be known besides: other files of a fix, coupled ones, drop-ins as they are."""
+    paths = dict.fromkeys(DROP_INS)
+    for wish in wishes:
+        remedy = wish.remedy
+        if remedy.fix.at_once and remedy.file and not wish.why_not:
+            paths[remedy.file] = None
+            paths.update(dict.fromkeys(remedy.coupled))
+    return tuple(
+        FactRequest(kind="glob" if "*" in path else "file", path=path, limit_bytes=65536)
+        for path in paths
+    )

@@ -1,0 +1,100 @@
+"""``wireproof-node tune`` on the hosts of a target: the one place that starts it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wireproof.instrument.change_text import write_change_set
+from wireproof.instrument.changes import ask_hosts
+from wireproof.launch.engines import find_program
+from wireproof.model.change import ChangeSet
+from wireproof.model.errors import BadInput
+from wireproof.model.tuning import HostTuned
+from wireproof.workflow.audit import hosts_of
+from wireproof.workflow.target.reach import reach
+from wireproof.workflow.target.target import Target
+
+__all__ = ["Place", "apply_sets", "confirm_set", "hosts_of", "revert_set", "set_status"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """``state``: the folder of journals on the hosts, "": the default. ``root``: the folder below
+    which files are changed, "": the machine itself.
+    """
+
+    state: str = ""
+    root: str = ""
+
+
+def apply_sets(
+    target: Target, sets: Mapping[str, ChangeSet], place: Place | None = None
+) -> list[HostTuned]:
+    """Each host's change set, all or nothing there."""
+    texts = {host: write_change_set(one) for host, one in sets.items()}
+    return ask_hosts(_argv(target, "apply", tuple(sets), place), texts)
+
+
+def confirm_set(
+    target: Target, hosts: tuple[str, ...], name: str, place: Place | None = None
+) -> list[HostTuned]:
+    """The set is kept: its drop-ins are written, its timer ends."""
+    return ask_hosts(_argv(target, "confirm", hosts, place, *_named(name)))
+
+
+def revert_set(
+    target: Target,
+    hosts: tuple[str, ...],
+    name: str = "",
+    place: Place | None = None,
+    *,
+    force: bool = False,
+) -> list[HostTuned]:
+    """``name`` "": the newest set that is open or confirmed. ``force``: also values that somebody
+    else has changed since.
+    """
+    more = ("--force",) if force else ()
+    return ask_hosts(_argv(target, "revert", hosts, place, *_named(name), *more))
+
+
+def set_status(
+    target: Target, hosts: tuple[str, ...], name: str = "", place: Place | None = None
+) -> list[HostTuned]:
+    """Every set of each host, or the one of that name; nothing is changed."""
+    return ask_hosts(_argv(target, "status", hosts, place, *_named(name)))
+
+
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}", re.ASCII)
+
+
+def _named(name: str) -> tuple[str, ...]:
+    if name and not _NAME.fullmatch(name):
+        raise BadInput(
+            f"{name[:80]!r} is no change set's id: `wireproof tune status` names those that are."
+        )
+    return ("--id", name) if name else ()
+
+
+def _argv(
+    target: Target, what: str, hosts: tuple[str, ...], place: Place | None, *more: str
+) -> dict[str, list[str]]:
+    """``--prefix`` of the target goes ahead: a site's ``sudo -n``."""
+    where = place or Place()
+    program = [*target.prefix, str(find_program("wireproof-node")), "tune", what]
+    root = ["--root", where.root] if where.root else []
+
+    def command(host: str) -> list[str]:
+        state = _state(target, where, host)
+        words = [*program, *(["--state", state] if state else []), *root, *more]
+        return reach(target, host if target.hosts else "", words)
+
+    return {host: command(host) for host in hosts}
+
+
+def _state(target: Target, where: Place, host: str) -> str:
+    """The nodes of a lab share this machine's files: each has a folder of its own."""
+    if target.lab is None:
+        return where.state
+    return f"{where.state or target.lab.folder / 'tune'}/{host}"

@@ -1,0 +1,203 @@
+"""The work of ``wireproof tune plan``: audit, and the changes that mend what fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from wireproof.audit.catalogue import Catalogue
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.machine import Machine, machine_of
+from wireproof.files.hostile import open_regular
+from wireproof.instrument.facts import Collected, collect
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.plan import FactRequest
+from wireproof.model.record import FactFrame
+from wireproof.model.setting import Profile
+from wireproof.model.tuning import HostPlan, TunePlan
+from wireproof.store.snapshot import is_snapshot
+from wireproof.tune.named import Named, named_all
+from wireproof.tune.plan import Allowed, host_plan, of_lab
+from wireproof.tune.read import read_plan
+from wireproof.tune.wishes import DROP_INS, Wish, requests_of, wishes_of
+from wireproof.workflow.audit import (
+    catalogue,
+    facts_of_source,
+    facts_of_target,
+    more_of_source,
+    reader_argv,
+)
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.target.target import Target, this_machine
+from wireproof.workflow.tune.carrying import carrying
+from wireproof.workflow.tune.node import hosts_of
+
+__all__ = ["PlanSpecification", "load_plan", "plan", "save_plan", "target_of"]
+
+_LARGEST_PLAN = 64 << 20
+_OSTREE = FactRequest(kind="file", path="/run/ostree-booted")
+
+
+@dataclass(frozen=True)
+class PlanSpecification:
+    """``asked``: settings by name, some with a value; none: all that fail. ``source``: a snapshot,
+    a folder with a host's files, or a sosreport, in place of the target's hosts. ``root``: files of
+    this machine are read and changed below this folder.
+    """
+
+    target: TargetSpecification = field(default_factory=lambda: TargetSpecification(alone=True))
+    profile: Profile = "throughput"
+    asked: tuple[str, ...] = ()
+    source: Path | None = None
+    root: Path | None = None
+    allow_link_down: bool = False
+
+
+def target_of(specification: PlanSpecification, environment: Mapping[str, str]) -> Target:
+    """The hosts; with ``root`` this machine alone."""
+    if specification.root is not None:
+        return this_machine()
+    return resolve_target(specification.target, environment)
+
+
+def plan(
+    specification: PlanSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> TunePlan:
+    """The changes of every host. Raises ``BadInput`` for a name that is no setting, and
+    ``CouldNotMeasure`` when no host answers.
+    """
+    known = catalogue()
+    asked = named_all(specification.asked, known)
+    hosts = _Hosts(specification, known, reporter, environment)
+    answers = hosts.read()
+    if not any(one.frames for one in answers):
+        raise CouldNotMeasure(f"no host gave its settings: {answers[0].problem}.")
+    machines = {one.host: machine_of(HostFacts.of(one.host, one.frames)) for one in answers}
+    wishes = {
+        host: wishes_of(machine, known, specification.profile, asked)
+        for host, machine in machines.items()
+    }
+    answers = hosts.read_more(answers, wishes, asked)
+    made = [_host(one, wishes[one.host], asked, hosts) for one in answers]
+    return TunePlan(profile=specification.profile, made=_now(), hosts=made)
+
+
+def load_plan(path: Path) -> TunePlan:
+    """A plan that ``tune plan -o`` has written. ``BadInput`` when it is none."""
+    try:
+        with open_regular(path) as file:
+            data = file.read(_LARGEST_PLAN)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    return read_plan(data, str(path))
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _host(
+    answer: Collected, wishes: Sequence[Wish], asked: Sequence[Named], hosts: _Hosts
+) -> HostPlan:
+    if not answer.frames:
+        return HostPlan(host=answer.host, refused=answer.problem)
+    machine: Machine = machine_of(HostFacts.of(answer.host, answer.frames))
+    made = host_plan(machine, wishes, asked, hosts.allowed(answer.host, machine.facts))
+    return of_lab(made) if hosts.target is not None and hosts.target.lab is not None else made
+
+
+class _Hosts:
+    """Where the facts come from: the target's hosts, or a source."""
+
+    def __init__(
+        self,
+        specification: PlanSpecification,
+        known: Catalogue,
+        reporter: Reporter,
+        environment: Mapping[str, str],
+    ) -> None:
+        self.specification, self.known = specification, known
+        self.reporter, self.environment = reporter, environment
+        self.source = specification.source or specification.root
+        self.target = target_of(specification, environment) if self.source is None else None
+
+    def read(self) -> list[Collected]:
+        if self.target is None:
+            assert self.source is not None  # noqa: S101 - one of the two
+            found = facts_of_source(self.source, self.known)
+            here = self.specification.root is not None
+            return [dataclasses.replace(one, host=_here()) for one in found] if here else found
+        return facts_of_target(self.target, self.known, self.reporter, self.environment)
+
+    def read_more(
+        self,
+        answers: Sequence[Collected],
+        wishes: Mapping[str, Sequence[Wish]],
+        asked: Sequence[Named],
+    ) -> list[Collected]:
+        """What the wishes need besides. Hosts that need the same are asked together."""
+        groups: dict[tuple[FactRequest, ...], list[str]] = defaultdict(list)
+        files = [FactRequest(kind="file", path=one.path) for one in asked if one.path]
+        for one in answers:
+            if one.frames:
+                groups[(*requests_of(wishes[one.host]), *files, _OSTREE)].append(one.host)
+        more: dict[str, tuple[FactFrame, ...]] = {}
+        for wanted, hosts in groups.items():
+            more |= self._more(hosts, wanted)
+        return [
+            Collected(one.host, (*one.frames, *more.get(one.host, ())), one.problem)
+            for one in answers
+        ]
+
+    def _more(
+        self, hosts: Sequence[str], wanted: Sequence[FactRequest]
+    ) -> dict[str, tuple[FactFrame, ...]]:
+        if self.target is not None:
+            argv_of = reader_argv(self.target)
+            found = collect({host: argv_of[host] for host in hosts}, wanted)
+            return {one.host: one.frames for one in found}
+        assert self.source is not None  # noqa: S101 - one of the two
+        if is_snapshot(self.source):
+            return {host: _not_there() for host in hosts}
+        return {host: more_of_source(self.source, host, wanted) for host in hosts}
+
+    def allowed(self, host: str, facts: HostFacts) -> Allowed:
+        if not self.specification.allow_link_down:
+            return Allowed()
+        if self.target is None:
+            return Allowed(link_down=True)
+        named = carrying(self.target, host, facts, self.environment)
+        return Allowed(link_down=True, carrying=named)
+
+
+def _here() -> str:
+    return hosts_of(this_machine())[0]
+
+
+def _not_there() -> tuple[FactFrame, ...]:
+    """A snapshot says nothing of our drop-ins: it is planned as if none were there, and `tune
+    apply` finds out.
+    """
+    return tuple(
+        FactFrame(rank=0, kind="file", status="missing", path=path, text="") for path in DROP_INS
+    )
+
+
+def save_plan(made: TunePlan, path: Path) -> None:
+    """The plan as a file, whole or not at all. Raises ``BadInput`` when it cannot be written."""
+    data = msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise BadInput(f"the plan cannot be written to {path}: {error.strerror}.") from error

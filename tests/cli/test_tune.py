@@ -1,0 +1,188 @@
+"""``wireproof tune`` as a user calls it, on a machine's files below a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from tests.audit.trees import lay_out
+from tests.cli.verb import document, one_sentence, wireproof
+
+pytestmark = pytest.mark.engine
+
+SWAPPINESS = "proc/sys/vm/swappiness"
+BALANCING = "proc/sys/kernel/numa_balancing"
+SYSCTL = "etc/sysctl.d/90-wireproof.conf"
+ASKED = ("swappiness", "numa-balancing")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A machine with two wrong settings and a drop-in of an earlier set."""
+    earlier = "# of the site\nvm.stat_interval = 10"
+    wrong = {SWAPPINESS: "60", BALANCING: "1", SYSCTL: earlier}
+    for folder in ("etc/tmpfiles.d", "etc/modprobe.d"):
+        (tmp_path / "root" / folder).mkdir(parents=True)
+    return lay_out(tmp_path / "root", "haswell-hfi1", wrong)
+
+
+def sums(root: Path) -> dict[str, str]:
+    files = (path for path in root.rglob("*") if path.is_file())
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def places(root: Path) -> list[str]:
+    return [f"--root={root}", f"--state={root.parent / 'state'}"]
+
+
+def applied(root: Path, *asked: str) -> str:
+    done = wireproof("tune", "apply", *asked, "--yes", "--json", *places(root))
+    assert done.returncode == 0, done.stderr
+    found = document(done)
+    assert found["hosts"][0]["sets"][0]["state"] == "armed"
+    assert f"wireproof tune confirm {found['id']}" in done.stderr
+    return str(found["id"])
+
+
+def test_a_plan_is_a_diff_with_file_value_reason_and_undo(root: Path) -> None:
+    before = sums(root)
+    done = wireproof("tune", "plan", *ASKED, f"--root={root}")
+    assert done.returncode == 0, done.stderr
+    for line in (
+        "    /proc/sys/vm/swappiness",
+        "    - 60",
+        "    + 10",
+        f"  /{SYSCTL} (written by tune confirm)",
+        "    + vm.swappiness = 10",
+    ):
+        assert line in done.stdout.splitlines()
+    assert "Undo: the old value" in done.stdout
+    assert sums(root) == before
+
+
+def test_apply_confirm_and_revert_bring_every_byte_back(root: Path) -> None:
+    before = sums(root)
+    name = applied(root, *ASKED)
+    assert (root / SWAPPINESS).read_text() == "10\n"
+    assert (root / BALANCING).read_text() == "0\n"
+    shown = wireproof("tune", "status", *places(root)).stdout
+    assert name in shown
+    assert "reverts by itself in" in " ".join(shown.split())
+    assert wireproof("tune", "confirm", name, *places(root)).returncode == 0
+    assert (root / SYSCTL).read_text().splitlines() == [
+        "# of the site",
+        "vm.stat_interval = 10",
+        "vm.swappiness = 10",
+        "kernel.numa_balancing = 0",
+    ]
+    assert "nothing is left" in wireproof("tune", "residue", *places(root)).stdout
+    done = wireproof("tune", "revert", name, *places(root))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sums(root) == before
+
+
+def test_a_second_set_waits_for_the_first(root: Path) -> None:
+    name = applied(root, "swappiness")
+    done = wireproof("tune", "apply", "numa-balancing", "--yes", *places(root))
+    assert done.returncode == 1
+    assert name in done.stdout
+    assert (root / BALANCING).read_text() == "1\n"
+    assert wireproof("tune", "revert", *places(root)).returncode == 0
+    assert (root / SWAPPINESS).read_text() == "60\n"
+
+
+def test_a_plan_whose_values_have_moved_is_refused(root: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "plan.json"
+    assert wireproof("tune", "plan", *ASKED, f"--root={root}", "-o", kept).returncode == 0
+    (root / SWAPPINESS).write_text("30\n")
+    done = wireproof("tune", "apply", kept, "--yes", *places(root))
+    assert done.returncode == 1
+    text = " ".join(done.stdout.split())
+    assert "swappiness was '60' when the plan was made and is '30' now" in text
+    assert (root / SWAPPINESS).read_text() == "30\n"
+    assert (root / BALANCING).read_text() == "1\n"
+
+
+def test_a_value_of_ones_own_and_a_sysctl_outside_the_catalogue(root: Path) -> None:
+    (root / "proc/sys/vm/dirty_bytes").write_text("0\n")
+    applied(root, "swappiness=7", "vm.dirty_bytes=1000000")
+    assert (root / SWAPPINESS).read_text() == "7\n"
+    assert (root / "proc/sys/vm/dirty_bytes").read_text() == "1000000\n"
+
+
+def test_values_of_others_are_left_alone_without_force(root: Path) -> None:
+    applied(root, "swappiness")
+    (root / SWAPPINESS).write_text("99\n")
+    done = wireproof("tune", "revert", *places(root))
+    assert done.returncode == 1
+    assert "left" in done.stdout
+    assert (root / SWAPPINESS).read_text() == "99\n"
+    assert wireproof("tune", "revert", "--force", *places(root)).returncode == 0
+    assert (root / SWAPPINESS).read_text() == "60\n"
+
+
+def test_nobody_can_be_asked_without_a_terminal(root: Path) -> None:
+    done = wireproof("tune", "apply", "swappiness", *places(root))
+    assert done.returncode == 2
+    assert "--yes" in one_sentence(done)
+    assert (root / SWAPPINESS).read_text() == "60\n"
+
+
+def test_nothing_to_change_is_no_failure(root: Path) -> None:
+    done = wireproof("tune", "apply", "zone-reclaim", "--yes", *places(root))
+    assert done.returncode == 0
+    assert "nothing to change" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("apply", "swapiness", "--yes"), "did you mean swappiness"),
+        (("apply", "none.json", "--yes"), "cannot be read"),
+        (("apply", "swappiness", "--from", "."), "--from is for tune plan"),
+        (("confirm", "../x"), "no change set's id"),
+        (("plan", "/etc/passwd=1"), "no file below"),
+    ],
+)
+def test_bad_input_is_one_sentence(root: Path, argv: tuple[str, ...], said: str) -> None:
+    done = wireproof("tune", *argv, f"--root={root}")
+    assert done.returncode == 2
+    assert said in one_sentence(done)
+
+
+def test_a_plan_that_is_none(root: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "plan.json"
+    for text in ("{", "[]", '{"schema":"x","version":1}', '{"hosts":[{"host":1}]}'):
+        wrong.write_text(text)
+        done = wireproof("tune", "apply", wrong, "--yes", *places(root))
+        assert done.returncode == 2
+        assert "plan" in one_sentence(done)
+
+
+def test_a_plan_may_only_name_files_of_settings(root: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "plan.json"
+    assert wireproof("tune", "plan", "swappiness", f"--root={root}", "-o", kept).returncode == 0
+    plan = json.loads(kept.read_text())
+    plan["hosts"][0]["changes"][0]["change"]["path"] = "/etc/shadow"
+    kept.write_text(json.dumps(plan))
+    done = wireproof("tune", "apply", kept, "--yes", *places(root))
+    assert done.returncode == 2
+    assert "no file of a setting" in one_sentence(done)
+
+
+def test_residue_names_what_no_journal_knows(root: Path) -> None:
+    done = wireproof("tune", "residue", *places(root))
+    assert done.returncode == 1
+    assert f"/{SYSCTL}: no journal knows it" in " ".join(done.stdout.split())
+
+
+def test_a_plan_from_a_folder_of_files_changes_nothing(root: Path) -> None:
+    before = sums(root)
+    done = wireproof("tune", "plan", "--from", root, "--profile", "latency", "--json")
+    assert done.returncode == 0, done.stderr
+    found = document(done)
+    assert found["schema"] == "wireproof.tune-plan"
+    assert found["hosts"][0]["by_hand"]
+    assert sums(root) == before

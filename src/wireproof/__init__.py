@@ -2,8 +2,8 @@
 
 ``audit``, ``check``, ``compare``, ``measure``, ``prove``, ``judge``, ``lint``, ``locate`` and
 ``report`` do what the subcommands of these names do, and give the document that ``--json`` prints;
-so do ``plan_footprint`` and ``plan_pfc``. They are imported when they are first used, so that
-``import wireproof`` costs nothing. See docs/python.md.
+so do ``plan_footprint``, ``plan_pfc``, ``plan_scale`` and ``plan_validate``. They are imported when
+they are first used, so that ``import wireproof`` costs nothing. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wireproof.workflow.api import audit, check, compare, locate, measure, report
     from wireproof.workflow.judge import judge
     from wireproof.workflow.lint import lint
-    from wireproof.workflow.plan import plan_footprint, plan_pfc
+    from wireproof.workflow.plan import plan_footprint, plan_pfc, plan_scale, plan_validate
     from wireproof.workflow.prove import prove
     from wireproof.workflow.reporter import LoggingReporter, Reporter
 
@@ -37,6 +37,8 @@ __all__ = [
     "measure",
     "plan_footprint",
     "plan_pfc",
+    "plan_scale",
+    "plan_validate",
     "prove",
     "report",
 ]
@@ -58,6 +60,8 @@ _HOMES = {
     "measure": "workflow.api",
     "plan_footprint": "workflow.plan",
     "plan_pfc": "workflow.plan",
+    "plan_scale": "workflow.plan",
+    "plan_validate": "workflow.plan",
     "prove": "workflow.prove",
     "report": "workflow.api",
 }

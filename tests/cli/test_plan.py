@@ -53,6 +53,10 @@ def test_a_headroom_is_held_against_the_need() -> None:
             ("pfc", "--speed", "100", "--mtu", "9000", "--cable", "-3", "--ports", "32"),
             "--cable is -3",
         ),
+        (("scale", "--nodes", "2"), "give --start"),
+        (("scale", "--nodes", "2,x", "--start", "1us", "--rate", "1GB/s"), "no list of numbers"),
+        (("scale", "--from", "."), "it has no run.json"),
+        (("validate", "--nodes", "0"), "--nodes is 0"),
     ],
 )
 def test_bad_input_is_one_sentence(argv: tuple[str, ...], words: str) -> None:
@@ -60,3 +64,21 @@ def test_bad_input_is_one_sentence(argv: tuple[str, ...], words: str) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert words in one_sentence(done)
+
+
+def test_a_scale_is_drawn_and_written(tmp_path: Path) -> None:
+    done = wireproof(
+        *("plan", "scale", "--nodes", "2,8", "--ppn", "4", "--start", "1.9us", "--rate", "11GB/s"),
+        *("--pattern", "ring", "--pattern", "barrier", "--pattern", "sweep"),
+        *("--csv", tmp_path / "a.csv", "--svg", tmp_path / "a.svg"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "random ring, 8 B, per message (HPCC)" in done.stdout
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == 9
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+
+
+def test_a_validation_says_its_rounds() -> None:
+    found = document(wireproof("plan", "validate", "--nodes", "1000", "--json"))
+    assert found["enough"] is True
+    assert found["least"]["rounds"] <= found["check"]["rounds"] == 12

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from wireproof.cli.console import print_json
-from wireproof.cli.declare import file, flag, text
+from wireproof.cli.declare import choice, file, flag, text
 
 __all__ = ["command"]
 
@@ -107,4 +110,99 @@ def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any)
         from wireproof.report.text.planning import pfc_lines
 
         click.echo("\n".join(pfc_lines(found)))
+    return 0
+
+
+MACHINE: list[click.Parameter] = [
+    click.Option(
+        ["--from", "run"],
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="folder of a measure of pingpong (and stream) or of a check: parameters of one pair.",
+    ),
+    text("--start", "TIME", "half a round trip of an empty message: 1.5us.", default=None),
+    text("--rate", "RATE", "of a large message: 12.3GB/s.", default=None),
+]
+SCALE: list[click.Parameter] = [
+    text("-N --nodes", "N1,N2...", "scales of interest.", default="2,4,8,16,32,64,112"),
+    _integer("-P --ppn", "ranks of each node.", default=28),
+    click.Option(
+        ["--pattern", "patterns"],
+        multiple=True,
+        default=("ring",),
+        metavar="NAME",
+        help="ring, barrier, allreduce, alltoall, sweep (what a check does); several times.",
+    ),
+    text("--order", "natural|random|both", "of a ring.", default="both"),
+    text("--size", "SIZE", "of a message.", default="8"),
+    *MACHINE,
+    text("--overhead", "TIME", "of a processor per message.", default=None),
+    text("--gap", "TIME", "of an adapter between two messages.", default=None),
+    text("--hop", "TIME", "of each further switch with its cable.", default=None),
+    text("--local-start", "TIME", "the same between ranks of one node.", default=None),
+    text("--local-rate", "RATE", "between ranks of one node.", default=None),
+    text("--local-overhead", "TIME", "of a processor, between ranks of one node.", default=None),
+    _real("--noise", "SIGMA", "of the logarithm of a message's latency."),
+    text("--topology", "KIND", "one-switch, fat-tree, dragonfly.", default="fat-tree"),
+    _integer("--leaf", "nodes of a leaf or router.", default=32, show_default=True),
+    _integer("--group", "leaves of a pod, routers of a group.", default=32, show_default=True),
+    _integer("--uplinks", "links of a leaf, or between two groups; 0: never full.", default=0),
+    text("--routing", "KIND", "uplinks by destination, or by chance.", default="destination"),
+    _integer("--seed", "of random rings and samples.", default=1),
+    file("--csv", "write the table here."),
+    file("--svg", "write the chart here."),
+    JSON,
+]
+
+
+@command.command("scale", params=SCALE)
+def scale(
+    nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, as_json: bool, **more: Any
+) -> int:
+    """Latency of rings, barrier, allreduce, alltoall, and a sweep's time, at up to 1,000,000 ranks:
+    simulated from what one pair measured.
+    """
+    from wireproof.settings.sizes import parse_size
+    from wireproof.workflow.plan import machine_options, plan_scale, scales_of, write_text
+
+    options = machine_options(more)
+    found = plan_scale(scales_of(nodes), ppn, size=parse_size(size), **options)
+    from wireproof.report.html.scale_chart import scale_svg
+    from wireproof.report.text.look import Look
+    from wireproof.report.text.scale import csv_text, scale_lines
+
+    for path, content in ((csv, csv_text), (svg, scale_svg)):
+        if path is not None:
+            write_text(path, content(found))
+    if as_json:
+        print_json(found)
+    else:
+        click.echo("\n".join(scale_lines(found, Look.of(sys.stdout, os.environ))))
+    return 0
+
+
+VALIDATE: list[click.Parameter] = [
+    _integer("-N --nodes", "nodes to prove.", required=True),
+    _real("--slowdown", "SHARE", "to be found: 0.05 is 5 % of goodput.", default=0.05),
+    _real("--noise", "SHARE", "sigma of one pair's measurement.", default=0.02),
+    _real("--false-alarms", "SHARE", "of a whole sweep.", default=0.05),
+    _real("--power", "SHARE", "probability that it is found.", default=0.95),
+    choice("--metric", ["goodput", "hrt"], "what is slow.", default="goodput"),
+    _integer("--rounds", "of the check (default: what it makes by itself)."),
+    *MACHINE,
+    JSON,
+]
+
+
+@command.command("validate", params=VALIDATE)
+def validate(nodes: int, as_json: bool, **more: Any) -> int:
+    """How many rounds of pairs, and how long, to prove that no node is slower than the others."""
+    from wireproof.workflow.plan import machine_options, plan_validate
+
+    found = plan_validate(nodes, **machine_options(more))
+    if as_json:
+        print_json(found)
+    else:
+        from wireproof.report.text.validation import validation_lines
+
+        click.echo("\n".join(validation_lines(found)))
     return 0

@@ -8,60 +8,126 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from wireproof.model.planning.footprint import Footprint
     from wireproof.model.planning.pfc import Pfc
+    from wireproof.model.planning.scale import Scale
+    from wireproof.model.planning.validation import Validation
     from wireproof.plan.footprint.limits import Limit
+    from wireproof.plan.pfc.compute import PfcOptions
 
-__all__ = ["plan_footprint", "plan_pfc", "settings_of"]
+__all__ = [
+    "FootprintOptions",
+    "MachineOptions",
+    "ScaleOptions",
+    "ValidateOptions",
+    "machine_options",
+    "plan_footprint",
+    "plan_pfc",
+    "plan_scale",
+    "plan_validate",
+    "scales_of",
+    "settings_of",
+    "write_text",
+]
 
 _LARGEST_FILE = 256 << 20
 
 
+class MachineOptions(TypedDict, total=False):
+    """Parameters of a machine (``plan.scale.machine``); ``run``: the folder of a measurement that
+    the others come from.
+    """
+
+    run: Path | None
+    start_ns: float | None
+    byte_ns: float | None
+    overhead_ns: float | None
+    gap_ns: float | None
+    hop_ns: float | None
+    local_start_ns: float | None
+    local_byte_ns: float | None
+    local_overhead_ns: float | None
+    noise: float | None
+
+
+class ScaleOptions(MachineOptions, total=False):
+    """Options of a scale: see ``workflow.planning.scale.ScaleSpecification``."""
+
+    patterns: Sequence[str]
+    order: str
+    size: int
+    topology: str
+    leaf: int
+    group: int
+    uplinks: int
+    routing: str
+    seed: int
+
+
+class ValidateOptions(TypedDict, total=False):
+    """Options of a validation: see ``workflow.planning.validate.ValidateSpecification``."""
+
+    run: Path | None
+    start_ns: float | None
+    byte_ns: float | None
+    slowdown: float
+    noise: float
+    false_alarms: float
+    power: float
+    metric: str
+    rounds: int | None
+
+
+class FootprintOptions(TypedDict, total=False):
+    """``rails``, ``mtu``, ``settings``: see ``plan.footprint.compute``. ``peers``: remote ranks
+    that each rank talks to; ``node_pairs``: pairs of nodes that talk. ``max_qps``, ``device`` (a
+    file with the output of ``ibv_devinfo -v``): the adapter's limit. ``observed``: a file with what
+    ``rdma resource show`` printed on one node of a real run; ``seen_qps``, ``seen_memory`` (bytes):
+    of a whole job.
+    """
+
+    rails: int
+    mtu: int
+    peers: int | None
+    node_pairs: int | None
+    settings: Mapping[str, int] | None
+    max_qps: int | None
+    device: Path | None
+    observed: Path | None
+    seen_qps: int | None
+    seen_memory: int | None
+
+
 def plan_footprint(
-    nodes: int,
-    ppn: int,
-    mode: str,
-    *,
-    rails: int = 1,
-    mtu: int = 4096,
-    peers: int | None = None,
-    node_pairs: int | None = None,
-    settings: Mapping[str, int] | None = None,
-    max_qps: int | None = None,
-    device: Path | None = None,
-    observed: Path | None = None,
-    seen_qps: int | None = None,
-    seen_memory: int | None = None,
+    nodes: int, ppn: int, mode: str, **options: Unpack[FootprintOptions]
 ) -> Footprint:
     """QPs and memory of ``nodes`` x ``ppn`` ranks in ``mode`` (psm3-rdma0 to 3, rxm, rxm-srx,
     ucx-rc, ucx-dc, ucx-ud), in bounds where it depends on who talks to whom.
 
-    ``peers``: remote ranks that each rank talks to; ``node_pairs``: pairs of nodes that talk.
-    ``max_qps``, ``device`` (a file with the output of ``ibv_devinfo -v``): the adapter's limit.
-    ``observed``: a file with what ``rdma resource show`` printed on one node of a real run;
-    ``seen_qps``, ``seen_memory`` (bytes): of a whole job. Raises ``BadInput``.
+    Raises ``BadInput``; ``TypeError`` for an option that there is not.
     """
     from wireproof.plan.footprint.compute import footprint
 
-    found = footprint(
-        mode,
-        nodes,
-        ppn,
-        rails=rails,
-        mtu=mtu,
-        peers=peers,
-        node_pairs=node_pairs,
-        settings=settings,
-        limits=_limits(mode, max_qps, device),
-    )
-    if observed is None and seen_qps is None and seen_memory is None:
-        return found
-    return _beside(found, observed, seen_qps, seen_memory)
+    own: dict[str, Any] = dict(options)
+    seen = [own.pop(name, None) for name in ("observed", "seen_qps", "seen_memory")]
+    limits = _limits(mode, own.pop("max_qps", None), own.pop("device", None))
+    _refuse_unknown(own, FootprintOptions)
+    found = footprint(mode, nodes, ppn, limits=limits, **own)
+    return found if seen == [None] * 3 else _beside(found, *seen)
+
+
+def _refuse_unknown(options: Mapping[str, object], known: type) -> None:
+    """A misspelt option is the caller's mistake, as it is for any function."""
+    for name in options:
+        if name not in known.__annotations__:
+            raise TypeError(
+                f"there is no option {name!r}: there are {', '.join(known.__annotations__)}"
+            )
 
 
 def _beside(
@@ -97,38 +163,17 @@ def _limits(mode: str, max_qps: int | None, device: Path | None) -> tuple[Limit,
 
 
 def plan_pfc(
-    speed_gbps: float,
-    mtu: int,
-    cable_m: float,
-    ports: int,
-    *,
-    priorities: int = 1,
-    other_mtu: int | None = None,
-    cell: int = 0,
-    budget: int | None = None,
-    headroom: int | None = None,
-    response_quanta: int | None = None,
+    speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[PfcOptions]
 ) -> Pfc:
     """Headroom, XOFF, XON and total buffer (bytes) that ``ports`` of a switch need for lossless
-    ``priorities``, by IEEE 802.1Q.
+    priorities, by IEEE 802.1Q. ``options``: see ``plan.pfc.compute``.
 
-    ``other_mtu``: the largest MTU of any class; ``cell``: bytes of the buffer's cells; ``budget``:
-    the chip's buffer; ``headroom``: what is configured, held against the need. Raises ``BadInput``.
+    Raises ``BadInput``; ``TypeError`` for an option that there is not.
     """
-    from wireproof.plan.pfc.compute import pfc
+    from wireproof.plan.pfc.compute import PfcOptions, pfc
 
-    return pfc(
-        speed_gbps,
-        mtu,
-        cable_m,
-        ports,
-        priorities=priorities,
-        other_mtu=other_mtu,
-        cell=cell,
-        budget=budget,
-        headroom=headroom,
-        response_quanta=response_quanta,
-    )
+    _refuse_unknown(options, PfcOptions)
+    return pfc(speed_gbps, mtu, cable_m, ports, **options)
 
 
 def settings_of(texts: Sequence[str]) -> dict[str, int]:
@@ -142,6 +187,61 @@ def settings_of(texts: Sequence[str]) -> dict[str, int]:
     return found
 
 
+_TIMES = {
+    "start": "start_ns",
+    "overhead": "overhead_ns",
+    "gap": "gap_ns",
+    "hop": "hop_ns",
+    "local_start": "local_start_ns",
+    "local_overhead": "local_overhead_ns",
+}
+_RATES = {"rate": "byte_ns", "local_rate": "local_byte_ns"}
+
+
+def machine_options(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of the command line with times (``1.5us``) in ns and rates (``12.3GB/s``) in ns per
+    byte. Raises ``BadInput``.
+    """
+    from wireproof.physics.units import parse_quantity
+
+    found: dict[str, Any] = {}
+    for name, value in typed.items():
+        wanted = "time" if name in _TIMES else "rate" if name in _RATES else ""
+        if not wanted:
+            found[name] = value
+        elif value is not None:
+            quantity = parse_quantity(value)
+            option = f"--{name.replace('_', '-')}"
+            if quantity.kind != wanted or not quantity.value:
+                raise BadInput(f"{option} {value!r} is no {wanted} above 0: 1.5us, or 12.3GB/s.")
+            number = float(quantity.value)
+            found[_TIMES.get(name) or _RATES[name]] = (
+                number * 1e9 if wanted == "time" else 1e9 / number
+            )
+    return found
+
+
+def scales_of(text: str) -> tuple[int, ...]:
+    """``2,4,8`` as numbers of nodes. Raises ``BadInput``."""
+    found = []
+    for item in text.split(","):
+        word = item.strip()
+        if not (word.isascii() and word.isdigit() and len(word) <= 40):
+            raise BadInput(f"--nodes {text[:80]!r} is no list of numbers, as 2,4,8 is.")
+        found.append(int(word))
+    return tuple(found)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the file ``path`` as a whole. Raises ``BadInput`` when it cannot be written."""
+    from wireproof.files.hostile import replace_file
+
+    try:
+        replace_file(path, text.encode("utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
 def _text(path: Path) -> str:
     from wireproof.files.hostile import read_bounded
 
@@ -150,3 +250,37 @@ def _text(path: Path) -> str:
     except OSError as error:
         reason = error.strerror or str(error)
         raise BadInput(f"{path} cannot be read: {reason}.") from None
+
+
+def plan_scale(nodes: Sequence[int] | int, ppn: int = 1, **options: Unpack[ScaleOptions]) -> Scale:
+    """Latency of rings, barrier, allreduce, alltoall and a sweep's duration at any of the scales
+    ``nodes``, simulated from the parameters of one pair (``start_ns``, ``byte_ns`` ..., or ``run``,
+    the folder of a measurement).
+
+    Raises ``BadInput``; ``TypeError`` for an option that there is not.
+    """
+    from wireproof.workflow.planning.machine import UNITS
+    from wireproof.workflow.planning.scale import ScaleSpecification, scale
+
+    own: dict[str, Any] = dict(options)
+    parameters = {name: own.pop(name, None) for name in UNITS}
+    folder = own.pop("run", None)
+    scales = (nodes,) if isinstance(nodes, int) else tuple(nodes)
+    return scale(
+        ScaleSpecification(nodes=scales, ppn=ppn, folder=folder, parameters=parameters, **own)
+    )
+
+
+def plan_validate(nodes: int, **options: Unpack[ValidateOptions]) -> Validation:
+    """Rounds, pairs and time to prove that none of ``nodes`` is slower than the others, and what
+    the rounds of a check find.
+
+    Raises ``BadInput``; ``TypeError`` for an option that there is not.
+    """
+    from wireproof.workflow.planning.machine import UNITS
+    from wireproof.workflow.planning.validate import ValidateSpecification, validate
+
+    own: dict[str, Any] = dict(options)
+    parameters = {name: own.pop(name, None) for name in UNITS if name != "noise"}
+    folder = own.pop("run", None)
+    return validate(ValidateSpecification(nodes=nodes, folder=folder, parameters=parameters, **own))

@@ -67,9 +67,9 @@ class Pfc(msgspec.Struct, frozen=True, kw_only=True):
     buffer_bytes: int
     total_headroom_bytes: int
     total_buffer_bytes: int
-    budget_bytes: int | None
-    fits_budget: bool | None
-    configured: Configured | None
-    sentences: list[str]
     sources: list[str]
     validity: list[str]
+    budget_bytes: int | None = None
+    fits_budget: bool | None = None
+    configured: Configured | None = None
+    sentences: list[str] = msgspec.field(default_factory=list)

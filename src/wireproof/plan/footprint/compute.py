@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypedDict, Unpack
 
-from wireproof.model.planning.footprint import Footprint, Setting
+from wireproof.model.planning.footprint import Footprint, Peers, Setting
 from wireproof.plan.footprint.add_up import add_up
 from wireproof.plan.footprint.limits import Limit, checked
 from wireproof.plan.footprint.modes import MODES
@@ -12,63 +13,65 @@ from wireproof.plan.footprint.peers import peers_of
 from wireproof.plan.footprint.world import Mode, World
 from wireproof.plan.numbers import MOST_NODES, MOST_PPN, MOST_RANKS, chosen, whole
 
-__all__ = ["footprint"]
+__all__ = ["JobOptions", "footprint"]
 
 _RAILS = 32
 _PAYLOADS = (256, 512, 1024, 2048, 4096)
 
 
-def footprint(
-    mode: str,
-    nodes: int,
-    ppn: int,
-    *,
-    rails: int = 1,
-    mtu: int = 4096,
-    peers: int | None = None,
-    node_pairs: int | None = None,
-    settings: Mapping[str, int] | None = None,
-    limits: tuple[Limit, ...] = (),
-) -> Footprint:
-    """QPs and memory (bytes) of ``nodes`` x ``ppn`` ranks, in bounds.
-
-    ``mtu``: a packet's payload (256 to 4096), or that of the Ethernet interface. ``peers``,
+class JobOptions(TypedDict, total=False):
+    """``mtu``: a packet's payload (256 to 4096), or that of the Ethernet interface. ``peers``,
     ``node_pairs``: see ``peers_of``. ``settings``: variables of the library that differ from its
-    defaults. Raises ``BadInput``.
+    defaults. ``limits``: of adapters.
     """
+
+    rails: int
+    mtu: int
+    peers: int | None
+    node_pairs: int | None
+    settings: Mapping[str, int] | None
+    limits: tuple[Limit, ...]
+
+
+def footprint(mode: str, nodes: int, ppn: int, **options: Unpack[JobOptions]) -> Footprint:
+    """QPs and memory (bytes) of ``nodes`` x ``ppn`` ranks, in bounds. Raises ``BadInput``."""
     chosen_mode = MODES[chosen("--mode", mode, MODES)]
     whole("--nodes", nodes, 1, MOST_NODES)
     whole("--ppn", ppn, 1, MOST_PPN)
     whole("ranks (--nodes x --ppn)", nodes * ppn, 1, MOST_RANKS)
-    whole("--rails", rails, 1, _RAILS)
-    whole("--mtu", mtu, 256, 65535)
-    used = _settings(chosen_mode, settings or {})
+    used = _settings(chosen_mode, options.get("settings") or {})
     world = World(
         nodes=nodes,
         ppn=ppn,
-        rails=rails,
-        mtu=_payload(mtu),
+        rails=whole("--rails", options.get("rails", 1), 1, _RAILS),
+        mtu=_payload(whole("--mtu", options.get("mtu", 4096), 256, 65535)),
         settings={one.name: one.value for one in used},
     )
     chosen_mode.check(world)
-    parts = chosen_mode.parts(world)
-    who = peers_of(nodes, ppn, peers=peers, node_pairs=node_pairs)
-    qps = add_up(parts, nodes, ppn, who, "qps")
+    who = peers_of(nodes, ppn, peers=options.get("peers"), node_pairs=options.get("node_pairs"))
+    return _of_world(chosen_mode, world, who, used, options.get("limits", ()))
+
+
+def _of_world(
+    mode: Mode, world: World, who: Peers, used: list[Setting], limits: tuple[Limit, ...]
+) -> Footprint:
+    parts = mode.parts(world)
+    qps = add_up(parts, world.nodes, world.ppn, who, "qps")
     return Footprint(
-        mode=chosen_mode.name,
-        nodes=nodes,
-        ppn=ppn,
-        rails=rails,
+        mode=mode.name,
+        nodes=world.nodes,
+        ppn=world.ppn,
+        rails=world.rails,
         mtu_bytes=world.mtu,
         peers=who,
         qps=qps,
-        bytes=add_up(parts, nodes, ppn, who, "bytes"),
+        bytes=add_up(parts, world.nodes, world.ppn, who, "bytes"),
         parts=parts,
         settings=used,
-        limits=[checked(limit, qps.node, rails) for limit in limits],
+        limits=[checked(limit, qps.node, world.rails) for limit in limits],
         observed=[],
-        sources=[chosen_mode.title, *chosen_mode.sources],
-        validity=list(chosen_mode.validity),
+        sources=[mode.title, *mode.sources],
+        validity=list(mode.validity),
     )
 
 

@@ -49,7 +49,7 @@ def _each_rank(nodes: int, ppn: int, peers: int, node_pairs: int | None) -> Peer
     """
     low, high = -(-peers // ppn), min(nodes - 1, peers * ppn)
     most_pairs = nodes * (nodes - 1) // 2
-    pairs = Bounds(-(-nodes * low // 2), min(most_pairs, nodes * high // 2))
+    pairs = Bounds(nodes * low // 2, min(most_pairs, nodes * high // 2))
     if node_pairs is not None:
         if not pairs.low <= node_pairs <= pairs.high:
             raise BadInput(

@@ -8,13 +8,25 @@ XOFF.
 
 from __future__ import annotations
 
-from wireproof.model.planning.bounds import Bounds
-from wireproof.model.planning.pfc import Pfc
+import dataclasses
+from typing import TypedDict, Unpack
+
+import msgspec
+
+from wireproof.model.planning.bounds import Bounds, exactly
+from wireproof.model.planning.pfc import Delay, Pfc
 from wireproof.plan.numbers import real, whole
 from wireproof.plan.pfc.configured import configured
-from wireproof.plan.pfc.headroom import delays_of, frame_bits, in_cells, speed_of, total_bytes
+from wireproof.plan.pfc.headroom import (
+    Speed,
+    delays_of,
+    frame_bits,
+    in_cells,
+    speed_of,
+    total_bytes,
+)
 
-__all__ = ["pfc"]
+__all__ = ["PfcOptions", "pfc"]
 
 _LONGEST_M = 100_000.0
 _MOST_PORTS = 4096
@@ -30,66 +42,98 @@ VALIDITY = (
 )
 
 
-def pfc(
-    speed_gbps: float,
-    mtu: int,
-    cable_m: float,
-    ports: int,
-    *,
-    priorities: int = 1,
-    other_mtu: int | None = None,
-    cell: int = 0,
-    budget: int | None = None,
-    headroom: int | None = None,
-    response_quanta: int | None = None,
-) -> Pfc:
-    """``mtu``: of the no-drop class; ``other_mtu``: the largest of any class (default: the same).
-    ``cell``: bytes of a cell of the buffer, 0: none. ``budget``: buffer of the chip; ``headroom``:
-    what is configured. Raises ``BadInput``.
+class PfcOptions(TypedDict, total=False):
+    """``other_mtu``: the largest of any class (default: the same as ``mtu``). ``cell``: bytes of a
+    cell of the buffer, 0: none. ``budget``: buffer of the chip; ``headroom``: what is configured.
+    ``response_quanta``: the neighbour's, instead of the standard's.
     """
+
+    priorities: int
+    other_mtu: int | None
+    cell: int
+    budget: int | None
+    headroom: int | None
+    response_quanta: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Ports:
+    """What is asked, checked."""
+
+    speed: Speed
+    mtu: int
+    other: int
+    cable_m: float
+    ports: int
+    priorities: int
+    cell: int
+
+
+def pfc(
+    speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[PfcOptions]
+) -> Pfc:
+    """``mtu``: of the no-drop class. Raises ``BadInput``."""
+    budget = _bytes("--buffer", options.get("budget"))
+    headroom = _bytes("--headroom", options.get("headroom"))
+    own = _ports(speed_gbps, mtu, cable_m, ports, options)
+    delays = delays_of(own.speed, own.mtu, own.other, own.cable_m)
+    need = total_bytes(delays)
+    found = _of_ports(own, delays, need)
+    total = found.total_buffer_bytes
+    return msgspec.structs.replace(
+        found,
+        budget_bytes=budget,
+        fits_budget=None if budget is None else total <= budget,
+        configured=None if headroom is None else configured(headroom, own.speed, mtu, need),
+        sentences=_sentences(own.speed.interface_bits is None, budget, total),
+    )
+
+
+def _bytes(name: str, value: int | None) -> int | None:
+    return None if value is None else whole(name, value, 0, _MOST_BYTES)
+
+
+def _ports(speed_gbps: float, mtu: int, cable_m: float, ports: int, options: PfcOptions) -> _Ports:
     real("--speed", speed_gbps, 0.1, 3200, "Gb/s")
     whole("--mtu", mtu, 68, 65535)
-    other = mtu if other_mtu is None else whole("--other-mtu", other_mtu, 68, 65535)
-    real("--cable", cable_m, 0, _LONGEST_M, "m")
-    whole("--ports", ports, 1, _MOST_PORTS)
-    whole("--priorities", priorities, 1, 8)
-    whole("--cell", cell, 0, 65536)
-    for name, value, most in (
-        ("--buffer", budget, _MOST_BYTES),
-        ("--headroom", headroom, _MOST_BYTES),
-        ("--response-quanta", response_quanta, 65535),
-    ):
-        if value is not None:
-            whole(name, value, 0, most)
-    speed = speed_of(float(speed_gbps), response_quanta)
-    delays = delays_of(speed, mtu, other, float(cable_m))
-    need = total_bytes(delays)
-    cells = in_cells(need, cell)
-    frame = int(in_cells(Bounds(frame_bits(mtu) // 8, frame_bits(mtu) // 8), cell).low)
+    other, quanta = options.get("other_mtu"), options.get("response_quanta")
+    if quanta is not None:
+        whole("--response-quanta", quanta, 0, 65535)
+    return _Ports(
+        speed=speed_of(float(speed_gbps), quanta),
+        mtu=mtu,
+        other=mtu if other is None else whole("--other-mtu", other, 68, 65535),
+        cable_m=real("--cable", cable_m, 0, _LONGEST_M, "m"),
+        ports=whole("--ports", ports, 1, _MOST_PORTS),
+        priorities=whole("--priorities", options.get("priorities", 1), 1, 8),
+        cell=whole("--cell", options.get("cell", 0), 0, 65536),
+    )
+
+
+def _of_ports(own: _Ports, delays: list[Delay], need: Bounds) -> Pfc:
+    cells = in_cells(need, own.cell)
+    wire = frame_bits(own.mtu) // 8
+    frame = int(in_cells(exactly(wire), own.cell).low)
     each = int(cells.high) + 2 * frame
-    total = each * ports * priorities
+    count = own.ports * own.priorities
     return Pfc(
-        speed_gbps=speed.gbps,
-        mtu_bytes=mtu,
-        other_mtu_bytes=other,
-        cable_m=float(cable_m),
-        ports=ports,
-        priorities=priorities,
-        cell_bytes=cell,
+        speed_gbps=own.speed.gbps,
+        mtu_bytes=own.mtu,
+        other_mtu_bytes=own.other,
+        cable_m=own.cable_m,
+        ports=own.ports,
+        priorities=own.priorities,
+        cell_bytes=own.cell,
         delays=delays,
         headroom_bytes=need,
         headroom_in_cells_bytes=cells,
         xon_bytes=frame,
         xoff_bytes=2 * frame,
-        refill_bytes=int(need.high) - frame_bits(mtu) // 8,
+        refill_bytes=int(need.high) - wire,
         buffer_bytes=each,
-        total_headroom_bytes=int(cells.high) * ports * priorities,
-        total_buffer_bytes=total,
-        budget_bytes=budget,
-        fits_budget=None if budget is None else total <= budget,
-        configured=None if headroom is None else configured(headroom, speed, mtu, need),
-        sentences=_sentences(speed.interface_bits is None, budget, total),
-        sources=[*SOURCES, f"{speed.gbps:g} Gb/s: {speed.source}"],
+        total_headroom_bytes=int(cells.high) * count,
+        total_buffer_bytes=each * count,
+        sources=[*SOURCES, f"{own.speed.gbps:g} Gb/s: {own.speed.source}"],
         validity=list(VALIDITY),
     )
 

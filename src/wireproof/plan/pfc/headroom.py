@@ -95,44 +95,25 @@ def delays_of(speed: Speed, mtu: int, other_mtu: int, cable_m: float) -> list[De
     cable = 2 * _NS_PER_M * cable_m * speed.gbps
     interface = 2 * (speed.interface_bits or 0)
     known = f"2 x {speed.interface_bits:,}" if speed.interface_bits else "no source at this speed"
+    length = f"2 x 5 ns/m x {cable_m:g} m x {speed.gbps:g} bit/ns"
+    physical = "IEEE 802.3, delay constraints of the PHY"
+    response = exactly(_QUANTUM_BITS * speed.quanta)
     return [
-        Delay(
-            name="a frame that is being sent",
-            bits=exactly(frame_bits(other_mtu)),
-            formula=f"8 x ({other_mtu} + 18 + 4 + 20)",
-            source=_STANDARD,
-        ),
-        Delay(
-            name="the PFC frame",
-            bits=exactly(_PFC_FRAME_BITS),
-            formula="8 x (64 + 20)",
-            source=_STANDARD,
-        ),
-        Delay(
-            name="the cable, both ways",
-            bits=exactly(cable),
-            formula=f"2 x 5 ns/m x {cable_m:g} m x {speed.gbps:g} bit/ns",
-            source="light in glass; copper is faster",
-        ),
-        Delay(
-            name="interfaces of both ends",
-            bits=Bounds(0, interface),
-            formula=known,
-            source="IEEE 802.3, delay constraints of the PHY",
-        ),
-        Delay(
-            name="the neighbour's response",
-            bits=exactly(_QUANTUM_BITS * speed.quanta),
-            formula=f"512 x {speed.quanta}",
-            source=speed.source,
-        ),
-        Delay(
-            name="a frame that has just begun",
-            bits=exactly(frame_bits(mtu)),
-            formula=f"8 x ({mtu} + 18 + 4 + 20)",
-            source=_STANDARD,
-        ),
+        _frame("a frame that is being sent", other_mtu),
+        _delay("the PFC frame", exactly(_PFC_FRAME_BITS), "8 x (64 + 20)", _STANDARD),
+        _delay("the cable, both ways", exactly(cable), length, "light in glass; copper is faster"),
+        _delay("interfaces of both ends", Bounds(0, interface), known, physical),
+        _delay("the neighbour's response", response, f"512 x {speed.quanta}", speed.source),
+        _frame("a frame that has just begun", mtu),
     ]
+
+
+def _frame(name: str, mtu: int) -> Delay:
+    return _delay(name, exactly(frame_bits(mtu)), f"8 x ({mtu} + 18 + 4 + 20)", _STANDARD)
+
+
+def _delay(name: str, bits: Bounds, formula: str, source: str) -> Delay:
+    return Delay(name=name, bits=bits, formula=formula, source=source)
 
 
 def total_bytes(delays: list[Delay]) -> Bounds:

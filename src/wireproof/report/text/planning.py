@@ -63,8 +63,18 @@ def footprint_lines(found: Footprint) -> list[str]:
             f"  lower bounds: {_range(Bounds(pairs.low, pairs.low), size=False)} pairs of nodes"
             f" talk; upper: {pairs.high:,.0f} of {found.peers.most_pairs:,}"
         )
-    lines += ["", "made of (QPs and memory for each):"]
-    lines += _table(
+    lines += ["", "made of (QPs and memory for each):", *_parts(found)]
+    used = (f"{one.name}={one.value}{'' if one.given else ' (default)'}" for one in found.settings)
+    lines += ["", "with " + ", ".join(used)]
+    lines += [f"limit: {one.sentence} ({one.source})" for one in found.limits]
+    for seen in found.observed:
+        lines += [f"seen: {seen.sentences[0]}", *(f"  {line}" for line in seen.sentences[1:])]
+    lines += [f"source: {line}" for line in found.sources[1:]]
+    return lines + [f"valid: {line}" for line in found.validity]
+
+
+def _parts(found: Footprint) -> list[str]:
+    return _table(
         (
             part.name,
             f"per {part.per}",
@@ -74,18 +84,6 @@ def footprint_lines(found: Footprint) -> list[str]:
         )
         for part in found.parts
     )
-    lines += [
-        "",
-        "with "
-        + ", ".join(
-            f"{one.name}={one.value}{'' if one.given else ' (default)'}" for one in found.settings
-        ),
-    ]
-    lines += [f"limit: {one.sentence} ({one.source})" for one in found.limits]
-    for seen in found.observed:
-        lines += [f"seen: {seen.sentences[0]}", *(f"  {line}" for line in seen.sentences[1:])]
-    lines += [f"source: {line}" for line in found.sources[1:]]
-    return lines + [f"valid: {line}" for line in found.validity]
 
 
 def pfc_lines(found: Pfc) -> list[str]:

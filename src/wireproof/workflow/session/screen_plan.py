@@ -22,7 +22,16 @@ from wireproof.plan.schedule import (
 from wireproof.plan.sweep import sweep
 from wireproof.workflow.target.target import Target
 
-__all__ = ["again_rounds", "confirm_points", "crowded", "leaves_of", "screen_points"]
+__all__ = [
+    "again_rounds",
+    "confirm_points",
+    "crowded",
+    "leaves_of",
+    "screen_budget_ms",
+    "screen_points",
+    "screen_repeats",
+    "screen_window",
+]
 
 SCREEN_S = 10.0
 """What all rounds together may take at most; a fast link reaches its precision in a tenth of
@@ -63,7 +72,7 @@ def leaves_of(hosts: Sequence[str], fabric: Fabric | None) -> list[int] | None:
     return [number.get(leaf_by_node.get(host, ""), -1) for host in hosts]
 
 
-def _window(size: int, rate_bits_per_s: float | None) -> int:
+def screen_window(size: int, rate_bits_per_s: float | None) -> int:
     """An even number of messages, 2 to 8, that are ``IN_FLIGHT_NS`` long at line rate."""
     message_ns = size * 8e9 / (rate_bits_per_s or 1e10)
     return max(2, min(8, 2 * round(IN_FLIGHT_NS / message_ns / 2)))
@@ -88,7 +97,7 @@ def _of_rounds(
     rate_bits_per_s = target.link.rate_bits_per_s if target.link else None
     points: list[Point] = []
     size = size or screen_size(rate_bits_per_s)
-    window = _window(size, rate_bits_per_s)
+    window = screen_window(size, rate_bits_per_s)
     for pairs in rounds:
         back = [(second, first) for first, second in pairs]
         points += sweep("stream", [size], pairs, window=window, budget_ms=budget_ms)
@@ -99,6 +108,16 @@ def _of_rounds(
             else sweep("pingpong", [8], pairs, budget_ms=max(1, budget_ms // 2))
         )
     return [msgspec.structs.replace(point, detail="brief") for point in points] if brief else points
+
+
+def screen_repeats(rounds: int) -> int:
+    """How often ``rounds`` are measured: few of them give a node few samples."""
+    return max(1, min(MOST_REPEATS, round(ENOUGH_ROUNDS / max(1, rounds))))
+
+
+def screen_budget_ms(rounds: int) -> int:
+    """Of each stream of a screen of ``rounds``."""
+    return max(LEAST_BUDGET_MS, min(MOST_BUDGET_MS, round(SCREEN_S * 1000 / max(1, 2 * rounds))))
 
 
 def screen_points(
@@ -117,10 +136,8 @@ def screen_points(
     wanted = count - 1 + count % 2 if all_pairs else rounds
     leaves = leaves_of(target.hosts, fabric)
     chosen = screen_rounds(count, leaves, seed, wanted)
-    chosen = chosen * max(1, min(MOST_REPEATS, round(ENOUGH_ROUNDS / len(chosen))))
-    budget_ms = max(
-        LEAST_BUDGET_MS, min(MOST_BUDGET_MS, round(SCREEN_S * 1000 / max(1, 2 * len(chosen))))
-    )
+    chosen = chosen * screen_repeats(len(chosen))
+    budget_ms = screen_budget_ms(len(chosen))
     return _of_rounds(chosen, target, budget_ms, brief=count > BRIEF_ABOVE, size=size)
 
 

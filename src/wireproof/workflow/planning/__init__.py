@@ -1,0 +1,1 @@
+"""What ``workflow.plan`` is made of where it needs measured runs and the design of checks."""

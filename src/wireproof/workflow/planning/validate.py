@@ -1,0 +1,140 @@
+"""Rounds, pairs and time to prove N nodes: the design of a check, and what it finds."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+from wireproof.locate.criteria import Criteria
+from wireproof.locate.power import false_suspects, found_with, least_found_by, rounds_for
+from wireproof.model.located import Metric
+from wireproof.model.planning.validation import Design, Validation
+from wireproof.plan.numbers import chosen, real, whole
+from wireproof.plan.scale.machine import Machine
+from wireproof.plan.scale.topology import Topology
+from wireproof.plan.schedule import screen_round_count, screen_size
+from wireproof.workflow.planning.duration import screen_time
+from wireproof.workflow.planning.machine import machine_of
+from wireproof.workflow.session.screen_plan import CONFIRM_MS, screen_repeats
+
+__all__ = ["ValidateSpecification", "validate"]
+
+_MOST_NODES = 100_000
+_ROUNDS = (2, 4, 6, 8, 12, 16, 20, 30, 40)
+_CONFIRM_POINTS = 3 * 5 * 2.5  # partners, repeats; a stream each way and half round trips
+_METRICS: tuple[Metric, ...] = ("goodput", "hrt")
+_LEAST = {"start_ns": 1500.0, "byte_ns": 0.08}
+SOURCES = (
+    "rounds: plan.schedule, as check makes them; tests: locate.significance (Holm, loose suspects)",
+    "k >= ((z_p + z_beta) 1.2533 sigma / d)^2, with the spread of healthy ports beside sigma",
+)
+VALIDITY = (
+    "noise that is about normal and independent from round to round, few slow ports",
+    "contention and other tails of the noise cost power: benchmarks/planning.py simulates them",
+    "one slow direction of one node; a node that is slow both ways is found earlier",
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ValidateSpecification:
+    """``slowdown``: the effect, as a share (0.05 of goodput missing, of time added); ``noise``:
+    sigma of one pair's measurement, a share too. ``parameters``, ``folder``: of the machine, as for
+    a scale.
+    """
+
+    nodes: int
+    slowdown: float = 0.05
+    noise: float = 0.02
+    false_alarms: float = 0.05
+    power: float = 0.95
+    metric: str = "goodput"
+    rounds: int | None = None
+    folder: Path | None = None
+    parameters: Mapping[str, float | None] = dataclasses.field(default_factory=dict)
+
+
+def validate(wanted: ValidateSpecification) -> Validation:
+    """Raises ``BadInput``."""
+    _check(wanted)
+    metric = next(one for one in _METRICS if one == wanted.metric)
+    criteria = dataclasses.replace(Criteria(), alpha=wanted.false_alarms)
+    assumed = {} if wanted.folder else _LEAST
+    machine, parameters = machine_of(wanted.folder, wanted.parameters, assumed)
+    designs = _Designs(wanted, metric, criteria, machine)
+    count = screen_round_count(wanted.nodes) if wanted.rounds is None else wanted.rounds
+    own = designs.of(count * screen_repeats(count))
+    needed = rounds_for(wanted.nodes, wanted.slowdown, wanted.noise, wanted.power, metric, criteria)
+    return Validation(
+        nodes=wanted.nodes,
+        slowdown=wanted.slowdown,
+        noise=wanted.noise,
+        spread=criteria.floor,
+        false_alarms=wanted.false_alarms,
+        power=wanted.power,
+        metric=metric,
+        practical=criteria.practical(metric),
+        least=None if needed is None else designs.of(needed),
+        check=own,
+        enough=own.found >= wanted.power,
+        others=[designs.of(rounds) for rounds in _ROUNDS],
+        false_suspects=false_suspects(wanted.nodes, wanted.false_alarms),
+        confirm_s=_CONFIRM_POINTS * CONFIRM_MS * 1e-3,
+        message_bytes=screen_size(8e9 / machine.byte_ns),
+        parameters=parameters,
+        sentences=_sentences(wanted, own, needed),
+        sources=list(SOURCES),
+        validity=list(VALIDITY),
+    )
+
+
+def _check(wanted: ValidateSpecification) -> None:
+    whole("--nodes", wanted.nodes, 3, _MOST_NODES)
+    real("--slowdown", wanted.slowdown, 0.001, 0.99)
+    real("--noise", wanted.noise, 0, 1)
+    real("--false-alarms", wanted.false_alarms, 1e-9, 0.5)
+    real("--power", wanted.power, 0.5, 0.999999)
+    chosen("--metric", wanted.metric, _METRICS)
+    if wanted.rounds is not None:
+        whole("--rounds", wanted.rounds, 1, 10_000)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Designs:
+    """Designs of a screen for what is wanted."""
+
+    wanted: ValidateSpecification
+    metric: Metric
+    criteria: Criteria
+    machine: Machine
+
+    def of(self, rounds: int) -> Design:
+        wanted, nodes = self.wanted, self.wanted.nodes
+        time = screen_time(self.machine, Topology(nodes=nodes), rounds, repeats=1)
+        return Design(
+            rounds=rounds,
+            pairs=time.pairs,
+            least_slowdown=least_found_by(
+                rounds, nodes, wanted.noise, wanted.power, self.metric, self.criteria
+            ),
+            found=found_with(
+                rounds, nodes, wanted.slowdown, wanted.noise, self.metric, self.criteria
+            ),
+            seconds=time.seconds,
+        )
+
+
+def _sentences(wanted: ValidateSpecification, own: Design, needed: int | None) -> list[str]:
+    what = f"{100 * wanted.slowdown:g} % of slowness of one direction of one node"
+    if needed is None:
+        practical = 100 * Criteria().practical("hrt" if wanted.metric == "hrt" else "goodput")
+        why = f"what is below {practical:g} % is not called slow, and healthy nodes differ a little"
+        return [f"no number of rounds finds {what} with a power of {wanted.power:g}: {why}"]
+    found = [f"{needed} rounds find {what} with a power of {wanted.power:g}"]
+    if needed > wanted.nodes - 1:
+        found.append(f"a node has {wanted.nodes - 1} partners: rounds are repeated")
+    if own.found < wanted.power:
+        found.append(
+            f"check makes {own.rounds} rounds by itself: give it --rounds {needed}, or more"
+        )
+    return found

@@ -1,0 +1,265 @@
+"""The simulation against closed forms, a slow reference, and its own full runs."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wireproof.model.errors import BadInput
+from wireproof.model.planning.scale import Scale
+from wireproof.plan.scale.alltoall import alltoall
+from wireproof.plan.scale.collectives import SHORT_BYTES, allreduce, barrier
+from wireproof.plan.scale.machine import Machine
+from wireproof.plan.scale.network import Network, serve
+from wireproof.plan.scale.rings import natural, random_ring, ring_time
+from wireproof.plan.scale.topology import Topology
+from wireproof.report.html.scale_chart import scale_svg
+from wireproof.report.text.look import PLAIN, Look
+from wireproof.report.text.scale import csv_text, scale_lines
+from wireproof.workflow.plan import machine_options, plan_scale, scales_of
+
+START, BYTE, OVERHEAD, GAP = 1500.0, 0.08, 200.0, 50.0
+MACHINE = Machine(start_ns=START, byte_ns=BYTE, overhead_ns=OVERHEAD, gap_ns=GAP, hop_ns=150.0)
+SIZES = (0, 8, 4096, 1 << 20)
+
+
+def one_switch(nodes: int, ppn: int = 1) -> Network:
+    return Network(MACHINE, Topology(nodes=nodes, ppn=ppn, kind="one-switch"))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("nodes", [2, 3, 7, 64])
+def test_a_ring_takes_its_closed_form(nodes: int, size: int) -> None:
+    """start + G s + max(o, g + G s), in natural and in any other order."""
+    wanted = START + BYTE * size + max(OVERHEAD, GAP + BYTE * size)
+    for order in (natural(nodes), random_ring(nodes, 3)):
+        assert ring_time(one_switch(nodes), order, size) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("nodes", [2, 4, 64, 1024])
+def test_collectives_take_their_closed_forms(nodes: int) -> None:
+    rounds = math.log2(nodes)
+    assert barrier(one_switch(nodes)) == pytest.approx(rounds * START)
+    assert allreduce(one_switch(nodes), 8) == pytest.approx(rounds * (START + 8 * BYTE))
+    large = 1 << 20
+    wanted = 2 * rounds * START + 2 * BYTE * large * (nodes - 1) / nodes
+    assert allreduce(one_switch(nodes), large) == pytest.approx(wanted)
+    if nodes <= 64:
+        found = alltoall(one_switch(nodes), 1024)
+        assert found.time_ns == pytest.approx((nodes - 1) * (START + BYTE * 1024))
+        assert found.simulated == found.phases == nodes - 1
+
+
+@pytest.mark.parametrize(("nodes", "rounds"), [(3, 2), (5, 3), (1000, 10)])
+def test_other_numbers_of_ranks_take_one_more_round_or_two(nodes: int, rounds: int) -> None:
+    assert barrier(one_switch(nodes)) == pytest.approx(rounds * START)
+    most = (math.floor(math.log2(nodes)) + 2) * (START + 8 * BYTE)
+    found = allreduce(one_switch(nodes), 8)
+    assert most - 2 * START < found <= most * (1 + 1e-9)  # who has no neighbour to fold is early
+
+
+def test_a_single_rank_needs_nothing() -> None:
+    network = one_switch(1)
+    assert ring_time(network, natural(1), 8) == barrier(network) == allreduce(network, 8) == 0.0
+    assert alltoall(network, 8).time_ns == 0.0
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 5)), min_size=1, max_size=60),
+    st.floats(0, 1e5),
+)
+def test_a_server_takes_one_message_after_another(
+    messages: list[tuple[int, int]], cost: float
+) -> None:
+    """Against the recurrence, message by message."""
+    arrival = np.asarray([float(at) for at, _ in messages])
+    server = np.asarray([number for _, number in messages])
+    ends = np.full(6, -np.inf)
+    wanted = np.empty_like(arrival)
+    free: dict[int, float] = {}
+    for index in np.lexsort((arrival, server)).tolist():
+        own = int(server[index])
+        wanted[index] = free[own] = max(arrival[index], free.get(own, -math.inf) + cost)
+    assert serve(arrival, server, cost, ends) == pytest.approx(wanted, abs=1e-3)
+    if cost:
+        assert {number: ends[number] for number in free} == pytest.approx(free, abs=1e-3)
+
+
+def test_ranks_of_a_node_share_its_adapter() -> None:
+    """28 ranks with 2 messages each: a random ring of two nodes waits for the adapter."""
+    gap = 300.0
+    machine = Machine(start_ns=2000.0, byte_ns=0.0, overhead_ns=100.0, gap_ns=gap)
+    topology = Topology(nodes=64, ppn=28, kind="one-switch")
+    found = ring_time(Network(machine, topology), random_ring(topology.ranks, 1), 8)
+    across = 2 * 28 * (1 - 27 / (topology.ranks - 1))  # messages of a node that leave it
+    assert found >= 0.9 * across * gap
+    alone = ring_time(Network(machine, Topology(nodes=64)), random_ring(64, 1), 8)
+    assert found > 4 * alone
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    nodes=st.integers(2, 60),
+    ppn=st.integers(1, 4),
+    size=st.sampled_from(SIZES),
+    kind=st.sampled_from(["one-switch", "fat-tree", "dragonfly"]),
+)
+def test_nothing_is_faster_than_one_message_and_more_links_are_not_slower(
+    nodes: int, ppn: int, size: int, kind: str
+) -> None:
+    def time(uplinks: int) -> float:
+        topology = Topology(
+            nodes=nodes,
+            ppn=ppn,
+            kind=kind,  # type: ignore[arg-type]
+            leaf=4,
+            group=3,
+            uplinks=uplinks,
+        )
+        return ring_time(Network(MACHINE, topology), random_ring(topology.ranks, 2), size)
+
+    free = time(0)
+    assert free >= MACHINE.local_start_ns
+    if ppn == 1:
+        assert free >= START + BYTE * size
+    assert time(1) >= free * 0.99  # who waits for a link may find an adapter free
+
+
+def test_far_nodes_cost_hops() -> None:
+    machine = Machine(start_ns=START, byte_ns=0.0, hop_ns=150.0)
+
+    def time(nodes: int, leaf: int, group: int) -> float:
+        topology = Topology(nodes=nodes, leaf=leaf, group=group)
+        return ring_time(Network(machine, topology), natural(nodes), 8)
+
+    assert time(32, 32, 1) == pytest.approx(START)
+    assert time(33, 32, 2) == pytest.approx(START + 2 * 150)
+    assert time(64, 4, 2) == pytest.approx(START + 4 * 150)
+
+
+def test_shifts_do_not_collide_when_routed_by_destination() -> None:
+    """D-mod-k on as many uplinks as nodes of a leaf: an alltoall is as fast as without limits."""
+
+    def time(uplinks: int, routing: str) -> float:
+        topology = Topology(
+            nodes=64,
+            leaf=8,
+            uplinks=uplinks,
+            routing=routing,  # type: ignore[arg-type]
+        )
+        return alltoall(Network(MACHINE, topology), 1 << 16).time_ns
+
+    free = time(0, "destination")
+    assert time(8, "destination") == pytest.approx(free, rel=1e-6)
+    assert time(8, "chance") > 1.2 * free
+    assert time(2, "destination") > 2 * free
+
+
+def sampled_topology(seed: int) -> Topology:
+    return Topology(nodes=80, ppn=4, leaf=16, uplinks=8, seed=seed)
+
+
+def test_a_sample_of_phases_holds_the_whole_in_its_interval() -> None:
+    """All 319 phases against samples of 48, from 12 seeds."""
+    whole = alltoall(Network(MACHINE, sampled_topology(0)), 4096, most_phases=10_000).time_ns
+    inside = 0
+    for seed in range(12):
+        found = alltoall(Network(MACHINE, sampled_topology(seed)), 4096, most_phases=48)
+        assert found.simulated < found.phases == 319
+        assert found.time_ns == pytest.approx(whole, rel=0.05)
+        inside += found.low_ns <= whole <= found.high_ns
+    assert inside >= 10
+
+
+def test_noise_grows_with_the_number_of_ranks() -> None:
+    noisy = Machine(start_ns=1500.0, byte_ns=0.0, noise=0.2)
+
+    def time(nodes: int) -> float:
+        topology = Topology(nodes=nodes, kind="one-switch")
+        return ring_time(Network(noisy, topology), natural(nodes), 8)
+
+    assert START < time(2) < time(64)
+    assert time(2) < time(2048)
+
+
+def test_allreduce_changes_its_algorithm_at_2_kib() -> None:
+    short, long = (allreduce(one_switch(64), size) for size in (SHORT_BYTES, SHORT_BYTES + 8))
+    assert short < long < 2.5 * short
+
+
+def slides() -> Scale:
+    return plan_scale((2, 8, 112), 28, start_ns=1900.0, byte_ns=0.087, gap_ns=60.0, noise=0.0)
+
+
+def test_a_scale_is_a_typed_document_a_chart_and_a_table() -> None:
+    found = slides()
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Scale) == found
+    assert [(one.order, one.nodes) for one in found.predictions] == [
+        *(("natural", 2), ("random", 2), ("natural", 8), ("random", 8)),
+        *(("natural", 112), ("random", 112)),
+    ]
+    assert found.predictions[-1].ranks == 3136
+    for one in found.predictions:
+        assert one.latency_ns == one.time_ns / 2
+        assert one.spread_ns.low <= one.time_ns <= one.spread_ns.high * (1 + 1e-9)
+    text = "\n".join(scale_lines(found, PLAIN))
+    assert "3,136 ranks" in text
+    assert "given" in text
+    assert "assumed" in text
+    "\n".join(scale_lines(found, Look(ascii=True))).encode("ascii")
+    rows = csv_text(found).splitlines()
+    assert len(rows) == 7
+    assert rows[0].startswith("pattern,order,nodes")
+    drawing = scale_svg(found)
+    assert drawing.count("<circle") == 6
+    assert "112" in drawing
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    first, second = (plan_scale((2, 16), 4, start_ns=1900.0, byte_ns=0.087) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"nodes": 0}, "--nodes is 0"),
+        ({"nodes": 10**30}, "--nodes is about 10^30"),
+        ({"ppn": 0}, "--ppn is 0"),
+        ({"nodes": 1_000_000, "ppn": 2}, "up to 1,000,000 ranks"),
+        ({"start_ns": float("nan")}, "the start of a message is nan"),
+        ({"start_ns": -1.0}, "the start of a message is -1"),
+        ({"overhead_ns": 900.0}, "half of the start"),
+        ({"patterns": ("rnig",)}, "did you mean 'ring'"),
+        ({"topology": "torus"}, "--topology 'torus' is not known"),
+        ({"order": "odd"}, "--order 'odd' is not known"),
+        ({"start_ns": None}, "give --start"),
+        ({"uplinks": -1}, "--uplinks is -1"),
+    ],
+)
+def test_bad_input_is_one_sentence(options: dict[str, object], words: str) -> None:
+    usual: dict[str, object] = {"nodes": 4, "ppn": 1, "start_ns": 1500.0, "byte_ns": 0.08}
+    with pytest.raises(BadInput) as raised:
+        plan_scale(**(usual | options))  # type: ignore[arg-type]
+    assert words in str(raised.value)
+
+
+def test_times_and_rates_are_read_as_typed() -> None:
+    found = machine_options({"start": "1.5us", "rate": "12.5GB/s", "gap": None, "order": "both"})
+    assert found == {
+        "start_ns": pytest.approx(1500),
+        "byte_ns": pytest.approx(0.08),
+        "order": "both",
+    }
+    assert scales_of("2, 4,8") == (2, 4, 8)
+    for typed in ({"start": "12GB/s"}, {"rate": "3us"}, {"rate": "0GB/s"}, {"start": "x"}):
+        with pytest.raises(BadInput):
+            machine_options(typed)
+    with pytest.raises(BadInput, match="no list of numbers"):
+        scales_of("2,,4")

@@ -6,6 +6,7 @@
 #include "facts/collect.hpp"
 #include "measure/pattern_list.hpp"
 #include "measure/run.hpp"
+#include "transport/ofi/providers.hpp"
 #include "variant.hpp"
 
 namespace wireproof {
@@ -25,6 +26,8 @@ int obey(const Arguments& arguments, int argc, char** argv) {
       return facts::facts_main(argc - 1, argv + 1);
     case Verb::watch:
       return kVariant.watch(argc - 1, argv + 1);
+    case Verb::providers:
+      return ofi::providers_main(argc - 1, argv + 1);
     case Verb::patterns:
       return print(pattern_list());
     case Verb::version:

@@ -15,11 +15,14 @@ constexpr std::string_view kUsage =
     "usage: wireproof-engine run [--plan FILE|-] [--rank R --ranks N --meet ADDRESS:PORT "
     "[--transport ofi]] | "
     "facts [--spec FILE|-] [--root DIR] | watch [--interval-ms N] [--seconds N] [--root DIR] | "
-    "--patterns | --version";
+    "providers [--libfabric PATH] | --patterns | --version";
 
 constexpr std::pair<std::string_view, Arguments::Verb> kVerbs[] = {
-    {"run", Arguments::Verb::run},           {"facts", Arguments::Verb::facts},
-    {"watch", Arguments::Verb::watch},       {"--patterns", Arguments::Verb::patterns},
+    {"run", Arguments::Verb::run},
+    {"facts", Arguments::Verb::facts},
+    {"watch", Arguments::Verb::watch},
+    {"providers", Arguments::Verb::providers},
+    {"--patterns", Arguments::Verb::patterns},
     {"--version", Arguments::Verb::version},
 };
 

@@ -7,7 +7,7 @@
 namespace wireproof {
 
 struct Arguments {
-  enum class Verb { run, facts, watch, patterns, version };
+  enum class Verb { run, facts, watch, providers, patterns, version };
   Verb verb = Verb::run;
   std::string plan = "-";
   std::optional<int> rank;

@@ -39,6 +39,7 @@ VALUE(kCompletion, FI_COMPLETION);
 VALUE(kInjectComplete, FI_INJECT_COMPLETE);
 VALUE(kTransmitComplete, FI_TRANSMIT_COMPLETE);
 VALUE(kDeliveryComplete, FI_DELIVERY_COMPLETE);
+VALUE(kNamesOnly, FI_PROV_ATTR_ONLY);
 VALUE(kSource, FI_SOURCE);
 VALUE(kNeedsContext, FI_CONTEXT);
 VALUE(kNeedsContext2, FI_CONTEXT2);

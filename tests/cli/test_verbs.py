@@ -120,3 +120,16 @@ def test_an_mpi_that_is_not_there_is_told_with_what_was_found(tmp_path: Path) ->
     done = wireproof("measure", "pingpong", "--sizes", "8", "--mpi", tmp_path, cwd=tmp_path)
     assert done.returncode == 4
     assert "no launcher was found" in one_sentence(done)
+
+
+@pytest.mark.engine
+@pytest.mark.libfabric
+def test_doctor_names_the_providers_and_what_each_mpi_takes() -> None:
+    found = document(wireproof("doctor", "--providers", "--json"))
+    first = found["libfabrics"][0]
+    assert first["origin"] == "found by the dynamic linker"
+    assert {"tcp", "shm"} <= {one["name"] for one in first["providers"] if one["state"] == "usable"}
+    assert all(one["why"] for one in found["choices"])
+    shown = wireproof("doctor", "--providers")
+    assert shown.returncode == 0
+    assert f"libfabric {first['version']}: {first['path']}" in shown.stdout

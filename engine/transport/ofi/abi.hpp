@@ -32,6 +32,7 @@ inline constexpr std::uint64_t kCompletion = 1ULL << 24;
 inline constexpr std::uint64_t kInjectComplete = 1ULL << 26;
 inline constexpr std::uint64_t kTransmitComplete = 1ULL << 27;
 inline constexpr std::uint64_t kDeliveryComplete = 1ULL << 28;
+inline constexpr std::uint64_t kNamesOnly = 1ULL << 54;  ///< every provider, usable or not
 inline constexpr std::uint64_t kSource = 1ULL << 57;
 
 // Modes: what the caller promises the provider.

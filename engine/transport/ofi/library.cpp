@@ -12,6 +12,7 @@
 namespace wireproof::ofi {
 namespace {
 
+constexpr int kAnyRegistration = ~3;  // all but the two modes of before 1.5
 constexpr const char* kUsualName = "libfabric.so.1";
 constexpr const char* kLayouts = "FABRIC_1.3";  // the symbols that speak abi.hpp's structures
 
@@ -121,15 +122,29 @@ Offers Library::offers(const Wishes& wishes) const {
   hints->transmit->message_order = abi::kSendAfterSend;
   hints->receive->message_order = abi::kSendAfterSend;
   hints->fabric->provider = owned(wishes.provider);
-  abi::Info* found = nullptr;
   const char* const node = wishes.address.empty() ? nullptr : wishes.address.c_str();
-  const int result = functions_.get_info(kOldest, node, nullptr, node == nullptr ? 0 : abi::kSource,
-                                         hints, &found);
+  return ask(node, node == nullptr ? 0 : abi::kSource, hints);
+}
+
+Offers Library::ask(const char* node, std::uint64_t flags, const abi::Info* hints) const {
+  abi::Info* found = nullptr;
+  const int result = functions_.get_info(kOldest, node, nullptr, flags, hints, &found);
   if (result != 0 && result != -abi::kNoData) {
     throw cannot_measure("ofi-provider", "libfabric answers fi_getinfo: " + why(result));
   }
   return {functions_, result == 0 ? found : nullptr};
 }
+
+Offers Library::everything() const {
+  abi::Info* const hints = functions_.duplicate_info(nullptr);
+  if (hints == nullptr) throw cannot_measure("no-memory", "no memory for libfabric's hints");
+  const Offers freed(functions_, hints);
+  hints->mode = ~std::uint64_t{0};
+  hints->domain->registration = kAnyRegistration;
+  return ask(nullptr, 0, hints);
+}
+
+Offers Library::registered() const { return ask(nullptr, abi::kNamesOnly, nullptr); }
 
 std::vector<std::string> Library::providers() const {
   std::vector<std::string> names;

@@ -63,10 +63,16 @@ class Library {
   /// Reliable datagram endpoints by these wishes, the library's best first; empty when there is
   /// none.
   Offers offers(const Wishes& wishes) const;
+  /// Everything that any provider offers, whatever its endpoints, the library's best first.
+  Offers everything() const;
+  /// Every provider that the library knows, usable or not.
+  Offers registered() const;
   /// Names of the providers with reliable datagram endpoints, each once.
   std::vector<std::string> providers() const;
 
  private:
+  Offers ask(const char* node, std::uint64_t flags, const abi::Info* hints) const;
+
   std::string path_;
   abi::Functions functions_;
 };

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from wireproof.cli.console import Console, print_json
+from wireproof.cli.context import current_context
 
 __all__ = ["command"]
 
@@ -12,13 +13,18 @@ __all__ = ["command"]
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 @click.option("--no-run", is_flag=True, help="look only: start no MPI.")
-def command(as_json: bool, no_run: bool) -> int:
+@click.option(
+    "--providers", is_flag=True, help="the libfabrics here, their providers, each MPI's choice."
+)
+def command(as_json: bool, no_run: bool, providers: bool) -> int:
     """Say what works on this machine: MPIs and their ABI, counters, clock, namespaces, kernel
     features, tools.
 
     Each MPI that is found is started with two ranks for a moment. Exit status 0 when at least one
-    transport works.
+    transport works, with --providers when a provider can be measured.
     """
+    if providers:
+        return _show_providers(as_json=as_json)
     from wireproof.workflow.doctor import diagnose
 
     found = diagnose(Console(), start=not no_run)
@@ -29,3 +35,16 @@ def command(as_json: bool, no_run: bool) -> int:
 
         click.echo("\n".join(diagnosis_lines(found)))
     return 0 if no_run or found.works else 4
+
+
+def _show_providers(*, as_json: bool) -> int:
+    from wireproof.workflow.providers import providers
+
+    found = providers(current_context().environment)
+    if as_json:
+        print_json(found)
+    else:
+        from wireproof.report.text.providers import provider_lines
+
+        click.echo("\n".join(provider_lines(found)))
+    return 0 if found.works else 4

@@ -1,0 +1,14 @@
+// `providers`: what a libfabric of this host offers, as one JSON object.
+#pragma once
+
+#include <string>
+
+namespace wireproof::ofi {
+
+/// `path` as in Library. Throws Failure.
+std::string provider_list(const std::string& path);
+
+/// `providers [--libfabric PATH]`. The exit status; a failure is a sentence on standard error.
+int providers_main(int argc, char** argv);
+
+}  // namespace wireproof::ofi

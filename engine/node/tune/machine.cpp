@@ -132,7 +132,7 @@ Reply value_here(const std::string& root, const Change& change, int timeout_ms) 
     return failed(ENODATA,
                   "\"" + shown + "\" is no value that " + change.read[0] + " can be given");
   }
-  return {0, *value, {}, 0};
+  return {0, as_argument(change.read[0], *value), {}, 0};
 }
 
 std::vector<std::string> with_value(std::vector<std::string> argv, const std::string& value) {

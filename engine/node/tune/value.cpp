@@ -124,6 +124,12 @@ std::optional<std::string> find_value(std::string_view output, std::string_view 
   return std::nullopt;
 }
 
+std::string as_argument(std::string_view program, std::string_view value) {
+  const bool packets = program == "tc" && value.size() > 1 && value.ends_with('p') &&
+                       value.find_first_not_of("0123456789") == value.size() - 1;
+  return std::string(value.substr(0, value.size() - (packets ? 1 : 0)));
+}
+
 std::string restoring(Form form, std::string_view old) {
   const auto word = form == Form::choice ? chosen(old) : std::nullopt;
   if (word) return *word + "\n";

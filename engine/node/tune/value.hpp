@@ -22,6 +22,9 @@ std::optional<std::string> chosen(std::string_view text);
 std::optional<std::string> find_value(std::string_view output, std::string_view section,
                                       std::string_view key);
 
+// As the command takes it: tc prints packets as "100p" and reads "100".
+std::string as_argument(std::string_view program, std::string_view value);
+
 // What has to be written so that the file has `old` again: of a choice the word in brackets; a
 // newline for an empty file, because a write of nothing does not reach the kernel.
 std::string restoring(Form form, std::string_view old);

@@ -17,7 +17,7 @@ from wireproof.model.setting import Setting
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 from wireproof.physics.table import default_table
-from wireproof.report.text.audit import effect_text
+from wireproof.report.failing import effect_text
 from wireproof.workflow.audit import catalogue
 
 __all__ = ["pages", "with_generated"]

@@ -13,11 +13,11 @@ from tests.unit.test_locate_causes import RUN, blame, located
 
 from wireproof.locate.causes.explain import MOST_CAUSES
 from wireproof.model.claim import HostClaim
-from wireproof.model.finding import Finding, Judgement, PairVerdict
+from wireproof.model.finding import Judgement
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Status
-from wireproof.model.subject import Node, Port, Route
+from wireproof.model.subject import Node, Port
 from wireproof.report.answers import answers
 from wireproof.report.section import Section
 from wireproof.report.text.summary import summary
@@ -154,7 +154,12 @@ def test_the_planted_setting_is_named_with_both_numbers(
             TCP,
         ),
         ("another interface", short(0.06), dataclasses.replace(MTU, instance="mgmt0"), TCP),
-        ("what could not be read", short(0.06), dataclasses.replace(MTU, status="unknown"), TCP),
+        (
+            "what could not be read",
+            short(0.06),
+            dataclasses.replace(MTU, status="unknown", odd=""),
+            TCP,
+        ),
         (
             "what the others fail",
             short(0.3, "rx"),
@@ -250,85 +255,6 @@ def test_without_an_audit_nothing_is_said_of_settings() -> None:
     assert after.judgement == before.judgement
 
 
-def pair(origin: str, target: str, efficiency: float, codes: list[str]) -> PairVerdict:
-    value = 125e6 * efficiency
-    return PairVerdict(
-        point=1,
-        pattern="stream",
-        message_bytes=1 << 20,
-        origin=0,
-        target=1,
-        origin_host=origin,
-        target_host=target,
-        unit="bytes_per_s",
-        value=value,
-        low=value * 0.99,
-        high=value * 1.01,
-        half_width=0.01,
-        label="",
-        proof="on-wire",
-        verdict="fail" if codes else "pass",
-        efficiency=efficiency,
-        codes=codes,
-    )
-
-
-def two(*routes: tuple[str, str, float]) -> Section:
-    """Pairs that reach so much; below 0.9 of it they fall short."""
-    pairs = [
-        pair(one, other, share, ["below-expectation"] if share < 0.9 else [])
-        for one, other, share in routes
-    ]
-    findings = [
-        Finding(
-            code="below-expectation",
-            severity="fail",
-            message="short",
-            subject=f"{one} -> {other}",
-            about=Route(one, other),
-        )
-        for one, other, share in routes
-        if share < 0.9
-    ]
-    judgement = Judgement(verdict="fail", proof="on-wire", findings=findings, pairs=pairs)
-    return Section(title="check", run=TCP, judgement=judgement)
-
-
-def cause_of(whole: Section) -> list[object]:
-    return [one.evidence.get("cause_setting") for one in whole.judgement.findings]
-
-
-def test_a_pair_that_falls_short_names_the_end_that_differs() -> None:
-    hosts = ["n2", "n3"]
-    slow = two(("n2", "n3", 0.3), ("n3", "n2", 0.95))
-    found = joined(slow, audit_of(RMEM, WMEM, hosts=hosts), SETTINGS)
-    assert cause_of(found) == ["tcp-rmem"], "n3 receives slowly"
-    assert "n3's tcp-rmem is 4096 4096 4096, n2 has" in found.judgement.findings[0].message
-    back = two(("n2", "n3", 0.95), ("n3", "n2", 0.3))
-    assert cause_of(joined(back, audit_of(RMEM, WMEM, hosts=hosts), SETTINGS)) == ["tcp-wmem"]
-
-
-def test_an_mtu_that_differs_at_the_two_ends_is_found_though_neither_value_is_wrong() -> None:
-    slow = two(("n2", "n3", 0.93 * 0.9), ("n3", "n2", 0.95))
-    planted = dataclasses.replace(MTU, status="pass", instance="hsn0")
-    (finding,) = joined(slow, audit_of(planted, hosts=["n2", "n3"]), SETTINGS).judgement.findings
-    said = "n3's mtu (hsn0) is 1500, n2 has 9000: 4 to 10 % less bandwidth expected, 16 % measured"
-    assert said in finding.message
-    assert "so it is not enough" in finding.message
-    nearly = two(("n2", "n3", 0.89), ("n3", "n2", 0.95))
-    assert cause_of(joined(nearly, audit_of(planted, hosts=["n2", "n3"]), SETTINGS)) == ["mtu"]
-
-
-def test_what_all_have_wrong_explains_all_that_are_slow_and_no_odd_one() -> None:
-    wrong = Planted("tcp-rmem", TINY, TINY, others="fail")
-    routes = [(one, other, 0.4) for one in HOSTS for other in HOSTS if one != other]
-    whole = joined(two(*routes), audit_of(wrong), SETTINGS)
-    assert set(cause_of(whole)) == {"tcp-rmem"}
-    assert "as on 6 of 6 hosts" in whole.judgement.findings[0].message
-    odd = [(one, other, 0.4 if other == "n3" else 0.97) for one, other, _ in routes]
-    assert set(cause_of(joined(two(*odd), audit_of(wrong), SETTINGS))) == {None}
-
-
 def test_a_culprit_of_both_metrics_keeps_its_two_findings_apart() -> None:
     rate, time = short(0.8), short(0.5, **HRT)
     found = (located(rate), located(time))
@@ -355,3 +281,8 @@ def test_of_256_hosts_one_that_has_everything_wrong() -> None:
     )
     after = joined(whole, audit_of(*planted, hosts=hosts), SETTINGS)
     assert len(after.located[0].blames[0].causes) == MOST_CAUSES
+
+
+def test_a_value_that_is_better_than_the_others_is_no_cause() -> None:
+    better = Planted("firmware", "20.31", "20.28", "pass", "fail", instance="mlx5_0:1")
+    assert causes(short(0.1), better) == []

@@ -153,7 +153,13 @@ def _why(section: Section) -> Answer:
     advice = f"Next: {first.advice}" if first.advice else ""
     cause = first.evidence.get("cause")
     if isinstance(cause, str) and cause:
-        return Answer("Why?", cause, f"{_about_cause(first)} {advice}".strip(), "note")
+        # of a setting's sentence the value alone, so that the answer stays short
+        head, _, rest = (
+            cause.partition(", ") if "cause_setting" in first.evidence else (cause, "", "")
+        )
+        said = f"{rest[:1].upper()}{rest[1:]}." if rest else ""
+        text = " ".join(part for part in (said, _about_cause(first), advice) if part)
+        return Answer("Why?", head, text, "note")
     lacking = first.evidence.get("not_enough")
     if isinstance(lacking, list) and lacking:
         text = f"Settings that differ and are not enough: {'; '.join(lacking)}. {advice}"
@@ -164,15 +170,12 @@ def _why(section: Section) -> Answer:
 
 
 def _about_cause(finding: Finding) -> str:
-    """How sure the cause is, what else may be it, and how its fix is undone."""
+    """How sure the cause is, and what else may be it."""
     found = finding.evidence
     sure, others = found.get("cause_confidence"), found.get("other_causes")
     parts = [f"Confidence {sure:.2g}."] if isinstance(sure, float) else []
     if isinstance(others, list) and others:
         parts.append(f"It may also be: {'; '.join(others[:2])}.")
-    undo = found.get("cause_undo")
-    if isinstance(undo, str) and undo:
-        parts.append(f"Undo: {undo}.")
     return " ".join(parts)
 
 

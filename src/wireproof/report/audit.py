@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from html import escape
 from xml.sax.saxutils import quoteattr
 
 from wireproof import __version__
 from wireproof.model.setting import Audit, AuditResult, Status
+from wireproof.report.failing import Failing, carrier_of, failing, unread
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
-from wireproof.report.text.audit import audit_lines, effect_text, folded_fails, who
+from wireproof.report.text.audit import audit_lines
 from wireproof.report.text.look import Look
 
 __all__ = ["FORMS", "in_form", "setting_rows"]
@@ -98,11 +99,14 @@ code {{ overflow-wrap: anywhere; }}
 """
 
 
-def setting_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """What fails, a row for each setting and value: name, hosts, is, should be, why, fix."""
-    return [
-        tuple(clean(cell, 1200) for cell in _cells(group)) for group in folded_fails(audit.results)
-    ]
+def setting_rows(
+    audit: Audit, protocol: str = "", causes: Collection[str] = ()
+) -> list[tuple[str, ...]]:
+    """What fails, a row for each setting: name, hosts, is, should be, why, fix. ``protocol`` that
+    is claimed and ``causes`` of what is slow: what comes first.
+    """
+    found = failing(audit.results, carrier_of(audit.results, protocol), causes)
+    return [tuple(clean(cell, 1200) for cell in _cells(one)) for one in found]
 
 
 def _html(audit: Audit) -> str:
@@ -115,13 +119,14 @@ def _html(audit: Audit) -> str:
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
         for row in setting_rows(audit)
     ]
-    unknown = [one for one in audit.results if one.status == "unknown"]
+    missing = unread(audit.results)
     listed = "".join(
-        f"<li><code>{safe(one.id)}</code> {safe(one.host)} {safe(one.message)}</li>"
-        for one in unknown[:400]
+        f"<li>{safe(one.who)}: <code>{safe(', '.join(one.ids))}</code>: {safe(one.reason)}</li>"
+        for one in missing[:400]
     )
-    passed = sum(one.status == "pass" for one in audit.results)
-    counts = f"{len(rows)} settings fail, {len(unknown)} could not be read, {passed} pass"
+    entries = len({name for one in missing for name in one.ids})
+    passed = len({one.id for one in audit.results if one.status == "pass"})
+    counts = f"{len(rows)} settings fail, {entries} could not be read, {passed} pass"
     return _PAGE.format(
         title=safe(f"Settings of {fold(audit.hosts)} for {audit.profile}"),
         counts=counts,
@@ -130,12 +135,11 @@ def _html(audit: Audit) -> str:
     )
 
 
-def _cells(group: list[AuditResult]) -> tuple[str, ...]:
-    one = group[0]
-    effect = effect_text(one.expected_effect) if one.expected_effect else ""
-    why = f"{one.message} {effect}".strip()
-    mend = f"{one.fix}; undo: {one.undo}" if one.fix else ""
-    return one.id, who(group), one.seen or "not set", one.wanted, why, mend
+def _cells(one: Failing) -> tuple[str, ...]:
+    expected = f"Expected effect: {one.expected}." if one.expected else ""
+    why = " ".join(part for part in (one.why, one.others, expected) if part)
+    name = f"{one.id} (may be the cause)" if one.cause else one.id
+    return name, one.who, one.values, one.wanted, why, one.mend
 
 
 FORMS: dict[str, Callable[[Audit], str]] = {

@@ -26,6 +26,7 @@ __all__ = [
     "label",
     "ranked",
     "results",
+    "suspected",
 ]
 
 
@@ -126,6 +127,16 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
 def results(judgement: Judgement) -> list[PairVerdict | GroupVerdict]:
     """Everything that has a verdict: of pairs, and of ranks that measured together."""
     return [*judgement.pairs, *judgement.groups]
+
+
+def suspected(section: Section) -> tuple[str, set[str]]:
+    """The protocol that is claimed, and the settings that may be the cause of what is slow."""
+    link = section.run.claim.link
+    blamed = (blame for one in section.located for blame in one.blames)
+    named = {cause.setting for blame in blamed for cause in blame.causes if cause.explains}
+    said = {finding.evidence.get("cause_setting") for finding in section.judgement.findings}
+    found = named | {one for one in said if isinstance(one, str)}
+    return link.protocol if link is not None else "", found - {""}
 
 
 def label(section: Section) -> str:

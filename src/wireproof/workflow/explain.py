@@ -15,7 +15,7 @@ from wireproof.lint.rules import RULES
 from wireproof.locate.causes.rules import RULES as CAUSES
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import Setting
-from wireproof.report.text.audit import setting_rows
+from wireproof.report.text.audit import entry_rows
 from wireproof.verdict import catalogue as verdict
 from wireproof.verdict.catalogue import Entry
 from wireproof.workflow.audit import settings_by_id
@@ -97,7 +97,7 @@ def _pointer(setting: Setting | None) -> list[tuple[str, str]]:
 def _of_setting(setting: Setting) -> Explanation:
     rules = [rule.code for rule in RULES.values() if rule.setting == setting.id]
     causes = [rule.code for rule in CAUSES if rule.setting == setting.id]
-    rows = [(name.capitalize() or "Means", text) for name, text in setting_rows(setting)]
+    rows = [(name.capitalize() or "Means", text) for name, text in entry_rows(setting)]
     rows += _mended(setting)
     rows += _listed("Rules of lint", rules) + _listed("Causes", causes)
     title = f"{setting.id}: {setting.title} (setting, group {setting.group})"

@@ -7,6 +7,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from wireproof.locate.causes.differing import WrongSettings
 from wireproof.locate.causes.settings import with_settings as with_setting_causes
 from wireproof.model.setting import Audit, Setting
@@ -23,8 +25,21 @@ def with_settings(sections: Sequence[Section], audit: Audit) -> list[Section]:
     be the cause of what is slow.
     """
     known = settings_by_id()
+    audit = _without_own_doing(audit)
     found = [joined(section, audit, known) for section in sections]
     return [dataclasses.replace(found[0], settings=audit), *found[1:]]
+
+
+def _without_own_doing(audit: Audit) -> Audit:
+    """The settings are read after the measurement, which loads its hosts itself."""
+    said = "Load of the machine: the check itself has just loaded it"
+    results = [
+        msgspec.structs.replace(one, status="not-applicable", message=said, fix="", undo="")
+        if one.id == "load" and one.status != "unknown"
+        else one
+        for one in audit.results
+    ]
+    return msgspec.structs.replace(audit, results=results)
 
 
 def joined(section: Section, audit: Audit, settings: Mapping[str, Setting]) -> Section:

@@ -22,6 +22,8 @@ _AGREE = 0.75
 """The share of equals that must agree for their value to be the usual one."""
 _DIFFERS_AND_FAILS, _DIFFERS, _FAILS = 0.85, 0.6, 0.4
 _READ = ("pass", "fail", "waived")
+"""A value that was read and could not be judged is compared, too."""
+_WRONG = ("fail", "waived")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class WrongSettings:
         self._read: dict[str, dict[str, list[AuditResult]]] = defaultdict(lambda: defaultdict(list))
         for one in audit.results:
             setting = settings.get(one.id)
-            if setting is None or one.usual or one.status not in _READ:
+            read = one.status in _READ or (one.status == "unknown" and one.seen)
+            if setting is None or one.usual or not read:
                 continue
             known = ports.get(one.host) if setting.scope in ("nic", "rdma") else None
             if known is None or one.instance in known:
@@ -70,9 +73,9 @@ class WrongSettings:
         found = []
         for name, by_host in self._read.items():
             failing = [
-                next(one for one in by_host[host] if one.status != "pass")
+                next(one for one in by_host[host] if one.status in _WRONG)
                 for host in hosts
-                if any(one.status != "pass" for one in by_host.get(host, ()))
+                if any(one.status in _WRONG for one in by_host.get(host, ()))
             ]
             if failing and len(failing) >= _AGREE * len(hosts):
                 setting, first = self.settings[name], failing[0]
@@ -82,21 +85,32 @@ class WrongSettings:
         return found
 
     def _compared(self, name: str, own: AuditResult, others: Sequence[AuditResult]) -> Wrong | None:
-        setting, fails = self.settings[name], own.status != "pass"
         usual, many = _usual(others)
-        if usual is not None:
-            if usual == own.seen or not (fails or setting.alike):
-                return None
-            whom = f"{many} of {len(others)}" if many < len(others) else f"the {many}"
-            said = f"{whom} others have {usual or 'none'}" if len(others) > 1 else ""
-            said = said or f"{others[0].host} has {usual or 'none'}"
-            return self._wrong(own, said, usual, _DIFFERS_AND_FAILS if fails else _DIFFERS)
-        good = sum(one.status == "pass" for one in others)
-        if not fails or (others and good < _AGREE * len(others)):
+        if usual is None:
+            return self._by_status(own, others)
+        fails = own.status in _WRONG
+        if usual == own.seen or not (fails or self._matters(name, others)):
             return None
-        said = f"it should be {own.wanted}"
-        said += f", as on {good} of {len(others)} others" if others else ""
-        return self._wrong(own, said, "", _DIFFERS_AND_FAILS if others else _FAILS)
+        said = _have(usual or "none", many, others)
+        return self._wrong(own, said, usual, _DIFFERS_AND_FAILS if fails else _DIFFERS)
+
+    def _matters(self, name: str, others: Sequence[AuditResult]) -> bool:
+        """Whether to differ is wrong though the value is right: not where the others' is wrong,
+        unless both ends of a path have to agree.
+        """
+        setting = self.settings[name]
+        good = not any(one.status in _WRONG for one in others)
+        return setting.ends or (setting.alike and good)
+
+    def _by_status(self, own: AuditResult, others: Sequence[AuditResult]) -> Wrong | None:
+        """Where the others have no usual value: wrong here, and right on most of them."""
+        good = sum(one.status == "pass" for one in others)
+        if own.status not in _WRONG or good < _AGREE * len(others):
+            return None
+        if not others:
+            return self._wrong(own, f"it should be {own.wanted}", "", _FAILS)
+        said = f"it should be {own.wanted}, as on {good} of {len(others)} others"
+        return self._wrong(own, said, "", _DIFFERS_AND_FAILS)
 
     def _wrong(self, own: AuditResult, others: str, usual: str, confidence: float) -> Wrong:
         seen = (*own.evidence, f"{own.host}: {own.seen or 'not set'}; {others}")
@@ -109,6 +123,14 @@ def _usual(others: Sequence[AuditResult]) -> tuple[str | None, int]:
         return None, 0
     value, count = Counter(one.seen for one in others).most_common(1)[0]
     return (value, count) if count >= _AGREE * len(others) else (None, 0)
+
+
+def _have(usual: str, many: int, others: Sequence[AuditResult]) -> str:
+    """``the 3 others have 9000``, ``n2 has 9000``."""
+    if len(others) == 1:
+        return f"{others[0].host} has {usual}"
+    whom = f"{many} of {len(others)}" if many < len(others) else f"the {many}"
+    return f"{whom} others have {usual}"
 
 
 def _claimed_ports(run: Run) -> dict[str, set[str]]:

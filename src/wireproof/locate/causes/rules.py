@@ -6,10 +6,7 @@ A new cause is one entry; ``{node}`` and ``{nic}`` in its sentences are filled i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-from wireproof.locate.causes.mend import in_line
+from wireproof.locate.causes.rule import Rule, Shape
 from wireproof.locate.causes.signs import (
     Above,
     Below,
@@ -22,11 +19,8 @@ from wireproof.locate.causes.signs import (
     Less,
     Most,
     SettingDiffers,
-    Sign,
     Unusual,
 )
-from wireproof.model.located import Blame, Cause
-from wireproof.model.setting import Setting
 
 __all__ = ["OVERSUBSCRIBED", "ROUTE_BETWEEN", "RULES", "Rule"]
 
@@ -37,86 +31,6 @@ _RATE = frozenset({"goodput"})
 _ANY = {"": 1.0, "tx": 1.0, "rx": 1.0}
 _MOSTLY_SENDS = {"": 0.8, "tx": 1.0, "rx": 0.5}
 _MOSTLY_RECEIVES = {"": 0.8, "tx": 0.5, "rx": 1.0}
-
-
-@dataclass(frozen=True)
-class Rule:
-    """All of ``when`` must hold. ``confidence`` is that of the cause, 0 to 1, times the factor of
-    the culprit's direction; when all of ``surer`` hold as well, it is ``sure``.
-
-    ``setting``: the entry of the catalogue that the cause is about; fix and undo are the entry's.
-    Where it is about none, ``no_setting`` says why, and the rule has a ``fix`` of its own.
-    """
-
-    code: str
-    when: tuple[Sign, ...]
-    confidence: float
-    sentence: str
-    fix: str = ""
-    kinds: frozenset[str] = _NODE
-    metrics: frozenset[str] = _BOTH
-    directions: tuple[tuple[str, float], ...] = tuple(_ANY.items())
-    surer: tuple[Sign, ...] = ()
-    sure: float = 0.95
-    setting: str = ""
-    no_setting: str = ""
-
-    def factor(self, blame: Blame) -> float:
-        """How well the rule fits a culprit's kind and direction; 0 when it does not."""
-        if blame.kind not in self.kinds or blame.metric not in self.metrics:
-            return 0.0
-        return dict(self.directions).get(blame.direction, 0.0)
-
-    def cause(
-        self,
-        *,
-        node: str,
-        nic: str,
-        confidence: float,
-        evidence: list[str],
-        settings: Mapping[str, Setting],
-    ) -> Cause:
-        entry = settings.get(self.setting)
-        return Cause(
-            code=self.code,
-            sentence=self.sentence.format(node=node, nic=nic),
-            confidence=confidence,
-            fix=self._fix(node, nic, entry),
-            undo=entry.fix.undo if entry is not None and entry.fix else "",
-            evidence=evidence,
-            setting=self.setting,
-            expected=entry.effect if entry is not None else None,
-        )
-
-    def _fix(self, node: str, nic: str, entry: Setting | None) -> str:
-        """The entry's steps; where the catalogue is not at hand, where to find them."""
-        if not self.setting:
-            return self.fix.format(node=node, nic=nic)
-        if entry is None:
-            return f"`wireproof explain {self.setting}` says what mends it."
-        return in_line(entry, node, {"nic": nic})
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A cause that the culprit's own shape shows, without counters. ``seen``: what is seen where
-    nothing else is given.
-    """
-
-    code: str
-    confidence: float
-    sentence: str
-    fix: str
-    seen: str = ""
-
-    def of_shape(self, blame: Blame, evidence: Sequence[str] = ()) -> Cause:
-        return Cause(
-            code=self.code,
-            sentence=self.sentence.format(subject=blame.subject),
-            confidence=self.confidence,
-            fix=self.fix,
-            evidence=list(evidence) or [self.seen],
-        )
 
 
 OVERSUBSCRIBED = Shape(

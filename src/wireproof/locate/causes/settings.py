@@ -182,20 +182,13 @@ def _scaled(cause: Cause, factor: float) -> Cause:
 def _cause(short: Shortfall, one: Wrong, way: Direction, kind: str) -> Cause | None:
     """None where the setting does not touch what is missing."""
     effect = one.setting.effect
-    touches = _TOUCHES[short.metric].get(effect.on, 0.0)
-    other_kind = effect.over and kind and effect.over != kind
-    other_way = effect.direction and way and effect.direction != way
-    if not touches or not effect.high or other_kind or other_way:
+    if not _touches(effect, short.metric, way, kind):
         return None
     enough = math.isfinite(short.low) and short.low <= _ROUGH * effect.high
-    factor = touches * _SURE[effect.sure]
-    factor *= _TOO_LITTLE if not enough else _TOO_MUCH if short.high < effect.low else 1.0
-    factor *= _BOTH_WAYS if bool(way) != bool(effect.direction) else 1.0
-    factor *= _NEARBY if short.between else 1.0
     return Cause(
         code=one.setting.id,
         sentence=_sentence(short, one, enough),
-        confidence=round(one.confidence * factor, 3),
+        confidence=round(one.confidence * _factor(effect, short, way, enough), 3),
         fix=_fix(one),
         undo=one.result.undo or (one.setting.fix.undo if one.setting.fix else ""),
         evidence=list(one.evidence),
@@ -203,6 +196,21 @@ def _cause(short: Shortfall, one: Wrong, way: Direction, kind: str) -> Cause | N
         expected=effect,
         explains=enough,
     )
+
+
+def _touches(effect: Effect, metric: Metric, way: Direction, kind: str) -> bool:
+    """Whether a wrong value shows in this metric, direction and kind of traffic."""
+    other_kind = effect.over and kind and effect.over != kind
+    other_way = effect.direction and way and effect.direction != way
+    return effect.on in _TOUCHES[metric] and effect.high > 0 and not other_kind and not other_way
+
+
+def _factor(effect: Effect, short: Shortfall, way: Direction, enough: bool) -> float:
+    """How sure the effect is, and how well it fits what is missing."""
+    factor = _TOUCHES[short.metric][effect.on] * _SURE[effect.sure]
+    factor *= _TOO_LITTLE if not enough else _TOO_MUCH if short.high < effect.low else 1.0
+    factor *= _BOTH_WAYS if bool(way) != bool(effect.direction) else 1.0
+    return factor * (_NEARBY if short.between else 1.0)
 
 
 def expected_text(effect: Effect) -> str:

@@ -19,7 +19,7 @@ from wireproof.report.html.located import WhoView, pair_pictures, who_views
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import Row, Table, tables
-from wireproof.report.section import Section, grouped, headline
+from wireproof.report.section import Section, grouped, headline, suspected
 
 __all__ = ["SectionView", "view"]
 
@@ -128,7 +128,7 @@ def view(section: Section, number: int) -> SectionView:
         sources=clean("; ".join(limits.sources), 1000) if limits else "",
         trouble=trouble(section),
         facts=facts(section),
-        settings=setting_rows(section.settings) if section.settings else [],
+        settings=setting_rows(section.settings, *suspected(section)) if section.settings else [],
         places=places(section),
         raw=raw,
         raw_note=raw_note,

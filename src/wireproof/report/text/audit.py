@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from wireproof.model.setting import Audit, AuditResult, Effect, Read, Setting, Status
+from wireproof.model.setting import Audit, AuditResult, Read, Setting, Status
+from wireproof.report.failing import Failing, carrier_of, effect_text, failing, unread, who
 from wireproof.report.names import fold
 from wireproof.report.text.look import Look
 
-__all__ = [
-    "audit_lines",
-    "effect_text",
-    "explained",
-    "folded_fails",
-    "setting_rows",
-    "who",
-    "worst_lines",
-]
+__all__ = ["audit_lines", "entry_rows", "explained", "worst_lines"]
 
 _ORDER: tuple[Status, ...] = ("fail", "unknown", "waived", "pass", "not-applicable")
 _WORDS: dict[Status, str] = {
@@ -30,40 +23,48 @@ _WORDS: dict[Status, str] = {
 }
 _MOST = 5
 """Settings that a check names."""
-_SURE = {"measured": 1.0, "vendor": 0.9, "literature": 0.7, "practice": 0.6, "estimate": 0.3}
-_WEIGHTS = {"correctness": 3.0, "availability": 2.0, "none": 0.0}
+_LONGEST_REASON = 240
 
 
 def audit_lines(audit: Audit, look: Look, *, everything: bool = False) -> list[str]:
     """Fails in full; the rest as counts, or each in one line with ``everything``."""
-    counts = Counter(result.status for result in audit.results)
-    lines = [_head(audit, counts, look)]
-    for group in folded_fails(audit.results):
-        lines += _failed(group, look)
-    for status in ("unknown", "waived", "pass", "not-applicable"):
-        groups = _folded(audit.results, status)
-        if groups and (everything or status == "unknown"):
-            lines += [_brief(group, look) for group in groups]
+    found = failing(audit.results)
+    lines = [_head(audit, len(found), look)]
+    for one in found:
+        lines += _failed(one, look)
+    for missing in unread(audit.results):
+        what = ", ".join(missing.ids)
+        lines += _wrapped(f"UNKNOWN on {missing.who}: {what}", look, "  ", "    ")
+        lines += _wrapped(missing.reason[:_LONGEST_REASON], look, "    ", "    ")
+    for status in ("waived", "pass", "not-applicable") if everything else ():
+        lines += [_brief(group, look) for group in _folded(audit.results, status)]
     lines += [look.say(f"left out of the catalogue: {why}") for why in audit.skipped]
     return lines
 
 
-def worst_lines(audit: Audit, look: Look) -> list[str]:
-    """The fails with the largest effects, a line or two each; how many more there are."""
-    groups = folded_fails(audit.results)
-    lines = [_head(audit, Counter(result.status for result in audit.results), look)]
-    for group in groups[:_MOST]:
-        one = group[0]
-        effect = effect_text(one.expected_effect) if one.expected_effect else ""
-        what = f"{one.id} on {who(group)}: {one.seen or 'not set'}, should be {one.wanted}"
-        lines += _wrapped(f"{what} ({effect})" if effect else what, look, "  ", "    ")
-    more = f"{len(groups) - _MOST} more fail; " if len(groups) > _MOST else ""
-    return [*lines, f"  {more}`wireproof audit` says why and what mends them"] if groups else lines
+def worst_lines(
+    audit: Audit, look: Look, protocol: str = "", causes: Collection[str] = ()
+) -> list[str]:
+    """The fails with the largest effects on what carries the messages, a line or two each; how many
+    more there are. ``causes``: those that may be the cause of what is slow come first.
+    """
+    found = failing(audit.results, carrier_of(audit.results, protocol), causes)
+    lines = [_head(audit, len(found), look)]
+    for one in found[:_MOST]:
+        what = f"{one.id} on {one.who}: {one.values}, should be {one.wanted}"
+        text = f"{what} ({one.expected})" if one.expected else what
+        lines += _wrapped(f"{text}: may be the cause" if one.cause else text, look, "  ", "    ")
+    more = f"{len(found) - _MOST} more fail; " if len(found) > _MOST else ""
+    return [*lines, f"  {more}`wireproof audit` says why and what mends them"] if found else lines
 
 
-def _head(audit: Audit, counts: Counter[Status], look: Look) -> str:
+def _head(audit: Audit, fails: int, look: Look) -> str:
+    """``fails``: entries; beside them how many results there are of each status."""
+    counts = Counter(result.status for result in audit.results)
     said = ", ".join(f"{counts[status]} {_WORDS[status]}" for status in _ORDER if counts[status])
-    return look.say(f"settings of {fold(audit.hosts)} for {audit.profile}: {said or 'nothing'}")
+    entries = f"{fails} setting{'s' * (fails != 1)} to mend; " if fails else ""
+    where = f"settings of {fold(audit.hosts)} for {audit.profile}"
+    return look.say(f"{where}: {entries}{said or 'nothing'}")
 
 
 def _folded(results: Iterable[AuditResult], status: Status) -> list[list[AuditResult]]:
@@ -75,48 +76,17 @@ def _folded(results: Iterable[AuditResult], status: Status) -> list[list[AuditRe
     return list(groups.values())
 
 
-def folded_fails(results: Iterable[AuditResult]) -> list[list[AuditResult]]:
-    """What fails alike on several hosts together, the worst expected effect first."""
-    return sorted(_folded(results, "fail"), key=_weight, reverse=True)
-
-
-def _weight(group: Sequence[AuditResult]) -> float:
-    """How much is expected of mending it: effect times how sure it is."""
-    effect = group[0].expected_effect
-    if effect is None:
-        return 0.0
-    return _WEIGHTS.get(effect.on, effect.high) * _SURE[effect.sure]
-
-
-def who(group: Sequence[AuditResult]) -> str:
-    """Hosts and interfaces, folded."""
-    hosts = fold(dict.fromkeys(one.host for one in group))
-    labels = list(dict.fromkeys(one.instance for one in group if one.instance))
-    if not labels:
-        return hosts
-    more = f" and {len(labels) - 6} more" if len(labels) > 6 else ""
-    return f"{hosts} {', '.join(labels[:6])}{more}"
-
-
-def _failed(group: Sequence[AuditResult], look: Look) -> list[str]:
-    one = group[0]
-    what = f"FAIL {one.id} on {who(group)}: {one.seen or 'not set'}, should be {one.wanted}"
+def _failed(one: Failing, look: Look) -> list[str]:
+    what = f"FAIL {one.id} on {one.who}: {one.values}, should be {one.wanted}"
     lines = _wrapped(what, look, "  ", "    ")
-    lines += _wrapped(one.message, look, "    ", "    ")
-    if one.expected_effect is not None and (said := effect_text(one.expected_effect)):
-        lines += _wrapped(f"expected effect: {said}", look, "    ", "    ")
-    if one.fix:
-        lines += _wrapped(f"→ {one.fix}; undo: {one.undo}", look, "    ", "      ")
+    lines += _wrapped(one.why, look, "    ", "    ")
+    if one.others:
+        lines += _wrapped(one.others, look, "    ", "    ")
+    if one.expected:
+        lines += _wrapped(f"expected effect: {one.expected}", look, "    ", "    ")
+    if one.mend:
+        lines += _wrapped(f"→ {one.mend}", look, "    ", "      ")
     return lines
-
-
-def effect_text(effect: Effect) -> str:
-    """``10 % to 100 % of latency (literature)``."""
-    if effect.on == "none":
-        return ""
-    if not effect.high:
-        return f"{effect.on} ({effect.sure})"
-    return f"{100 * effect.low:g} % to {100 * effect.high:g} % of {effect.on} ({effect.sure})"
 
 
 def _brief(group: Sequence[AuditResult], look: Look) -> str:
@@ -152,11 +122,11 @@ def _called(one: Setting) -> list[str]:
 
 def explained(one: Setting) -> list[str]:
     """All that the catalogue knows of a setting, as lines."""
-    lines = (f"  {name}{': ' if name else ''}{text}" for name, text in setting_rows(one))
+    lines = (f"  {name}{': ' if name else ''}{text}" for name, text in entry_rows(one))
     return [f"{one.id}: {one.title}", *lines]
 
 
-def setting_rows(one: Setting) -> list[tuple[str, str]]:
+def entry_rows(one: Setting) -> list[tuple[str, str]]:
     """What the catalogue knows of a setting, as (heading, text); the first has no heading."""
     places = [_place(read) for read in one.reads]
     named = one.wanted or one.good

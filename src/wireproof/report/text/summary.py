@@ -16,7 +16,7 @@ from wireproof.report.answers import counted_at
 from wireproof.report.columns import Head, grid
 from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table, tables
-from wireproof.report.section import Section, grouped, headline, label, results
+from wireproof.report.section import Section, grouped, headline, label, results, suspected
 from wireproof.report.text.audit import worst_lines
 from wireproof.report.text.groups import group_parts
 from wireproof.report.text.located import located_lines
@@ -72,7 +72,8 @@ def summary(section: Section, look: Look = PLAIN) -> str:
         parts.append(Padding(Text(look.say(line, 1200)), (0, 0, 0, depth)))
     parts.extend(Text(look.say(line)) for line in _limit_lines(section))
     if section.settings is not None:
-        parts.extend(Text(line) for line in worst_lines(section.settings, look))
+        lines = worst_lines(section.settings, look, *suspected(section))
+        parts.extend(Text(line) for line in lines)
     return _paint(parts, look)
 
 

@@ -49,5 +49,8 @@ def cause_evidence(causes: Sequence[Cause]) -> Evidence:
 
 
 def advice_of(causes: Sequence[Cause]) -> str:
-    """What mends the likeliest cause that is enough; "" without one."""
-    return next((cause.fix for cause in causes if cause.explains and cause.fix), "")
+    """What mends the likeliest cause that is enough, and what undoes that; "" without one."""
+    first = next((cause for cause in causes if cause.explains and cause.fix), None)
+    if first is None:
+        return ""
+    return f"{first.fix} Undo: {first.undo}." if first.undo else first.fix

@@ -1,0 +1,187 @@
+"""What fails in an audit, an entry of the catalogue at a time: on which hosts, with which values,
+the worst expected effect on this fabric first. Text and page take their sentences from here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from wireproof.model.setting import AuditResult, Effect
+from wireproof.report.names import fold
+
+__all__ = ["Failing", "Unread", "carrier_of", "effect_text", "failing", "unread", "who"]
+
+_SURE = {"measured": 1.0, "vendor": 0.9, "literature": 0.7, "practice": 0.6, "estimate": 0.3}
+_WEIGHTS = {"correctness": 3.0, "availability": 2.0, "none": 0.0}
+_OTHER_CARRIER = 0.2
+"""A setting of sockets matters that much less on a fabric of RDMA, and vice versa."""
+_MOST_VALUES = 3
+_MOST_LABELS = 6
+_RDMA_PORTS = ("port-state", "port-rate")
+"""Entries that only a host with an RDMA port answers."""
+_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
+_WAYS = {"tx": ", what is sent", "rx": ", what is received", "": ""}
+
+
+@dataclass(frozen=True)
+class Failing:
+    """One entry that fails. ``who`` and ``values`` are folded words; ``others``: how most hosts
+    have it, "" where that is not the reason. ``fix`` is that of the first host, ``alike`` how many
+    more have one like it. ``cause``: it may be the cause of what a check has found.
+    """
+
+    id: str
+    who: str
+    values: str
+    wanted: str
+    why: str
+    others: str
+    effect: Effect | None
+    fix: str
+    undo: str
+    alike: int
+    cause: bool
+
+    @property
+    def expected(self) -> str:
+        """The expected effect; "" where there is none."""
+        return effect_text(self.effect) if self.effect is not None else ""
+
+    @property
+    def mend(self) -> str:
+        """Fix and undo, and on how many more the like; "" without one."""
+        if not self.fix:
+            return ""
+        more = f" (and the like on {self.alike} more)" if self.alike else ""
+        return f"{self.fix}{more}; undo: {self.undo}"
+
+
+def failing(
+    results: Sequence[AuditResult], carrier: str = "", causes: Collection[str] = ()
+) -> list[Failing]:
+    """The entries that fail: first those that may be the cause of what is slow (``causes``), then
+    by the effect that is expected on ``carrier`` (``ip``, ``rdma``, "" where it is not known).
+    """
+    groups: dict[str, list[AuditResult]] = defaultdict(list)
+    for one in results:
+        if one.status == "fail":
+            groups[one.id].append(one)
+    kind = carrier or carrier_of(results)
+    found = [_failing(name, group, name in causes) for name, group in groups.items()]
+    return sorted(found, key=lambda one: (not one.cause, -_weight(one.effect, kind)))
+
+
+def carrier_of(results: Iterable[AuditResult], protocol: str = "") -> str:
+    """What carries the messages: by the protocol that is claimed, else by what the hosts have."""
+    if protocol:
+        return "rdma" if protocol in _RDMA else "ip" if protocol == "tcp" else ""
+    answered = any(one.id in _RDMA_PORTS and one.status in ("pass", "fail") for one in results)
+    return "rdma" if answered else "ip"
+
+
+def _weight(effect: Effect | None, carrier: str) -> float:
+    """How much is expected of mending it: effect times how sure it is."""
+    if effect is None:
+        return 0.0
+    apart = effect.over and carrier and effect.over != carrier
+    weight = _WEIGHTS.get(effect.on, effect.high) * _SURE[effect.sure]
+    return weight * _OTHER_CARRIER if apart else weight
+
+
+def _failing(name: str, group: Sequence[AuditResult], cause: bool) -> Failing:
+    """Results that only say that hosts differ add how the others have it."""
+    wrong = [one for one in group if not one.usual] or list(group)
+    odd = [one for one in group if one.usual]
+    first = wrong[0]
+    fixes = list(dict.fromkeys(one.fix for one in wrong if one.fix))
+    return Failing(
+        id=name,
+        who=who(group),
+        values=_values(wrong),
+        wanted=first.wanted,
+        why=first.message,
+        others=_others(odd, wrong),
+        effect=first.expected_effect,
+        fix=fixes[0] if fixes else "",
+        undo=first.undo,
+        alike=len(fixes) - 1 if fixes else 0,
+        cause=cause,
+    )
+
+
+def _others(odd: Sequence[AuditResult], wrong: Sequence[AuditResult]) -> str:
+    if not odd or odd[0] is wrong[0]:  # then the message says it
+        return ""
+    return f"{fold(dict.fromkeys(one.host for one in odd))}: others have {odd[0].usual}"
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Entries that one reason kept from being read, on the same hosts."""
+
+    ids: tuple[str, ...]
+    who: str
+    reason: str
+
+
+def unread(results: Iterable[AuditResult]) -> list[Unread]:
+    """What could not be read, one for each reason, that of most entries first."""
+    groups: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
+    by_entry: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
+    for one in results:
+        if one.status == "unknown":
+            by_entry[one.id, _reason(one)].append(one)
+    for (_, reason), same in by_entry.items():
+        groups[reason, who(same)] += same
+    found = [
+        Unread(tuple(dict.fromkeys(one.id for one in same)), names, reason)
+        for (reason, names), same in groups.items()
+    ]
+    return sorted(found, key=lambda one: -len(one.ids))
+
+
+def _reason(one: AuditResult) -> str:
+    """The message without the entry's title; a program that is missing is one reason for all."""
+    reason = one.message.partition(": ")[2] or one.message
+    program = re.fullmatch(r"(\S+) .*(is not installed there)", reason)
+    return f"{program[1]} {program[2]}" if program else reason
+
+
+def _values(group: Sequence[AuditResult]) -> str:
+    """``4096``; ``4096 (n3), 8192 (n4)`` where there are several."""
+    by_value: dict[str, list[AuditResult]] = defaultdict(list)
+    for one in group:
+        by_value[one.seen or "not set"].append(one)
+    if len(by_value) == 1:
+        return next(iter(by_value))
+    listed = [
+        f"{value} ({fold(dict.fromkeys(one.host for one in same))})"
+        for value, same in list(by_value.items())[:_MOST_VALUES]
+    ]
+    more = len(by_value) - _MOST_VALUES
+    return ", ".join(listed) + (f" and {more} more values" if more > 0 else "")
+
+
+def who(group: Sequence[AuditResult]) -> str:
+    """Hosts and interfaces, folded."""
+    hosts = fold(dict.fromkeys(one.host for one in group))
+    labels = list(dict.fromkeys(one.instance for one in group if one.instance))
+    if not labels:
+        return hosts
+    rest = len(labels) - _MOST_LABELS
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"{hosts} {', '.join(labels[:_MOST_LABELS])}{more}"
+
+
+def effect_text(effect: Effect) -> str:
+    """``10 % to 100 % of latency (literature)``, ``up to 90 % of bandwidth, what is sent (…)``."""
+    if effect.on == "none":
+        return ""
+    what = f"{effect.on}{_WAYS[effect.direction]} ({effect.sure})"
+    if not effect.high:
+        return what
+    least = f"{100 * effect.low:g} %" if effect.low else "up"
+    return f"{least} to {100 * effect.high:g} % of {what}"

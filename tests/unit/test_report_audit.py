@@ -1,0 +1,147 @@
+"""An audit's report: an entry at a time, its hosts and values folded, what matters here first."""
+
+from __future__ import annotations
+
+import pytest
+
+from wireproof.model.setting import Audit, AuditResult, Effect, Status
+from wireproof.report.audit import in_form, setting_rows
+from wireproof.report.failing import carrier_of, effect_text, failing, unread
+from wireproof.report.text.audit import audit_lines, worst_lines
+from wireproof.report.text.look import Look
+
+LOOK = Look(width=100)
+
+
+def result(name: str, host: str, seen: str = "", **changes: object) -> AuditResult:
+    whole: dict[str, object] = {
+        "id": name,
+        "host": host,
+        "status": "fail",
+        "seen": seen,
+        "wanted": "good",
+        "message": f"{name.title()}: why it matters",
+        "expected_effect": Effect(on="bandwidth", low=0.1, high=0.5),
+        "fix": f"write good to /proc/{name}",
+        "undo": "the old value",
+    }
+    return AuditResult(**(whole | changes))  # type: ignore[arg-type]
+
+
+def test_an_entry_stands_once_with_its_hosts_and_values() -> None:
+    results = [result("mtu", f"n{number}", "1500", instance="hsn0") for number in range(1, 129)]
+    results += [result("mtu", "n129", "2000", instance="hsn0")]
+    (one,) = failing(results)
+    assert one.who == "n[1-129] hsn0"
+    assert one.values == "1500 (n[1-128]), 2000 (n129)"
+    assert one.mend == "write good to /proc/mtu; undo: the old value"
+
+
+def test_that_hosts_differ_is_said_beside_what_is_wrong() -> None:
+    odd = result("mtu", "n3", "1500", usual="9000", message="MTU: differs", fix="")
+    (one,) = failing([result("mtu", "n3", "1500"), odd])
+    assert (one.why, one.others) == ("Mtu: why it matters", "n3: others have 9000")
+    assert one.fix, "the fix of what is wrong, not of the remark"
+    (alone,) = failing([odd])
+    assert (alone.why, alone.others) == ("MTU: differs", "")
+
+
+def test_fixes_of_several_hosts_are_said_once() -> None:
+    results = [result("mtu", f"n{n}", "1500", fix=f"mend eth{n}") for n in (1, 2, 3)]
+    assert failing(results)[0].mend == "mend eth1 (and the like on 2 more); undo: the old value"
+
+
+@pytest.mark.parametrize(
+    ("carrier", "causes", "order"),
+    [
+        ("ip", (), ["sockets", "small", "adapter"]),
+        ("rdma", (), ["adapter", "small", "sockets"]),
+        ("ip", ("adapter",), ["adapter", "sockets", "small"]),
+        ("ip", ("small",), ["small", "sockets", "adapter"]),
+    ],
+)
+def test_the_worst_on_this_fabric_comes_first(
+    carrier: str, causes: tuple[str, ...], order: list[str]
+) -> None:
+    effects = {
+        "adapter": Effect(on="bandwidth", high=0.6, over="rdma"),
+        "sockets": Effect(on="bandwidth", high=0.6, over="ip"),
+        "small": Effect(on="bandwidth", high=0.2),
+    }
+    results = [result(name, "n1", expected_effect=effect) for name, effect in effects.items()]
+    assert [one.id for one in failing(results, carrier, causes)] == order
+
+
+@pytest.mark.parametrize(
+    ("status", "protocol", "carrier"),
+    [
+        ("pass", "", "rdma"),
+        ("not-applicable", "", "ip"),
+        ("pass", "tcp", "ip"),
+        ("not-applicable", "rocev2", "rdma"),
+        ("pass", "shm", ""),
+    ],
+)
+def test_what_carries_the_messages(status: Status, protocol: str, carrier: str) -> None:
+    assert carrier_of([result("port-state", "n1", status=status)], protocol) == carrier
+
+
+def test_what_one_reason_kept_from_being_read_stands_together() -> None:
+    results = [
+        result(
+            name,
+            host,
+            status="unknown",
+            message=f"{name}: ethtool -{option} hsn0 is not installed there",
+        )
+        for name, option in (("ring-rx", "g"), ("offload-tso", "k"))
+        for host in ("n1", "n2")
+    ]
+    results.append(result("numa", "n2", status="unknown", message="Numa: needs root"))
+    first, second = unread(results)
+    assert (first.ids, first.who) == (("ring-rx", "offload-tso"), "n[1-2]")
+    assert first.reason == "ethtool is not installed there"
+    assert (second.ids, second.who, second.reason) == (("numa",), "n2", "needs root")
+
+
+def test_the_text_and_the_page_fold_and_put_the_cause_first() -> None:
+    large = Effect(on="bandwidth", low=0.5, high=0.9, sure="measured")
+    audit = Audit(
+        hosts=["n1", "n2"],
+        results=[
+            *(result("large", host, "bad", expected_effect=large) for host in ("n1", "n2")),
+            result("small", "n2", "<b>\x1b[31m"),
+            result("dim", "n1", status="unknown", message="Dim: needs root"),
+        ],
+    )
+    whole = "\n".join(audit_lines(audit, LOOK))
+    assert "2 settings to mend; 3 FAIL, 1 UNKNOWN" in whole
+    assert whole.index("FAIL large on n[1-2]: bad") < whole.index("FAIL small on n2")
+    assert "UNKNOWN on n1: dim" in whole
+    worst = worst_lines(audit, LOOK, "tcp", {"small"})
+    assert worst[1].strip().startswith("small on n2")
+    assert "may be the cause" in " ".join(worst[1:3])
+    assert [row[0] for row in setting_rows(audit, "tcp", {"small"})] == [
+        "small (may be the cause)",
+        "large",
+    ]
+    page = in_form(audit, "html", LOOK)
+    assert "<b>" not in page
+    assert "\x1b" not in page + whole
+    assert "2 settings fail, 1 could not be read, 0 pass" in page
+
+
+@pytest.mark.parametrize(
+    ("effect", "text"),
+    [
+        (Effect(on="bandwidth", low=0.04, high=0.1), "4 % to 10 % of bandwidth (practice)"),
+        (
+            Effect(on="bandwidth", high=0.9, direction="rx", sure="vendor"),
+            "up to 90 % of bandwidth, what is received (vendor)",
+        ),
+        (Effect(on="availability"), "availability (practice)"),
+        (Effect(on="none"), ""),
+    ],
+)
+def test_an_effect_in_words(effect: Effect, text: str) -> None:
+    assert effect_text(effect) == text

@@ -64,6 +64,8 @@ def test_a_tiny_receive_buffer_is_named_beside_what_is_missing(lab: str, tmp_pat
     assert finding["severity"] == "fail"
     assert finding["evidence"]["cause_setting"] == "tcp-rmem"
     assert RMEM in finding["advice"]
+    again = document(wireproof("locate", tmp_path / "check", "--json"))
+    assert again["located"][0]["blames"][0]["causes"][0]["setting"] == "tcp-rmem"
     page = (tmp_path / "check" / "report.html").read_text(encoding="utf-8")
     assert "n3&#39;s tcp-rmem is 4096 4096 4096" in page
 

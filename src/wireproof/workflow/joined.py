@@ -17,7 +17,7 @@ from wireproof.verdict.located.findings import with_causes
 from wireproof.verdict.located.short import with_short_causes
 from wireproof.workflow.audit import settings_by_id
 
-__all__ = ["joined", "with_settings"]
+__all__ = ["joined", "with_settings", "without_own_doing"]
 
 
 def with_settings(sections: Sequence[Section], audit: Audit) -> list[Section]:
@@ -25,12 +25,12 @@ def with_settings(sections: Sequence[Section], audit: Audit) -> list[Section]:
     be the cause of what is slow.
     """
     known = settings_by_id()
-    audit = _without_own_doing(audit)
+    audit = without_own_doing(audit)
     found = [joined(section, audit, known) for section in sections]
     return [dataclasses.replace(found[0], settings=audit), *found[1:]]
 
 
-def _without_own_doing(audit: Audit) -> Audit:
+def without_own_doing(audit: Audit) -> Audit:
     """The settings are read after the measurement, which loads its hosts itself."""
     said = "Load of the machine: the check itself has just loaded it"
     results = [

@@ -12,24 +12,30 @@ import msgspec
 import numpy as np
 
 from wireproof.files.hostile import read_bounded
+from wireproof.locate.causes.differing import WrongSettings
 from wireproof.locate.causes.explain import explain
+from wireproof.locate.causes.settings import with_settings
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.sweep import screen
 from wireproof.locate.topology import against
 from wireproof.locate.world import World
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric
+from wireproof.model.run import Run
 from wireproof.model.toml import LARGEST, read_toml
 from wireproof.plan.schedule import screen_rounds
 from wireproof.report.json.located import LocateDocument, WorstPair
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
-from wireproof.workflow.audit import settings_by_id
+from wireproof.workflow.audit import AuditSpecification, audit, settings_by_id
+from wireproof.workflow.joined import without_own_doing
+from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
 from wireproof.workflow.specification import LocateSpecification
+from wireproof.workflow.stored import SETTINGS
 from wireproof.workflow.target.fabric import read_fabric
 
 __all__ = ["from_folder", "from_table", "from_world", "joined", "locate"]
@@ -107,9 +113,9 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
             f"{folder} holds no run: give the --out folder of a check, or a table of pairs."
         )
     runs = [load_run(path) for path in screens]
+    wrong, notes = _settings_of(folder, runs[0])
     again = [load_run(path) for path in _stage(folder, "confirm")]
     located: list[Located] = []
-    notes: list[str] = []
     for metric in METRICS:
         samples = joined([one for run in runs if (one := samples_of(run, metric)) is not None])
         if samples is None:
@@ -118,13 +124,26 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
         known, said = _known(fabric, samples.nodes)
         notes += said
         concluded = conclude(screen(samples, known), confirm, known)
-        located.append(explain(concluded, runs[0], settings=settings_by_id()))
+        found = explain(concluded, runs[0], settings=settings_by_id())
+        located.append(with_settings(found, wrong, runs[0].claim.link) if wrong else found)
     if not located:
         raise BadInput(
             f"{folder} has no streams or short ping-pongs between hosts: there is nothing to"
             " locate."
         )
     return LocateDocument(located=tuple(located), notes=tuple(dict.fromkeys(notes)))
+
+
+def _settings_of(folder: Path, run: Run) -> tuple[WrongSettings | None, list[str]]:
+    """What the check kept of its hosts' settings, and what is to be said where that is damaged."""
+    kept = folder / SETTINGS
+    if not kept.is_file():
+        return None, []
+    try:
+        found = audit(AuditSpecification(source=kept), LoggingReporter(), {})
+    except (BadInput, CouldNotMeasure) as error:
+        return None, [f"the settings of the hosts are left out: {error}"]
+    return WrongSettings(without_own_doing(found), settings_by_id(), run), []
 
 
 def _known(fabric: Fabric | None, nodes: Sequence[str]) -> tuple[Fabric | None, list[str]]:

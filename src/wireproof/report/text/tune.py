@@ -18,8 +18,8 @@ from wireproof.model.tuning import (
     Tuned,
     TunePlan,
 )
+from wireproof.report.failing import effect_text
 from wireproof.report.names import fold
-from wireproof.report.text.audit import effect_text
 from wireproof.report.text.look import Look
 
 __all__ = ["plan_lines", "residue_lines", "tuned_lines"]

@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from wireproof.model.firmware import Raw
+
 __all__ = [
     "BIOS",
     "CERTIFICATE",
@@ -22,6 +24,8 @@ __all__ = [
     "Firmware",
     "firmware_of",
     "plain_name",
+    "word",
+    "written",
 ]
 
 BIOS, PENDING, REGISTRY, CERTIFICATE = "bios", "bios/pending", "bios/registry", "bios/certificate"
@@ -34,24 +38,24 @@ _OFF = {"disabled", "disable", "off", "false", "no"}
 
 @dataclass(frozen=True)
 class Attribute:
-    """``name``: the BMC's own; ``display``: as the set-up menu has it. ``value`` for conditions:
-    the text of the menu, every word for on and off as Enabled and Disabled; ``raw`` as it is
-    written. ``pending``: the raw value after the next reboot where it differs, else None.
-    ``values``: those that it may have, raw and as the menu has them.
+    """``name``: the BMC's own; ``display``: as the set-up menu has it. ``now`` as the BMC writes
+    it, ``later`` after the next reboot. ``value`` for conditions: the text of the menu, every word
+    for on and off as Enabled and Disabled. ``values``: those that it may have, as they are written
+    and as the menu has them.
     """
 
     name: str
     display: str
     value: str
-    raw: str
-    pending: str | None = None
+    now: Raw
+    later: Raw
     read_only: bool = False
     kind: str = ""
     values: tuple[tuple[str, str], ...] = ()
 
-    def shown(self, raw: str) -> str:
-        """The menu's text of a raw value."""
-        return _menu(raw, self.values)
+    def shown(self, value: Raw) -> str:
+        """The menu's text of a value."""
+        return _menu(written(value), self.values)
 
 
 @dataclass(frozen=True)
@@ -131,22 +135,21 @@ def _attribute(
 ) -> Attribute:
     display = entry.get("DisplayName")
     values = _values(entry.get("Value"))
-    raw = _raw(value)
     after = later.get(name)
-    pending = _raw(after) if isinstance(after, (str, int, float)) else raw
     return Attribute(
         name=name,
         display=display if isinstance(display, str) and plain_name(display) else name,
-        value=_word(_menu(raw, values)),
-        raw=raw,
-        pending=pending if pending != raw else None,
+        value=word(_menu(written(value), values)),
+        now=value,
+        later=after if isinstance(after, (str, int, float)) else value,
         read_only=entry.get("ReadOnly") is True,
         kind=str(entry.get("Type", "")),
         values=values,
     )
 
 
-def _raw(value: str | float) -> str:
+def written(value: Raw) -> str:
+    """As text, as JSON has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -163,8 +166,10 @@ def _menu(raw: str, values: Sequence[tuple[str, str]]) -> str:
     return next((display for name, display in values if name == raw), raw)
 
 
-def _word(text: str) -> str:
-    """Makers write on and off in many ways."""
+def word(text: str) -> str:
+    """The text of a menu; Enabled and Disabled for every word for on and off: makers write them
+    in many ways.
+    """
     plain = text.strip().casefold()
     return "Enabled" if plain in _ON else "Disabled" if plain in _OFF else text.strip()
 

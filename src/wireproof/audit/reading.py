@@ -7,14 +7,23 @@ from dataclasses import dataclass, replace
 
 from wireproof.audit.catalogue import Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
-from wireproof.audit.firmware import BIOS, CERTIFICATE, PENDING, REGISTRY, Attribute, firmware_of
+from wireproof.audit.firmware import (
+    BIOS,
+    CERTIFICATE,
+    PENDING,
+    REGISTRY,
+    Attribute,
+    Firmware,
+    firmware_of,
+    written,
+)
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.operators import Lookup
 from wireproof.audit.remedy import filled
 from wireproof.audit.values import part_of, typed
 from wireproof.model.setting import Form, Read, Setting
 
-__all__ = ["Reading", "reading_of", "said", "shown"]
+__all__ = ["Reading", "attributes_of", "reading_of", "said", "shown"]
 
 _LONGEST_SHOWN = 120
 _INFERRED = "inferred from the operating system"
@@ -101,7 +110,7 @@ def _attribute(machine: Machine, setting: Setting, read: Read) -> Reading:
     answer = machine.facts.file(BIOS)
     if answer.text is None:
         return Reading(UNKNOWN, "", BIOS, (f"BIOS {answer.why}",), answer.absent)
-    firmware = firmware_of(answer.text, *(_text(machine, at) for at in (PENDING, REGISTRY)))
+    firmware = _firmware(machine)
     if firmware is None:
         return Reading(UNKNOWN, "", BIOS, ("BIOS: no list of attributes",))
     found = firmware.called(setting.names)
@@ -118,16 +127,27 @@ def _attribute(machine: Machine, setting: Setting, read: Read) -> Reading:
     return Reading(UNKNOWN, "", BIOS, (why,), absent)
 
 
+def attributes_of(machine: Machine, setting: Setting) -> list[Attribute]:
+    """Those that the setting's names fit, and the BMC gave."""
+    firmware = _firmware(machine)
+    return [] if firmware is None else firmware.called(setting.names)
+
+
+def _firmware(machine: Machine) -> Firmware | None:
+    return firmware_of(*(_text(machine, place) for place in (BIOS, PENDING, REGISTRY)))
+
+
 def _text(machine: Machine, place: str) -> str:
     return machine.facts.file(place).text or ""
 
 
 def _value_of(one: Attribute, certificate: str, form: Form) -> Reading:
-    raw = "" if one.shown(one.raw) == one.raw else f", set as {shown(one.raw)}"
+    raw = written(one.now)
+    raw = "" if one.shown(one.now) == raw else f", set as {shown(raw)}"
     evidence = [f"BIOS: {shown(one.display)} ({shown(one.name)}{raw}): {shown(one.value)}"]
     notes = []
-    if one.pending is not None:
-        notes.append(f"{shown(one.shown(one.pending))} is pending and counts after a reboot")
+    if one.later != one.now:
+        notes.append(f"{shown(one.shown(one.later))} is pending and counts after a reboot")
     if certificate:
         notes.append(f"the BMC's certificate was {shown(certificate)}")
     return Reading(typed(one.value, form), one.value, BIOS, (*evidence, *notes), notes=tuple(notes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -45,5 +46,6 @@ def bmc_options(options: dict[str, Any]) -> BmcOptions:
     )
 
 
+@functools.cache
 def _ask(user: str) -> str:
     return str(click.prompt(f"Password of {user!r} at the BMC", hide_input=True, err=True))

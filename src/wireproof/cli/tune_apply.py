@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.cli.bmc import bmc_options
 from wireproof.cli.console import print_json, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import flag, number
@@ -45,6 +46,7 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     from wireproof.workflow.tune.apply import apply as carry_out
     from wireproof.workflow.tune.apply import may_be_touched
     from wireproof.workflow.tune.plan import target_of
+    from wireproof.workflow.tune.with_bios import and_firmware, journals
 
     if options["source"] is not None:
         raise BadInput("--from is for tune plan: what is changed is read from the hosts.")
@@ -55,6 +57,7 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     if not _agreed(plan, options):
         return 1
     done = carry_out(plan, target, timeout_s=options["timeout"], place=place_of(options))
+    done = and_firmware(done, plan, bmc_options(options), journals(environment))
     if options["as_json"]:
         print_json(done, indent=1)
     else:
@@ -73,7 +76,9 @@ def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
     """Show it, unless the answer is for programs; ask, unless ``--yes``."""
     from wireproof.report.text.tune import plan_lines
 
-    to_do = any((one.changes or one.keeps) and not one.refused for one in plan.hosts)
+    to_do = any(
+        (one.changes or one.keeps or one.firmware) and not one.refused for one in plan.hosts
+    )
     if not options["as_json"] or not options["yes"]:
         click.echo("\n".join(plan_lines(plan, look_of())), err=options["as_json"])
     if options["yes"] or not to_do:

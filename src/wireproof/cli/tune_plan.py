@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag
@@ -34,6 +35,7 @@ WANTED: tuple[click.Parameter, ...] = (
         metavar="PATH",
         help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport.",
     ),
+    *BMC,
     flag(
         "--allow-link-down",
         "also what takes a link down for a moment: rings, channels, MTU.",
@@ -68,6 +70,7 @@ def specification_of(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpe
         source=options["source"],
         root=options.get("root"),
         allow_link_down=options["allow_link_down"],
+        bmc=bmc_options(options),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import flag
@@ -22,6 +23,7 @@ __all__ = ["again", "confirm", "place_of", "residue", "revert", "status"]
 
 _JSON = flag("--json as_json", "one JSON document on stdout.")
 _COMMON: tuple[click.Parameter, ...] = (_JSON, *PLACES, *TARGET)
+_WITH_BMC: tuple[click.Parameter, ...] = (*_COMMON, *BMC)
 _REPEATED = ("hosts", "lab", "launcher", "scheduler", "prefix", "root", "state")
 
 
@@ -76,30 +78,42 @@ def confirm(name: str, **options: Any) -> int:
     params=[
         click.Argument(["name"], required=False, default="", metavar="[ID]"),
         flag("--force", "also values that somebody else has changed since."),
-        *_COMMON,
+        *_WITH_BMC,
     ],
 )
 def revert(name: str, **options: Any) -> int:
     """Bring the old values and files back, byte for byte; also after a reboot, also half applied.
 
-    Without ID: the newest change set of each host. A value that is neither ours nor the old one is
-    left alone and named.
+    Without ID: the newest change set of each host, and of its BIOS with --bmc. A value that is
+    neither ours nor the old one is left alone and named.
     """
     from wireproof.workflow.tune.apply import revert as undo
+    from wireproof.workflow.tune.node import hosts_of
+    from wireproof.workflow.tune.with_bios import and_reverted, journals
 
-    done = undo(_target(options), name, place_of(options), force=options["force"])
+    target, force = _target(options), options["force"]
+    done = undo(target, name, place_of(options), force=force)
+    folder = journals(current_context().environment)
+    bmc = bmc_options(options)
+    done = and_reverted(done, hosts_of(target), bmc, folder, name=name, force=force)
     return _show(done, options)
 
 
 @click.command(
     "status",
-    params=[click.Argument(["name"], required=False, default="", metavar="[ID]"), *_COMMON],
+    params=[click.Argument(["name"], required=False, default="", metavar="[ID]"), *_WITH_BMC],
 )
 def status(name: str, **options: Any) -> int:
     """Say what is applied where, until when, and what has moved since. Nothing is changed."""
     from wireproof.workflow.tune.apply import status as standing
+    from wireproof.workflow.tune.node import hosts_of
+    from wireproof.workflow.tune.with_bios import and_standing, journals
 
-    return _show(standing(_target(options), name, place_of(options)), options)
+    target = _target(options)
+    done = standing(target, name, place_of(options))
+    folder = journals(current_context().environment)
+    done = and_standing(done, hosts_of(target), bmc_options(options), folder, name=name)
+    return _show(done, options)
 
 
 @click.command("residue", params=list(_COMMON))

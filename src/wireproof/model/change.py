@@ -39,9 +39,9 @@ ChangeState = Literal[
 ``ignored``: the write was accepted and the value did not move; ``left``: changed by somebody else
 since; ``gone``: the file or interface is no more; ``kept``, ``removed``: drop-in files.
 """
-SetState = Literal["applying", "armed", "confirmed", "reverted", "partly"]
-"""``armed``: applied, and the timer reverts it at the deadline unless it is confirmed; ``partly``:
-reverted but for what the changes say.
+SetState = Literal["applying", "armed", "confirmed", "pending", "reverted", "partly"]
+"""``armed``: applied, and the timer reverts it at the deadline unless it is confirmed; ``pending``:
+the firmware's, which count after a reboot; ``partly``: reverted but for what the changes say.
 """
 
 

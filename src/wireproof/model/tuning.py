@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.change import Change, ChangeAnswer, Keep, SetAnswer
+from wireproof.model.firmware import PlannedAttribute
 from wireproof.model.setting import Effect, Profile
 
 __all__ = [
@@ -53,11 +54,13 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be changed on one host. ``refused``: why nothing may be, "" when it may."""
+    """What is to be changed on one host. ``firmware``: attributes of its BIOS, which its BMC is
+    asked for. ``refused``: why nothing may be, "" when it may."""
 
     host: str
     changes: list[PlannedChange] = msgspec.field(default_factory=list)
     keeps: list[PlannedKeep] = msgspec.field(default_factory=list)
+    firmware: list[PlannedAttribute] = msgspec.field(default_factory=list)
     by_hand: list[ByHand] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
     refused: str = ""

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from wireproof.model.change import Change, ChangeAnswer, SetAnswer
+from wireproof.model.firmware import PlannedAttribute
 from wireproof.model.tuning import (
     ByHand,
     HostPlan,
@@ -40,7 +41,7 @@ def plan_lines(plan: TunePlan, look: Look) -> list[str]:
 def _alike(hosts: Iterable[HostPlan]) -> list[list[HostPlan]]:
     groups: dict[str, list[HostPlan]] = defaultdict(list)
     for one in hosts:
-        same = repr((one.changes, one.keeps, one.by_hand, one.notes, one.refused))
+        same = repr((one.changes, one.keeps, one.firmware, one.by_hand, one.notes, one.refused))
         groups[same].append(one)
     return sorted(groups.values(), key=len, reverse=True)
 
@@ -48,13 +49,15 @@ def _alike(hosts: Iterable[HostPlan]) -> list[list[HostPlan]]:
 def _host(one: HostPlan, names: str, look: Look) -> list[str]:
     if one.refused:
         return _wrapped(f"{names}: nothing is changed: {one.refused}", look, "", "  ")
-    count = len(one.changes)
+    count = len(one.changes) + len(one.firmware)
     head = f"{names}: {count} value{'' if count == 1 else 's'} to change"
     lines = [look.say(head if count or one.keeps else f"{names}: nothing to change")]
     for group in _same_setting(one.changes):
         lines += _changes(group, look)
     for keep in one.keeps:
         lines += _keep(keep, look)
+    for attribute in one.firmware:
+        lines += _attribute(attribute, look)
     if one.by_hand:
         lines.append(_at(2, "by hand:", look))
         lines += [line for each in one.by_hand for line in _by_hand(each, look)]
@@ -102,6 +105,16 @@ def _keep(one: PlannedKeep, look: Look) -> list[str]:
     return lines + [_at(4, f"+ {line}", look) for line in new if line not in old]
 
 
+def _attribute(one: PlannedAttribute, look: Look) -> list[str]:
+    was = f"- {one.was}" if one.pending == one.was else f"- {one.pending} (pending; now {one.was})"
+    lines = [_at(2, f"{one.id} (the BMC is asked for it; it counts after a reboot)", look)]
+    lines += [_at(4, f"{one.display} ({one.attribute})", look)]
+    lines += [_at(4, was, look), _at(4, f"+ {one.wanted}", look)]
+    effect = effect_text(one.effect) if one.effect else ""
+    why = f"{one.why} Expected effect: {effect}." if effect else one.why
+    return lines + _wrapped(f"{why} Undo: {one.undo}.", look, "    ", "    ")
+
+
 def _by_hand(one: ByHand, look: Look) -> list[str]:
     undo = f" Undo: {one.undo}." if one.undo else ""
     return _wrapped(f"{one.id}: {one.how}.{undo}", look, "    ", "      ")
@@ -143,6 +156,7 @@ _STATES = {
     "applying": "is being applied, or was broken off",
     "armed": "is applied and not confirmed",
     "confirmed": "is confirmed",
+    "pending": "of the firmware is pending or counts",
     "reverted": "is reverted",
     "partly": "is reverted but for what follows",
 }

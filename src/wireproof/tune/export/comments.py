@@ -23,4 +23,8 @@ def head(hosts: Sequence[str], profile: str) -> str:
 def left_out(plan: HostPlan, changes: Iterable[Change] = ()) -> list[str]:
     """What the form cannot say, and what is done by hand."""
     lines = [comment(f"not in this form: {one.id} = {one.value}") for one in changes]
+    lines += [
+        comment(f"not in this form: {one.id}: {one.display} = {one.wanted}, by its BMC")
+        for one in plan.firmware
+    ]
     return lines + [comment(f"by hand: {one.id}: {one.how}") for one in plan.by_hand]

@@ -31,7 +31,7 @@ from wireproof.workflow.tune.node import (
 )
 from wireproof.workflow.tune.scheduler import refusals
 
-__all__ = ["apply", "confirm", "may_be_touched", "new_id", "revert", "status"]
+__all__ = ["apply", "confirm", "may_be_touched", "new_id", "revert", "status", "who"]
 
 DEFAULT_TIMEOUT_S = 600
 
@@ -54,7 +54,7 @@ def may_be_touched(
             f"the plan is for {strangers[0]!r}, which is none of the hosts that are given: name the"
             " same hosts as for the plan."
         )
-    wanted = [one.host for one in plan.hosts if one.changes or one.keeps]
+    wanted = [one.host for one in plan.hosts if one.changes or one.keeps or one.firmware]
     machine = place is None or not place.root
     why = refusals(target, wanted, environment) if machine else {}
     hosts = [
@@ -103,14 +103,14 @@ def _problems(
 def _set(one: HostPlan, name: str, timeout_s: int) -> ChangeSet:
     return ChangeSet(
         id=name,
-        by=_who(),
+        by=who(),
         timeout_s=timeout_s,
         changes=tuple(each.change for each in one.changes),
         keeps=tuple(each.keep for each in one.keeps),
     )
 
 
-def _who() -> str:
+def who() -> str:
     """For the journal: who asked, from where."""
     try:
         user = getpass.getuser()

@@ -22,7 +22,9 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan, TunePlan
+from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.store.snapshot import is_snapshot
+from wireproof.tune.bios import Asked, firmware_wishes, with_attributes
 from wireproof.tune.named import Named, named_all
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.read import read_plan
@@ -34,6 +36,7 @@ from wireproof.workflow.audit import (
     more_of_source,
     reader_argv,
 )
+from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 from wireproof.workflow.target.target import Target, this_machine
@@ -59,6 +62,7 @@ class PlanSpecification:
     source: Path | None = None
     root: Path | None = None
     allow_link_down: bool = False
+    bmc: BmcOptions = field(default_factory=BmcOptions)
 
 
 def target_of(specification: PlanSpecification, environment: Mapping[str, str]) -> Target:
@@ -111,7 +115,13 @@ def _host(
         return HostPlan(host=answer.host, refused=answer.problem)
     machine: Machine = machine_of(HostFacts.of(answer.host, answer.frames))
     made = host_plan(machine, wishes, asked, hosts.allowed(answer.host, machine.facts))
-    return of_lab(made) if hosts.target is not None and hosts.target.lab is not None else made
+    if hosts.target is not None and hosts.target.lab is not None:
+        return of_lab(made)
+    named = [Asked(one.name, one.value) for one in asked if one.name]
+    if asked and not named:
+        return made
+    profile = hosts.specification.profile
+    return with_attributes(made, firmware_wishes(machine, hosts.known, profile, named))
 
 
 class _Hosts:
@@ -130,6 +140,15 @@ class _Hosts:
         self.target = target_of(specification, environment) if self.source is None else None
 
     def read(self) -> list[Collected]:
+        """With what the BMCs say of the firmware, where they are given."""
+        found, bmc = self._read(), self.specification.bmc
+        if not bmc.sources:
+            return found
+        if self.specification.source is not None:
+            raise BadInput("--from has the firmware's settings of its time: leave out --bmc.")
+        return with_firmware(found, bmcs_of(bmc, [one.host for one in found]), self.reporter)
+
+    def _read(self) -> list[Collected]:
         if self.target is None:
             assert self.source is not None  # noqa: S101 - one of the two
             found = facts_of_source(self.source, self.known)

@@ -1,0 +1,231 @@
+"""Attributes of the BIOS in the work of ``wireproof tune``: asked for on each host's BMC, pending
+until the host is started anew, journalled here and taken back from here.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from wireproof.bmc.bios import Bios, find_bios
+from wireproof.bmc.errors import BmcFailed
+from wireproof.bmc.pending import now_and_pending, set_pending
+from wireproof.bmc.session import Session
+from wireproof.model.bmc import Bmc
+from wireproof.model.change import ChangeAnswer, ChangeState
+from wireproof.model.errors import WireproofError
+from wireproof.model.firmware import (
+    AttributeChange,
+    FirmwareSet,
+    FirmwareState,
+    PlannedAttribute,
+    Raw,
+)
+from wireproof.store.firmware_journal import newest_set, sets_of, write_set
+
+__all__ = ["FirmwareDone", "apply_firmware", "firmware_status", "revert_firmware"]
+
+_Item = TypeVar("_Item")
+_Done = TypeVar("_Done")
+_FANOUT = 16
+_PENDING = "pending: it counts after a reboot, which wireproof does not start"
+
+
+class FirmwareDone(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one host's attributes. ``problem``: why it did not do what was asked."""
+
+    host: str
+    changes: list[ChangeAnswer] = msgspec.field(default_factory=list)
+    sets: list[FirmwareSet] = msgspec.field(default_factory=list)
+    problem: str = ""
+
+
+def apply_firmware(
+    wanted: Mapping[str, Sequence[PlannedAttribute]],
+    bmcs: Sequence[Bmc],
+    folder: Path,
+    *,
+    name: str,
+    by: str,
+) -> list[FirmwareDone]:
+    """Ask each BMC for what is wanted of its host at the next reboot. ``folder``: of the journals;
+    the old pending values are there, on the disk, before a BMC is changed. All of a host or none.
+    """
+    known = {bmc.host: bmc for bmc in bmcs}
+    since = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+    def one(host: str) -> FirmwareDone:
+        if host not in known:
+            return FirmwareDone(host=host, problem="no BMC is given for it: give --bmc")
+        changes = [
+            AttributeChange(
+                id=each.id,
+                attribute=each.attribute,
+                was=each.was,
+                old=each.pending,
+                wanted=each.wanted,
+            )
+            for each in wanted[host]
+        ]
+        made = FirmwareSet(id=name, host=host, by=by, since=since, state="writing", changes=changes)
+        return _on(known[host], lambda session: _applied(session, made, folder))
+
+    return _all(one, list(wanted))
+
+
+def revert_firmware(
+    bmcs: Sequence[Bmc], folder: Path, name: str = "", *, force: bool = False
+) -> list[FirmwareDone]:
+    """Ask each BMC for the pending values of before. ``name`` "": of the newest set of each host.
+    A value that somebody else has asked for since is left and named, unless ``force``.
+    """
+
+    def one(bmc: Bmc) -> FirmwareDone | None:
+        found = newest_set(folder, bmc.host, name)
+        if found is None:
+            return None
+        return _on(bmc, lambda session: _reverted(session, found, folder, force=force))
+
+    return [done for done in _all(one, list(bmcs)) if done is not None]
+
+
+def firmware_status(bmcs: Sequence[Bmc], folder: Path, name: str = "") -> list[FirmwareDone]:
+    """What of the journalled sets is pending, counts, or was changed since. Nothing is changed."""
+
+    def one(bmc: Bmc) -> FirmwareDone | None:
+        sets = sets_of(folder, bmc.host, name)
+        if not sets:
+            return None
+        return _on(bmc, lambda session: _standing(session, bmc.host, sets))
+
+    return [done for done in _all(one, list(bmcs)) if done is not None]
+
+
+def _all(one: Callable[[_Item], _Done], items: Sequence[_Item]) -> list[_Done]:
+    with ThreadPoolExecutor(min(_FANOUT, max(1, len(items)))) as pool:
+        return list(pool.map(one, items))
+
+
+def _on(bmc: Bmc, work: Callable[[Session], FirmwareDone]) -> FirmwareDone:
+    try:
+        with Session(bmc) as session:
+            return work(session)
+    except WireproofError as error:
+        return FirmwareDone(host=bmc.host, problem=str(error))
+
+
+def _applied(session: Session, made: FirmwareSet, folder: Path) -> FirmwareDone:
+    bios = find_bios(session, registry=False)
+    for one in made.changes:
+        seen = now_and_pending(bios, one.attribute)
+        if seen != (one.was, one.old):
+            now = "not there" if seen is None else " and ".join(map(_text, seen))
+            return FirmwareDone(
+                host=made.host,
+                problem=f"{one.id} ({one.attribute}) is another than when the plan was made: {now}",
+            )
+    write_set(folder, made)
+    problem = _asked(session, bios, {one.attribute: one.wanted for one in made.changes})
+    bios = find_bios(session, registry=False)
+    if _pending(bios, made.changes) == [one.wanted for one in made.changes]:
+        write_set(folder, _in_state(made, "pending"))
+        answers = [_answer(one, bios, "applied", _PENDING) for one in made.changes]
+        return FirmwareDone(host=made.host, changes=answers)
+    return _taken_back(session, bios, made, folder, problem)
+
+
+def _asked(session: Session, bios: Bios, values: Mapping[str, Raw]) -> str:
+    """Why the BMC refused; "" when it did not."""
+    try:
+        set_pending(session, bios, values)
+    except BmcFailed as error:
+        return str(error)
+    return ""
+
+
+def _taken_back(
+    session: Session, bios: Bios, made: FirmwareSet, folder: Path, problem: str
+) -> FirmwareDone:
+    """All or nothing: what the BMC has taken of a set that it has not taken whole."""
+    state: ChangeState = "refused" if problem else "ignored"
+    answers = [_answer(one, bios, state, "") for one in made.changes]
+    seen = zip(made.changes, _pending(bios, made.changes), strict=True)
+    if moved := {one.attribute: one.old for one, now in seen if now != one.old}:
+        set_pending(session, bios, moved)
+        bios = find_bios(session, registry=False)
+    back = _pending(bios, made.changes) == [one.old for one in made.changes]
+    write_set(folder, _in_state(made, "reverted" if back else "writing"))
+    problem = problem or "the BMC took the request and has not all of its values pending"
+    after = "nothing is changed" if back else "not all is as before: `wireproof tune revert`"
+    return FirmwareDone(host=made.host, changes=answers, problem=f"{problem.rstrip('.')}; {after}")
+
+
+def _reverted(session: Session, found: FirmwareSet, folder: Path, *, force: bool) -> FirmwareDone:
+    bios = find_bios(session, registry=False)
+    pending = dict(zip(found.changes, _pending(bios, found.changes), strict=True))
+    ours = [one for one, now in pending.items() if now != one.old and (force or now == one.wanted)]
+    left = [one for one, now in pending.items() if now != one.old and one not in ours]
+    if ours:
+        write_set(folder, _in_state(found, "reverting"))
+        set_pending(session, bios, {one.attribute: one.old for one in ours})
+        bios = find_bios(session, registry=False)
+    answers = [_after_revert(one, bios, one in left) for one in found.changes]
+    done = all(one.state == "reverted" for one in answers)
+    write_set(folder, _in_state(found, "reverted" if done else found.state))
+    problem = "" if done else "not all of its pending values are those of before"
+    return FirmwareDone(host=found.host, changes=answers, problem=problem)
+
+
+def _after_revert(one: AttributeChange, bios: Bios, left: bool) -> ChangeAnswer:
+    seen = now_and_pending(bios, one.attribute)
+    if left:
+        return _answer(one, bios, "left", "somebody else has asked for another value since")
+    if seen is None or seen[1] != one.old:
+        return _answer(one, bios, "ignored", "the BMC has not taken the old value")
+    later = "" if seen[0] == seen[1] else f"{_text(seen[0])} counts until the next reboot"
+    return _answer(one, bios, "reverted", later)
+
+
+def _standing(session: Session, host: str, sets: Sequence[FirmwareSet]) -> FirmwareDone:
+    bios = find_bios(session, registry=False)
+    answers = [_now(one, bios) for each in sets if each.state != "reverted" for one in each.changes]
+    return FirmwareDone(host=host, changes=answers, sets=list(sets))
+
+
+def _now(one: AttributeChange, bios: Bios) -> ChangeAnswer:
+    seen = now_and_pending(bios, one.attribute)
+    if seen == (one.wanted, one.wanted):
+        return _answer(one, bios, "applied", "it counts")
+    if seen is not None and seen[1] == one.wanted:
+        return _answer(one, bios, "applied", _PENDING)
+    return _answer(one, bios, "left", "another value is pending")
+
+
+def _pending(bios: Bios, changes: Sequence[AttributeChange]) -> list[Raw | None]:
+    seen = [now_and_pending(bios, one.attribute) for one in changes]
+    return [None if one is None else one[1] for one in seen]
+
+
+def _in_state(one: FirmwareSet, state: FirmwareState) -> FirmwareSet:
+    return msgspec.structs.replace(one, state=state)
+
+
+def _answer(one: AttributeChange, bios: Bios, state: ChangeState, reason: str) -> ChangeAnswer:
+    seen = now_and_pending(bios, one.attribute)
+    return ChangeAnswer(
+        id=one.id,
+        state=state,
+        old=_text(one.old),
+        wanted=_text(one.wanted),
+        seen="" if seen is None else _text(seen[1]),
+        reason=reason,
+    )
+
+
+def _text(value: Raw) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

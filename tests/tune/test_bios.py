@@ -1,0 +1,108 @@
+"""Which value of an attribute is asked for: one that the BMC lists, in its own words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.machine import machine_of
+from wireproof.model.record import FactFrame
+from wireproof.model.setting import Profile
+from wireproof.tune.bios import Asked, FirmwareWish, firmware_wishes
+from wireproof.workflow.audit import catalogue
+
+XEON = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\nstepping\t: 2\nflags\t\t: fpu\n"
+SWITCH = [["0", "Disable"], ["1", "Enable"]]
+PROFILES = [["Dapc", "Performance Per Watt (DAPC)"], ["Perf", "Performance"], ["Custom", "Custom"]]
+
+
+def wishes(
+    display: str,
+    now: Any,
+    values: list[Any] | None,
+    asked: list[Asked],
+    *,
+    pending: Any = None,
+    profile: Profile = "latency",
+    **more: Any,
+) -> list[FirmwareWish]:
+    texts = {"/proc/cpuinfo": XEON, "bios": json.dumps({"attributes": {"A": now}})}
+    if values is not None:
+        entry = {"AttributeName": "A", "DisplayName": display, "Value": values, **more}
+        texts["bios/registry"] = json.dumps({"attributes": [entry]})
+    else:
+        texts["bios"] = json.dumps({"attributes": {display: now}})
+    if pending is not None:
+        texts["bios/pending"] = json.dumps({"attributes": {"A": pending}})
+    frames = [
+        FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+        for path, text in texts.items()
+    ]
+    return firmware_wishes(machine_of(HostFacts.of("n1", frames)), catalogue(), profile, asked)
+
+
+SMT, TURBO, POLICY = (Asked(f"bios-{name}") for name in ("smt", "turbo", "power-policy"))
+
+
+@pytest.mark.parametrize(
+    ("display", "now", "values", "asked", "wanted"),
+    [
+        ("Hyper-Threading [ALL]", "1", SWITCH, SMT, "0"),
+        ("Hyper-Threading [ALL]", "1", SWITCH, Asked("bios-smt", "Disabled"), "0"),
+        ("Hyper-Threading [ALL]", "0", SWITCH, Asked("bios-smt", "enable"), "1"),
+        ("Hyper-Threading [ALL]", "0", SWITCH, Asked("bios-smt", "1"), "1"),
+        ("Turbo Mode", "Off", [["Off", "Off"], ["Auto", "Auto"], ["On", "On"]], TURBO, "On"),
+        ("Logical Processor", True, [], SMT, False),
+        ("Logical Processor", "Enable", None, SMT, "Disable"),
+        ("System Profile", "Dapc", PROFILES, Asked("bios-power-policy", "Performance"), "Perf"),
+    ],
+)
+def test_the_value_is_in_the_bmc_s_own_words(
+    display: str, now: Any, values: list[Any] | None, asked: Asked, wanted: Any
+) -> None:
+    (wish,) = wishes(display, now, values, [asked])
+    assert wish.change is not None, wish.why_not
+    assert wish.change.wanted == wanted
+    assert isinstance(wish.change.wanted, type(wanted))
+    assert (wish.change.was, wish.change.pending) == (now, now)
+
+
+@pytest.mark.parametrize(
+    ("display", "now", "values", "asked", "why"),
+    [
+        ("System Profile", "Dapc", PROFILES, POLICY, "none is right by itself"),
+        ("System Profile", "Dapc", PROFILES, Asked("bios-power-policy", "Fast"), "'Fast' is none"),
+        ("Turbo Mode", "1", SWITCH, Asked("bios-turbo", "Enabled"), "has that value already"),
+    ],
+)
+def test_what_cannot_be_chosen_is_left_with_the_reason(
+    display: str, now: Any, values: list[Any], asked: Asked, why: str
+) -> None:
+    (wish,) = wishes(display, now, values, [asked])
+    assert wish.change is None
+    assert why in wish.why_not
+
+
+def test_only_what_fails_is_asked_for() -> None:
+    assert wishes("Hyper-Threading", "0", SWITCH, []) == []
+    (wish,) = wishes("Hyper-Threading", "1", SWITCH, [])
+    assert wish.id == "bios-smt"
+
+
+def test_what_is_pending_already_is_not_asked_for_again() -> None:
+    assert wishes("Hyper-Threading", "1", SWITCH, [], pending="0") == []
+
+
+def test_what_can_only_be_read_is_left() -> None:
+    (wish,) = wishes("Hyper-Threading", "1", SWITCH, [SMT], ReadOnly=True)
+    assert "only be read" in wish.why_not
+
+
+def test_without_a_bmc_there_is_nothing_to_ask_for() -> None:
+    facts = HostFacts.of(
+        "n1", [FactFrame(rank=0, kind="file", status="ok", path="/proc/cpuinfo", text=XEON)]
+    )
+    assert firmware_wishes(machine_of(facts), catalogue(), "latency") == []

@@ -58,6 +58,7 @@ TEST(FindValue, ReadsWhatCommandsPrint) {
   EXPECT_EQ(find_value(link, "", "ether"), std::nullopt);
   EXPECT_EQ(find_value("tso: off [fixed]\n", "", "tso"), "off [fixed]");
   EXPECT_EQ(find_value("name: a b\n", "", "name"), "a b");
+  EXPECT_EQ(find_value("Adaptive RX: on  TX: off\n", "", "Adaptive RX"), "on");
 }
 
 TEST(AsArgument, DropsTheUnitThatTcDoesNotRead) {

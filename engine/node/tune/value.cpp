@@ -66,13 +66,20 @@ bool same_words(std::string_view wanted, std::string_view seen) {
   }
 }
 
+// Two settings on one line, "on  TX: on": the first one's word.
+std::string first_of_two(std::string_view text) {
+  std::string_view rest = text;
+  const std::string_view word = take_word(rest);
+  return std::string(take_word(rest).ends_with(':') ? word : text);
+}
+
 std::optional<std::string> behind_key(std::string_view line, std::string_view key) {
   if (!line.starts_with(key)) return std::nullopt;
   line.remove_prefix(key.size());
   if (line.empty()) return std::nullopt;
   const bool marked = line.front() == ':' || line.front() == '=';
   if (!marked && kBlanks.find(line.front()) == std::string_view::npos) return std::nullopt;
-  if (marked) return std::string(trimmed(line.substr(1)));
+  if (marked) return first_of_two(trimmed(line.substr(1)));
   return std::string(take_word(line));
 }
 

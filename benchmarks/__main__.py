@@ -26,6 +26,7 @@ from benchmarks import (
     own,
     rings,
     steady,
+    trial_lab,
     truth,
 )
 from benchmarks.row import exit_status
@@ -46,6 +47,7 @@ PARTS = {
     "locate": (locate.run, 3),
     "many-nodes": (many_nodes.run, 6),
     "steady": (steady.run, 6),
+    "try": (trial_lab.run, 6),
 }
 """Each part and its weight in the time."""
 

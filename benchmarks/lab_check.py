@@ -29,13 +29,15 @@ def check(lab: Lab, seed: int, *options: str) -> tuple[Any, float]:
     return json.loads(done.stdout) if done.stdout else None, time.monotonic() - began
 
 
-def add_longest(setting: Setting, group: str, seconds: list[float], target: float) -> None:
-    """Adds the longest of the checks; nothing where there was none."""
+def add_longest(
+    setting: Setting, group: str, seconds: list[float], target: float, what: str = "check"
+) -> None:
+    """Adds the longest of the checks, or of ``what``; nothing where there was none."""
     if seconds:
         setting.add(
             certain(
                 group,
-                "a whole check, the longest",
+                f"a whole {what}, the longest",
                 "s",
                 max(seconds),
                 target,

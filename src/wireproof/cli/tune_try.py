@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -13,6 +14,7 @@ from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, flag, number, setting, text
 from wireproof.cli.options import LINK, TARGET, method_of, settings_of, target_specification
 from wireproof.cli.outcome import status_of
+from wireproof.cli.tune_plan import PLACES, WANTED
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+PROFILE, _FROM, LINK_DOWN = WANTED
+STATE = PLACES[1]
 SIZES = {"pingpong": 8, "stream": 1 << 20, "exchange": 1 << 20, "message_rate": 8}
 PATTERNS = tuple(SIZES)
 OPTIONS: tuple[click.Parameter, ...] = (
@@ -64,6 +68,9 @@ OPTIONS: tuple[click.Parameter, ...] = (
         " the last.",
     ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
+    PROFILE,
+    LINK_DOWN,
+    STATE,
     text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
     flag("--keep", "leave a value that helps applied; `tune confirm` makes it last."),
     flag("--json", "one JSON document on stdout.", default=None),
@@ -78,9 +85,14 @@ OPTIONS: tuple[click.Parameter, ...] = (
 def command(knob: str, argv: tuple[str, ...], **options: Any) -> int:
     """Does a setting help here? Runs with each value in random, balanced blocks, compared.
 
-    VAR=A,B: a variable of the runs; VAR=A: against what is set now; VAR=,A: against not set. The
-    first value is the base. What runs is a pattern of our own between --hosts, or COMMAND: then its
-    wall time counts, or the number that --metric finds in its output.
+    VAR=A,B: a variable of the runs; VAR=A: against what is set now; VAR=,A: against not set.
+
+    ID=A,B: a setting of the hosts, by the names of `wireproof audit --list` or a sysctl's; ID=A:
+    against its present value; ID: the recommended value against the present one. The old value is
+    back at the end.
+
+    The first value is the base. What runs is a pattern of our own between --hosts, or COMMAND: then
+    its wall time counts, or the number that --metric finds in its output.
 
     Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
     """
@@ -88,7 +100,7 @@ def command(knob: str, argv: tuple[str, ...], **options: Any) -> int:
     from wireproof.report.text.trial import trial_text
     from wireproof.workflow.tune.trial import run_trial
 
-    settings = settings_of(options)
+    settings = settings_of({**options, "profile": None})  # check's profile is another thing
     wanted = _specification(knob, argv, settings, options)
     trial = run_trial(wanted, Console(), current_context().environment)
     if settings.json.value:
@@ -102,10 +114,11 @@ def _specification(
     knob: str, argv: tuple[str, ...], settings: Settings, options: dict[str, Any]
 ) -> TrialSpecification:
     from wireproof.settings.trial import is_of_a_fabric, knob_of
+    from wireproof.workflow.tune.node import Place
     from wireproof.workflow.tune.trial import TrialSpecification
 
-    tried = knob_of(knob, (), current_context().environment)
-    if not argv and not is_of_a_fabric(tried.name):
+    tried = knob_of(knob, _settings(knob), current_context().environment)
+    if not argv and tried.kind == "variable" and not is_of_a_fabric(tried.name):
         raise BadInput(
             f"{tried.name} is no variable that an MPI or its fabric reads: give the command that"
             " reads it, behind --."
@@ -117,7 +130,19 @@ def _specification(
         smallest=options["smallest"] / 100.0,
         budget_s=options["budget_s"],
         keep=options["keep"],
+        profile=options["profile"],
+        place=Place(state=options["state"]),
+        allow_link_down=options["allow_link_down"],
     )
+
+
+def _settings(knob: str) -> Collection[str]:
+    """The catalogue's names, unless it is plainly a variable."""
+    if knob.partition("=")[0].isupper():
+        return ()
+    from wireproof.workflow.audit import catalogue
+
+    return catalogue().entries
 
 
 def _pattern(settings: Settings, options: dict[str, Any]) -> MeasureSpecification:
@@ -144,7 +169,7 @@ def _command(argv: tuple[str, ...], settings: Settings, options: dict[str, Any])
         raise BadInput("--pattern and a command of your own exclude each other: give one.")
     if bool(options["metric"]) != bool(options["better"]):
         raise BadInput("--metric needs --better lower or --better higher, and that needs --metric.")
-    asked = {"lab": options["lab"], "server": options["server"]}
+    asked = {name: options[name] for name in ("lab", "server", "prefix", "sysfs_root")}
     proof = specification(
         argv, settings, cast("ProofOptions", asked), current_context().environment
     )

@@ -35,10 +35,11 @@ def knob_of(text: str, settings: Collection[str], environment: Mapping[str, str]
     """``VAR=A,B``, ``VAR=A`` (against what is set now), ``VAR=,A`` (against not set), ``ID=A,B`` or
     ``ID``. Where a ``|`` stands in the values it parts them, so that they can hold commas.
 
-    ``settings``: the catalogue's ids. Raises ``BadInput``.
+    ``settings``: the catalogue's ids; behind one may stand ``/INSTANCE``. A name with a dot or a
+    slash is a sysctl's or a file's. Raises ``BadInput``.
     """
     name, equals, rest = text.partition("=")
-    if name in settings:
+    if name.partition("/")[0] in settings or _is_file(name):
         return _setting(name, rest if equals else None)
     if not equals or _VARIABLE.fullmatch(name) is None:
         raise BadInput(_unknown(text, settings))
@@ -46,6 +47,10 @@ def knob_of(text: str, settings: Collection[str], environment: Mapping[str, str]
     if len(values) == 1:
         values = (environment.get(name), *values)
     return _checked(Knob(name=name, kind="variable", values=values))
+
+
+def _is_file(name: str) -> bool:
+    return name.isprintable() and not name.startswith(".") and ("." in name or "/" in name)
 
 
 def _setting(name: str, rest: str | None) -> Knob:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -13,15 +14,22 @@ from wireproof.analysis.trial import ALPHA, RULE, block_order, compared, is_look
 from wireproof.analysis.trial.sentences import said
 from wireproof.model import quantity
 from wireproof.model.trial import Comparison, Look, Stopping, Trial, TrialRun
+from wireproof.model.tuning import TunePlan
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.target.resolve import TargetSpecification
+from wireproof.workflow.target.target import Target
+from wireproof.workflow.tune.plan import PlanSpecification, plan
 from wireproof.workflow.tune.trial.applied import Applied, InEnvironment
 from wireproof.workflow.tune.trial.command import CommandWorkload
+from wireproof.workflow.tune.trial.on_hosts import OnHosts, planned
 from wireproof.workflow.tune.trial.pattern import PatternWorkload
 from wireproof.workflow.tune.trial.specification import OwnCommand, TrialSpecification, Workload
 
 __all__ = ["run_trial"]
 
 WARM_UP = -1
+_SPARE_S = 60.0
+_LONGEST_TIMER_S = 86400
 
 
 def run_trial(
@@ -36,8 +44,9 @@ def run_trial(
     workload = _workload(wanted, reporter, environment)
     for line in workload.notes:
         reporter.say(line)
+    wanted, knob = _applied(wanted, workload, reporter, environment)
     with ExitStack() as stack:
-        applied = stack.enter_context(InEnvironment(wanted.knob))
+        applied = stack.enter_context(knob)
         stack.enter_context(workload)
         found = _Course(wanted, workload, applied, reporter).run()
         if wanted.keep and found.best is not None:
@@ -52,6 +61,47 @@ def _workload(
     if isinstance(wanted.workload, OwnCommand):
         return CommandWorkload(wanted.workload, reporter, environment)
     return PatternWorkload(wanted.workload, reporter, environment)
+
+
+def _applied(
+    wanted: TrialSpecification,
+    workload: Workload,
+    reporter: Reporter,
+    environment: Mapping[str, str],
+) -> tuple[TrialSpecification, Applied]:
+    """How the knob is turned, and the specification with all its values named."""
+    if wanted.knob.kind == "variable":
+        return wanted, InEnvironment(wanted.knob)
+    target = _each_once(workload.target)
+    asked = PlanSpecification(
+        target=_again(target), profile=wanted.profile, allow_link_down=wanted.allow_link_down
+    )
+
+    def plan_of(text: str) -> TunePlan:
+        return plan(dataclasses.replace(asked, asked=(text,)), reporter, environment)
+
+    knob, plans = planned(wanted.knob, plan_of, target, environment)
+    timeout_s = min(_LONGEST_TIMER_S, round(_SPARE_S + 2 * wanted.budget_s))
+    on_hosts = OnHosts(plans, target, timeout_s=timeout_s, place=wanted.place, reporter=reporter)
+    return dataclasses.replace(wanted, knob=knob), on_hosts
+
+
+def _each_once(target: Target) -> Target:
+    """A host is changed once, however many ranks it has."""
+    return dataclasses.replace(target, hosts=tuple(dict.fromkeys(target.hosts)))
+
+
+def _again(target: Target) -> TargetSpecification:
+    """The same hosts, asked for by name."""
+    lab = target.lab.name if target.lab is not None else None
+    return TargetSpecification(
+        hosts=target.hosts,
+        launcher="" if lab else target.agent,
+        lab=lab,
+        prefix=target.prefix,
+        virtual=target.virtual,
+        alone=True,
+    )
 
 
 class _Course:

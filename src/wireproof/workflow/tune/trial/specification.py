@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Protocol, Self
 
+from wireproof.model.setting import Profile
 from wireproof.model.trial import Better, Knob, Metric
 from wireproof.settings.trial import Reader
 from wireproof.workflow.prove.command import ProofSpecification
 from wireproof.workflow.specification import MeasureSpecification
+from wireproof.workflow.target.target import Target
+from wireproof.workflow.tune.node import Place
 
 __all__ = ["Measured", "OwnCommand", "TrialSpecification", "Variables", "Workload"]
 
@@ -35,6 +38,7 @@ class Workload(Protocol):
     metric: Metric
     title: str
     notes: list[str]
+    target: Target
 
     def __enter__(self) -> Self: ...
 
@@ -68,7 +72,8 @@ class OwnCommand:
 class TrialSpecification:
     """``workload``: a pattern of our own or a command. ``smallest``: share below which an effect
     counts as none. ``budget_s``: no new block is begun that would end later. ``keep``: the best
-    value is left applied, to be confirmed.
+    value is left applied, to be confirmed. Of settings: ``place``: where the journals are on the
+    hosts; ``allow_link_down``: links may go down for a moment.
     """
 
     knob: Knob
@@ -77,3 +82,6 @@ class TrialSpecification:
     smallest: float = 0.05
     budget_s: float = 60.0
     keep: bool = False
+    profile: Profile = "throughput"
+    place: Place | None = None
+    allow_link_down: bool = False

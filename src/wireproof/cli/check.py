@@ -46,6 +46,9 @@ OPTIONS: tuple[click.Parameter, ...] = (
     flag("--no-audit", "do not read the hosts' settings."),
     flag("--dry-run", "print every command and script, and start nothing."),
     flag("--prolog", "health check before a job: one line, at most 60 s, nothing changed."),
+    number(
+        "--least-proven", 2, 100_000, "only so many of --hosts: whose proof in --history is oldest."
+    ),
     text("--dialect", "nagios|nhc|slurm|...", "of --prolog: line and exit status as for `gate`."),
     text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
     text(
@@ -105,6 +108,7 @@ def _specification(
         model_faults=faults_of(options["model_fault"]),
         job=job_request(cast("JobOptions", options)) if options["slurm"] else None,
         until=until,
+        least_proven=options["least_proven"],
         audit=not options["no_audit"] and not options["prolog"],
         invocation=invocation_of(click.get_current_context()) if storage.kept else None,
     )

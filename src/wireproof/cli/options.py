@@ -107,6 +107,7 @@ LINK: tuple[click.Parameter, ...] = (
 
 OUTPUT: tuple[click.Parameter, ...] = (
     setting("out", "DIR"),
+    setting("history", "DIR"),
     setting("budget", "1s"),
     setting("deadline", "10min"),
     setting("seed", "N"),
@@ -178,10 +179,13 @@ def method_of(settings: Settings, options: Mapping[str, Any]) -> Method:
 
 def storage_of(settings: Settings, options: Mapping[str, Any], *, kept: bool) -> Storage:
     """Where the records go, by ``--out`` and ``--resume``."""
+    from wireproof.workflow.history.keep import storage_folder
     from wireproof.workflow.specification import Storage
 
+    history = settings.history.value if kept else None
     return Storage(
-        folder=settings.out.value,
+        folder=storage_folder(settings.out.value, history),
+        history=history,
         kept=kept,
         resume=options["resume"],
         may_change_mode=settings.out.origin != "file",

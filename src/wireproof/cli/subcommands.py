@@ -21,6 +21,7 @@ SUBCOMMANDS: dict[str, str] = {
     "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",
     "explain": "Say what a finding's code means and what to do next.",
     "gate": "Healthy or not, for schedulers, monitors and CI, from a stored result; fails closed.",
+    "history": "Results over time: list, show, trend, nodes, add, prune.",
     "judge": "Judge what OSU, IMB, HPCC, perftest, qperf, iperf3 and others have printed.",
     "lab": "Virtual cluster on this machine: up, status, exec, fault, down.",
     "lint": "Find what is wrong in a job script, command line or configuration file.",

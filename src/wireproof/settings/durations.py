@@ -6,9 +6,10 @@ import re
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["parse_duration", "time_limit_s"]
+__all__ = ["parse_days", "parse_duration", "time_limit_s"]
 
 UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_CENTURY = 36525
 LONGEST_S = 7 * 24 * 3600.0
 _FORM = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.ASCII)
 
@@ -33,6 +34,22 @@ def parse_duration(text: str) -> float:
             f" {LONGEST_S / 3600:.0f}h."
         )
     return seconds
+
+
+def parse_days(text: str) -> float:
+    """Days of ``"90d"``, ``"36h"`` or ``"2.5"`` (days), up to a hundred years. Raises
+    ``BadInput``.
+    """
+    found = _FORM.fullmatch(text.strip())
+    unit = UNITS.get(found.group(2) or "d") if found else None
+    if found is None or unit is None:
+        raise BadInput(
+            f"duration {text[:40]!r} is not understood: give days or hours, as 90d, 36h."
+        )
+    days = float(found.group(1)) * unit / UNITS["d"]
+    if days > _CENTURY:
+        raise BadInput(f"duration {text.strip()[:40]} is out of range: give {_CENTURY}d at most.")
+    return days
 
 
 _LIMIT = re.compile(r"(?:([0-9]{1,3})-)?([0-9]{1,6}(?::[0-9]{1,2}){0,2})", re.ASCII)

@@ -159,6 +159,9 @@ DECLARED: dict[str, Declared] = {
     "seed": Declared(_whole(0, 2**63 - 1), None, "seed of the order of the points"),
     "repeat": Declared(_whole(1, 1000), 1, "how often each point is measured"),
     "out": Declared(lambda text: Path(_text(text)), None, "folder for the run's records"),
+    "history": Declared(
+        lambda text: Path(_text(text)), None, "history that keeps the result, in place of --out"
+    ),
     "json": Declared(_yes_no, False, "machine-readable output"),
 }
 
@@ -190,6 +193,7 @@ class Settings:
     seed: Setting[int | None]
     repeat: Setting[int]
     out: Setting[Path | None]
+    history: Setting[Path | None]
     json: Setting[bool]
 
     def origins(self) -> dict[str, str]:

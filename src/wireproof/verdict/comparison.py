@@ -21,9 +21,10 @@ from wireproof.analysis.signed_rank import least_size, shift
 from wireproof.locate.significance import as_student
 from wireproof.model.comparison import Conclusion, Ratio, Side
 from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
+from wireproof.model.history import Number
 from wireproof.model.run import Run
 
-__all__ = ["LAUNCHES", "PRACTICAL", "Key", "Sample", "compared", "samples_of"]
+__all__ = ["LAUNCHES", "PRACTICAL", "Key", "Sample", "compared", "number_of", "samples_of"]
 
 PRACTICAL = 0.03
 """Differences below 3 % are those of one machine with itself from day to day."""
@@ -101,6 +102,23 @@ def _sample(route: tuple[str, ...], one: PairVerdict | GroupVerdict) -> Sample:
         why = "it has no interval"
     error = math.log(one.high / one.low) / (2 * _Z) if not why else 0.0
     return Sample(route, one.value, error, one.repeat, why)
+
+
+def number_of(key: Key, samples: Sequence[Sample]) -> Number | None:
+    """The mean of the samples that count, as a history keeps it; None without any."""
+    good = [one for one in samples if not one.why]
+    if not good:
+        return None
+    middle, half = _log(good), _Z * math.sqrt(_variance(good))
+    return Number(
+        name=_name(key),
+        message_bytes=key.message_bytes,
+        unit="ns" if key.unit == "ns" else "bytes_per_s",
+        value=math.exp(middle),
+        low=math.exp(middle - half),
+        high=math.exp(middle + half),
+        results=len(good),
+    )
 
 
 def compared(

@@ -19,6 +19,7 @@ from wireproof.plan.pace import affordable, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
 from wireproof.workflow.audit import audit_target
+from wireproof.workflow.history.look import least_proven
 from wireproof.workflow.job_facts import REQUESTS
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import Reporter
@@ -67,6 +68,7 @@ def check(
     ``environment``: where an allocation around us is looked for. Raises ``BadInput`` before
     anything is started, ``CouldNotMeasure`` when nothing at all was measured.
     """
+    specification = _narrowed(specification)
     with _target(specification, reporter, environment) as target:
         fabric = fabric_for(specification.topology, target, reporter)
         if not specification.method.plays_hosts:
@@ -81,7 +83,8 @@ def check(
             return kept(
                 parts,
                 title="wireproof check",
-                folder=folder if specification.storage.kept else None,
+                folder=folder,
+                storage=specification.storage,
                 reporter=reporter,
             )
 
@@ -117,6 +120,25 @@ def plan_check(
         reporter.say(line)
     session = _session(specification, target, Path("RUN"), fabric)
     return PlannedCheck(session=session, target=target, command=command_of(session, target))
+
+
+def _narrowed(specification: CheckSpecification) -> CheckSpecification:
+    """With ``least_proven`` those of the hosts alone, also for whoever resumes."""
+    count, asked = specification.least_proven, specification.target
+    if count is None:
+        return specification
+    root = specification.storage.history
+    if root is None or count > len(asked.hosts):
+        raise BadInput(
+            f"--least-proven {count} chooses among more --hosts by a --history: give both."
+        )
+    hosts = least_proven(root, asked.hosts, count)
+    invocation = specification.invocation
+    return dataclasses.replace(
+        specification,
+        target=dataclasses.replace(asked, hosts=hosts),
+        invocation=invocation and invocation.on(hosts),
+    )
 
 
 @contextlib.contextmanager

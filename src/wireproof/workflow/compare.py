@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from wireproof.model.comparison import Comparison, Difference, Source
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
-from wireproof.model.record import Host, Nic
-from wireproof.model.run import Run
-from wireproof.model.setting import Audit, Setting
+from wireproof.model.setting import Audit
 from wireproof.model.severity import worst
 from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.verdict.comparison import LAUNCHES, PRACTICAL, Key, Sample, compared, samples_of
-from wireproof.workflow.audit import settings_by_id
+from wireproof.workflow.conditions import conditions, setting_values
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
 
@@ -101,7 +99,7 @@ def _conditions(
     a: Sequence[Section], b: Sequence[Section]
 ) -> tuple[list[Difference], list[Difference]]:
     """What both have alike, and what differs; each with all values that occur."""
-    one, other = _described(a), _described(b)
+    one, other = conditions(a), conditions(b)
     found = [
         Difference(name=name, a=one.get(name, "not known"), b=other.get(name, "not known"))
         for name in dict.fromkeys([*one, *other])
@@ -111,71 +109,18 @@ def _conditions(
     ]
 
 
-def _described(sections: Sequence[Section]) -> dict[str, str]:
-    values: dict[str, dict[str, None]] = {}
-    for section in sections:
-        for name, value in _of_run(section.run):
-            if value:
-                values.setdefault(name, {})[value] = None
-    return {name: ", ".join(found) for name, found in values.items()}
-
-
-def _of_run(run: Run) -> Iterator[tuple[str, str]]:
-    yield "hosts", fold(one.host for one in run.claim.hosts)
-    yield "link", run.claim.link.name if run.claim.link else ""
-    yield "transport", run.open.transport if run.open else ""
-    yield "MPI", run.provenance.mpi
-    for host in run.hosts:
-        yield "library", host.library.partition("\n")[0][:100]
-        yield from _of_fabric(host)
-    claimed = {one.rank: one.nic for one in run.claim.hosts}
-    for host in run.hosts:
-        for nic in host.nics:
-            if nic.name == claimed.get(host.rank):
-                yield from _of_nic(nic)
-    for name, value in sorted(run.provenance.environment.items()):
-        yield f"variable {name}", value
-    yield "wireproof", run.provenance.wireproof
-
-
-def _of_fabric(host: Host) -> Iterator[tuple[str, str]]:
-    if host.fabric is not None:
-        yield "provider", host.fabric.provider
-
-
-def _of_nic(nic: Nic) -> Iterator[tuple[str, str]]:
-    yield "NIC", nic.name
-    yield "driver", nic.driver
-    yield "MTU", str(nic.mtu or "")
-    yield "speed", f"{nic.speed_mbps} Mb/s" if nic.speed_mbps and nic.speed_mbps > 0 else ""
-    yield "slot", nic.pcie
-
-
 def _settings(a: Audit | None, b: Audit | None) -> list[Difference]:
     """Settings of which the hosts of A and those of B have other values; those alone that both
     could read.
     """
     if a is None or b is None:
         return []
-    known = settings_by_id()
-    one, other = (_values(audit, known) for audit in (a, b))
+    one, other = setting_values(a), setting_values(b)
     return [
         Difference(name=name, a=_listed(one[name]), b=_listed(other[name]))
         for name in one
         if name in other and one[name] != other[name]
     ]
-
-
-def _values(audit: Audit, known: Mapping[str, Setting]) -> dict[str, set[str]]:
-    """What stands on the hosts, of what somebody can set: a load is no setting."""
-    found: dict[str, set[str]] = {}
-    for one in audit.results:
-        setting = known.get(one.id)
-        if setting is None or setting.fix is None or setting.fix.takes == "hands":
-            continue
-        if one.status in ("pass", "fail", "waived") and one.seen:
-            found.setdefault(one.id, set()).add(one.seen)
-    return found
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -82,7 +82,13 @@ def demo(storage: Storage, seed: int | None, reporter: Reporter) -> DemoResult:
         for build, run in ((_pair, run_settled), (_lie, run_session)):
             if not parts[-1].ended("interrupted"):
                 parts.append(Part(*run(*build(lab, folder, seed), reporter)))
-        result = kept(parts, title="wireproof demo", folder=folder, reporter=reporter)
+        result = kept(
+            parts,
+            title="wireproof demo",
+            folder=folder,
+            storage=storage,
+            reporter=reporter,
+        )
     lie = len(parts) > 2 and parts[2].section.judgement.proof == "off-wire"
     return DemoResult(
         result=result, slow_node=_slow_node(parts[0].section.judgement.findings), lie=lie

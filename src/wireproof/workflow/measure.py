@@ -71,7 +71,8 @@ def measure(
         return kept(
             [Part(section, outcomes)],
             title=session.title,
-            folder=folder if specification.storage.kept else None,
+            folder=folder,
+            storage=specification.storage,
             reporter=reporter,
         )
 

@@ -16,7 +16,9 @@ from wireproof.report.json.result import Document, document
 from wireproof.report.section import Section
 from wireproof.store.result import RESULT, write_result
 from wireproof.store.seal import seal
+from wireproof.workflow.history.keep import record
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.specification import Storage
 from wireproof.workflow.stored import stored_result
 
 __all__ = ["Part", "Result", "kept"]
@@ -63,15 +65,21 @@ class Result:
         ]
 
 
-def kept(parts: Sequence[Part], *, title: str, folder: Path | None, reporter: Reporter) -> Result:
-    """Seal the records and write the page into ``folder``; None keeps nothing."""
-    if folder is None:
+def kept(
+    parts: Sequence[Part], *, title: str, folder: Path, storage: Storage, reporter: Reporter
+) -> Result:
+    """Seal the records and write the page into ``folder``, and the result into the history, as
+    ``storage`` has it.
+    """
+    if not storage.kept:
         return Result(parts=tuple(parts))
     for part in parts:
         for outcome in part.outcomes:
             seal(outcome.folder)
     sections = [part.section for part in parts]
     _keep(sections, title, folder, reporter)
+    if storage.history is not None:
+        record(storage.history, folder, sections)
     page = None
     if any(section.run.points for section in sections):
         page = _write_page(sections, title, folder, reporter)

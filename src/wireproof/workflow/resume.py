@@ -171,6 +171,13 @@ class Invocation:
             again=tuple(one.name for one in options if one.names_program),
         )
 
+    def on(self, hosts: Sequence[str]) -> Invocation:
+        """The same for these hosts."""
+        words = list(self.argv)
+        if "--hosts" in words:
+            words[words.index("--hosts") + 1] = ",".join(hosts)
+        return dataclasses.replace(self, argv=tuple(words))
+
 
 class StoredInvocation(msgspec.Struct, frozen=True, kw_only=True):
     """``argv`` without the program, and without options that name one: of these ``again`` has the

@@ -51,11 +51,13 @@ class Storage:
     """Where records go. ``folder`` None: a new folder in the working directory, named after the
     subcommand. ``kept`` False: nothing is kept, and ``folder`` is not used.
 
+    ``history``: the history whose index the result is put into; ``folder`` is then inside of it.
     ``resume``: continue the run in ``folder``. ``may_change_mode`` False: a file in the working
     directory has named the folder, so that its mode is not changed.
     """
 
     folder: Path | None = None
+    history: Path | None = None
     kept: bool = True
     resume: bool = False
     may_change_mode: bool = True
@@ -188,7 +190,8 @@ class CheckSpecification:
     """A check of some hosts, or of this machine. ``rounds`` and ``all_pairs`` are for more than two
     hosts. ``job``: a Slurm job to ask for, whose nodes are the hosts. ``until``: the moment
     (monotonic, s) after which no launch goes on. ``invocation``: what ``wireproof resume`` needs.
-    ``audit``: whether the hosts' settings are read, too.
+    ``audit``: whether the hosts' settings are read, too. ``least_proven``: only so many of the
+    hosts, those whose proof in the history is the oldest.
     """
 
     target: TargetSpecification
@@ -203,6 +206,7 @@ class CheckSpecification:
     until: float | None = None
     invocation: Invocation | None = None
     audit: bool = True
+    least_proven: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

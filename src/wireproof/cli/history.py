@@ -1,0 +1,152 @@
+"""``wireproof history``: results over time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wireproof.cli.declare import flag, number, text
+
+if TYPE_CHECKING:
+    from wireproof.model.history import Entry
+
+__all__ = ["command"]
+
+ROOT = click.Argument(["root"], type=click.Path(path_type=Path), metavar="HISTORY")
+HOSTS = text("--hosts", "NODES", "only results in which one of these took part.")
+JSON = flag("--json as_json", "one JSON document on stdout.")
+
+
+@click.group("history")
+def command() -> None:
+    """Results over time: list, show, trend, nodes, add, prune.
+
+    HISTORY is a folder that `check --history HISTORY` keeps results in; many hosts may share it.
+    """
+
+
+@command.command("list", params=[ROOT, HOSTS, number("--last", 1, 100_000, "only so many."), JSON])
+def list_(root: Path, hosts: str, last: int | None, as_json: bool) -> int:
+    """One line for each result, oldest first."""
+    from wireproof.report.text.history import entry_lines
+
+    entries = _found(root, hosts)
+    shown = entries[-last:] if last else entries
+    return _put({"results": shown}, entry_lines(shown), as_json)
+
+
+@command.command("show", params=[ROOT, click.Argument(["result"]), JSON])
+def show(root: Path, result: str, as_json: bool) -> int:
+    """One result, judged by the rules of this version. RESULT is its name in `list`, or `last`."""
+    from wireproof.cli.console import Console
+    from wireproof.cli.delivery import deliver
+    from wireproof.workflow.history.look import folder_of
+    from wireproof.workflow.report import ReportSpecification, report
+
+    folder = folder_of(root, result)
+    (again,) = report(ReportSpecification(folders=(folder,), pages=False), Console())
+    return deliver(again.result, as_json=as_json)
+
+
+@command.command(
+    "trend",
+    params=[
+        ROOT,
+        HOSTS,
+        text("--number name", "NAME", "only this: pingpong, stream, natural ring, ..."),
+        text("--size", "SIZE", "only this message size: 8, 1MiB."),
+        JSON,
+    ],
+)
+def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
+    """Each number over time, where it has changed and what else changed there; and whether the
+    newest result is worse than the good ones before it (exit status 1).
+
+    A number that has not changed shows a change in 1 of 100 cases.
+    """
+    from wireproof.report.text.history import regression_lines, trend_lines
+    from wireproof.report.text.look import Look
+    from wireproof.settings.sizes import parse_sizes
+    from wireproof.workflow.history.look import regressions, trends
+
+    entries = _found(root, hosts)
+    found = trends(entries, name, parse_sizes(size)[0] if size else None)
+    worse = regressions(entries)
+    newest = entries[-1].id if entries else "no result"
+    lines = [*trend_lines(found, Look.of(sys.stdout, os.environ)), *regression_lines(newest, worse)]
+    _put({"trends": found, "regressions": worse}, lines, as_json)
+    return 1 if any(one.worse for one in worse) else 0
+
+
+@command.command("nodes", params=[ROOT, HOSTS, JSON])
+def nodes(root: Path, hosts: str, as_json: bool) -> int:
+    """When each node was last proven, the longest ago first."""
+    from wireproof.report.text.history import age_lines
+    from wireproof.settings.hosts import parse_hosts
+    from wireproof.workflow.history.look import ages
+
+    found = ages(_found(root, ""), parse_hosts(hosts) if hosts else ())
+    return _put({"nodes": found}, age_lines(found), as_json)
+
+
+@command.command(
+    "add",
+    params=[
+        ROOT,
+        click.Argument(["folders"], type=click.Path(path_type=Path), nargs=-1, required=True),
+    ],
+)
+def add(root: Path, folders: tuple[Path, ...]) -> int:
+    """Copy results that were kept elsewhere into the history."""
+    from wireproof.cli.console import Console
+    from wireproof.workflow.history.add import add as add_result
+
+    for folder in folders:
+        click.echo(f"{folder}: {add_result(root, folder, Console()).id}")
+    return 0
+
+
+@command.command(
+    "prune",
+    params=[
+        ROOT,
+        text("--older-than", "TIME", "results older than this: 90d.", default="90d"),
+        flag("--yes", "remove them; without it they are only named."),
+    ],
+)
+def prune(root: Path, older_than: str, yes: bool) -> int:
+    """Remove old results, but never the last good ones of each set of hosts, nor the last proof of
+    any node.
+    """
+    from wireproof.settings.durations import parse_days
+    from wireproof.workflow.history import look
+
+    chosen = look.prunable(_found(root, ""), days=parse_days(older_than), now=time.time())
+    for one in chosen:
+        click.echo(f"{one.id} {one.verdict} {one.measured}")
+    if yes:
+        look.prune(root, chosen)
+    verb = "removed" if yes else "would go (--yes removes them)"
+    click.echo(f"{len(chosen)} results {verb}", err=True)
+    return 0
+
+
+def _found(root: Path, hosts: str) -> list[Entry]:
+    from wireproof.workflow.history.look import found
+
+    return found(root, hosts)
+
+
+def _put(document: dict[str, Any], lines: list[str], as_json: bool) -> int:
+    from wireproof.cli.console import print_json
+
+    if as_json:
+        print_json({"schema": "wireproof.history", "version": 1, **document}, indent=1)
+    else:
+        click.echo("\n".join(lines))
+    return 0

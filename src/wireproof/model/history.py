@@ -1,0 +1,97 @@
+"""What a history keeps of each result, and what is read out of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from wireproof.model.finding import Verdict
+
+__all__ = ["Change", "Entry", "NodeAge", "Number", "Regression", "Trend"]
+
+
+class Number(msgspec.Struct, frozen=True, kw_only=True):
+    """The geometric mean over a result's routes, with its 95 % interval. ``unit``: ``ns`` or
+    ``bytes_per_s``. Only results whose path is proven are in it.
+    """
+
+    name: str
+    message_bytes: int
+    unit: Literal["ns", "bytes_per_s"]
+    value: float
+    low: float
+    high: float
+    results: int
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One result. ``id``: the name of its folder. ``fingerprint``: equal for results that may be
+    compared over time (hosts, link, transport, MPI, NICs). ``conditions``: what may change between
+    them. ``nodes``: the verdict on each.
+    """
+
+    id: str
+    measured: str
+    fingerprint: str
+    hosts: str
+    link: str
+    transport: str
+    mpi: str
+    verdict: Verdict
+    wireproof: str
+    conditions: dict[str, str] = msgspec.field(default_factory=dict)
+    nodes: dict[str, Verdict] = msgspec.field(default_factory=dict)
+    numbers: list[Number] = msgspec.field(default_factory=list)
+    version: int = 1
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A number is another from ``since`` on (the first result after it). ``ratio``: performance
+    after over before. ``p``: how often a series without any change shows one like it. ``changed``:
+    conditions that differ across it.
+    """
+
+    since: str
+    measured: str
+    ratio: float
+    p: float
+    changed: list[str] = msgspec.field(default_factory=list)
+
+
+class Trend(msgspec.Struct, frozen=True, kw_only=True):
+    """One number of one fingerprint over time, oldest first."""
+
+    name: str
+    message_bytes: int
+    unit: Literal["ns", "bytes_per_s"]
+    fingerprint: str
+    hosts: str
+    ids: list[str]
+    measured: list[str]
+    values: list[float]
+    changes: list[Change] = msgspec.field(default_factory=list)
+
+
+class Regression(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest result against the last good ones of its fingerprint. ``ratio``: performance over
+    theirs, with the 95 % interval of one more good result around 1 (``low`` to ``high``);
+    ``worse``: it lies below, by more than the practical threshold.
+    """
+
+    name: str
+    message_bytes: int
+    ratio: float
+    low: float
+    high: float
+    results: int
+    worse: bool
+
+
+class NodeAge(msgspec.Struct, frozen=True, kw_only=True):
+    """When a node was last proven to pass; ``measured`` and ``age_s`` are empty when never."""
+
+    node: str
+    verdict: Verdict
+    measured: str = ""
+    age_s: float | None = None

@@ -1,0 +1,121 @@
+"""A history, as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wireproof.model import quantity
+from wireproof.model.history import Change, Entry, NodeAge, Number, Regression, Trend
+from wireproof.report.gate.lines import age
+from wireproof.report.names import clean
+from wireproof.report.text.look import Look
+
+__all__ = ["age_lines", "entry_lines", "regression_lines", "trend_lines"]
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_ASCII_BLOCKS = " .:-=+*#@"
+_MOST_CHANGED = 6
+_LONGEST_CURVE = 60
+_HEADLINES = (("pingpong", 8), ("stream", 1 << 20))
+
+
+def _rows(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns with two blanks between them; the last is not padded."""
+    if not rows:
+        return []
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]) - 1)]
+    return [
+        "  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[-1]])
+        for row in rows
+    ]
+
+
+def _value(unit: str, value: float) -> str:
+    if unit == "ns":
+        return f"{quantity.microseconds(value)} us"
+    return f"{quantity.megabytes(value)} MB/s"
+
+
+def entry_lines(entries: Sequence[Entry]) -> list[str]:
+    """A line for each result: id, verdict, hosts, link, MPI, half round trip of 8 B and goodput of
+    1 MiB.
+    """
+    rows: list[tuple[str, ...]] = [("result", "verdict", "hosts", "link", "MPI", "8 B", "1 MiB")]
+    rows += [
+        (
+            one.id,
+            one.verdict,
+            clean(one.hosts, 40),
+            clean(one.link, 20) or "-",
+            clean(one.mpi.partition(" (")[0], 24) or clean(one.transport, 10) or "-",
+            *(_headline(one.numbers, *which) for which in _HEADLINES),
+        )
+        for one in entries
+    ]
+    return _rows(rows)
+
+
+def _headline(numbers: Sequence[Number], name: str, size: int) -> str:
+    found = [one for one in numbers if (one.name, one.message_bytes) == (name, size)]
+    return _value(found[0].unit, found[0].value) if found else "-"
+
+
+def trend_lines(found: Sequence[Trend], look: Look) -> list[str]:
+    """A curve for each number, its last value, and where it has changed."""
+    lines: list[str] = []
+    for one in found:
+        what = f"{clean(one.name)} {quantity.size(one.message_bytes)}, {clean(one.hosts, 60)}"
+        lines.append(f"{what}: {len(one.values)} results, last {_value(one.unit, one.values[-1])}")
+        lines.append(f"  |{_curve(one.values[-_LONGEST_CURVE:], look)}|")
+        for change in one.changes:
+            lines += _change(change)
+    return lines
+
+
+def _curve(values: Sequence[float], look: Look) -> str:
+    blocks = _ASCII_BLOCKS if look.ascii else _BLOCKS
+    low, high = min(values), max(values)
+    steps = len(blocks) - 2
+    return "".join(
+        blocks[1 + (round((one - low) / (high - low) * steps) if high > low else steps // 2)]
+        for one in values
+    )
+
+
+def _change(one: Change) -> list[str]:
+    word = "better" if one.ratio > 1 else "worse"
+    share = f"{abs(one.ratio - 1) * 100:.1f} %"
+    lines = [f"  {share} {word} since {clean(one.measured)}, {one.since} (p {one.p:.4f})"]
+    changed = [f"    changed there: {clean(text, 200)}" for text in one.changed[:_MOST_CHANGED]]
+    if len(one.changed) > _MOST_CHANGED:
+        changed.append(f"    and {len(one.changed) - _MOST_CHANGED} more conditions")
+    return lines + (changed or ["    no condition that is recorded changed there"])
+
+
+def regression_lines(newest: str, found: Sequence[Regression]) -> list[str]:
+    """What is worse in the newest result than in the good ones before."""
+    if not found:
+        return [f"{newest}: fewer than 5 good results of the same hosts to hold it against"]
+    worse = [one for one in found if one.worse]
+    if not worse:
+        return [f"{newest}: no number is worse than in the last {found[0].results} good results"]
+    return [
+        f"{newest}: {clean(one.name)} {quantity.size(one.message_bytes)} is"
+        f" {(1 - one.ratio) * 100:.1f} % worse than in the last {one.results} good results, which"
+        f" vary by {(1 - one.low) * 100:.1f} %"
+        for one in worse
+    ]
+
+
+def age_lines(found: Sequence[NodeAge]) -> list[str]:
+    """When each node last passed, the longest ago first."""
+    rows = [("node", "last verdict", "last proven")]
+    rows += [
+        (
+            clean(one.node, 60),
+            one.verdict,
+            f"{age(one.age_s)} ago" if one.age_s is not None else "never",
+        )
+        for one in found
+    ]
+    return _rows(rows)

@@ -1,0 +1,180 @@
+"""A history: a folder of results with an index, which many hosts may share and write at once.
+
+There is no lock and no server: each result and each loose entry of the index is a file of its own
+name, whole or not there. Loose entries are put together into one Parquet file from time to time;
+whoever does it twice, or at once, writes the same rows again, and rows are counted once by their
+id.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.files.hostile import read_bounded, replace_file
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.history import Entry
+
+__all__ = ["INDEX", "RESULTS", "add_entry", "entries", "remove_entries"]
+
+INDEX, RESULTS = "index", "results"
+_LARGEST_ENTRY = 16 << 20
+_LOOSE = 200
+"""Loose entries that are read one by one; more are put together."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
+_VERSION = 1
+_TRIES = 10
+
+
+def add_entry(root: Path, entry: Entry) -> None:
+    """Raises ``BadInput`` for an id that is no file name, ``CouldNotMeasure`` when it cannot be
+    written.
+    """
+    if not _ID.fullmatch(entry.id):
+        raise BadInput(f"{entry.id[:60]!r} cannot be the name of a result.")
+    try:
+        (root / INDEX).mkdir(parents=True, exist_ok=True)
+        replace_file(root / INDEX / f"{entry.id}.json", msgspec.json.encode(entry) + b"\n")
+    except OSError as error:
+        raise CouldNotMeasure(f"the history {root} cannot be written: {error.strerror}.") from error
+
+
+def entries(root: Path) -> list[Entry]:
+    """All entries, oldest first. Raises ``BadInput`` for a folder that is no history, or holds a
+    damaged or newer entry, naming the file.
+    """
+    if not (root / INDEX).is_dir():
+        raise BadInput(
+            f"{root} is no history: it has no folder {INDEX}. `wireproof check --history {root}`"
+            " begins one."
+        )
+    found, files = _settled(root)
+    if len(files) > _LOOSE:
+        with contextlib.suppress(OSError, CouldNotMeasure):  # a reader may be allowed to read only
+            _replace(root, found, files)
+    return sorted(found.values(), key=lambda one: (one.measured, one.id))
+
+
+def remove_entries(root: Path, ids: Sequence[str]) -> None:
+    """Forget these; the folders of the results are the caller's."""
+    found, files = _settled(root)
+    gone = set(ids)
+    _replace(root, {name: one for name, one in found.items() if name not in gone}, files)
+
+
+def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
+    """The entries, and the files that they were read from; again where another host has put them
+    together meanwhile.
+    """
+    for _ in range(_TRIES - 1):
+        with contextlib.suppress(FileNotFoundError):
+            return _read(root)
+    return _read(root)
+
+
+def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
+    found: dict[str, Entry] = {}
+    # Loose entries are listed first: those that move into a Parquet file then are found there.
+    loose = sorted((root / INDEX).glob("*.json"))
+    tables = sorted((root / INDEX).glob("*.parquet"))
+    for path in tables:
+        for text in _rows(path):
+            entry = _entry(text, path)
+            found[entry.id] = entry
+    for path in loose:
+        entry = _entry(read_bounded(path, _LARGEST_ENTRY, follow=False), path)
+        found[entry.id] = entry
+    return found, [*tables, *loose]
+
+
+def _entry(data: bytes | str, path: Path) -> Entry:
+    try:
+        found = msgspec.json.decode(data, type=Entry)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path} is damaged: {error}. Remove it to go on without it.") from error
+    if found.version > _VERSION:
+        raise BadInput(f"{path} is of a newer version: use a newer wireproof.")
+    if not _ID.fullmatch(found.id):
+        raise BadInput(f"{path} names {found.id[:60]!r}, which is no result.")
+    return found
+
+
+def _rows(path: Path) -> list[str]:
+    import duckdb
+
+    if not path.exists():
+        raise FileNotFoundError(path)
+    try:
+        with duckdb.connect() as database:
+            rows = database.execute(
+                "SELECT entry FROM read_parquet(?)", [_literal(path)]
+            ).fetchall()
+    except duckdb.Error as error:
+        if not path.exists():
+            raise FileNotFoundError(path) from error
+        raise BadInput(f"{path} cannot be read: {str(error).splitlines()[0][:200]}.") from error
+    return [str(row[0]) for row in rows]
+
+
+def _literal(path: Path) -> str:
+    """DuckDB takes ``*``, ``?`` and ``[`` of a path for patterns."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
+def _name_of(found: dict[str, Entry]) -> str:
+    """The same for the same entries, whoever puts them together."""
+    digest = hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()
+    return f"entries-{digest[:32]}.parquet"
+
+
+def _replace(root: Path, found: dict[str, Entry], files: Sequence[Path]) -> None:
+    """One file in place of those that the entries were read from, and of no others: what another
+    host has written meanwhile stays.
+    """
+    _write_parquet(root, list(found.values()))
+    for path in files:
+        if path.name != _name_of(found):
+            path.unlink(missing_ok=True)
+
+
+def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
+    """One row for each entry: its id, time, fingerprint and verdict, and the whole as JSON."""
+    import duckdb
+
+    name = _name_of({one.id: one for one in all_entries})
+    fresh = root / INDEX / f".{name}.{os.getpid()}.new"
+    try:
+        with duckdb.connect() as database:
+            database.execute(
+                "CREATE TABLE entries (id VARCHAR, measured VARCHAR, fingerprint VARCHAR,"
+                " verdict VARCHAR, entry VARCHAR)"
+            )
+            columns: list[list[str]] = [
+                [one.id for one in all_entries],
+                [one.measured for one in all_entries],
+                [one.fingerprint for one in all_entries],
+                [one.verdict for one in all_entries],
+                [msgspec.json.encode(one).decode() for one in all_entries],
+            ]
+            database.execute(
+                "INSERT INTO entries SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?)",
+                columns,
+            )
+            target = str(fresh).replace("'", "''")
+            database.execute(
+                f"COPY (SELECT * FROM entries ORDER BY measured) TO '{target}'"  # noqa: S608
+                " (FORMAT parquet, COMPRESSION zstd)"
+            )
+        fresh.replace(root / INDEX / name)
+    except (duckdb.Error, OSError) as error:
+        raise CouldNotMeasure(
+            f"the history {root} cannot be written: {str(error).splitlines()[0][:200]}."
+        ) from error
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Results over time: kept, listed, and asked whether something has changed."""

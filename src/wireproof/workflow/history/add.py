@@ -1,0 +1,39 @@
+"""Puts a result that was kept elsewhere into a history."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import shutil
+from pathlib import Path
+
+from wireproof.model.errors import BadInput
+from wireproof.model.history import Entry
+from wireproof.store.history import RESULTS
+from wireproof.workflow.history.keep import measured, record
+from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.reporter import Reporter
+
+__all__ = ["add"]
+
+
+def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
+    """Copy a result into the history, judged by today's rules; its records are copied whole. Raises
+    ``BadInput`` for a folder without a result.
+    """
+    (again,) = report(ReportSpecification(folders=(folder,), pages=False), reporter)
+    sections = [part.section for part in again.result.parts]
+    started = measured(sections)
+    stamp = re.sub(r"[^0-9TZ]", "", started.replace("+00:00", "Z"))
+    digest = hashlib.sha256((folder / "result.json").read_bytes()).hexdigest()[:6]
+    place = root / RESULTS / f"{stamp or 'undated'}-{digest}"
+    if not place.exists():
+        fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
+        try:
+            shutil.copytree(folder, fresh, symlinks=True)
+            fresh.rename(place)
+        except OSError as error:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise BadInput(f"{folder} cannot be copied: {error}.") from error
+    return record(root, place, sections)

@@ -1,0 +1,103 @@
+"""Puts results into a history."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from wireproof import __version__
+from wireproof.model.errors import BadInput
+from wireproof.model.history import Entry, Number
+from wireproof.model.severity import worst
+from wireproof.report.names import fold
+from wireproof.report.section import Section
+from wireproof.store.history import RESULTS, add_entry
+from wireproof.verdict.comparison import number_of, samples_of
+from wireproof.verdict.node import joined_nodes, node_verdicts
+from wireproof.workflow.conditions import conditions, setting_values
+
+__all__ = ["measured", "new_folder", "record", "storage_folder"]
+
+
+def new_folder(root: Path) -> Path:
+    """Where the next result of a history goes; nothing is made."""
+    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+    return root / RESULTS / stamp
+
+
+def storage_folder(out: Path | None, history: Path | None) -> Path | None:
+    """Where a result goes: ``out``, or a new folder of the history. Raises ``BadInput`` for
+    both.
+    """
+    if history is None:
+        return out
+    if out is not None and out.parent != history / RESULTS:
+        raise BadInput("give --out or --history: a history keeps its results in itself.")
+    return out or new_folder(history)
+
+
+def record(root: Path, folder: Path, sections: Sequence[Section]) -> Entry:
+    """Put a result that is in the history's own folder into its index. Raises
+    ``CouldNotMeasure`` when that cannot be written.
+    """
+    entry = _entry(folder.name, sections)
+    add_entry(root, entry)
+    return entry
+
+
+def measured(sections: Sequence[Section]) -> str:
+    """When the last of them was started, UTC."""
+    return max(section.run.provenance.started for section in sections)
+
+
+def _entry(name: str, sections: Sequence[Section]) -> Entry:
+    known = conditions(sections)
+    hosts = sorted({one.host for section in sections for one in section.run.claim.hosts})
+    nodes = joined_nodes(
+        [
+            node_verdicts(one.run, one.judgement, one.located)
+            for one in sections
+            if one.run.claim.wire and not one.run.played
+        ]
+    )
+    same = [
+        *hosts,
+        known.get("link", ""),
+        known.get("transport", ""),
+        known.get("MPI", "").partition(" ")[0],
+        known.get("NIC", ""),
+    ]
+    settings = sections[0].settings
+    knobs = setting_values(settings) if settings else {}
+    return Entry(
+        id=name,
+        measured=measured(sections),
+        fingerprint=hashlib.sha256("\n".join(same).encode()).hexdigest()[:16],
+        hosts=fold(hosts),
+        link=known.get("link", ""),
+        transport=known.get("transport", ""),
+        mpi=known.get("MPI", ""),
+        verdict=worst(section.judgement.verdict for section in sections),
+        wireproof=__version__,
+        conditions=known | {f"setting {id_}": _listed(values) for id_, values in knobs.items()},
+        nodes={one.node: one.verdict for one in nodes},
+        numbers=_numbers(sections),
+    )
+
+
+def _listed(values: set[str]) -> str:
+    return ", ".join(sorted(values))
+
+
+def _numbers(sections: Sequence[Section]) -> list[Number]:
+    """Of results whose path is proven, and not of a model's."""
+    return [
+        number
+        for section in sections
+        if not section.run.played
+        for key, samples in samples_of(section.judgement, section.run).items()
+        if (number := number_of(key, samples)) is not None
+    ]

@@ -1,0 +1,234 @@
+"""Asks a history: what is in it, has something changed, who was proven when, what can go."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from difflib import get_close_matches
+from pathlib import Path
+from statistics import NormalDist, fmean, stdev
+
+from wireproof.analysis.change_points import ChangePoint, change_points
+from wireproof.locate.significance import as_student
+from wireproof.model.errors import BadInput
+from wireproof.model.history import Change, Entry, NodeAge, Number, Regression, Trend
+from wireproof.settings.hosts import parse_hosts
+from wireproof.store.history import INDEX, RESULTS, entries, remove_entries
+from wireproof.store.result import read_result
+from wireproof.verdict.comparison import PRACTICAL
+
+__all__ = [
+    "ages",
+    "folder_of",
+    "found",
+    "least_proven",
+    "prunable",
+    "prune",
+    "regressions",
+    "trends",
+]
+
+_GOOD = 5
+"""Good results that a regression needs to be seen against."""
+_LAST = 20
+_ALPHA = 0.01
+_Z = NormalDist().inv_cdf(0.975)
+
+
+def found(root: Path, hosts: str = "") -> list[Entry]:
+    """The entries, oldest first; with ``hosts``: those in which one of these took part."""
+    wanted = set(parse_hosts(hosts)) if hosts else set()
+    return [one for one in entries(root) if not wanted or wanted & set(one.nodes)]
+
+
+def folder_of(root: Path, name: str) -> Path:
+    """The folder of a result by its name in the history, or of the newest (``last``). Raises
+    ``BadInput`` for a name that there is not.
+    """
+    known = entries(root)
+    names = [one.id for one in known]
+    if name == "last" and names:
+        name = names[-1]
+    if name not in names:
+        near = get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]}?" if near else "`wireproof history list` names them."
+        raise BadInput(f"the history {root} has no result {name[:60]!r}; {hint}")
+    return root / RESULTS / name
+
+
+def _series(known: Sequence[Entry]) -> dict[tuple[str, str, int], list[tuple[Entry, Number]]]:
+    series: dict[tuple[str, str, int], list[tuple[Entry, Number]]] = {}
+    for entry in known:
+        for number in entry.numbers:
+            key = (entry.fingerprint, number.name, number.message_bytes)
+            series.setdefault(key, []).append((entry, number))
+    return series
+
+
+def trends(known: Sequence[Entry], name: str = "", size: int | None = None) -> list[Trend]:
+    """Each number of each fingerprint over time, with its changes. ``name``, ``size``: only these.
+
+    A series that has not changed shows one in ``100 * _ALPHA`` of 100 cases.
+    """
+    return [
+        _trend(rows)
+        for (_, called, of), rows in sorted(_series(known).items())
+        if (not name or called == name) and size in (None, of)
+    ]
+
+
+def _trend(rows: Sequence[tuple[Entry, Number]]) -> Trend:
+    newest, number = rows[-1]
+    logs = [_performance(one) for _, one in rows]
+    points = change_points(logs, alpha=_ALPHA)
+    edges = [0, *[one.index for one in points], len(rows)]
+    return Trend(
+        name=number.name,
+        message_bytes=number.message_bytes,
+        unit=number.unit,
+        fingerprint=newest.fingerprint,
+        hosts=newest.hosts,
+        ids=[entry.id for entry, _ in rows],
+        measured=[entry.measured for entry, _ in rows],
+        values=[one.value for _, one in rows],
+        changes=[
+            _change(rows, logs, point, (edges[at], edges[at + 2]))
+            for at, point in enumerate(points)
+        ],
+    )
+
+
+def _performance(one: Number) -> float:
+    """The log of what is better when it is more."""
+    return -math.log(one.value) if one.unit == "ns" else math.log(one.value)
+
+
+def _change(
+    rows: Sequence[tuple[Entry, Number]],
+    logs: Sequence[float],
+    point: ChangePoint,
+    within: tuple[int, int],
+) -> Change:
+    before, after = rows[point.index - 1][0], rows[point.index][0]
+    ratio = fmean(logs[point.index : within[1]]) - fmean(logs[within[0] : point.index])
+    return Change(
+        since=after.id,
+        measured=after.measured,
+        ratio=math.exp(ratio),
+        p=point.p,
+        changed=_changed(before, after),
+    )
+
+
+def _changed(before: Entry, after: Entry) -> list[str]:
+    """Conditions that differ, of those that both know."""
+    return [
+        f"{name}: {before.conditions[name]} -> {after.conditions[name]}"
+        for name in before.conditions
+        if name in after.conditions and before.conditions[name] != after.conditions[name]
+    ]
+
+
+def regressions(known: Sequence[Entry]) -> list[Regression]:
+    """The newest result against the last good ones of its fingerprint: worse is what lies below the
+    95 % interval of one more good result, and by more than the practical threshold. None with fewer
+    than five good ones.
+    """
+    if not known:
+        return []
+    newest = known[-1]
+    good = [
+        one for one in known[:-1] if one.fingerprint == newest.fingerprint and one.verdict == "pass"
+    ][-_LAST:]
+    before = _series(good)
+    rows = []
+    for number in newest.numbers:
+        past = before.get((newest.fingerprint, number.name, number.message_bytes), [])
+        if len(past) >= _GOOD:
+            rows.append(_regression(number, [_performance(one) for _, one in past]))
+    return rows
+
+
+def _regression(number: Number, past: Sequence[float]) -> Regression:
+    """The prediction interval of one more value, Student's."""
+    count, middle = len(past), fmean(past)
+    half = as_student(_Z, count - 1) * stdev(past) * math.sqrt(1 + 1 / count)
+    ratio = math.exp(_performance(number) - middle)
+    return Regression(
+        name=number.name,
+        message_bytes=number.message_bytes,
+        ratio=ratio,
+        low=math.exp(-half),
+        high=math.exp(half),
+        results=count,
+        worse=ratio < min(math.exp(-half), 1 / (1 + PRACTICAL)),
+    )
+
+
+def ages(known: Sequence[Entry], hosts: Sequence[str] = ()) -> list[NodeAge]:
+    """When each node last passed, the longest ago first; ``hosts``: of these, also of those that no
+    result has.
+    """
+    last: dict[str, NodeAge] = {name: NodeAge(node=name, verdict="inconclusive") for name in hosts}
+    for entry in known:
+        for node, verdict in entry.nodes.items():
+            if hosts and node not in last:
+                continue
+            when = entry.measured if verdict == "pass" else ""
+            if not when and node in last:
+                when = last[node].measured
+            last[node] = NodeAge(node=node, verdict=verdict, measured=when, age_s=_age(when))
+    return sorted(last.values(), key=lambda one: (one.measured, one.node))
+
+
+def _age(measured: str) -> float | None:
+    try:
+        return time.time() - datetime.fromisoformat(measured).timestamp() if measured else None
+    except ValueError:
+        return None
+
+
+def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...]:
+    """The ``count`` of ``hosts`` that were proven longest ago, or never, in the order of ``hosts``.
+    A history that is not there yet proves none.
+    """
+    known = entries(root) if (root / INDEX).is_dir() else []
+    chosen = {one.node for one in ages(known, hosts)[:count]}
+    return tuple(name for name in hosts if name in chosen)
+
+
+def prunable(known: Sequence[Entry], *, days: float, now: float) -> list[Entry]:
+    """Results older than ``days``, but for those that a comparison needs: the last good ones of
+    each fingerprint, and the last pass of each node.
+    """
+    needed: set[str] = set()
+    good: dict[str, int] = {}
+    proven: set[str] = set()
+    for entry in reversed(known):
+        passing = {node for node, verdict in entry.nodes.items() if verdict == "pass"}
+        if entry.verdict == "pass" and good.get(entry.fingerprint, 0) < _GOOD:
+            good[entry.fingerprint] = good.get(entry.fingerprint, 0) + 1
+            needed.add(entry.id)
+        if passing - proven:
+            proven |= passing
+            needed.add(entry.id)
+    return [one for one in known if one.id not in needed and (now - _when(one)) > days * 86400]
+
+
+def _when(entry: Entry) -> float:
+    try:
+        return datetime.fromisoformat(entry.measured).timestamp()
+    except ValueError:
+        return math.inf  # what has no date is not too old
+
+
+def prune(root: Path, chosen: Sequence[Entry]) -> None:
+    """Forget these results and remove their folders, which a result of ours has made."""
+    remove_entries(root, [one.id for one in chosen])
+    for one in chosen:
+        folder = root / RESULTS / one.id
+        if folder.is_dir() and not folder.is_symlink() and read_result(folder) is not None:
+            shutil.rmtree(folder)

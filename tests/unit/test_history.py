@@ -1,0 +1,272 @@
+"""A history: shared without locks, and asked what has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.verb import document, wireproof
+
+import wireproof as library
+from wireproof.analysis.change_points import change_points
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.finding import Verdict
+from wireproof.model.history import Entry, Number
+from wireproof.report.text.history import (
+    age_lines,
+    entry_lines,
+    regression_lines,
+    trend_lines,
+)
+from wireproof.report.text.look import PLAIN
+from wireproof.store import history as store
+from wireproof.store.history import add_entry, entries
+from wireproof.workflow.history.look import (
+    ages,
+    folder_of,
+    found,
+    least_proven,
+    prunable,
+    prune,
+    regressions,
+    trends,
+)
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def entry(
+    day: int,
+    rate: float = 1e10,
+    *,
+    verdict: Verdict = "pass",
+    nodes: dict[str, Verdict] | None = None,
+    **more: object,
+) -> Entry:
+    number = Number(
+        name="stream",
+        message_bytes=1 << 20,
+        unit="bytes_per_s",
+        value=rate,
+        low=rate * 0.99,
+        high=rate * 1.01,
+        results=2,
+    )
+    fields: dict[str, object] = {
+        "fingerprint": "f",
+        "hosts": "n[1-2]",
+        "link": "edr",
+        "transport": "mpi",
+        "mpi": "MPICH 5.0.2 (/usr)",
+        "wireproof": "0.1.0",
+    }
+    return Entry(
+        id=f"r{day:05}",
+        measured=(START + timedelta(days=day)).isoformat(),
+        verdict=verdict,
+        nodes=nodes or {"n1": verdict, "n2": verdict},
+        numbers=[number],
+        **(fields | more),  # type: ignore[arg-type]
+    )
+
+
+def noisy(days: int, *, at: int = 0, factor: float = 1.0, seed: int = 1) -> list[Entry]:
+    """A rate that varies by 1 %, and is another one from day ``at`` on."""
+    rng = random.Random(seed)
+    return [
+        entry(
+            day,
+            1e10 * rng.gauss(1, 0.01) * (factor if at and day >= at else 1),
+            conditions={"driver": "5.1" if at and day >= at else "5.0", "MTU": "4096"},
+        )
+        for day in range(days)
+    ]
+
+
+def test_a_change_is_found_with_what_changed_there() -> None:
+    (found_trend,) = trends(noisy(40, at=25, factor=0.9))
+    (change,) = found_trend.changes
+    assert change.since == "r00025"
+    assert change.ratio == pytest.approx(0.9, rel=0.02)
+    assert change.changed == ["driver: 5.0 -> 5.1"]
+    text = "\n".join(trend_lines([found_trend], PLAIN))
+    assert "% worse since 2026-01-26" in text
+    assert "changed there: driver: 5.0 -> 5.1" in text
+
+
+@pytest.mark.parametrize("make", ["normal", "heavy", "two levels"])
+def test_a_series_without_a_change_shows_one_at_the_stated_rate(make: str) -> None:
+    rng = np.random.default_rng(7)
+    false = 0
+    for seed in range(300):
+        values = {
+            "normal": rng.normal(size=40),
+            "heavy": rng.standard_t(2, size=40),
+            "two levels": rng.integers(0, 2, size=40).astype(float),
+        }[make]
+        false += bool(change_points(values, alpha=0.01, seed=seed))
+    assert false <= 10  # 3 expected; more than 10 has a probability below 1e-3
+
+
+def test_two_changes_are_two() -> None:
+    values = np.concatenate([np.zeros(20), np.ones(20), np.full(20, 3.0)])
+    values += np.random.default_rng(3).normal(0, 0.1, 60)
+    assert [one.index for one in change_points(values)] == [20, 40]
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0] * 50, [1.0, 2.0] * 3])
+def test_too_little_is_no_change(values: list[float]) -> None:
+    assert change_points(values) == []
+
+
+def test_the_newest_result_is_held_against_the_good_ones() -> None:
+    good = noisy(12)
+    (same,) = regressions([*good, entry(12, 0.99e10)])
+    assert not same.worse
+    (slow,) = regressions([*good, entry(12, 0.9e10)])
+    assert slow.worse
+    assert slow.results == 12
+    assert "% worse than in the last 12 good results" in regression_lines("r", [slow])[0]
+    bad = [entry(day, verdict="fail") for day in range(12)]
+    assert regressions([*bad, entry(12, 0.5e10)]) == []
+    assert "fewer than 5 good results" in regression_lines("r", [])[0]
+    assert regressions([]) == []
+
+
+def test_other_conditions_are_another_fingerprint() -> None:
+    known = [*noisy(12), entry(12, 0.5e10, fingerprint="g")]
+    assert regressions(known) == []
+    assert len(trends(known)) == 2
+
+
+def test_ages_and_the_least_proven(tmp_path: Path) -> None:
+    known = [
+        entry(1, nodes={"n1": "pass", "n2": "pass"}),
+        entry(2, nodes={"n2": "fail", "n3": "pass"}),
+    ]
+    by_name = {one.node: one for one in ages(known, ["n1", "n2", "n3", "n4"])}
+    assert by_name["n4"].age_s is None
+    assert (by_name["n2"].verdict, by_name["n2"].measured[:10]) == ("fail", "2026-01-02")
+    for one in known:
+        add_entry(tmp_path, one)
+    hosts = ["n1", "n2", "n3", "n4"]
+    assert least_proven(tmp_path, hosts, 1) == ("n4",)
+    assert least_proven(tmp_path, hosts, 3) == ("n1", "n2", "n4")
+    assert least_proven(tmp_path / "none", hosts, 2) == ("n1", "n2")
+    assert "never" in "\n".join(age_lines(ages(known, hosts)))
+
+
+def test_what_is_needed_is_never_pruned() -> None:
+    known = [entry(0, nodes={"n9": "pass"}), *noisy(30)[1:]]
+    now = (START + timedelta(days=400)).timestamp()
+    gone = {one.id for one in prunable(known, days=90, now=now)}
+    assert "r00000" not in gone  # the only proof of n9
+    assert len(gone) == 30 - 1 - 5
+    assert not prunable(known, days=1000, now=now)
+
+
+def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    known = [entry(day) for day in range(500)]
+    with ThreadPoolExecutor(8) as pool:
+        writing = [pool.submit(add_entry, tmp_path, one) for one in known]
+        for one in writing:
+            one.result()
+        counts = list(pool.map(lambda _: len(entries(tmp_path)), range(8)))
+    assert counts == [500] * 8
+    left = os.listdir(tmp_path / "index")
+    assert all(name.endswith(".parquet") for name in left)
+    add_entry(tmp_path, entry(500))
+    assert [one.id for one in entries(tmp_path)] == [f"r{day:05}" for day in range(501)]
+
+
+def test_a_reader_who_may_not_write_reads_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day in range(store._LOOSE + 5):
+        add_entry(tmp_path, entry(day))
+
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "no")
+
+    monkeypatch.setattr(store, "_replace", refused)
+    assert len(entries(tmp_path)) == store._LOOSE + 5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "is damaged"),
+        (json.dumps({"id": 1}), "is damaged"),
+        ("version", "newer version"),
+        ("name", "which is no result"),
+    ],
+)
+def test_a_damaged_entry_is_named(tmp_path: Path, text: str, said: str) -> None:
+    add_entry(tmp_path, entry(1))
+    path = tmp_path / "index" / "r00001.json"
+    stored = json.loads(path.read_text())
+    if text == "version":
+        text = json.dumps(stored | {"version": 99})
+    if text == "name":
+        text = json.dumps(stored | {"id": "../../etc"})
+    path.write_text(text)
+    with pytest.raises(BadInput, match=said):
+        entries(tmp_path)
+
+
+def test_what_is_no_history(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is no history"):
+        found(tmp_path)
+    with pytest.raises(BadInput, match="cannot be the name"):
+        add_entry(tmp_path, entry(1).__class__(**{**as_fields(entry(1)), "id": "../x"}))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CouldNotMeasure, match="cannot be written"):
+        add_entry(tmp_path / "file", entry(1))
+
+
+def as_fields(one: Entry) -> dict[str, object]:
+    return {name: getattr(one, name) for name in one.__struct_fields__}
+
+
+def test_ten_thousand_results_are_read(tmp_path: Path) -> None:
+    (tmp_path / "index").mkdir()
+    store._write_parquet(tmp_path, [entry(day) for day in range(10_000)])
+    assert len(found(tmp_path, "n1")) == 10_000
+    assert found(tmp_path, "n9") == []
+
+
+def test_hostile_names_are_shown_harmless() -> None:
+    bad = entry(1, hosts="n1\x1b[31m", link="\u202e", mpi="a\nb")
+    text = "\n".join(entry_lines([bad]))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@pytest.mark.engine
+def test_a_check_keeps_its_result(tmp_path: Path) -> None:
+    root = tmp_path / "history"
+    argv = ["check", "--hosts", "h[1-4]", "--transport", "model", "--budget", "20ms"]
+    assert wireproof(*argv, "--history", root).returncode in (0, 1, 3)
+    library.check(hosts="h[1-2]", transport="model", budget="20ms", out=tmp_path / "out")
+    assert wireproof("history", "add", root, tmp_path / "out").returncode == 0
+    listed = document(wireproof("history", "list", root, "--json"))["results"]
+    assert [one["hosts"] for one in listed] == ["h[1-4]", "h[1-2]"]
+    assert all(one["nodes"] == {} for one in listed)  # a model proves no node
+    shown = wireproof("history", "show", root, "last")
+    assert shown.returncode in (0, 1, 3)
+    assert folder_of(root, "last").is_dir()
+    assert wireproof("history", "show", root, "nothing").returncode == 2
+    assert wireproof(*argv, "--history", root, "--out", tmp_path / "x").returncode == 2
+    assert wireproof(*argv, "--least-proven", "9", "--history", root).returncode == 2
+    done = wireproof(*argv, "--least-proven", "2", "--history", root)
+    assert "check of 2 hosts" in done.stderr
+    first = entries(root)[0]
+    prune(root, [first])
+    assert first.id not in [one.id for one in entries(root)]
+    assert not (root / "results" / first.id).exists()

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-PROFILE, _FROM, LINK_DOWN = WANTED
-STATE = PLACES[1]
+SHARED = tuple(
+    one for one in (*WANTED, *PLACES) if one.name in ("profile", "allow_link_down", "state")
+)
+"""As in `tune plan`."""
 SIZES = {"pingpong": 8, "stream": 1 << 20, "exchange": 1 << 20, "message_rate": 8}
 PATTERNS = tuple(SIZES)
 OPTIONS: tuple[click.Parameter, ...] = (
@@ -68,9 +70,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         " the last.",
     ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
-    PROFILE,
-    LINK_DOWN,
-    STATE,
+    *SHARED,
     text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
     flag("--keep", "leave a value that helps applied; `tune confirm` makes it last."),
     flag("--json", "one JSON document on stdout.", default=None),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
+from tests.unit.test_locate_causes import located
 from tests.unit.test_locate_settings import (
     HOSTS,
     MTU,
@@ -14,6 +16,7 @@ from tests.unit.test_locate_settings import (
     WMEM,
     Planted,
     audit_of,
+    short,
 )
 
 from wireproof.model.finding import Finding, Judgement, PairVerdict
@@ -96,6 +99,20 @@ def test_what_all_have_wrong_explains_all_that_are_slow_and_no_odd_one() -> None
     routes = [(one, other, 0.4) for one in HOSTS for other in HOSTS if one != other]
     whole = joined(two(*routes), audit_of(wrong), SETTINGS)
     assert set(cause_of(whole)) == {"tcp-rmem"}
-    assert "as on 6 of 6 hosts" in whole.judgement.findings[0].message
+    message = whole.judgement.findings[0].message
+    assert "tcp-rmem is 4096 4096 4096 on all 6 hosts, it should be" in message
     odd = [(one, other, 0.4 if other == "n3" else 0.97) for one, other, _ in routes]
     assert set(cause_of(joined(two(*odd), audit_of(wrong), SETTINGS))) == {None}
+
+
+def test_what_is_doubtful_or_has_a_culprit_is_not_explained_by_what_all_have() -> None:
+    wrong = Planted("tcp-rmem", TINY, TINY, others="fail")
+    routes = [(one, other, 0.4) for one in HOSTS for other in HOSTS if one != other]
+    slow = two(*routes)
+    culprit = dataclasses.replace(slow, located=(located(short(0.6, "rx")),))
+    found = joined(culprit, audit_of(wrong), SETTINGS)
+    assert set(cause_of(found)) == {None}
+    wide = [msgspec.structs.replace(one, high=one.value * 2.4) for one in slow.judgement.pairs]
+    unsure = msgspec.structs.replace(slow.judgement, pairs=wide)
+    found = joined(dataclasses.replace(slow, judgement=unsure), audit_of(wrong), SETTINGS)
+    assert set(cause_of(found)) == {None}

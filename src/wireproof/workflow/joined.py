@@ -50,5 +50,6 @@ def joined(section: Section, audit: Audit, settings: Mapping[str, Setting]) -> S
     wrong = WrongSettings(audit, settings, section.run)
     located = tuple(with_setting_causes(one, wrong, link) for one in section.located)
     judgement = with_causes(section.judgement, located)
-    judgement = with_short_causes(judgement, wrong, link)
+    least = section.criteria.min_efficiency
+    judgement = with_short_causes(judgement, wrong, link, located, least)
     return dataclasses.replace(section, located=located, judgement=judgement)

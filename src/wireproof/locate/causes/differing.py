@@ -30,6 +30,7 @@ _WRONG = ("fail", "waived")
 class Wrong:
     """One setting of one host. ``others``: how its equals have it, in words; ``usual``: their
     value, "" where they do not agree; ``confidence``: that it matters, whatever it touches.
+    ``shared``: on which hosts it is wrong alike, "" where it is about this one.
     """
 
     setting: Setting
@@ -38,6 +39,7 @@ class Wrong:
     usual: str
     confidence: float
     evidence: tuple[str, ...]
+    shared: str = ""
 
 
 class WrongSettings:
@@ -78,10 +80,19 @@ class WrongSettings:
                 if any(one.status in _WRONG for one in by_host.get(host, ()))
             ]
             if failing and len(failing) >= _AGREE * len(hosts):
-                setting, first = self.settings[name], failing[0]
-                others = f"as on {len(failing)} of {len(hosts)} hosts; should be {first.wanted}"
-                seen = tuple(first.evidence)
-                found.append(Wrong(setting, first, others, "", _DIFFERS, seen))
+                many = f"{len(failing)} of {len(hosts)}"
+                where = f"all {len(hosts)} hosts" if len(failing) == len(hosts) else many
+                found.append(
+                    Wrong(
+                        setting=self.settings[name],
+                        result=failing[0],
+                        others=f"it should be {failing[0].wanted}",
+                        usual="",
+                        confidence=_DIFFERS,
+                        evidence=tuple(failing[0].evidence),
+                        shared=where,
+                    )
+                )
         return found
 
     def _compared(self, name: str, own: AuditResult, others: Sequence[AuditResult]) -> Wrong | None:

@@ -222,9 +222,12 @@ def expected_text(effect: Effect) -> str:
 def _sentence(short: Shortfall, one: Wrong, enough: bool) -> str:
     place = f" ({one.result.instance})" if one.result.instance else ""
     measured = percent(short.share, 0 if abs(short.share) >= 0.0995 else 1)
+    name, value = f"{one.setting.id}{place}", one.result.seen or "not set"
+    own = f"{one.result.host}'s {name} is {value}"
+    what = f"{name} is {value} on {one.shared}" if one.shared else own
     text = (
-        f"{one.result.host}'s {one.setting.id}{place} is {one.result.seen or 'not set'},"
-        f" {one.others}: {expected_text(one.setting.effect)} {_QUANTITY[short.metric]} expected,"
+        f"{what}, {one.others}:"
+        f" {expected_text(one.setting.effect)} {_QUANTITY[short.metric]} expected,"
         f" {measured} measured"
     )
     return text if enough else text + _LACKS
@@ -234,7 +237,7 @@ def _fix(one: Wrong) -> str:
     own = one.result
     if one.usual or not own.fix:
         return in_line(one.setting, own.host, _names(own.instance), one.usual)
-    return f"{own.host}: {own.fix}."
+    return f"{one.shared or own.host}: {own.fix}."
 
 
 def _names(instance: str) -> dict[str, str]:

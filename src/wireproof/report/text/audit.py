@@ -55,7 +55,11 @@ def worst_lines(
         text = f"{what} ({one.expected})" if one.expected else what
         lines += _wrapped(f"{text}: may be the cause" if one.cause else text, look, "  ", "    ")
     more = f"{len(found) - _MOST} more fail; " if len(found) > _MOST else ""
-    return [*lines, f"  {more}`wireproof audit` says why and what mends them"] if found else lines
+    return (
+        [*lines, f"  {more}`wireproof audit` says why, `wireproof tune plan` what would be changed"]
+        if found
+        else lines
+    )
 
 
 def _head(audit: Audit, fails: int, look: Look) -> str:

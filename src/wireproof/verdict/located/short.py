@@ -10,9 +10,9 @@ import msgspec
 
 from wireproof.locate.causes.differing import Wrong, WrongSettings
 from wireproof.locate.causes.settings import Shortfall, causes_of, of_ends
-from wireproof.model.claim import LinkClaim
+from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Finding, Judgement, PairVerdict
-from wireproof.model.located import Cause
+from wireproof.model.located import Cause, Located
 from wireproof.model.subject import Direction, Port, Route
 from wireproof.verdict.issue import SLOW
 from wireproof.verdict.located.said import advice_of, cause_evidence, cause_sentence
@@ -25,21 +25,33 @@ _MOST = 5
 
 
 def with_short_causes(
-    judgement: Judgement, wrong: WrongSettings, link: LinkClaim | None
+    judgement: Judgement,
+    wrong: WrongSettings,
+    link: LinkClaim | None,
+    located: Sequence[Located] = (),
+    least: float = Criteria().min_efficiency,
 ) -> Judgement:
     """``judgement`` whose findings of missing goodput name the settings that may be the cause.
-    Severities and the verdict stay: they are the measurement's.
+    Severities and the verdict stay: they are the measurement's. ``least``: the efficiency that is
+    expected; what all hosts have wrong counts where ``located`` blames none of them.
     """
-    whole = _all_short(judgement.pairs)
+    blamed = any(one.blames for one in located if one.metric == "goodput")
+    whole = not blamed and _all_short(judgement.pairs, least)
     findings = [_with_cause(one, judgement.pairs, wrong, link, whole) for one in judgement.findings]
     return msgspec.structs.replace(judgement, findings=findings)
 
 
-def _all_short(pairs: Sequence[PairVerdict]) -> bool:
-    """Whether most routes fall short: then it is no odd node's setting."""
-    routes = {_route(pair) for pair in pairs}
-    slow = {_route(pair) for pair in pairs if "below-expectation" in pair.codes}
-    return bool(slow) and len(slow) >= _ALL * len(routes)
+def _all_short(pairs: Sequence[PairVerdict], least: float) -> bool:
+    """Whether most routes fall short beyond doubt: then it is no odd node's setting."""
+    judged = [pair for pair in pairs if pair.unit == "bytes_per_s" and pair.efficiency is not None]
+    slow = {_route(pair) for pair in judged if _is_short(pair, least)}
+    return bool(slow) and len(slow) >= _ALL * len({_route(pair) for pair in judged})
+
+
+def _is_short(pair: PairVerdict, least: float) -> bool:
+    """Whether the whole interval lies below what is expected."""
+    reached = (pair.efficiency or 0.0) * pair.high / pair.value if pair.value > 0 else 0.0
+    return "below-expectation" in pair.codes and reached < least
 
 
 def _route(pair: PairVerdict) -> Route:
@@ -54,7 +66,7 @@ def _with_cause(
     whole: bool,
 ) -> Finding:
     short = _shortfall(finding, pairs)
-    if short is None or finding.severity not in ("fail", "inconclusive"):
+    if short is None or short.low <= 0 or finding.severity not in ("fail", "inconclusive"):
         return finding
     causes = causes_of(short, _suspects(short, wrong, whole), link)[:_MOST]
     return _said(finding, causes) if causes else finding

@@ -166,6 +166,8 @@ def test_the_planted_setting_is_named_with_both_numbers(
             Planted("tcp-rmem", GOOD, TINY, "pass", "fail"),
             TCP,
         ),
+        ("what leaves GPUs", short(0.3), Planted("gpu-peer-memory", "absent", "present"), TCP),
+        ("what stays on the host", short(0.2), Planted("ptrace-scope", "1", "0"), ROCE),
         (
             "jobs that end, not slow ones",
             short(0.3),

@@ -85,7 +85,8 @@ class Effect(_Data, frozen=True):
 
     ``sure``: how that is known. ``correctness``: numbers or jobs are wrong, not slow.
     ``direction``: what the host that has the setting sends or receives, "" for both. ``over``:
-    ``ip`` touches the kernel's sockets alone, ``rdma`` the adapter's own transport alone.
+    ``ip`` touches the kernel's sockets alone, ``rdma`` the adapter's own transport alone, ``gpu``
+    what leaves the memory of GPUs, ``shm`` what stays within a host.
     """
 
     on: Literal[
@@ -95,7 +96,7 @@ class Effect(_Data, frozen=True):
     high: float = 0.0
     sure: Literal["measured", "vendor", "literature", "practice", "estimate"] = "practice"
     direction: Direction = ""
-    over: Literal["", "ip", "rdma"] = ""
+    over: Literal["", "ip", "rdma", "gpu", "shm"] = ""
 
 
 class Fix(_Data, frozen=True):

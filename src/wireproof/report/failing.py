@@ -86,7 +86,7 @@ def _weight(effect: Effect | None, carrier: str) -> float:
     """How much is expected of mending it: effect times how sure it is."""
     if effect is None:
         return 0.0
-    apart = effect.over and carrier and effect.over != carrier
+    apart = {effect.over, carrier} == {"ip", "rdma"}
     weight = _WEIGHTS.get(effect.on, effect.high) * _SURE[effect.sure]
     return weight * _OTHER_CARRIER if apart else weight
 

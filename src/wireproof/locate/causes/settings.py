@@ -49,6 +49,8 @@ _MOST = 0.95
 _MOST_BELOW = 32
 _RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
 _SOCKETS = ("tcp", "loopback")
+_NOT_MEASURED = ("gpu", "shm")
+"""What a check of a wire does not carry."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ def _cause(short: Shortfall, one: Wrong, way: Direction, kind: str) -> Cause | N
 
 def _touches(effect: Effect, metric: Metric, way: Direction, kind: str) -> bool:
     """Whether a wrong value shows in this metric, direction and kind of traffic."""
-    other_kind = effect.over and kind and effect.over != kind
+    other_kind = effect.over not in ("", kind) if kind else effect.over in _NOT_MEASURED
     other_way = effect.direction and way and effect.direction != way
     return effect.on in _TOUCHES[metric] and effect.high > 0 and not other_kind and not other_way
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from benchmarks import (
+    audit,
     bandwidth,
     collectives,
     judge,
@@ -44,6 +45,7 @@ PARTS = {
     "collectives": (collectives.run, 1),
     "lab": (lab_sweep.run, 3),
     "judge": (judge.run, 1),
+    "audit": (audit.run, 1),
     "locate": (locate.run, 3),
     "many-nodes": (many_nodes.run, 6),
     "steady": (steady.run, 6),

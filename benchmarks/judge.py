@@ -17,7 +17,7 @@ from benchmarks.paired import median_row
 from benchmarks.row import certain
 from benchmarks.setting import ROOT, Setting
 
-__all__ = ["corpus", "memory_of", "run"]
+__all__ = ["corpus", "memory_of", "run", "watched"]
 
 GROUP = "judge"
 FILES, BYTES_EACH = 10_000, 10_000
@@ -87,7 +87,7 @@ def memory_of(pid: int) -> int:
     return total + sum(memory_of(child) for child in _children(pid))
 
 
-def _watched(argv: list[str]) -> tuple[float, float, int]:
+def watched(argv: list[str]) -> tuple[float, float, int]:
     """(wall s, peak MB, exit status) of one run."""
     begun = time.monotonic()
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
@@ -120,7 +120,7 @@ def run(setting: Setting) -> None:
     folder.mkdir()
     setting.say(f"judge: {FILES} files of {BYTES_EACH} bytes")
     names = corpus(folder, FILES, BYTES_EACH)
-    wall, peak, status = _watched(_argv("--json", str(folder)))
+    wall, peak, status = watched(_argv("--json", str(folder)))
     if status not in (0, 1, 2, 3):
         setting.skip(GROUP, "10,000 logs", f"judge ended with status {status}")
     else:
@@ -147,7 +147,7 @@ def run(setting: Setting) -> None:
             GROUP,
             "one log",
             "s",
-            [_watched(_argv(alone))[0] for _ in range(ONE_FILE_RUNS)],
+            [watched(_argv(alone))[0] for _ in range(ONE_FILE_RUNS)],
             ONE_FILE_S,
         )
     )

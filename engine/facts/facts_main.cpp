@@ -6,6 +6,7 @@
 #include "base/bounded_file.hpp"
 #include "base/failure.hpp"
 #include "base/json_writer.hpp"
+#include "facts/batch.hpp"
 #include "facts/collect.hpp"
 
 namespace wireproof::facts {
@@ -96,8 +97,8 @@ std::string frame(int rank, const Fact& fact) {
 int facts_main(int argc, char** argv) try {
   const FactsOptions options = parse_options(argc, argv);
   const Plan plan = parse_plan(as_plan(read_spec(options.spec)));
-  for (const FactRequest& request : plan.facts) {
-    for (const Fact& fact : collect(request, options.root)) {
+  for (const std::vector<Fact>& answer : collect_all(plan.facts, options.root)) {
+    for (const Fact& fact : answer) {
       if (!write_line(frame(0, fact)))
         throw cannot_measure("output", "standard output cannot be written");
     }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/bounded_file.hpp"
+#include "facts/batch.hpp"
 #include "facts/collect.hpp"
 #include "facts/command.hpp"
 #include "tests/temporary_tree.hpp"
@@ -262,6 +263,37 @@ TEST_F(FactsMain, UnknownOptionIsAnError) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(facts_main(2, argv), 2);
   EXPECT_NE(::testing::internal::GetCapturedStderr().find("--help-me"), std::string::npos);
+}
+
+TEST(Facts, CommandsOfABatchRunBesideEachOtherAndKeepTheirOrder) {
+  // Each waits for the next one's file: one after the other they would never end.
+  TemporaryTree tree;
+  std::vector<FactRequest> requests;
+  for (int i = 0; i < 4; ++i) {
+    const std::string own = tree.path("f" + std::to_string(i));
+    const std::string other = tree.path("f" + std::to_string((i + 1) % 4));
+    const std::string script = ": > " + own + "; while [ ! -e " + other +
+                               " ]; do sleep 0.01; done; echo " + std::to_string(i);
+    requests.push_back(command({"sh", "-c", script}, 20000));
+    requests.push_back(file("/no/such/file"));
+  }
+  const auto found = collect_all(requests, "/");
+  ASSERT_EQ(found.size(), 8U);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(found[2 * i].front().text, std::to_string(i) + "\n");
+    EXPECT_EQ(found[2 * i + 1].front().status, Status::missing);
+  }
+}
+
+TEST(Facts, ABatchThatHangsEndsAndSaysWhatItDidNotAsk) {
+  std::vector<FactRequest> requests(3 * kMostCommands, command({"sleep", "600"}, 600'000));
+  requests.push_back(file("/proc/self/status"));
+  const auto found = collect_all(requests, "/", std::chrono::milliseconds(300));
+  EXPECT_EQ(found.back().front().status, Status::ok);
+  for (std::size_t i = 0; i < 3 * kMostCommands; ++i)
+    EXPECT_EQ(found[i].front().status, Status::timeout);
+  EXPECT_NE(found[3 * kMostCommands - 1].front().reason.find("was not asked for"),
+            std::string::npos);
 }
 
 }  // namespace

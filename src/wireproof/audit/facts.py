@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 
 from wireproof.model.record import FactFrame
 
-__all__ = ["WHOSE", "Answer", "HostFacts"]
+__all__ = ["WHOSE", "Answer", "HostFacts", "Place"]
+
+Place = str | tuple[str, ...]
+"""A file's path or a command's argument list."""
 
 WHOSE = "limits-of"
 """The fact that says whose limits and cores those below /proc/self are."""
@@ -96,26 +99,17 @@ class HostFacts:
             return Answer(place, None, _UNINSTALLED)
         return _answer(place, frame)
 
-    def said(self, place: str | tuple[str, ...]) -> tuple[object, ...] | bool:
-        """Status and text of a file or a command, to tell like hosts by: of one that failed with
-        its exit status; without, whether the file
-        is known not to be there.
-        """
-        known = (
-            self.files.get(place) or self.derived.get(place)
-            if isinstance(place, str)
-            else self.commands.get(place)
-        )
-        if isinstance(place, str) and place.startswith(_OWN) and WHOSE in self.files and known:
-            return known.status, self.files[WHOSE].text, known.text, known.reason
-        if known is None:
-            return isinstance(place, str) and self._was_looked_for(place)
-        return known.status, known.exit_status, known.text, known.reason
+    def at(self, place: Place) -> FactFrame | None:
+        """What a file or a command answered, None when nothing did."""
+        if isinstance(place, tuple):
+            return self.commands.get(place)
+        return self.files.get(place) or self.derived.get(place)
 
     def matching(self, pattern: str) -> list[str]:
         """Paths that match ``pattern``, whose ``*`` stays within one folder, in their order."""
         matches = _compiled((pattern,)).fullmatch
-        found = [path for path in self.files if matches(path)]
+        start = pattern.partition("*")[0]
+        found = [path for path in self.files if path.startswith(start) and matches(path)]
         return sorted(path for path in found if self.files[path].status != "missing")
 
     def was_listed(self, pattern: str) -> bool:

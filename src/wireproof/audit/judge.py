@@ -12,8 +12,9 @@ import msgspec
 from wireproof.audit.catalogue import Catalogue, Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.machine import Instance, Machine
-from wireproof.audit.reading import Reading, reading_of, said, shown
+from wireproof.audit.reading import Reading, reading_of, shown
 from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
+from wireproof.audit.signature import Signatures
 from wireproof.model.setting import AuditResult, Profile, Setting, Status
 
 __all__ = [
@@ -45,10 +46,11 @@ def judge_machines(
     wanted = set(only)
     entries = [entry for name, entry in catalogue.entries.items() if not wanted or name in wanted]
     known: dict[tuple[object, ...], AuditResult] = {}
+    signatures = Signatures(catalogue)
     return [
         result
         for machine in machines
-        for result in _Judge(machine, catalogue, profile, known).all(entries)
+        for result in _Judge(machine, signatures, profile, known).all(entries)
     ]
 
 
@@ -58,11 +60,12 @@ class _Judge:
     def __init__(
         self,
         machine: Machine,
-        catalogue: Catalogue,
+        signatures: Signatures,
         profile: Profile,
         known: dict[tuple[object, ...], AuditResult],
     ) -> None:
-        self.machine, self.catalogue, self.profile, self.known = machine, catalogue, profile, known
+        self.machine, self.profile, self.known = machine, profile, known
+        self.signatures, self.catalogue = signatures, signatures.catalogue
 
     def all(self, entries: Iterable[Entry]) -> Iterable[AuditResult]:
         for entry in entries:
@@ -73,19 +76,12 @@ class _Judge:
                 yield self._met_before(entry, instance)
 
     def _met_before(self, entry: Entry, instance: Instance) -> AuditResult:
-        key = self._signature(entry, instance)
+        key = self.signatures.of(self.machine, entry, instance)
         found = self.known.get(key)
         if found is None:
             found = self.known[key] = self._result(entry, instance)
         host = self.machine.facts.host
         return found if found.host == host else msgspec.structs.replace(found, host=host)
-
-    def _signature(self, entry: Entry, instance: Instance) -> tuple[object, ...]:
-        """All that the answer depends on."""
-        lookup = self._lookup(instance, UNKNOWN)
-        names = [_hashable(lookup(name)) for name in entry.names]
-        texts = [said(self.machine, entry.setting, read, instance) for read in entry.setting.reads]
-        return (entry.setting.id, instance.label, *names, *texts)
 
     def _none(self, entry: Entry) -> AuditResult:
         """There is no such interface, port or file."""
@@ -241,10 +237,6 @@ def _each(machine: Machine, setting: Setting) -> list[Instance]:
         if paths := machine.facts.matching(read.file):
             return [Instance(_varying(path, read.file), {"file": path}, {}) for path in paths]
     return []
-
-
-def _hashable(value: Value) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _varying(path: str, pattern: str) -> str:

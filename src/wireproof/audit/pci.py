@@ -48,12 +48,17 @@ class _Table:
 
     def __init__(self, devices: Iterable[PciDevice]) -> None:
         self.devices = tuple(devices)
-        self._known: dict[str, Texts] = {}
+        self._known: dict[tuple[str, str], dict[str, FactFrame]] = {}
 
-    def values(self, address: str) -> Texts:
-        found = self._known.get(address)
+    def frames(self, name: str, address: str) -> dict[str, FactFrame]:
+        """Files ``pci/NAME/VALUE`` of the adapter at ``address``."""
+        found = self._known.get((name, address))
         if found is None:
-            found = self._known[address] = _values(address, self.devices)
+            found = self._known[name, address] = {
+                path: _frame(path, text, why)
+                for value, (text, why) in _values(address, self.devices).items()
+                if (path := f"pci/{name}/{value}")
+            }
         return found
 
 
@@ -98,9 +103,7 @@ def pci_facts(facts: HostFacts) -> dict[str, FactFrame]:
     table = _table(facts)
     found: dict[str, FactFrame] = {}
     for name, address in _adapters(facts):
-        for value, (text, why) in table.values(address).items():
-            path = f"pci/{name}/{value}"
-            found[path] = _frame(path, text, why)
+        found |= table.frames(name, address)
     return found
 
 

@@ -19,7 +19,7 @@ from wireproof.audit.firmware import (
 )
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.operators import Lookup
-from wireproof.audit.remedy import filled
+from wireproof.audit.places import argv_of, path_of
 from wireproof.audit.values import part_of, typed
 from wireproof.model.setting import Form, Read, Setting
 
@@ -83,9 +83,9 @@ def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instanc
         return _attribute(machine, setting, read)
     form = read.form or setting.form
     answer = (
-        machine.facts.command(_argv(read, instance), read.statuses, read.own)
+        machine.facts.command(argv_of(read, instance), read.statuses, read.own)
         if read.command
-        else machine.facts.file(_path(read, instance))
+        else machine.facts.file(path_of(read, instance))
     )
     if answer.text is None:
         if form == "present" and answer.absent:
@@ -153,25 +153,11 @@ def _value_of(one: Attribute, certificate: str, form: Form) -> Reading:
     return Reading(typed(one.value, form), one.value, BIOS, (*evidence, *notes), notes=tuple(notes))
 
 
-def said(machine: Machine, setting: Setting, read: Read, instance: Instance) -> object:
-    """What the place says, to tell like machines by. Of the firmware only what the setting asks
-    for: serial numbers make every list of attributes another one.
+def said(machine: Machine, setting: Setting) -> Reading:
+    """What the firmware says of the setting, to tell like machines by: not the whole list of its
+    attributes, of which serial numbers make every one another.
     """
-    if read.file == BIOS:
-        return _attribute(machine, setting, read)
-    return machine.facts.said(_argv(read, instance) if read.command else _path(read, instance))
-
-
-def _argv(read: Read, instance: Instance) -> tuple[str, ...]:
-    if not instance.places:
-        return read.command
-    return tuple(filled(word, instance) for word in read.command)
-
-
-def _path(read: Read, instance: Instance) -> str:
-    if not instance.places:
-        return read.file
-    return instance.places.get("file") or filled(read.file, instance)
+    return next(_attribute(machine, setting, read) for read in setting.reads if read.file == BIOS)
 
 
 def shown(text: str) -> str:

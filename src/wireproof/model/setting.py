@@ -173,7 +173,7 @@ class Setting(_Data, frozen=True):
         return self.wanted.get(profile, self.wanted.get("any", "")) or self.condition(profile)
 
 
-class AuditResult(msgspec.Struct, frozen=True, kw_only=True):
+class AuditResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One setting on one host. ``instance``: which interface or file, "" for the host as a whole.
 
     ``seen`` is the value as it was read, ``message`` one sentence; ``evidence``: the places that

@@ -7,14 +7,17 @@ person sees it.
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable
 
 __all__ = ["clean", "fold", "harmless", "natural"]
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PLAIN = re.compile(r"[\t\n -~]*", re.ASCII)
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,18})([^0-9]*)", re.ASCII)
 _MARKS = frozenset({"Mn", "Me"})
 
 
@@ -25,9 +28,12 @@ def clean(text: object, limit: int = 400) -> str:
     ``\\u202e``); any white space becomes one blank; more than two combining marks in a row are
     dropped; what is cut off ends in ``…``.
     """
+    whole = str(text)
+    if len(whole) <= limit and _PLAIN.fullmatch(whole):
+        return " ".join(whole.split())
     out: list[str] = []
     marks = 0
-    for char in str(text)[: 4 * limit]:
+    for char in whole[: 4 * limit]:
         kind = unicodedata.category(char)
         marks = marks + 1 if kind in _MARKS else 0
         if marks > 2:
@@ -61,6 +67,12 @@ def fold(names: Iterable[str], limit: int = 400) -> str:
     >>> fold(["n1", "n2", "n4"])
     'n[1-2,4]'
     """
+    return _folded(tuple(names), limit)
+
+
+@functools.lru_cache(maxsize=256)
+def _folded(names: tuple[str, ...], limit: int) -> str:
+    """A report names the same hosts many times."""
     shown = sorted({clean(name, 80) for name in names if name})
     if not shown:
         return ""
@@ -69,9 +81,21 @@ def fold(names: Iterable[str], limit: int = 400) -> str:
     from ClusterShell.NodeSet import NodeSet, NodeSetException
 
     try:
-        return clean(str(NodeSet.fromlist(shown, resolver=None)), limit)
+        return clean(str(NodeSet(_ranges(shown), resolver=None)), limit)
     except NodeSetException:
         return clean(", ".join(shown), limit)
+
+
+def _ranges(names: Iterable[str]) -> str:
+    """Names that differ in one number as one range: a thousand are parsed at once."""
+    ranges: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name in names:
+        found = _NUMBERED.fullmatch(name)
+        ranges[(found[1], found[3]) if found else (name, "")].append(found[2] if found else "")
+    return ",".join(
+        f"{before}[{','.join(numbers)}]{after}" if numbers[0] else before
+        for (before, after), numbers in ranges.items()
+    )
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 from pathlib import Path
 
@@ -182,3 +183,15 @@ def test_a_value_that_cannot_be_read_stops_all(machine: Build, tmp_path: Path) -
         assert answer.set["state"] == "reverted"
         assert snapshot(host.root) == before
         assert not (host.state / name).exists()
+
+
+def test_old_sets_are_forgotten(machine: Build) -> None:
+    host = machine(FILES)
+    assert host.run("apply", text=request(change(f"/{NUMA}", 0))).status == 0
+    assert host.run("revert").status == 0
+    for number in range(100, 205):
+        shutil.copytree(host.state / "one", host.state / f"old{number}")
+    shutil.rmtree(host.state / "one")
+    assert host.run("apply", text=request(change(f"/{NUMA}", 0))).status == 0
+    kept = {path.name for path in host.state.iterdir() if path.is_dir()}
+    assert kept == {"one", *(f"old{number}" for number in range(105, 205))}

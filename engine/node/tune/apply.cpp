@@ -275,7 +275,9 @@ int apply(const Options& options, std::string_view text, const Answers& answers)
     Journal::open(set.folder).note(line::phase(Phase::reverted));
     throw;
   }
-  return carry_out(set, state, machine, answers);
+  const int status = carry_out(set, state, machine, answers);
+  prune(state);
+  return status;
 }
 
 }  // namespace wireproof::tune

@@ -131,10 +131,18 @@ std::vector<std::string> list_sets(const Fd& state) {
 }
 
 Fd open_set(const Fd& state, const std::string& id, bool create) {
-  if (create && mkdirat(state.get(), id.c_str(), 0700) != 0 && errno != EEXIST) {
+  if (create && ((mkdirat(state.get(), id.c_str(), 0700) != 0 && errno != EEXIST) ||
+                 fsync(state.get()) != 0)) {
     fail_errno("the folder of the set " + id + " cannot be made");
   }
   return Fd(openat(state.get(), id.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+void remove_set(const Fd& state, const std::string& id) {
+  const Fd set = open_set(state, id, false);
+  if (!set.is_open()) return;
+  for (const char* name : {"journal.new", "journal"}) unlinkat(set.get(), name, 0);
+  unlinkat(state.get(), id.c_str(), AT_REMOVEDIR);
 }
 
 std::optional<std::string> read_private(const Fd& folder, const std::string& name,

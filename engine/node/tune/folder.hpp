@@ -25,6 +25,9 @@ std::vector<std::string> list_sets(const Fd& state);
 // The folder of one set; not open when there is none. With `create` it is made when missing.
 Fd open_set(const Fd& state, const std::string& id, bool create);
 
+// Removes a set of which nothing stands any more.
+void remove_set(const Fd& state, const std::string& id);
+
 // Everything of a small file; nothing when it is missing or longer than `limit`.
 std::optional<std::string> read_private(const Fd& folder, const std::string& name,
                                         std::size_t limit);

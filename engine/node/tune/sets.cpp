@@ -62,6 +62,15 @@ SetAnswer describe(const Story& story, const std::string& boot) {
   return answer;
 }
 
+void prune(const Fd& state) {
+  constexpr std::size_t kKept = 100;
+  std::vector<StoredSet> sets = load_sets(state);
+  std::erase_if(sets, [](const StoredSet& set) { return set.story.phase != Phase::reverted; });
+  for (std::size_t at = 0; at + kKept < sets.size(); ++at) {
+    remove_set(state, sets[at].story.request.id);
+  }
+}
+
 Phase revert_set(StoredSet& set, const Machine& machine, const UndoOptions& how,
                  const std::string& reason, const Answers& answers) {
   Journal journal = Journal::open(set.folder);

@@ -40,6 +40,9 @@ SetAnswer describe(const Story& story, const std::string& boot);
 // Reverts the sets whose timers are gone; called before any change. True when one was.
 bool revert_overdue(const Fd& state, const Machine& machine, const Answers& answers);
 
+// Forgets the oldest sets that are reverted: of those, 100 are kept for people to look at.
+void prune(const Fd& state);
+
 // Reverts one set, ends its timer and says its new state.
 Phase revert_set(StoredSet& set, const Machine& machine, const struct UndoOptions& how,
                  const std::string& reason, const Answers& answers);

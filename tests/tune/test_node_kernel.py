@@ -118,11 +118,18 @@ def test_a_hang_in_the_kernel_costs_only_the_patience(
     assert (answer.status, answer.states()["knob"]) == (1, state)
     assert "no answer within 200 ms" in answer.last("knob")["reason"]
     assert host.text(FIRST) == "0\n"
-    # A write that hangs may still come: nothing is called reverted before.
+    # A write that hangs may still come: nothing is called reverted before, nothing else begun.
     assert answer.set["state"] == ("partly" if what == "hang" else "reverted")
+    if what == "hang":
+        other = host.run("apply", text=request(LINE, id="two", patience_ms=50))
+        assert (other.status, other.frames) == (4, [])
+        assert "a write of an earlier tune hangs" in other.errors
     host.order(release=True)
     if what == "hang":
         wait_until(lambda: host.text(KNOB) == "9\n")
+        other = host.run("apply", text=request(LINE, id="two"))
+        assert (other.status, other.frames) == (4, [])
+        assert "the set one is not back, and its timer will try again" in other.errors
     assert host.run("revert").status == 0
     assert host.text(KNOB) == "5\n"
 

@@ -62,6 +62,7 @@ HOSTILE = {
     "a coupled file": (request(change(A, 1, coupled=("/etc/passwd",))), "is not below"),
     "a program": (request(change("/proc/sys/kernel/core_pattern", "|/x")), "is no setting"),
     "a helper": (request(change("/proc/sys/kernel/modprobe", "/x")), "is no setting"),
+    "a cgroup": (request(change("/sys/fs/cgroup/x/cgroup.kill", "1")), "is no setting"),
     "power": (request(change("/sys/power/state", "mem")), "is no setting"),
     "a driver": (request(change("/sys/bus/pci/drivers/x/unbind", "0")), "takes a device"),
     "a value of two lines": (request(change(A, "1\n2")), "printable characters"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -106,3 +106,45 @@ def test_a_reader_that_goes_away_ends_nothing(machine: Build) -> None:
     assert done.returncode == 0
     assert host.run("status").set["state"] == "armed"
     assert host.text(A) == "10\n"
+
+
+def test_a_guard_would_end_it(machine: Build) -> None:
+    host = machine({A: "60\n"})
+    guard = [host.argv("apply")[0], "guard", "--", *host.argv("apply")]
+    done = subprocess.run(guard, input=request(LINE), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "cannot run under wireproof-node guard" in done.stderr
+    assert host.text(A) == "60\n"
+
+
+@pytest.fixture
+def group() -> Iterator[Path]:
+    """A control group of our own, as a batch system makes one for a job."""
+    parents = (Path("/sys/fs/cgroup/freezer"), Path("/sys/fs/cgroup"))
+    parent = next((one for one in parents if (one / "cgroup.procs").exists()), None)
+    if parent is None:
+        pytest.skip("no control groups are mounted at /sys/fs/cgroup")
+    folder = parent / f"wireproof-test-{os.getpid()}"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made here: {error}")
+    yield folder
+    wait_until(lambda: not (folder / "cgroup.procs").read_text(encoding="utf-8"))
+    folder.rmdir()
+
+
+@pytest.mark.root
+def test_it_leaves_the_groups_of_a_job(machine: Build, group: Path) -> None:
+    host = machine({A: "60\n"})
+    procs = group / "cgroup.procs"
+    done = subprocess.run(
+        ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(procs), *host.argv("apply")],
+        input=request(LINE),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '"timer":"alive"' in done.stdout
+    assert _timer(host.root)
+    assert procs.read_text(encoding="utf-8") == ""

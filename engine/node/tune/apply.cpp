@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "node/tune/drop_in.hpp"
 #include "node/tune/folder.hpp"
@@ -33,6 +34,10 @@ std::uint64_t refuse_others(const Fd& state, const Request& request) {
     if (story.request.id == request.id) {
       throw bad_plan("the set " + request.id + " is here already (" +
                      std::string(name_of(story.phase)) + "): take another id");
+    }
+    if (story.phase == Phase::partly && is_alive(story.timer)) {
+      throw Failure("the set " + story.request.id +
+                    " is not back, and its timer will try again: " + "revert it first");
     }
     if (is_open(story.phase)) {
       throw Failure("the set " + story.request.id + " of " + story.request.by + " is " +
@@ -251,10 +256,17 @@ Story begun(const Request& request, std::uint64_t number, const Machine& machine
 
 int apply(const Options& options, std::string_view text, const Answers& answers) {
   const Request request = parse_request(text);
+  if (std::getenv("WIREPROOF_GUARD") != nullptr) {
+    throw Failure(
+        "tune apply cannot run under wireproof-node guard, which would end the timer too");
+  }
   const Fd state = open_private_folder(options.state, true);
   Lock lock = Lock::take(state, "apply " + request.id);
   const Machine machine(options.root, request.patience_ms, &lock.writers());
   lock.writers().wait(request.patience_ms);
+  if (lock.writers().hang()) {
+    throw Failure("a write of an earlier tune hangs in the kernel: it has to end first");
+  }
   revert_overdue(state, machine, answers);
   Story story = begun(request, refuse_others(state, request), machine);
   if (!Survey(machine, story, answers).run()) {

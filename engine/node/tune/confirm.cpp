@@ -49,12 +49,14 @@ OldKeep wanted_of(const Keep& keep) {
   return wanted;
 }
 
-// What stands there may be another file than when the set was applied.
+// What stands there may be another file than when the set was applied; after a confirm that was
+// ended half-way it may be ours.
 ChangeAnswer keep_one(const Keep& keep, const Machine& machine, Journal& journal, Story& story) {
   ChangeAnswer answer{keep.path, "kept", {}, {}, {}, {}};
   const OldKeep old = read_drop_in(machine.root(), keep.path);
   OldKeep& known = story.old_keeps[keep.path];
-  if (!same_drop_in(old, known)) journal.append(line::old_keep(keep.path, known = old));
+  if (!story.kept.contains(keep.path) && !same_drop_in(old, known))
+    journal.append(line::old_keep(keep.path, known = old));
   if (old.there) answer.old = old.text;
   journal.append(line::keeping(keep.path));
   story.kept.insert(keep.path);

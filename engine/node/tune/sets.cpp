@@ -78,7 +78,7 @@ Phase revert_set(StoredSet& set, const Machine& machine, const UndoOptions& how,
   set.story.phase = undo_set(own, journal, set.story, how, answers);
   const bool late = set.story.phase == Phase::reverted && machine.writers()->hang();
   if (late) journal.note(line::phase(set.story.phase = Phase::partly));
-  if (set.story.phase == Phase::reverted) end_timer(set.story.timer);
+  if (!late) end_timer(set.story.timer);
   SetAnswer answer = describe(set.story, boot_of(machine));
   answer.reason =
       late ? "a write hangs in the kernel and may still come: revert once more" : reason;

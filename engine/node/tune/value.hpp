@@ -18,8 +18,8 @@ Standing standing(Form form, std::string_view wanted, std::string_view text);
 std::optional<std::string> chosen(std::string_view text);
 
 // The value behind KEY: or KEY= or KEY and a blank, at a line's start, else within a line, after
-// the line that begins with `section`. Behind a blank it is one word, else the rest of the line up to
-// another KEY:.
+// the line that begins with `section`. Behind a blank it is one word, else the rest of the line up
+// to another KEY:.
 std::optional<std::string> find_value(std::string_view output, std::string_view section,
                                       std::string_view key);
 

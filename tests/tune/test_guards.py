@@ -56,10 +56,6 @@ def test_our_job_has_to_have_the_node_alone():
     assert "job 7 of Slurm runs on it beside ours" in shared.refusals(["n5"])["n5"]
 
 
-def test_a_slurm_that_is_silent_refuses_all():
-    assert "does not say who" in Slurm(silent="down").refusals(["n1"])["n1"]
-
-
 def fake(folder: Path, **answers: str) -> dict[str, str]:
     """Slurm's programs by what they print; a name with status 1 fails."""
     for name, text in answers.items():
@@ -79,21 +75,20 @@ def test_slurm_is_asked(tmp_path, monkeypatch):
         scontrol="JobId=12 JobState=RUNNING OverSubscribe=NO NodeList=n1\n",
     )
     monkeypatch.setenv("PATH", environment["PATH"])
-    inside = slurm_of(["n1"], {**environment, "SLURM_JOB_ID": "12"})
+    inside = slurm_of({**environment, "SLURM_JOB_ID": "12"})
     assert inside.refusals(["n1", "n2"]) == {}
-    outside = slurm_of(["n1"], environment)
+    outside = slurm_of(environment)
     assert set(outside.refusals(["n1", "n2"])) == {"n1"}
-    hostile = slurm_of(["n1"], {**environment, "SLURM_JOB_ID": "12; rm -rf /"})
+    hostile = slurm_of({**environment, "SLURM_JOB_ID": "12; rm -rf /"})
     assert hostile.ours == ""
 
 
-def test_a_slurm_that_fails_is_silent_and_none_is_none(tmp_path, monkeypatch):
+def test_a_slurm_that_does_not_answer_is_none(tmp_path, monkeypatch):
     environment = fake(tmp_path, sinfo="slurm_load_partitions: Unable to contact controller")
     monkeypatch.setenv("PATH", environment["PATH"])
-    assert slurm_of(["n1"], environment).silent
-    (tmp_path / "sinfo").unlink()
-    found = slurm_of(["n1"], environment)
-    assert found is None or "sinfo" in found.silent  # a machine with a slurm.conf of its own
+    assert slurm_of(environment) is None
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))
+    assert slurm_of(environment) is None
 
 
 def test_a_plan_for_other_hosts_is_refused():

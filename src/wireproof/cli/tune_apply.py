@@ -13,7 +13,7 @@ from wireproof.cli.context import current_context
 from wireproof.cli.declare import flag, number
 from wireproof.cli.options import TARGET
 from wireproof.cli.tune_plan import PLACES, WANTED, look_of, plan_of, specification_of
-from wireproof.cli.tune_sets import again, place_of
+from wireproof.cli.tune_sets import again, place_of, status_of
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     confirm` comes in time.
 
     Shows the plan and asks first. A host whose values have moved since the plan was made, or whose
-    scheduler may start a job on it, is left alone and named. Exit status: 0 all hosts, 1 some not.
+    scheduler may start a job on it, is left alone and named. Exit status: 0 all hosts, 1 some not,
+    4 none could.
     """
     from wireproof.workflow.tune.apply import apply as carry_out
     from wireproof.workflow.tune.apply import may_be_touched
@@ -69,7 +70,7 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
             f"it reverts by itself at {done.until} unless `{again('confirm', done.id, options)}`;"
             f" `{again('revert', done.id, options)}` undoes it now."
         )
-    return 0 if done.done else 1
+    return status_of(done)
 
 
 def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:

@@ -100,7 +100,7 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
 
     SETTING: only these, by the names of `wireproof audit --list`; SETTING/INSTANCE=VALUE for a
     value of your own (mtu/eth1=9000), also for a sysctl by its name. Without: all that fail.
-    Nothing is changed.
+    Nothing is changed. Exit status: 0, or 3 when a host could not be read.
     """
     from wireproof.report.json.encode import json_text
     from wireproof.report.text.tune import plan_lines
@@ -114,7 +114,7 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
         click.echo(json_text(made, indent=1))
     else:
         click.echo("\n".join(plan_lines(made, look_of())))
-    return 0
+    return 3 if any(one.refused for one in made.hosts) else 0
 
 
 @click.command(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wireproof.workflow.target.target import Target
     from wireproof.workflow.tune.node import Place
 
-__all__ = ["again", "confirm", "place_of", "residue", "revert", "status"]
+__all__ = ["again", "confirm", "place_of", "residue", "revert", "status", "status_of"]
 
 _JSON = flag("--json as_json", "one JSON document on stdout.")
 _COMMON: tuple[click.Parameter, ...] = (_JSON, *PLACES, *TARGET)
@@ -59,10 +59,14 @@ def _show(done: Tuned, options: dict[str, Any]) -> int:
         from wireproof.report.text.tune import tuned_lines
 
         click.echo("\n".join(tuned_lines(done, look_of())))
+    return status_of(done)
+
+
+def status_of(done: Tuned) -> int:
+    """0 all hosts, 4 none could, 1 some did not."""
     if done.done:
         return 0
-    statuses = {one.status for one in done.hosts}
-    return 4 if statuses == {4} else 1
+    return 4 if {one.status for one in done.hosts} == {4} else 1
 
 
 @click.command("confirm", params=[click.Argument(["name"], metavar="ID"), *_COMMON])

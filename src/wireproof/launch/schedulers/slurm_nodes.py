@@ -6,34 +6,37 @@ The decision is pure (``Slurm``); ``slurm_of`` asks.
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 
 from wireproof.launch.schedulers.slurm_answers import NodeState, parse_node_states
 from wireproof.launch.schedulers.slurm_commands import job_argv, node_states_argv
 from wireproof.launch.schedulers.slurm_job import asked
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.errors import BadInput, WireproofError
+from wireproof.settings.hosts import parse_hosts
 
-__all__ = ["Slurm", "jobs_argv", "parse_jobs", "slurm_of"]
+__all__ = ["CONFIGURATION", "Slurm", "jobs_argv", "parse_jobs", "slurm_of"]
 
 _OUT_OF_SERVICE = ("drain", "maint", "down", "fail")
 _JOB = re.compile(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", re.ASCII)
-_CONFIGURATION = ("/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf")
+CONFIGURATION = (
+    "/etc/slurm/slurm.conf",
+    "/etc/slurm-llnl/slurm.conf",
+    "/run/slurm/conf/slurm.conf",
+)
+"""Where a node of Slurm has its configuration; the last one where the controller gives it."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Slurm:
     """``states``: by node; ``jobs``: those that are on each node now; ``ours``: the job that we are
-    in, "" for none; ``alone``: it does not share its nodes. ``silent``: why Slurm said nothing.
+    in, "" for none; ``alone``: it does not share its nodes.
     """
 
     states: Mapping[str, NodeState] = dataclasses.field(default_factory=dict)
     jobs: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     ours: str = ""
     alone: bool = False
-    silent: str = ""
 
     def refusals(self, hosts: Iterable[str]) -> dict[str, str]:
         """Host to why it may not be changed."""
@@ -41,8 +44,6 @@ class Slurm:
         return {host: why for host, why in found.items() if why}
 
     def _refusal(self, host: str) -> str:
-        if self.silent:
-            return f"Slurm is there and does not say who has the node: {self.silent}"
         node = self.states.get(host) or self.states.get(host.split(".", 1)[0])
         if node is None:
             return ""
@@ -75,9 +76,6 @@ def jobs_argv() -> list[str]:
 
 def parse_jobs(text: str) -> dict[str, frozenset[str]]:
     """Node to the jobs on it."""
-    from wireproof.model.errors import BadInput
-    from wireproof.settings.hosts import parse_hosts
-
     found: dict[str, set[str]] = {}
     for line in text.splitlines():
         job, _, nodes = line.strip().partition("|")
@@ -92,24 +90,18 @@ def parse_jobs(text: str) -> dict[str, frozenset[str]]:
     return {name: frozenset(jobs) for name, jobs in found.items()}
 
 
-def slurm_of(
-    hosts: Sequence[str], environment: Mapping[str, str], through: Sequence[str] = ()
-) -> Slurm | None:
-    """What Slurm says of its nodes; None where there is no Slurm. Where it is and does not answer,
-    ``silent`` says why.
+def slurm_of(environment: Mapping[str, str], through: Sequence[str] = ()) -> Slurm | None:
+    """What Slurm says of its nodes; None where it does not answer. ``environment``: of the job that
+    we may be in.
     """
-    path = environment.get("PATH", os.defpath)
-    if not through and shutil.which("sinfo", path=path) is None:
-        here = any(os.path.exists(file) for file in _CONFIGURATION)
-        return Slurm(silent="sinfo is not on PATH") if here else None
+    ours = environment.get("SLURM_JOB_ID", "")
+    ours = ours if _JOB.fullmatch(ours) else ""
     try:
         states = asked(node_states_argv(), through)
         jobs = asked(jobs_argv(), through)
-        ours = environment.get("SLURM_JOB_ID", "")
-        ours = ours if _JOB.fullmatch(ours) else ""
         job = asked(job_argv(ours), through) if ours else ""
-    except CouldNotMeasure as error:
-        return Slurm(silent=str(error).rstrip(".")) if not through else None
+    except WireproofError:
+        return None
     return Slurm(
         states=parse_node_states(states),
         jobs=parse_jobs(jobs),

@@ -49,9 +49,7 @@ def _alike(hosts: Iterable[HostPlan]) -> list[list[HostPlan]]:
 def _host(one: HostPlan, names: str, look: Look) -> list[str]:
     if one.refused:
         return _wrapped(f"{names}: nothing is changed: {one.refused}", look, "", "  ")
-    count = len(one.changes) + len(one.firmware)
-    head = f"{names}: {count} value{'' if count == 1 else 's'} to change"
-    lines = [look.say(head if count or one.keeps else f"{names}: nothing to change")]
+    lines = [look.say(f"{names}: {_amount(one)}")]
     for group in _same_setting(one.changes):
         lines += _changes(group, look)
     for keep in one.keeps:
@@ -62,6 +60,13 @@ def _host(one: HostPlan, names: str, look: Look) -> list[str]:
         lines.append(_at(2, "by hand:", look))
         lines += [line for each in one.by_hand for line in _by_hand(each, look)]
     return lines + [line for note in one.notes for line in _wrapped(note, look, "  ", "    ")]
+
+
+def _amount(one: HostPlan) -> str:
+    count = len(one.changes) + len(one.firmware)
+    if count:
+        return f"{count} value{'' if count == 1 else 's'} to change"
+    return "nothing to change at once, and a file for good" if one.keeps else "nothing to change"
 
 
 def _same_setting(changes: Sequence[PlannedChange]) -> list[list[PlannedChange]]:

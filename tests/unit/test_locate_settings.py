@@ -148,6 +148,12 @@ def test_the_planted_setting_is_named_with_both_numbers(
         ("an offload of the other direction", short(0.3, "tx"), GRO, TCP),
         ("sockets, where the adapter carries the bytes", short(0.3, "rx"), RMEM, ROCE),
         (
+            "what only traffic that pauses feels",
+            short(0.1, "tx"),
+            Planted("tcp-slow-start-idle", "1", "0"),
+            TCP,
+        ),
+        (
             "what all have alike",
             short(0.3, "rx"),
             Planted("tcp-rmem", TINY, TINY, others="fail"),

@@ -86,7 +86,8 @@ class Effect(_Data, frozen=True):
     ``sure``: how that is known. ``correctness``: numbers or jobs are wrong, not slow.
     ``direction``: what the host that has the setting sends or receives, "" for both. ``over``:
     ``ip`` touches the kernel's sockets alone, ``rdma`` the adapter's own transport alone, ``gpu``
-    what leaves the memory of GPUs, ``shm`` what stays within a host.
+    what leaves the memory of GPUs, ``shm`` what stays within a host. ``pauses``: only traffic that
+    pauses feels it, and a benchmark's does not.
     """
 
     on: Literal[
@@ -97,6 +98,7 @@ class Effect(_Data, frozen=True):
     sure: Literal["measured", "vendor", "literature", "practice", "estimate"] = "practice"
     direction: Direction = ""
     over: Literal["", "ip", "rdma", "gpu", "shm"] = ""
+    pauses: bool = False
 
 
 class Fix(_Data, frozen=True):

@@ -180,7 +180,8 @@ def effect_text(effect: Effect) -> str:
     """``10 % to 100 % of latency (literature)``, ``up to 90 % of bandwidth, what is sent (…)``."""
     if effect.on == "none":
         return ""
-    what = f"{effect.on}{_WAYS[effect.direction]} ({effect.sure})"
+    pauses = " where it pauses" if effect.pauses else ""
+    what = f"{effect.on}{_WAYS[effect.direction]}{pauses} ({effect.sure})"
     if not effect.high:
         return what
     least = f"{100 * effect.low:g} %" if effect.low else "up"

@@ -132,7 +132,8 @@ def causes_of(
     first; those that are not enough last.
     """
     kind = _kind(link)
-    found = [cause for one, way in wrong if (cause := _cause(short, one, way, kind)) is not None]
+    felt = [(one, way) for one, way in wrong if not one.setting.effect.pauses]
+    found = [cause for one, way in felt if (cause := _cause(short, one, way, kind)) is not None]
     if short.metric == "goodput" and any(not way for _, way in short.ends):
         found = _both_ways(found)
     enough = [(_way(cause), cause) for cause in found if cause.explains]

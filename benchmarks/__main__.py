@@ -21,6 +21,7 @@ from benchmarks import (
     judge,
     lab_sweep,
     latency,
+    libfabric,
     locate,
     many_nodes,
     osu,
@@ -39,6 +40,7 @@ PARTS = {
     "truth": (truth.run, 1),
     "own": (own.run, 1),
     "latency": (latency.run, 6),
+    "libfabric": (libfabric.run, 2),
     "bandwidth": (bandwidth.run, 2),
     "osu": (osu.run, 1),
     "rings": (rings.run, 2),
@@ -137,8 +139,8 @@ def main(
     full: bool,
     json_to: str | None,
 ) -> None:
-    """Compare wireproof with the benchmarks that people use today: IMB, OSU (OSU_HOME=), a plain
-    MPI loop.
+    """Compare wireproof with the benchmarks that people use today: IMB, OSU (OSU_HOME=),
+    fi_pingpong, a plain MPI loop.
     """
     machine = _machine()
     begun = time.monotonic()

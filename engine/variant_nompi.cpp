@@ -1,5 +1,6 @@
 #include "base/failure.hpp"
 #include "measure/watch.hpp"
+#include "transport/openers.hpp"
 #include "variant.hpp"
 
 namespace wireproof {
@@ -12,6 +13,6 @@ std::unique_ptr<Transport> refuse_mpi(const OpenRequest&) {
 
 }  // namespace
 
-const Variant kVariant{WIREPROOF_ABI, false, refuse_mpi, watch_main};
+const Variant kVariant{WIREPROOF_ABI, false, refuse_mpi, open_ofi, watch_main};
 
 }  // namespace wireproof

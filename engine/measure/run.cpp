@@ -27,7 +27,7 @@ std::unique_ptr<Transport> open_transport(TransportKind kind, const OpenRequest&
     case TransportKind::tcp:
       return open_tcp(request);
     case TransportKind::ofi:
-      return open_ofi(request);
+      return variant.open_ofi(request);
     case TransportKind::mpi:
       return variant.open_mpi(request);
   }

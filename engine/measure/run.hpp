@@ -15,6 +15,9 @@ struct Variant {
   bool has_mpi;
   /// Opens the MPI of this variant; throws Failure in the variant without MPI.
   std::unique_ptr<Transport> (*open_mpi)(const OpenRequest&);
+  /// libfabric without an MPI: in the variant without one; the others throw Failure, and stay
+  /// small.
+  std::unique_ptr<Transport> (*open_ofi)(const OpenRequest&);
   /// `watch`: every host has the variant without MPI, which alone carries it; the others throw
   /// Failure.
   int (*watch)(int argc, char** argv);

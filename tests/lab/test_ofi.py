@@ -92,3 +92,24 @@ def test_shared_memory_between_nodes_is_refused_before_anything_waits(
     lab = build(2, MANAGEMENT, FAST)
     with pytest.raises(BadInput, match="rank 1 is not where rank 0 is"):
         measured(lab, Libfabric(provider="shm"), tmp_path, "pingpong")
+
+
+@pytest.mark.intelmpi
+def test_psm3_runs_over_the_claimed_nic_by_the_kernels_sockets(
+    build: Build, tmp_path: Path, impi_root: Path
+) -> None:
+    """Its libfabric is 2.x and was moved: its providers lie beside it."""
+    library = impi_root / "lib" / "libfabric.so.1"
+    section = measured(
+        build(2, MANAGEMENT, FAST),
+        Libfabric(provider="psm3", library=str(library)),
+        tmp_path,
+        "pingpong",
+    )
+    proofs = {pair.proof for pair in section.judgement.pairs if pair.message_bytes > 8}
+    assert proofs == {"on-wire"}
+    for host in section.run.hosts:
+        assert host.library.startswith("libfabric 2.")
+        assert host.library_path == str(library)
+        assert host.fabric.provider == "psm3"
+        assert host.fabric.domain == "hsn0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks import libfabric
 from benchmarks.rivals import (
     imb_mpi1_argv,
     imb_p2p_argv,
@@ -17,6 +18,8 @@ from benchmarks.rivals import (
     plain_argv,
     repeated,
 )
+
+from wireproof.model.errors import CouldNotMeasure
 
 MPI1 = """\
 #---------------------------------------------------
@@ -132,3 +135,22 @@ def test_argv() -> None:
 
 def test_sizes_are_repeated_in_turn() -> None:
     assert repeated([8, 64], 2) == "8\n64\n8\n64\n"
+
+
+def test_both_ends_of_fi_pingpong_are_called_alike() -> None:
+    server = libfabric.rival_argv("fi_pingpong", "tcp", 20001, client=False)
+    client = libfabric.rival_argv("fi_pingpong", "tcp", 20001, client=True)
+    assert server[:-2] == client[: len(server) - 2]
+    assert server[-2:] == ["-B", "20001"]
+    assert client[-3:] == ["-P", "20001", "127.0.0.1"]
+    assert client[client.index("-m") + 1] == "tagged"
+
+
+def test_the_half_round_trip_of_fi_pingpong_is_read() -> None:
+    text = (
+        "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n"
+        "8       3k      =3k      46k         0.03s      1.80       4.44       0.23\n"
+    )
+    assert libfabric.half_round_trip_ns(text) == pytest.approx(4440)
+    with pytest.raises(CouldNotMeasure, match="no row: fi_getinfo failed"):
+        libfabric.half_round_trip_ns("", "fi_getinfo failed")

@@ -1,4 +1,4 @@
-"""Which provider each MPI takes: every case was seen with the MPI itself, on one machine."""
+"""Which provider each MPI takes. Intel MPI's cases were seen with the MPI itself."""
 
 from __future__ import annotations
 

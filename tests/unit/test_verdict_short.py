@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import msgspec
+import pytest
 from tests.unit.test_locate_causes import located
 from tests.unit.test_locate_settings import (
     HOSTS,
@@ -84,10 +85,10 @@ def test_a_pair_that_falls_short_names_the_end_that_differs() -> None:
 
 
 def test_an_mtu_that_differs_at_the_two_ends_is_found_though_neither_value_is_wrong() -> None:
-    slow = two(("n2", "n3", 0.93 * 0.9), ("n3", "n2", 0.95))
+    slow = two(("n2", "n3", 0.83), ("n3", "n2", 0.95))
     planted = dataclasses.replace(MTU, status="pass", instance="hsn0")
     (finding,) = joined(slow, audit_of(planted, hosts=["n2", "n3"]), SETTINGS).judgement.findings
-    said = "n3's mtu (hsn0) is 1500, n2 has 9000: 4 to 10 % less bandwidth expected, 16 % measured"
+    said = "n3's mtu (hsn0) is 1500, n2 has 9000: 4 to 10 % less bandwidth expected, 17 % measured"
     assert said in finding.message
     assert "so it is not enough" in finding.message
     nearly = two(("n2", "n3", 0.89), ("n3", "n2", 0.95))
@@ -116,3 +117,32 @@ def test_what_is_doubtful_or_has_a_culprit_is_not_explained_by_what_all_have() -
     unsure = msgspec.structs.replace(slow.judgement, pairs=wide)
     found = joined(dataclasses.replace(slow, judgement=unsure), audit_of(wrong), SETTINGS)
     assert set(cause_of(found)) == {None}
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "expected"),
+    [
+        ("1500", "9000", "4 to 10 %"),
+        ("400", "9000", "4 to 19.7 %"),
+        ("1400", "1500", "0.4 to 10 %"),
+    ],
+)
+def test_what_an_mtu_costs_is_calculated_of_its_value(own: str, other: str, expected: str) -> None:
+    planted = Planted("mtu", own, other, "pass", instance="hsn0")
+    slow = two(("n2", "n3", 0.82), ("n3", "n2", 0.82))
+    found = joined(slow, audit_of(planted, hosts=["n2", "n3"]), SETTINGS)
+    assert (
+        f"n3's mtu (hsn0) is {own}, n2 has {other}: {expected}"
+        in found.judgement.findings[0].message
+    )
+    assert (cause_of(found)[0] == "mtu") == (own == "400")
+
+
+def test_what_differs_comes_before_what_both_have_wrong() -> None:
+    planted = Planted("mtu", "400", "9000", "pass", instance="hsn0")
+    wrong = Planted("tcp-rmem", TINY, TINY, others="fail")
+    fixed = Planted("offload-gro", "off [fixed]", "off [fixed]", others="fail", instance="hsn0")
+    slow = two(("n2", "n3", 0.82), ("n3", "n2", 0.82))
+    found = joined(slow, audit_of(planted, wrong, fixed, hosts=["n2", "n3"]), SETTINGS)
+    assert cause_of(found) == ["mtu", "mtu"]
+    assert not [one for one in found.judgement.findings if "offload-gro" in f"{one.evidence}"]

@@ -20,7 +20,9 @@ __all__ = ["Wrong", "WrongSettings"]
 
 _AGREE = 0.75
 """The share of equals that must agree for their value to be the usual one."""
-_DIFFERS_AND_FAILS, _DIFFERS, _FAILS = 0.85, 0.6, 0.4
+_DIFFERS_AND_FAILS, _DIFFERS, _SHARED, _FAILS = 0.85, 0.6, 0.5, 0.4
+_FIXED = "[fixed]"
+"""What ethtool says of a feature that nobody can switch: on all hosts it is how the adapter is."""
 _READ = ("pass", "fail", "waived")
 """A value that was read and could not be judged is compared, too."""
 _WRONG = ("fail", "waived")
@@ -75,9 +77,9 @@ class WrongSettings:
         found = []
         for name, by_host in self._read.items():
             failing = [
-                next(one for one in by_host[host] if one.status in _WRONG)
+                wrong[0]
                 for host in hosts
-                if any(one.status in _WRONG for one in by_host.get(host, ()))
+                if (wrong := [one for one in by_host.get(host, ()) if _can_be_mended(one)])
             ]
             if failing and len(failing) >= _AGREE * len(hosts):
                 many = f"{len(failing)} of {len(hosts)}"
@@ -88,7 +90,7 @@ class WrongSettings:
                         result=failing[0],
                         others=f"it should be {failing[0].wanted}",
                         usual="",
-                        confidence=_DIFFERS,
+                        confidence=_SHARED,
                         evidence=tuple(failing[0].evidence),
                         shared=where,
                     )
@@ -126,6 +128,10 @@ class WrongSettings:
     def _wrong(self, own: AuditResult, others: str, usual: str, confidence: float) -> Wrong:
         seen = (*own.evidence, f"{own.host}: {own.seen or 'not set'}; {others}")
         return Wrong(self.settings[own.id], own, others, usual, confidence, seen)
+
+
+def _can_be_mended(one: AuditResult) -> bool:
+    return one.status in _WRONG and _FIXED not in one.seen
 
 
 def _usual(others: Sequence[AuditResult]) -> tuple[str | None, int]:

@@ -17,6 +17,7 @@ import msgspec
 from wireproof.locate.causes.differing import Wrong, WrongSettings
 from wireproof.locate.causes.explain import MOST_CAUSES
 from wireproof.locate.causes.mend import in_line
+from wireproof.locate.causes.value import effect_here
 from wireproof.model.claim import LinkClaim
 from wireproof.model.located import Blame, Cause, Located, Metric
 from wireproof.model.quantity import percent
@@ -57,7 +58,7 @@ _NOT_MEASURED = ("gpu", "shm")
 class Shortfall:
     """What is missing of ``metric``: ``share`` of what is expected (of ``hrt``: more time), with
     its interval. ``ends``: the nodes to look at and the direction in which each is slow.
-    ``between``: what is slow may lie between them.
+    ``between``: what is slow may lie between them. ``both``: the other direction is slow, too.
     """
 
     metric: Metric
@@ -66,6 +67,7 @@ class Shortfall:
     high: float
     ends: tuple[tuple[str, Direction], ...]
     between: bool = False
+    both: bool = False
 
 
 def with_settings(located: Located, wrong: WrongSettings, link: LinkClaim | None) -> Located:
@@ -184,13 +186,13 @@ def _scaled(cause: Cause, factor: float) -> Cause:
 
 def _cause(short: Shortfall, one: Wrong, way: Direction, kind: str) -> Cause | None:
     """None where the setting does not touch what is missing."""
-    effect = one.setting.effect
+    effect = effect_here(one)
     if not _touches(effect, short.metric, way, kind):
         return None
     enough = math.isfinite(short.low) and short.low <= _ROUGH * effect.high
     return Cause(
         code=one.setting.id,
-        sentence=_sentence(short, one, enough),
+        sentence=_sentence(short, one, effect, enough),
         confidence=round(one.confidence * _factor(effect, short, way, enough), 3),
         fix=_fix(one),
         undo=one.result.undo or (one.setting.fix.undo if one.setting.fix else ""),
@@ -212,7 +214,8 @@ def _factor(effect: Effect, short: Shortfall, way: Direction, enough: bool) -> f
     """How sure the effect is, and how well it fits what is missing."""
     factor = _TOUCHES[short.metric][effect.on] * _SURE[effect.sure]
     factor *= _TOO_LITTLE if not enough else _TOO_MUCH if short.high < effect.low else 1.0
-    factor *= _BOTH_WAYS if bool(way) != bool(effect.direction) else 1.0
+    fits = bool(way) if effect.direction else not way or short.both
+    factor *= 1.0 if fits else _BOTH_WAYS
     return factor * (_NEARBY if short.between else 1.0)
 
 
@@ -222,7 +225,7 @@ def expected_text(effect: Effect) -> str:
     return f"{least} to {100 * effect.high:.3g} %"
 
 
-def _sentence(short: Shortfall, one: Wrong, enough: bool) -> str:
+def _sentence(short: Shortfall, one: Wrong, effect: Effect, enough: bool) -> str:
     place = f" ({one.result.instance})" if one.result.instance else ""
     measured = percent(short.share, 0 if abs(short.share) >= 0.0995 else 1)
     name, value = f"{one.setting.id}{place}", one.result.seen or "not set"
@@ -230,7 +233,7 @@ def _sentence(short: Shortfall, one: Wrong, enough: bool) -> str:
     what = f"{name} is {value} on {one.shared}" if one.shared else own
     text = (
         f"{what}, {one.others}:"
-        f" {expected_text(one.setting.effect)} {_QUANTITY[short.metric]} expected,"
+        f" {expected_text(effect)} {_QUANTITY[short.metric]} expected,"
         f" {measured} measured"
     )
     return text if enough else text + _LACKS

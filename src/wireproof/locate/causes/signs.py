@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from wireproof.locate.causes.machine import Machine, Peers, Usual
 from wireproof.locate.causes.properties import UNLIMITED
+from wireproof.locate.causes.value import headers_cost
 from wireproof.model.located import Blame
 from wireproof.model.quantity import line_rate, percent, significant, throughput
 
@@ -252,10 +253,6 @@ class Explains(Sign):
         return [f"{_spaced(self.name)} {throughput(limit)}, expected {expected}, reached {reached}"]
 
 
-# IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap
-_HEADERS, _FRAME = 52.0, 38.0
-
-
 @dataclass(frozen=True)
 class HeadersExplain(Sign):
     """The loss is what the headers of smaller packets cost: payload / wire = (MTU - 52) / (MTU +
@@ -267,12 +264,8 @@ class HeadersExplain(Sign):
         return "the loss is what the headers of the smaller packets cost"
 
     def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
-        own, usual = machine.number("mtu"), peers.usual_number("mtu")
-        if own is None or usual is None or own <= _HEADERS:
-            return []
-        mine, theirs = ((mtu - _HEADERS) / (mtu + _FRAME) for mtu in (own, usual))
-        loss = 1.0 - mine / theirs if theirs > 0 else 0.0
-        if abs(blame.slowdown - loss) > max(0.03, loss / 3):
+        loss = headers_cost(machine.number("mtu"), peers.usual_number("mtu"))
+        if loss is None or abs(blame.slowdown - loss) > max(0.03, loss / 3):
             return []
         cost, lost = percent(loss, 1), percent(blame.slowdown, 1)
         return [f"the headers of such packets cost {cost}, the loss is {lost}"]

@@ -5,6 +5,7 @@ those that all hosts have wrong, as causes. Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -110,7 +111,10 @@ def _shortfall(finding: Finding, pairs: Sequence[PairVerdict]) -> Shortfall | No
     ends: tuple[tuple[str, Direction], ...] = ((about.origin, "tx"), (about.target, "rx"))
     if finding.code == "direction-slow":
         return _exactly(_missing(finding, "slow_bytes_per_s", "other_bytes_per_s"), ends)
-    return _of_pair(pairs, about, ends)
+    found = _of_pair(pairs, about, ends)
+    if found is None:
+        return None
+    return replace(found, both=_of_pair(pairs, about.back, ends) is not None)
 
 
 def _missing(finding: Finding, own: str, other: str) -> float | None:

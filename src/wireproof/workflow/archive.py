@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import lzma
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -72,8 +74,10 @@ def _unpack(source: Path, folder: Path) -> None:
                 if total > _LARGEST_ARCHIVE:
                     raise BadInput(f"{source} unpacks to more than 4 GiB: that is too large.")
                 archive.extract(member, folder, filter="data")
-    except (tarfile.TarError, OSError, EOFError) as error:
-        raise BadInput(f"{source} cannot be read as an archive: {error}.") from error
+    except (tarfile.TarError, OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        said, _, more = str(error).partition("\n")  # one line for each form that was tried
+        why = "it is no tar archive, or cut off" if more or not said else said
+        raise BadInput(f"{source} cannot be read as an archive: {why.rstrip('.')}.") from error
 
 
 def _is_wanted(name: str) -> bool:

@@ -4,6 +4,7 @@ origin.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,6 +42,7 @@ _ASSUMED = {
 }
 _MOST_RUNS = 1000
 _SHORT = 64  # bytes of a message that has no length to speak of
+_MANY = 8  # ranks of two hosts: enough to fill an adapter
 
 
 def machine_of(
@@ -95,53 +97,67 @@ def _runs(folder: Path) -> list[Run]:
     return found
 
 
+@dataclasses.dataclass
+class _Times:
+    """ns by bytes of a message: half round trips, time per message of one stream, time per message
+    of all ranks of a node together; and sigma of short round trips.
+    """
+
+    round_trip: dict[int, list[float]] = dataclasses.field(default_factory=dict)
+    stream: dict[int, list[float]] = dataclasses.field(default_factory=dict)
+    together: dict[int, list[float]] = dataclasses.field(default_factory=dict)
+    sigma: list[float] = dataclasses.field(default_factory=list)
+
+
 def _measured(folder: Path) -> dict[str, tuple[float, str]]:
-    """What the runs say of the machine, by the name of the parameter."""
-    round_trips: dict[int, list[float]] = {}
-    streams: dict[int, list[float]] = {}
-    spreads: list[float] = []
+    """What the runs say of the machine, by the name of the parameter.
+
+    One stream's pace is that of a processor: o. What all ranks of a node send together is limited
+    by the adapter: g.
+    """
+    times = _Times()
     for run in _runs(folder):
         host = {one.rank: one.host for one in run.hosts}
         for point in run.points:
-            _collect(point, host, round_trips, streams, spreads)
-    found: dict[str, tuple[float, str]] = {}
-    fitted = fit_sizes({size: _median(times) for size, times in round_trips.items()})
-    if fitted is not None:
-        count = len(round_trips)
-        origin = f"measured: t = start + s / R over {count} sizes of ping-pong"
-        found["start_ns"] = (max(0.0, fitted.start_ns), origin)
-        found["byte_ns"] = (max(0.0, fitted.gap_ns_per_byte), origin)
-        found["noise"] = (_median(spreads), "measured: p95 / p50 of ping-pongs up to 64 B")
-    short = [size for size in streams if size <= _SHORT]
-    if short and fitted is not None:
-        gap = min(_median(streams[min(short)]), fitted.start_ns / 3)
-        found["gap_ns"] = found["overhead_ns"] = (
-            gap,
-            f"measured: time per message of a stream of {min(short)} B",
-        )
+            _collect(point, host, times)
+    fitted = fit_sizes({size: _median(own) for size, own in times.round_trip.items()})
+    if fitted is None:
+        return {}
+    start = max(0.0, fitted.start_ns)
+    line = f"measured: t = start + s / R over {len(times.round_trip)} sizes of ping-pong"
+    found = {
+        "start_ns": (start, line),
+        "byte_ns": (max(0.0, fitted.gap_ns_per_byte), line),
+        "noise": (_median(times.sigma), "measured: p95 / p50 of ping-pongs up to 64 B"),
+    }
+    for name, own, most, what in (
+        ("overhead_ns", times.stream, start / 3, "a stream"),
+        ("gap_ns", times.together, start / 3, "message_rate, all ranks of a node"),
+    ):
+        short = min((size for size in own if size <= _SHORT), default=None)
+        if short is not None:
+            source = f"measured: time per message of {what} of {short} B"
+            found[name] = (min(_median(own[short]), most), source)
     return found
 
 
-def _collect(
-    point: PointRecord,
-    host: Mapping[int, str],
-    round_trips: dict[int, list[float]],
-    streams: dict[int, list[float]],
-    spreads: list[float],
-) -> None:
-    """Adds the point's pairs of different hosts to what it measures."""
+def _collect(point: PointRecord, host: Mapping[int, str], times: _Times) -> None:
+    """Adds what ranks of different hosts measured in the point."""
+    size, group = point.message_bytes, point.group
+    if point.pattern == "message_rate" and group is not None and group.estimate is not None:
+        if len({host.get(rank) for rank in group.members}) == 2 and len(group.members) >= _MANY:
+            each = group.estimate.median_ns / max(1, group.messages_per_operation)
+            times.together.setdefault(size, []).append(each)
+        return
     for pair in point.pairs:
-        if host.get(pair.origin) == host.get(pair.target):
-            continue
         found = measure(point, pair)
-        if found is None:
+        if found is None or host.get(pair.origin) == host.get(pair.target):
             continue
         if point.pattern == "pingpong":
-            round_trips.setdefault(point.message_bytes, []).append(found.time.median_ns)
-            if point.message_bytes <= _SHORT:
-                spreads.append(_sigma(pair.batch_ns))
+            times.round_trip.setdefault(size, []).append(found.time.median_ns)
+            times.sigma += [_sigma(pair.batch_ns)] if size <= _SHORT else []
         elif point.pattern == "stream":
-            streams.setdefault(point.message_bytes, []).append(found.time.median_ns)
+            times.stream.setdefault(size, []).append(found.time.median_ns)
 
 
 def _sigma(batches: list[float]) -> float:

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from wireproof.workflow.plan import plan_footprint, plan_pfc, plan_scale, plan_validate
     from wireproof.workflow.prove import prove
     from wireproof.workflow.reporter import LoggingReporter, Reporter
+    from wireproof.workflow.tune.api import (
+        tune_apply,
+        tune_confirm,
+        tune_plan,
+        tune_revert,
+        tune_status,
+    )
 
 __all__ = [
     "BadInput",
@@ -41,6 +48,11 @@ __all__ = [
     "plan_validate",
     "prove",
     "report",
+    "tune_apply",
+    "tune_confirm",
+    "tune_plan",
+    "tune_revert",
+    "tune_status",
 ]
 
 __version__ = "0.1.0"
@@ -64,6 +76,11 @@ _HOMES = {
     "plan_validate": "workflow.plan",
     "prove": "workflow.prove",
     "report": "workflow.api",
+    "tune_apply": "workflow.tune.api",
+    "tune_confirm": "workflow.tune.api",
+    "tune_plan": "workflow.tune.api",
+    "tune_revert": "workflow.tune.api",
+    "tune_status": "workflow.tune.api",
 }
 """Where the public names are defined."""
 

@@ -47,8 +47,11 @@ __all__ = [
     "Options",
     "audit",
     "check",
+    "check_names",
     "compare",
+    "environment_of",
     "locate",
+    "lone_target",
     "measure",
     "report",
 ]
@@ -137,16 +140,16 @@ def audit(
     ``only``: settings by name, none: all. Gives what ``wireproof audit --json`` prints. Raises
     ``BadInput`` for options that cannot be used and ``CouldNotMeasure`` when no host answers.
     """
-    _check_names(options, Options.__annotations__)
+    check_names(options, Options.__annotations__)
     specification = AuditSpecification(
-        target=_target(_settings(options), options),
+        target=lone_target(options),
         profile=profile,
         source=source,
         snapshot=snapshot,
         waivers=waivers,
         only=only,
     )
-    return run_audit(specification, reporter or LoggingReporter(), _environment(options))
+    return run_audit(specification, reporter or LoggingReporter(), environment_of(options))
 
 
 def check(
@@ -162,7 +165,7 @@ def check(
     that cannot be used and ``CouldNotMeasure`` when nothing was measured; a bad verdict is no
     error. ``reporter`` hears what happens meanwhile; by default the logger ``wireproof``.
     """
-    _check_names(options, CheckOptions.__annotations__)
+    check_names(options, CheckOptions.__annotations__)
     settings = _settings(options, profile=profile)
     specification = CheckSpecification(
         target=_target(settings, options),
@@ -175,7 +178,7 @@ def check(
         audit=options.get("audit", True),
         model_faults=faults_of(options.get("model_faults", ())),
     )
-    result = run_check(specification, reporter or LoggingReporter(), _environment(options))
+    result = run_check(specification, reporter or LoggingReporter(), environment_of(options))
     return result.documents()
 
 
@@ -187,7 +190,7 @@ def measure(
 
     Gives the document that ``wireproof measure --json`` prints; units and errors as for ``check``.
     """
-    _check_names(options, MeasureOptions.__annotations__)
+    check_names(options, MeasureOptions.__annotations__)
     settings = _settings(options)
     specification = MeasureSpecification(
         pattern=pattern,
@@ -207,7 +210,7 @@ def measure(
         window_kind=options.get("window_kind", "allocate"),
         both_directions=options.get("both_directions", False),
     )
-    result = run_measure(specification, reporter or LoggingReporter(), _environment(options))
+    result = run_measure(specification, reporter or LoggingReporter(), environment_of(options))
     return result.documents()[0]
 
 
@@ -257,7 +260,7 @@ def compare(a: Path | str, b: Path | str) -> Comparison:
     return run_compare(CompareSpecification(a=Path(a), b=Path(b)), LoggingReporter())
 
 
-def _check_names(given: Iterable[str], known: Iterable[str]) -> None:
+def check_names(given: Iterable[str], known: Iterable[str]) -> None:
     """A misspelt option is the caller's mistake, as it is for any function."""
     strange = sorted(set(given) - set(known))
     if strange:
@@ -277,7 +280,12 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _target(settings: Settings, options: Options) -> TargetSpecification:
+def lone_target(options: Options) -> TargetSpecification:
+    """The target of options of which one host is enough. Raises ``BadInput``."""
+    return _target(_settings(options), options, alone=True)
+
+
+def _target(settings: Settings, options: Options, *, alone: bool = False) -> TargetSpecification:
     return TargetSpecification.from_settings(
         settings,
         mtu=options.get("mtu"),
@@ -288,6 +296,7 @@ def _target(settings: Settings, options: Options) -> TargetSpecification:
         prefix=prefix_of(options.get("prefix", "")),
         virtual=options.get("virtual", False),
         sysfs_root=options.get("sysfs_root", ""),
+        alone=alone,
     )
 
 
@@ -306,6 +315,7 @@ def _storage(settings: Settings, options: Options) -> Storage:
     return Storage(folder=out, kept=out is not None or resume, resume=resume)
 
 
-def _environment(options: Options) -> Mapping[str, str]:
+def environment_of(options: Options) -> Mapping[str, str]:
+    """Where an allocation is looked for."""
     found = options.get("environment")
     return own_environment() if found is None else found

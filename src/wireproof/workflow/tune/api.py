@@ -1,0 +1,107 @@
+"""``wireproof.tune_plan``, ``tune_apply``, ``tune_confirm``, ``tune_revert`` and ``tune_status``.
+
+Options are written as on the command line. Nobody is asked: what is called is done.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Unpack
+
+from wireproof.model.setting import Profile
+from wireproof.model.tuning import Tuned, TunePlan
+from wireproof.workflow.api import Options, check_names, environment_of, lone_target
+from wireproof.workflow.reporter import LoggingReporter, Reporter
+from wireproof.workflow.target.resolve import resolve_target
+from wireproof.workflow.target.target import Target, this_machine
+from wireproof.workflow.tune.apply import apply, confirm, may_be_touched, revert, status
+from wireproof.workflow.tune.node import Place
+from wireproof.workflow.tune.plan import PlanSpecification, plan
+
+__all__ = ["tune_apply", "tune_confirm", "tune_plan", "tune_revert", "tune_status"]
+
+
+def tune_plan(
+    *asked: str,
+    profile: Profile = "throughput",
+    source: Path | None = None,
+    root: Path | None = None,
+    allow_link_down: bool = False,
+    reporter: Reporter | None = None,
+    **options: Unpack[Options],
+) -> TunePlan:
+    """The changes that mend what fails on some hosts, on this machine alone, or in ``source``.
+
+    ``asked``: settings by name, ``SETTING=VALUE``, or a sysctl with its value; none: all that fail.
+    ``root``: files of this machine below that folder. Nothing is changed. Raises ``BadInput`` for a
+    name that is no setting and ``CouldNotMeasure`` when no host answers.
+    """
+    check_names(options, Options.__annotations__)
+    specification = PlanSpecification(
+        target=lone_target(options),
+        profile=profile,
+        asked=asked,
+        source=source,
+        root=root,
+        allow_link_down=allow_link_down,
+    )
+    return plan(specification, reporter or LoggingReporter(), environment_of(options))
+
+
+def tune_apply(
+    wanted: TunePlan,
+    *,
+    timeout_s: int = 600,
+    root: Path | None = None,
+    state: str = "",
+    **options: Unpack[Options],
+) -> Tuned:
+    """Carry a plan out on the hosts that it was made for, all or nothing on each; it reverts by
+    itself after ``timeout_s`` unless `tune_confirm` comes first.
+
+    Hosts that may not be touched, or whose values have moved, are left alone and named in the
+    result. The running systems only: the BIOS is the command line's.
+    """
+    place = _place(root, state)
+    target = _target(options, root)
+    checked = may_be_touched(wanted, target, environment_of(options), place)
+    return apply(checked, target, timeout_s=timeout_s, place=place)
+
+
+def tune_confirm(
+    name: str, *, root: Path | None = None, state: str = "", **options: Unpack[Options]
+) -> Tuned:
+    """Keep the change set ``name``: its drop-in files are written, its timer ends."""
+    return confirm(_target(options, root), name, _place(root, state))
+
+
+def tune_revert(
+    name: str = "",
+    *,
+    force: bool = False,
+    root: Path | None = None,
+    state: str = "",
+    **options: Unpack[Options],
+) -> Tuned:
+    """Bring the old values back, byte for byte. ``name`` "": of each host's newest set. ``force``:
+    also values that somebody else has changed since.
+    """
+    return revert(_target(options, root), name, _place(root, state), force=force)
+
+
+def tune_status(
+    name: str = "", *, root: Path | None = None, state: str = "", **options: Unpack[Options]
+) -> Tuned:
+    """What is applied where, until when, and what has moved since; nothing is changed."""
+    return status(_target(options, root), name, _place(root, state))
+
+
+def _place(root: Path | None, state: str) -> Place:
+    return Place(state=state, root=str(root.absolute()) if root else "")
+
+
+def _target(options: Options, root: Path | None) -> Target:
+    check_names(options, Options.__annotations__)
+    if root is not None:
+        return this_machine()
+    return resolve_target(lone_target(options), environment_of(options))

@@ -1,0 +1,39 @@
+"""Settings are changed from Python as from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.audit.trees import lay_out
+
+import wireproof
+
+SWAPPINESS = "proc/sys/vm/swappiness"
+
+
+@pytest.mark.engine
+def test_a_plan_is_carried_out_and_taken_back(tmp_path: Path) -> None:
+    root = lay_out(tmp_path / "root", "haswell-hfi1", {SWAPPINESS: "60"})
+    (root / "etc/sysctl.d").mkdir(parents=True)
+    state = str(tmp_path / "state")
+    plan = wireproof.tune_plan("swappiness", root=root)
+    assert [one.change.value for one in plan.hosts[0].changes] == ["10"]
+    done = wireproof.tune_apply(plan, root=root, state=state)
+    assert done.done
+    assert (root / SWAPPINESS).read_text() == "10\n"
+    assert wireproof.tune_confirm(done.id, root=root, state=state).done
+    (shown,) = wireproof.tune_status(root=root, state=state).hosts
+    assert [one.state for one in shown.sets] == ["confirmed"]
+    assert wireproof.tune_revert(root=root, state=state).done
+    assert (root / SWAPPINESS).read_text() == "60\n"
+    assert list((root / "etc/sysctl.d").iterdir()) == []
+
+
+def test_a_misspelt_option_and_a_wrong_name_are_said(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="no option 'host'"):
+        wireproof.tune_status(host="n1")  # type: ignore[call-arg]
+    with pytest.raises(wireproof.BadInput, match="did you mean swappiness"):
+        wireproof.tune_plan("swapiness", root=tmp_path)
+    with pytest.raises(wireproof.BadInput, match="no change set's id"):
+        wireproof.tune_confirm("../x", root=tmp_path)

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from wireproof.audit.alike import odd_ones
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.firmware import plain_name
-from wireproof.audit.judge import judge_machine
+from wireproof.audit.judge import judge_machine, judge_machines
 from wireproof.audit.machine import machine_of
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Profile
@@ -239,3 +240,28 @@ def test_the_documents_table_is_there_with_its_names() -> None:
         for name in names
     }
     assert {name for name in table if plain_name(name) not in named} == set()
+
+
+def test_the_odd_one_among_like_hosts_is_named_with_what_differs() -> None:
+    """Serial numbers and what the registry calls unique do not count."""
+    entries = [entry("T", "Turbo Mode"), entry("N", "Node", IsSystemUniqueProperty=True)]
+    machines = []
+    for number in range(1, 5):
+        attributes = {"T": "Disabled" if number == 3 else "Enabled", "N": f"n{number}"}
+        attributes["BoardSerialNumber"] = f"{number:08}"
+        texts = {
+            "/proc/cpuinfo": XEON,
+            "bios": json.dumps({"attributes": attributes}),
+            "bios/registry": json.dumps({"attributes": entries}),
+        }
+        frames = [
+            FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+            for path, text in texts.items()
+        ]
+        machines.append(machine_of(HostFacts.of(f"n{number}", frames)))
+    results = judge_machines(machines, catalogue(), "throughput", ["bios-attributes"])
+    assert {one.status for one in results} == {"pass"}
+    (odd,) = odd_ones(machines, results, catalogue())
+    assert odd.host == "n3"
+    assert "Turbo Mode: Disabled, not Enabled" in odd.message
+    assert "Node" not in odd.message

@@ -40,9 +40,18 @@ def bmc_at(port: int, certificate: Certificate, password: str) -> Bmc:
     )
 
 
+IDS = {"Turbo": "bios-turbo", "Smt": "bios-smt", "Nps": "bios-nps", "ProcTurboMode": "bios-turbo"}
+ENTRIES = [
+    {"AttributeName": "Turbo", "DisplayName": "Turbo Mode"},
+    {"AttributeName": "Smt", "DisplayName": "Hyper-Threading"},
+    {"AttributeName": "Nps", "DisplayName": "NUMA nodes per socket"},
+    {"AttributeName": "BootMode", "DisplayName": "Boot Mode"},
+]
+
+
 def planned(attribute: str, was: Raw, wanted: Raw, pending: Raw | None = None) -> PlannedAttribute:
     return PlannedAttribute(
-        id=f"bios-{attribute.lower()}",
+        id=IDS.get(attribute, "bios-turbo"),
         attribute=attribute,
         display=attribute,
         was=was,
@@ -55,7 +64,8 @@ def planned(attribute: str, was: Raw, wanted: Raw, pending: Raw | None = None) -
 
 @pytest.fixture
 def board(certificate: Certificate) -> Iterator[Board]:
-    with served(Board({"Turbo": "Disabled", "Smt": True, "Nps": 1}, []), certificate) as board:
+    attributes = {"Turbo": "Disabled", "Smt": True, "Nps": 1, "BootMode": "Uefi"}
+    with served(Board(attributes, ENTRIES), certificate) as board:
         yield board
 
 
@@ -194,7 +204,14 @@ def test_a_plan_that_is_too_old_changes_nothing(board: Board, at: At) -> None:
     assert "another than when the plan was made: Disabled and Auto" in done.problem
     assert not board.patches
     assert not at.folder.exists()
-    assert "not there" in at.apply(planned("Gone", "a", "b")).problem
+
+
+def test_only_attributes_of_settings_are_asked_for(board: Board, at: At) -> None:
+    """A plan may be a file of somebody else's."""
+    for name in ("BootMode", "Gone", "SysPassword"):
+        assert "not the one attribute of a setting" in at.apply(planned(name, "Uefi", "b")).problem
+    assert not board.patches
+    assert not at.folder.exists()
 
 
 def test_a_bmc_that_applies_at_once_only_is_left_alone(board: Board, at: At) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.machine import Machine
+from wireproof.audit.reading import firmware_on, shown
 from wireproof.model.setting import AuditResult, Setting
 
 __all__ = ["odd_ones"]
@@ -17,6 +18,7 @@ _LEAST = 3
 """Hosts of one kind, below which none is the odd one."""
 _SHOWN = 4
 """Hosts that a sentence names."""
+_ATTRIBUTES = "bios-attributes"
 _KIND = ("host.cpu", "host.fabrics", "host.virtual", "host.gpus")
 
 
@@ -35,7 +37,30 @@ def odd_ones(
         entry = catalogue.entries.get(one.id)
         if entry is not None and entry.setting.alike and one.status in ("pass", "fail"):
             read[(kinds.get(one.host, ""), one.id, one.instance)].append(one)
-    return [odd for group in read.values() for odd in _odd(group, catalogue)]
+    odd = [one for group in read.values() for one in _odd(group, catalogue)]
+    by_host = {machine.facts.host: machine for machine in machines}
+    return [_named(one, by_host, read) if one.id == _ATTRIBUTES else one for one in odd]
+
+
+def _named(
+    one: AuditResult,
+    machines: Mapping[str, Machine],
+    read: Mapping[tuple[str, str, str], Sequence[AuditResult]],
+) -> AuditResult:
+    """With the attributes of the firmware that differ: a digest names none."""
+    group = next(each for each in read.values() if any(_same(one, other) for other in each))
+    usual = next(other.host for other in group if other.seen == one.usual)
+    mine, theirs = firmware_on(machines[one.host]), firmware_on(machines[usual])
+    if mine is None or theirs is None:
+        return one
+    differing = mine.differs_from(theirs)
+    more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+    message = f"{one.message}: {'; '.join(map(shown, differing[:_SHOWN]))}{more}"
+    return msgspec.structs.replace(one, message=message)
+
+
+def _same(one: AuditResult, other: AuditResult) -> bool:
+    return (one.id, one.host, one.instance) == (other.id, other.host, other.instance)
 
 
 def _odd(group: Sequence[AuditResult], catalogue: Catalogue) -> list[AuditResult]:

@@ -5,6 +5,7 @@ Pure. The texts are hostile: what is not as expected is left out.
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import msgspec
 from wireproof.model.firmware import Raw
 
 __all__ = [
+    "ALL",
     "BIOS",
     "CERTIFICATE",
     "MAKERS",
@@ -32,6 +34,11 @@ BIOS, PENDING, REGISTRY, CERTIFICATE = "bios", "bios/pending", "bios/registry", 
 """Places of the facts."""
 
 _MARKS = re.compile(r"\((?:r|tm|c)\)|[®™©]", re.IGNORECASE)
+_UNIQUE = re.compile(
+    r"(?i)serial|asset|service_?tag|uuid|mac_?addr|host_?name|ip_?v?[46]?_?addr|date|time"
+)
+ALL = "*"
+"""As a setting's name: all attributes together, by their digest."""
 _ON = {"enabled", "enable", "on", "true", "yes"}
 _OFF = {"disabled", "disable", "off", "false", "no"}
 
@@ -50,7 +57,6 @@ class Attribute:
     now: Raw
     later: Raw
     read_only: bool = False
-    kind: str = ""
     values: tuple[tuple[str, str], ...] = ()
 
     def shown(self, value: Raw) -> str:
@@ -59,15 +65,38 @@ class Attribute:
 
 
 @dataclass(frozen=True)
+class _Entry:
+    """What the registry says of an attribute."""
+
+    display: str
+    read_only: bool = False
+    values: tuple[tuple[str, str], ...] = ()
+    unique: bool = False
+
+
+@dataclass(frozen=True)
+class _Registry:
+    """``named``: the BMC's names by the plain form of those for people."""
+
+    entries: dict[str, _Entry] = field(default_factory=dict)
+    named: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Firmware:
-    """``maker``: intel, dell, hpe, lenovo, supermicro, or "". ``listed``: the names for people come
-    from the BMC's registry.
+    """``maker``: intel, dell, hpe, lenovo, supermicro, or "". ``now`` and ``later``: values by the
+    BMC's own names.
     """
 
-    maker: str = ""
-    attributes: tuple[Attribute, ...] = ()
-    listed: bool = False
-    by_name: dict[str, tuple[Attribute, ...]] = field(default_factory=dict)
+    maker: str
+    now: dict[str, Raw]
+    later: dict[str, Any]
+    registry: _Registry
+
+    @property
+    def listed(self) -> bool:
+        """The names for people come from the BMC's registry."""
+        return bool(self.registry.entries)
 
     def called(self, names: Mapping[str, Sequence[str]]) -> list[Attribute]:
         """Attributes with one of ``names`` (maker to names; ``any``: of every maker). The maker's
@@ -75,14 +104,55 @@ class Firmware:
         """
         own = [*names.get(self.maker, ()), *names.get("any", ())]
         wanted = own if names.get(self.maker) else [one for each in names.values() for one in each]
-        found = {
-            attribute.name: attribute
-            for name in wanted
-            for attribute in self.by_name.get(plain_name(name), ())
+        plain = dict.fromkeys(filter(None, map(plain_name, wanted)))
+        found = dict.fromkeys(
+            name for key in plain for name in self.registry.named.get(key, ()) if name in self.now
+        )
+        others = self.now.keys() - self.registry.entries.keys()
+        found |= dict.fromkeys(sorted(name for name in others if plain_name(name) in plain))
+        return [self._attribute(name) for name in found]
+
+    def common(self) -> dict[str, Raw]:
+        """What like hosts have alike: all but serial numbers, names, addresses."""
+        unique = {name for name, entry in self.registry.entries.items() if entry.unique}
+        return {
+            name: value
+            for name, value in self.now.items()
+            if name not in unique and not _UNIQUE.search(name)
         }
-        return list(found.values())
+
+    def digest(self) -> str:
+        """A short name for `common`."""
+        data = msgspec.json.encode(self.common(), order="deterministic")
+        return hashlib.sha256(data).hexdigest()[:12]
+
+    def differs_from(self, other: Firmware) -> list[str]:
+        """``Turbo Mode: Disabled, not Enabled`` for each value of `common` that is another."""
+        mine, theirs = self.common(), other.common()
+        return [
+            f"{self._display(name)}: {_said(mine.get(name))}, not {_said(theirs.get(name))}"
+            for name in sorted(mine.keys() | theirs.keys())
+            if mine.get(name) != theirs.get(name)
+        ]
+
+    def _display(self, name: str) -> str:
+        return self.registry.entries.get(name, _Entry(name)).display
+
+    def _attribute(self, name: str) -> Attribute:
+        entry = self.registry.entries.get(name, _Entry(name))
+        now, after = self.now[name], self.later.get(name)
+        return Attribute(
+            name=name,
+            display=entry.display,
+            value=word(_menu(written(now), entry.values)),
+            now=now,
+            later=after if isinstance(after, (str, int, float)) else now,
+            read_only=entry.read_only,
+            values=entry.values,
+        )
 
 
+@functools.lru_cache(maxsize=8192)
 def plain_name(text: str) -> str:
     """A name without case, blanks, punctuation and trade marks; "" when nothing is left."""
     return re.sub(r"[^a-z0-9]", "", _MARKS.sub("", text).casefold())
@@ -98,18 +168,12 @@ def firmware_of(bios: str, pending: str, registry: str) -> Firmware | None:
     if not isinstance(values, dict):
         return None
     later = _object(pending).get("attributes")
-    entries = _registry(registry)
-    attributes = tuple(
-        _attribute(name, value, later if isinstance(later, dict) else {}, entries.get(name, {}))
-        for name, value in values.items()
-        if isinstance(value, (str, int, float))
+    return Firmware(
+        _maker(found.get("maker")),
+        {name: value for name, value in values.items() if isinstance(value, (str, int, float))},
+        later if isinstance(later, dict) else {},
+        _registry(registry),
     )
-    by_name: dict[str, list[Attribute]] = {}
-    for one in attributes:
-        if key := plain_name(one.display):
-            by_name.setdefault(key, []).append(one)
-    known = {key: tuple(some) for key, some in by_name.items()}
-    return Firmware(_maker(found.get("maker")), attributes, bool(entries), known)
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -121,31 +185,32 @@ def _object(text: str) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=16)
-def _registry(text: str) -> dict[str, dict[str, Any]]:
-    entries = _object(text).get("attributes")
-    return {
-        one["AttributeName"]: one
-        for one in (entries if isinstance(entries, list) else ())
-        if isinstance(one, dict) and isinstance(one.get("AttributeName"), str)
-    }
+def _registry(text: str) -> _Registry:
+    """Like hosts share theirs."""
+    listed = _object(text).get("attributes")
+    entries: dict[str, _Entry] = {}
+    named: dict[str, list[str]] = {}
+    for one in listed if isinstance(listed, list) else ():
+        name = one.get("AttributeName") if isinstance(one, dict) else None
+        if isinstance(name, str) and name not in entries:
+            entries[name] = _entry(name, one)
+            named.setdefault(plain_name(entries[name].display), []).append(name)
+    named.pop("", None)
+    return _Registry(entries, {key: tuple(names) for key, names in named.items()})
 
 
-def _attribute(
-    name: str, value: str | float, later: Mapping[str, Any], entry: Mapping[str, Any]
-) -> Attribute:
-    display = entry.get("DisplayName")
-    values = _values(entry.get("Value"))
-    after = later.get(name)
-    return Attribute(
-        name=name,
+def _entry(name: str, one: Mapping[str, Any]) -> _Entry:
+    display = one.get("DisplayName")
+    return _Entry(
         display=display if isinstance(display, str) and plain_name(display) else name,
-        value=word(_menu(written(value), values)),
-        now=value,
-        later=after if isinstance(after, (str, int, float)) else value,
-        read_only=entry.get("ReadOnly") is True,
-        kind=str(entry.get("Type", "")),
-        values=values,
+        read_only=one.get("ReadOnly") is True,
+        values=_values(one.get("Value")),
+        unique=one.get("IsSystemUniqueProperty") is True,
     )
+
+
+def _said(value: Raw | None) -> str:
+    return "none" if value is None else written(value)
 
 
 def written(value: Raw) -> str:

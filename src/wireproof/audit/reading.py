@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from wireproof.audit.catalogue import Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.firmware import (
+    ALL,
     BIOS,
     CERTIFICATE,
     PENDING,
@@ -23,7 +24,7 @@ from wireproof.audit.places import argv_of, path_of
 from wireproof.audit.values import part_of, typed
 from wireproof.model.setting import Form, Read, Setting
 
-__all__ = ["Reading", "attributes_of", "reading_of", "said", "shown"]
+__all__ = ["Reading", "attributes_of", "firmware_on", "reading_of", "said", "shown"]
 
 _LONGEST_SHOWN = 120
 _INFERRED = "inferred from the operating system"
@@ -110,9 +111,12 @@ def _attribute(machine: Machine, setting: Setting, read: Read) -> Reading:
     answer = machine.facts.file(BIOS)
     if answer.text is None:
         return Reading(UNKNOWN, "", BIOS, (f"BIOS {answer.why}",), answer.absent)
-    firmware = _firmware(machine)
+    firmware = firmware_on(machine)
     if firmware is None:
         return Reading(UNKNOWN, "", BIOS, ("BIOS: no list of attributes",))
+    if ALL in setting.names.get("any", ()):
+        digest, many = firmware.digest(), len(firmware.common())
+        return Reading(digest, digest, BIOS, (f"BIOS: {many} attributes, digest {digest}",))
     found = firmware.called(setting.names)
     if len(found) == 1:
         return _value_of(found[0], _text(machine, CERTIFICATE), read.form or setting.form)
@@ -120,7 +124,7 @@ def _attribute(machine: Machine, setting: Setting, read: Read) -> Reading:
         listed = " and ".join(f"{shown(one.display)!r} ({shown(one.name)})" for one in found[:4])
         return Reading(UNKNOWN, "", BIOS, (f"BIOS: {listed} fit: which one counts is not known",))
     names = " or ".join(dict.fromkeys(name for each in setting.names.values() for name in each))
-    many = len(firmware.attributes)
+    many = len(firmware.now)
     why = f"BIOS: none of its {many} attributes is called {shown(names)}"
     # a maker whose names are known, and who lists all: then the machine does not have it
     absent = firmware.listed and firmware.maker in setting.names
@@ -129,11 +133,11 @@ def _attribute(machine: Machine, setting: Setting, read: Read) -> Reading:
 
 def attributes_of(machine: Machine, setting: Setting) -> list[Attribute]:
     """Those that the setting's names fit, and the BMC gave."""
-    firmware = _firmware(machine)
+    firmware = firmware_on(machine)
     return [] if firmware is None else firmware.called(setting.names)
 
 
-def _firmware(machine: Machine) -> Firmware | None:
+def firmware_on(machine: Machine) -> Firmware | None:
     return firmware_of(*(_text(machine, place) for place in (BIOS, PENDING, REGISTRY)))
 
 

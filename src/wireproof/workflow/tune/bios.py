@@ -5,6 +5,7 @@ until the host is started anew, journalled here and taken back from here.
 from __future__ import annotations
 
 import datetime
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import TypeVar
 
 import msgspec
 
+from wireproof.audit.firmware import BIOS, PENDING, REGISTRY, firmware_of
 from wireproof.bmc.bios import Bios, find_bios
 from wireproof.bmc.errors import BmcFailed
 from wireproof.bmc.pending import now_and_pending, set_pending
 from wireproof.bmc.session import Session
+from wireproof.bmc.texts import texts_of
 from wireproof.model.bmc import Bmc
 from wireproof.model.change import ChangeAnswer, ChangeState
 from wireproof.model.errors import WireproofError
@@ -27,6 +30,7 @@ from wireproof.model.firmware import (
     Raw,
 )
 from wireproof.store.firmware_journal import newest_set, sets_of, write_set
+from wireproof.workflow.audit import catalogue
 
 __all__ = ["FirmwareDone", "apply_firmware", "firmware_status", "revert_firmware"]
 
@@ -120,7 +124,9 @@ def _on(bmc: Bmc, work: Callable[[Session], FirmwareDone]) -> FirmwareDone:
 
 
 def _applied(session: Session, made: FirmwareSet, folder: Path) -> FirmwareDone:
-    bios = find_bios(session, registry=False)
+    bios = find_bios(session)
+    if wrong := _no_setting(bios, made, session.bmc):
+        return FirmwareDone(host=made.host, problem=wrong)
     for one in made.changes:
         seen = now_and_pending(bios, one.attribute)
         if seen != (one.was, one.old):
@@ -137,6 +143,26 @@ def _applied(session: Session, made: FirmwareSet, folder: Path) -> FirmwareDone:
         answers = [_answer(one, bios, "applied", _PENDING) for one in made.changes]
         return FirmwareDone(host=made.host, changes=answers)
     return _taken_back(session, bios, made, folder, problem)
+
+
+def _no_setting(bios: Bios, made: FirmwareSet, bmc: Bmc) -> str:
+    """The first change that is no attribute of the setting that it says it is: a plan may be a file
+    that somebody else has written, and a BMC has more to change than settings. "" when none is.
+    """
+    texts = texts_of(bios, bmc.password)
+    firmware = firmware_of(*(texts.get(place, "") for place in (BIOS, PENDING, REGISTRY)))
+    names_of = _names_of()
+    for one in made.changes:
+        names = names_of.get(one.id, {})
+        found = [each.name for each in firmware.called(names)] if firmware else []
+        if found != [one.attribute]:
+            return f"{one.attribute!r} is not the one attribute of a setting {one.id!r}"
+    return ""
+
+
+@functools.cache
+def _names_of() -> dict[str, dict[str, tuple[str, ...]]]:
+    return {name: entry.setting.names for name, entry in catalogue().entries.items()}
 
 
 def _asked(session: Session, bios: Bios, values: Mapping[str, Raw]) -> str:

@@ -89,10 +89,20 @@ def test_what_cannot_be_compared(
     assert done.stdout == ""
 
 
-def test_a_pattern_needs_a_variable_that_its_mpi_reads() -> None:
-    done = wireproof("tune", "try", "APP_MODE=one,two", "--transport", "model")
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("APP_MODE=one,two", "--transport", "model"), "give the command that reads it"),
+        (("UCX_TLS=one,two", "--transport", "tcp"), "has no MPI that reads it"),
+        (("UCX_TLS=one,two", "--sizes", "8,64", "--transport", "model"), "give one size"),
+        (("UCX_TLS=one,two", "--server", "n1", "x", "--transport", "model"), "for a COMMAND"),
+        (("mtuu=1,2", "--transport", "model"), "neither a setting"),
+    ],
+)
+def test_a_pattern_needs_what_its_runs_read(argv: tuple[str, ...], said: str) -> None:
+    done = wireproof("tune", "try", *argv)
     assert done.returncode == 2
-    assert "give the command that reads it" in one_sentence(done)
+    assert said in one_sentence(done)
 
 
 MODEL = ("--transport", "model", "--model", "latency_ns=1500,gap_ns_per_byte=0.1,noise=0.02")

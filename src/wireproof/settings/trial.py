@@ -15,7 +15,7 @@ from wireproof.model.trial import Knob
 
 __all__ = ["FAMILIES", "Reader", "is_of_a_fabric", "knob_of", "metric_reader"]
 
-FAMILIES = ("PSM3_", "PSM2_", "FI_", "UCX_", "I_MPI_", "OMPI_MCA_", "MPIR_CVAR_", "NCCL_", "HFI_")
+FAMILIES = ("PSM3_", "PSM2_", "FI_", "UCX_", "I_MPI_", "OMPI_MCA_", "MPIR_CVAR_", "HFI_")
 """Variables that an MPI or what stands below it reads."""
 MOST_VALUES = 8
 LONGEST_VALUE = 1024

@@ -24,8 +24,8 @@ def _lines(trial: Trial) -> list[str]:
         lines += [f"  {clean(_guard(guard), _MOST)}" for guard in one.guards]
     blocks = max(one.blocks for one in trial.comparisons)
     lines.append(
-        f"{len(trial.runs)} runs in {quantity.duration(trial.seconds)}: {blocks} random blocks, the"
-        f" warm-up apart; all intervals of {len(trial.stopping.looks)} looks hold together with"
+        f"{len(trial.runs)} runs in {quantity.duration(trial.seconds)}; blocks: {blocks}, looks:"
+        f" {len(trial.stopping.looks)}; all intervals hold together with"
         f" {100 * (1 - trial.stopping.alpha):.0f} %; seed {trial.seed}"
     )
     if trial.stopping.reason == "too-slow":

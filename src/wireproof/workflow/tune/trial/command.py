@@ -12,7 +12,7 @@ from wireproof.analysis.trial.reading import losses
 from wireproof.instrument.talk import clean_text
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.trial import Metric
+from wireproof.model.trial import Knob, Metric
 from wireproof.workflow.prove.command import on_target, start_companions
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Reporter
@@ -74,6 +74,9 @@ class CommandWorkload:
         trace: TracebackType | None,
     ) -> None:
         self._watch.__exit__()
+
+    def check(self, knob: Knob) -> None:
+        """What a command reads is its own business."""
 
     def run(self, variables: Variables, shown: str) -> Measured:
         environment = {**self._environment, **{k: v for k, v in variables.items() if v is not None}}

@@ -16,12 +16,15 @@ from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan
 from wireproof.model.record import Frame
+from wireproof.model.trial import Knob
 from wireproof.report.section import Section
 from wireproof.workflow.measure import prepare
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.session.run import run_session
+from wireproof.workflow.session.launch import install_for
+from wireproof.workflow.session.run import command_of, run_session
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import MeasureSpecification, Storage
+from wireproof.workflow.tune.trial.reaching import overridden, unread
 from wireproof.workflow.tune.trial.specification import Measured, Variables
 
 __all__ = ["PatternWorkload", "processor_s"]
@@ -75,6 +78,20 @@ class PatternWorkload:
         trace: TracebackType | None,
     ) -> None:
         """A launch leaves nothing behind."""
+
+    def check(self, knob: Knob) -> None:
+        name, install = knob.name, install_for(self._session)
+        why = unread(name, self._session.transport, install)
+        if why:
+            raise BadInput(f"{name} has no effect in these runs: {why}.")
+        for value in knob.values:
+            command = command_of(self._with({name: value}), self.target)
+            if value is not None and (given := overridden(command, name, value)):
+                raise BadInput(
+                    f"{name}={value} does not get through: the launch itself sets it to"
+                    f" {given[:80]!r}, for the claimed NIC or fabric; --nic-selection none and no"
+                    " --fabric leave it alone."
+                )
 
     def run(self, variables: Variables, shown: str) -> Measured:
         before = processor_s()

@@ -71,6 +71,7 @@ def _applied(
 ) -> tuple[TrialSpecification, Applied]:
     """How the knob is turned, and the specification with all its values named."""
     if wanted.knob.kind == "variable":
+        workload.check(wanted.knob)
         return wanted, InEnvironment(wanted.knob)
     target = _each_once(workload.target)
     asked = PlanSpecification(
@@ -179,7 +180,7 @@ class _Course:
         ]
         spent = quantity.duration(time.monotonic() - self._begun)
         for one in told:
-            self._reporter.say(f"{blocks} blocks, {spent}: {one.text}")
+            self._reporter.say(f"after block {blocks}, {spent}: {one.text}")
         return told
 
     def _pace_s(self) -> float:

@@ -49,6 +49,9 @@ class Workload(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
+    def check(self, knob: Knob) -> None:
+        """Raise ``BadInput`` for a variable that cannot have an effect in the runs."""
+
     def run(self, variables: Variables, shown: str) -> Measured:
         """One run with ``variables``; ``shown``: the value under trial, for messages. Raises
         ``CouldNotMeasure`` when it fails, ``KeyboardInterrupt`` when the user ends it.

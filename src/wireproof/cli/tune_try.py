@@ -120,8 +120,8 @@ def _specification(
     tried = knob_of(knob, _settings(knob), current_context().environment)
     if not argv and tried.kind == "variable" and not is_of_a_fabric(tried.name):
         raise BadInput(
-            f"{tried.name} is neither a setting (`wireproof audit --list`) nor a variable that an MPI"
-            " or its fabric reads: give the command that reads it, behind --."
+            f"{tried.name} is neither a setting (`wireproof audit --list`) nor a variable that an"
+            " MPI or its fabric reads: give the command that reads it, behind --."
         )
     return TrialSpecification(
         knob=tried,

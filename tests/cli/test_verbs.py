@@ -133,3 +133,38 @@ def test_doctor_names_the_providers_and_what_each_mpi_takes() -> None:
     shown = wireproof("doctor", "--providers")
     assert shown.returncode == 0
     assert f"libfabric {first['version']}: {first['path']}" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("help",), "Subcommands"),
+        (("help", "check"), "wireproof check --hosts n1,n2 --link edr"),
+        (("version",), "wireproof 0"),
+        (("-V",), "wireproof 0"),
+        (("convert", "--links"), "edr"),
+    ],
+)
+def test_what_people_type_first_is_answered(argv: tuple[str, ...], said: str) -> None:
+    done = wireproof(*argv)
+    assert done.returncode == 0
+    assert said in done.stdout
+
+
+def test_the_help_of_a_check_has_sections_in_the_width_of_the_terminal() -> None:
+    done = wireproof("check", "--help", environment={"COLUMNS": "60"})
+    for title in ("What is checked:", "What is claimed of the link:", "Examples:"):
+        assert title in done.stdout
+    options = done.stdout.partition("Examples:")[0]
+    assert max(map(len, options.splitlines())) <= 60
+
+
+def test_a_variable_that_is_almost_a_setting_is_named_once() -> None:
+    done = wireproof("check", "--dry-run", environment={"WIREPROOF_LNIK": "edr"})
+    assert done.stderr.count("did you mean WIREPROOF_LINK?") == 1
+
+
+def test_what_needs_a_link_is_refused_without_one() -> None:
+    done = wireproof("check", "--pcie", "gen3x16", "--dry-run")
+    assert done.returncode == 2
+    assert "name it with --link" in one_sentence(done)

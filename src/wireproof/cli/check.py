@@ -19,6 +19,7 @@ from wireproof.cli.options import (
     storage_of,
     target_specification,
 )
+from wireproof.cli.sections import Sectioned, sections
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+EXAMPLES = (
+    "wireproof check --hosts n1,n2 --link edr",
+    "wireproof check --hosts 'n[1-64]' --nic ib0 --link edr --topology topology.conf",
+    "wireproof check --slurm -N 16 -p compute --profile standard --out acceptance",
+    "wireproof check --hosts 'n[1-64]' --history /shared/wireproof --least-proven 8",
+    "wireproof check",
+)
 PROLOG_S = 60.0
 PROLOG_ENDING_S = 8.0
 """Of ``PROLOG_S``, which holds for all launches together: what ending and judging may take."""
@@ -61,7 +69,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
 )
 
 
-@click.command("check", params=[*OPTIONS, *TARGET, *JOB, *LINK, *OUTPUT])
+@click.command(
+    "check",
+    cls=Sectioned,
+    sections=sections(OPTIONS, "What is checked", target=TARGET, link=LINK, output=OUTPUT, job=JOB),
+    examples=EXAMPLES,
+)
 def command(**options: Any) -> int:
     """Measure, prove, locate, judge and report.
 

@@ -17,12 +17,20 @@ from wireproof.cli.options import (
     storage_of,
     target_specification,
 )
+from wireproof.cli.sections import Sectioned, sections
 from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
 
 if TYPE_CHECKING:
     from wireproof.model.plan import Formula
 
 __all__ = ["command"]
+
+EXAMPLES = (
+    "wireproof measure pingpong --hosts n1,n2 --sizes 0:4MiB",
+    "wireproof measure stream --hosts n1,n2 --sizes 1MiB --both-directions --json",
+    "wireproof measure stream --hosts n1,n2 --formula osu",
+    "wireproof measure ring --hosts 'n[1-8]' --ppn 4 --order random --formula hpcc",
+)
 
 
 ALL_PATTERNS = (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
@@ -63,7 +71,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
 )
 
 
-@click.command("measure", params=[*OPTIONS, *TARGET, *LINK, *OUTPUT])
+@click.command(
+    "measure",
+    cls=Sectioned,
+    sections=sections(OPTIONS, "What is measured", target=TARGET, link=LINK, output=OUTPUT),
+    examples=EXAMPLES,
+)
 def command(pattern: str, **options: Any) -> int:
     """Measure one PATTERN over a range of sizes, prove its path, judge it.
 

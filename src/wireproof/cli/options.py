@@ -4,6 +4,7 @@ command line sees their texts.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.cli.console import say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, number, setting, text
-from wireproof.settings.resolve import DECLARED, FILE_NAME, Settings, read_file, resolve
+from wireproof.settings.resolve import DECLARED, FILE_NAME, Settings, misspelt, read_file, resolve
 
 if TYPE_CHECKING:
     from wireproof.workflow.specification import Method, Storage
@@ -130,11 +132,19 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
     """Typed settings from options, ``WIREPROOF_*`` and ``wireproof.toml`` in the working
     directory.
     """
+    _warn_of(tuple(misspelt(current_context().environment)))
     texts: dict[str, str | None] = {}
     for name in DECLARED:
         value = options.get(name)
         texts[name] = ("yes" if value else "no") if isinstance(value, bool) else value
     return resolve(texts, current_context().environment, settings_file())
+
+
+@functools.cache
+def _warn_of(sentences: tuple[str, ...]) -> None:
+    """Once, however often the settings are read."""
+    for sentence in sentences:
+        say(sentence)
 
 
 def settings_file() -> dict[str, tuple[str, str]]:

@@ -50,6 +50,14 @@ class LazySubcommands(click.Group):
         command: click.Command = import_module(f"wireproof.cli.{cmd_name}").command
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """``help``, ``help SUBCOMMAND`` and ``version`` as people type them."""
+        if args[:1] == ["help"]:
+            args = [*args[1:], "--help"]
+        elif args == ["version"]:
+            args = ["--version"]
+        return super().parse_args(ctx, args)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -74,7 +82,9 @@ class LazySubcommands(click.Group):
     epilog="Exit status: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not measure, 70 an error"
     " of ours, 130.",
 )
-@click.version_option(__version__, prog_name="wireproof", message="%(prog)s %(version)s")
+@click.version_option(
+    __version__, "-V", "--version", prog_name="wireproof", message="%(prog)s %(version)s"
+)
 def subcommands() -> None:
     """wireproof proves what an HPC interconnect does.
 

@@ -13,7 +13,7 @@ import msgspec
 from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.limits import limits
-from wireproof.physics.links import link_from_name, link_names
+from wireproof.physics.links import link_from_name
 
 __all__ = ["BYPASSES", "FAMILIES", "PATHS", "carried_by", "claim_from_text"]
 
@@ -257,8 +257,7 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
     """A link whose name says its rate; a stated rate must agree."""
     if len(kind) > _SHOWN:
         raise PhysicsError(
-            f"unknown link {kind[:_SHOWN]!r}...; write one of "
-            f"{', '.join((*FAMILIES, *link_names()))}"
+            f"unknown link {kind[:_SHOWN]!r}...; `wireproof convert --links` lists all"
         )
     try:
         link = link_from_name(kind)

@@ -118,14 +118,15 @@ def link_from_name(
     key = name.strip().lower().replace(" ", "").removeprefix("ib-").removeprefix("infiniband-")
     key = _ALIASES.get(key, key)
     if key not in _LINKS:
-        near = difflib.get_close_matches(key, [*_LINKS, *_ALIASES], n=3, cutoff=0.4) or [
+        near = difflib.get_close_matches(key, [*_LINKS, *_ALIASES], n=3, cutoff=0.5) or [
             "1gbe",
             "10gbe",
             "edr",
             "opa100",
         ]
         raise PhysicsError(
-            f"unknown link {name!r}; did you mean {', '.join(near)}? Known: {', '.join(_LINKS)}"
+            f"unknown link {name!r}; did you mean {', '.join(near)}? `wireproof convert --links`"
+            " lists all"
         )
     protocol, rate, why = _LINKS[key]
     return LinkClaim(

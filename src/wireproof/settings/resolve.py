@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
@@ -27,6 +27,7 @@ __all__ = [
     "Declared",
     "Setting",
     "Settings",
+    "misspelt",
     "read_file",
     "resolve",
 ]
@@ -277,6 +278,17 @@ def _resolve_one(
         return Setting(declared.parse(given[0]), given[1], given[2])
     except BadInput as error:
         raise BadInput(f"{given[2]}: {error}") from error
+
+
+def misspelt(environment: Iterable[str]) -> list[str]:
+    """A sentence for each variable that is almost the name of a setting."""
+    known = [PREFIX + name.upper() for name in DECLARED]
+    found = []
+    for name in sorted(environment):
+        near = get_close_matches(name, known, n=1, cutoff=0.9)
+        if name.startswith(PREFIX) and near and name not in known:
+            found.append(f"the variable {name[:60]} is no setting; did you mean {near[0]}?")
+    return found
 
 
 def resolve(

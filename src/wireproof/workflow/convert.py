@@ -13,12 +13,18 @@ from wireproof.model.conversion import Converted, LinkShares, Row
 from wireproof.model.errors import BadInput
 from wireproof.physics import claim_from_text, limits
 from wireproof.physics.bounds import bounds_of
+from wireproof.physics.links import link_from_name, link_names
 from wireproof.physics.units import Quantity, goodput_of, parse_quantity, rates, shares, times
 from wireproof.settings.sizes import parse_size
 
-__all__ = ["convert"]
+__all__ = ["convert", "known_links"]
 
 _ROUNDED = 1.0005  # a rate that was typed has few digits
+
+
+def known_links() -> list[LinkClaim]:
+    """Every link that ``--link`` knows, in the order of families and rates."""
+    return [link_from_name(name) for name in link_names()]
 
 
 def convert(

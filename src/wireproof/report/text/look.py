@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
@@ -45,7 +46,7 @@ class Look:
         )
         encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
         asked = environment.get("COLUMNS", "")
-        width = columns or (int(asked) if asked.isascii() and asked.isdigit() else 80)
+        width = columns or (int(asked) if asked.isascii() and asked.isdigit() else _own(stream))
         return cls(
             width=max(40, min(width, 160)), color=color, ascii=not encoding.startswith("utf")
         )
@@ -58,6 +59,14 @@ class Look:
                 line = line.replace(char, stand_in)
             line = line.encode("ascii", "backslashreplace").decode("ascii")
         return line
+
+
+def _own(stream: TextIO) -> int:
+    """The width of the terminal; 80 where there is none, or it does not say."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
 
 
 PLAIN = Look()

@@ -69,6 +69,8 @@ class TargetSpecification:
 def claimed_link(link: Setting[str], mtu: int | None = None, pcie: str = "") -> LinkClaim | None:
     """The link of ``--link``; None when it was not given."""
     if not link.value:
+        if mtu or pcie:
+            raise BadInput("--mtu and --pcie say more about a link: name it with --link.")
         return None
     from wireproof.physics.claims import claim_from_text
 

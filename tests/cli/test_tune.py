@@ -107,6 +107,10 @@ def test_a_plan_whose_values_have_moved_is_refused(root: Path, tmp_path: Path) -
 
 def test_a_value_of_ones_own_and_a_sysctl_outside_the_catalogue(root: Path) -> None:
     (root / "proc/sys/vm/dirty_bytes").write_text("0\n")
+    (root / "proc/sys/vm/dirty_ratio").write_text("20\n")
+    done = wireproof("tune", "plan", "vm.dirty_bytes=1000000", "--json", f"--root={root}")
+    (planned,) = document(done)["hosts"][0]["changes"]
+    assert planned["change"]["coupled"] == ["/proc/sys/vm/dirty_ratio"]
     applied(root, "swappiness=7", "vm.dirty_bytes=1000000")
     assert (root / SWAPPINESS).read_text() == "7\n"
     assert (root / "proc/sys/vm/dirty_bytes").read_text() == "1000000\n"

@@ -25,7 +25,7 @@ def confirmed(state: str = "kept") -> HostTuned:
     return HostTuned(
         host="n1",
         sets=[SetAnswer(id="s", state="confirmed")],
-        changes=[ChangeAnswer(id=OURS, state=state)],
+        changes=[ChangeAnswer(id=OURS, of="s", state=state)],
     )
 
 
@@ -93,7 +93,11 @@ def test_flags_and_choices_read_back_in_another_form():
     status = HostTuned(
         host="n1",
         sets=[SetAnswer(id="s", state="confirmed")],
-        changes=[ChangeAnswer(id=path, state="kept") for path in texts if path.startswith("/etc/")],
+        changes=[
+            ChangeAnswer(id=path, of="s", state="kept")
+            for path in texts
+            if path.startswith("/etc/")
+        ],
     )
     assert kinds(texts, status) == [("differs", "/sys/module/hfi1/parameters/krcvqs")]
     assert {one.path for one in values_asked(facts_of(texts), KNOWN)} == {

@@ -75,6 +75,7 @@ def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
     """The whole lines that are answers; a torn or foreign line is left out."""
     sets: list[SetAnswer] = []
     changes: list[ChangeAnswer] = []
+    of = ""
     for line in output[:LARGEST].split(b"\n"):
         if not line.startswith(b"{"):
             continue
@@ -84,8 +85,9 @@ def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
             continue
         if isinstance(answer, SetAnswer):
             sets.append(answer)
+            of = answer.id
         else:
-            changes.append(answer)
+            changes.append(msgspec.structs.replace(answer, of=of))
     if not problem and not sets and status != 0:
         problem = f"it ended with status {status} and said nothing"
     return HostTuned(host=host, sets=sets, changes=changes, problem=problem, status=status)

@@ -90,10 +90,13 @@ class ChangeSet(_Data, frozen=True):
 
 
 class ChangeAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="change", tag_field="frame"):
-    """What became of one change or drop-in file. ``old``: before, ``seen``: what stands there."""
+    """What became of one change or drop-in file. ``old``: before, ``seen``: what stands there.
+    ``of``: the set, where several are told of.
+    """
 
     id: str
     state: ChangeState
+    of: str = ""
     old: str = ""
     wanted: str = ""
     seen: str = ""

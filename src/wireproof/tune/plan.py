@@ -186,7 +186,7 @@ class _Plan:
         if has_value(change, text.strip()):
             self.notes.append(f"{one.path} has the value {one.value} already")
             return
-        why = "asked for by name"
+        why = "It was asked for by name."
         undo = "the old value, written back"
         self.changes.setdefault(
             one.path, PlannedChange(change=change, was=text.strip(), why=why, undo=undo)

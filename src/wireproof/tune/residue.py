@@ -68,10 +68,10 @@ def _name(path: str) -> str:
 
 def _drop_ins(facts: HostFacts, status: HostTuned) -> Iterator[ResidueFound]:
     """Files of our names that no confirmed set has written."""
-    kept = {one.id for one in status.changes if one.state in ("kept", "left")}
-    confirmed = any(one.state == "confirmed" for one in status.sets)
+    confirmed = {one.id for one in status.sets if one.state == "confirmed"}
+    kept = {one.id for one in status.changes if one.of in confirmed and one.state != "removed"}
     for path, text in _files(facts).items():
-        if _OURS in _name(path) and not (confirmed and path in kept):
+        if _OURS in _name(path) and path not in kept:
             count = len(set_lines(text))
             message = f"no journal knows it; it sets {count} value{'' if count == 1 else 's'}"
             yield ResidueFound(host=facts.host, kind="drop-in", place=path, message=message)

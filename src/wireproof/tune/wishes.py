@@ -12,6 +12,7 @@ from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.remedy import Remedy, remedy_of, remedy_with
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import Profile
+from wireproof.tune.coupled import coupled_with
 from wireproof.tune.named import Named
 
 __all__ = ["DROP_INS", "Wish", "requests_of", "wishes_of"]
@@ -131,7 +132,7 @@ def requests_of(wishes: Sequence[Wish]) -> tuple[FactRequest, ...]:
         remedy = wish.remedy
         if remedy.fix.at_once and remedy.file and not wish.why_not:
             paths[remedy.file] = None
-            paths.update(dict.fromkeys(remedy.coupled))
+            paths.update(dict.fromkeys([*remedy.coupled, *coupled_with(remedy.file)]))
     return tuple(
         FactRequest(kind="glob" if "*" in path else "file", path=path, limit_bytes=65536)
         for path in paths

@@ -80,16 +80,24 @@ def _same_setting(changes: Sequence[PlannedChange]) -> list[list[PlannedChange]]
 def _changes(group: Sequence[PlannedChange], look: Look) -> list[str]:
     one = group[0]
     lines = [_at(2, f"{one.change.id}", look)]
-    for each in group[:_MOST_ALIKE]:
+    for each in [one for one in group if one.change.id != one.change.path][:_MOST_ALIKE]:
         lines.append(_at(4, f"{_target(each.change)}", look))
     if len(group) > _MOST_ALIKE:
         lines.append(_at(4, f"and {len(group) - _MOST_ALIKE} more like these", look))
-    was = "not read" if one.was is None else " ".join(one.was.split())
+    was = _was(one)
     lines += [_at(4, f"- {was}", look), _at(4, f"+ {one.change.value}", look)]
     effect = effect_text(one.effect) if one.effect else ""
     why = f"{one.why} Expected effect: {effect}." if effect else one.why
     lines += _wrapped(f"{why} Undo: {one.undo}.", look, "    ", "    ")
     return lines
+
+
+def _was(one: PlannedChange) -> str:
+    """Of a command's line the first word is the value."""
+    if one.was is None:
+        return "not read"
+    words = one.was.split()
+    return " ".join(words[:1] if one.change.kind == "command" else words)
 
 
 def _at(indent: int, text: str, look: Look) -> str:
@@ -153,8 +161,21 @@ def _tuned(one: HostTuned, names: str, tuned: Tuned, look: Look) -> list[str]:
     elif not one.sets:
         lines = [look.say(f"{names}: no change set")]
     else:
-        lines = [line for each in one.sets for line in _set(each, names, look)]
-    return lines + [line for each in one.changes for line in _answer(each, look)]
+        lines = [line for each in one.sets for line in _with_changes(each, one, names, tuned, look)]
+    known = {each.id for each in one.sets}
+    rest = [each for each in one.changes if each.of not in known]
+    return lines + [line for each in rest for line in _answer(each, look)]
+
+
+def _with_changes(
+    each: SetAnswer, one: HostTuned, names: str, tuned: Tuned, look: Look
+) -> list[str]:
+    """The changes of a set that is over are history."""
+    lines = _set(each, names, look)
+    if tuned.action == "status" and each.state == "reverted" and not tuned.id:
+        return lines
+    mine = (answer for answer in one.changes if answer.of == each.id)
+    return lines + [line for answer in mine for line in _answer(answer, look)]
 
 
 _STATES = {
@@ -200,7 +221,7 @@ def _answer(one: ChangeAnswer, look: Look) -> list[str]:
 def _drop_in(one: ChangeAnswer) -> str:
     """Whole texts are the plan's."""
     if one.state == "removed":
-        return "is not there" if one.wanted else "removed"
+        return "is not there: tune confirm writes it" if one.wanted else "removed"
     return f"{one.state}{f': {one.reason}' if one.reason else ''}"
 
 

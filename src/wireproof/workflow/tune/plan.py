@@ -25,6 +25,7 @@ from wireproof.model.tuning import HostPlan, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.store.snapshot import is_snapshot
 from wireproof.tune.bios import Asked, firmware_wishes, with_attributes
+from wireproof.tune.coupled import coupled_with
 from wireproof.tune.named import Named, named_all
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.read import read_plan
@@ -164,7 +165,9 @@ class _Hosts:
     ) -> list[Collected]:
         """What the wishes need besides. Hosts that need the same are asked together."""
         groups: dict[tuple[FactRequest, ...], list[str]] = defaultdict(list)
-        files = [FactRequest(kind="file", path=one.path) for one in asked if one.path]
+        named = [one.path for one in asked if one.path]
+        places = [*named, *(other for path in named for other in coupled_with(path))]
+        files = [FactRequest(kind="file", path=path) for path in places]
         for one in answers:
             if one.frames:
                 groups[(*requests_of(wishes[one.host]), *files, _OSTREE)].append(one.host)

@@ -168,3 +168,30 @@ def test_what_needs_a_link_is_refused_without_one() -> None:
     done = wireproof("check", "--pcie", "gen3x16", "--dry-run")
     assert done.returncode == 2
     assert "name it with --link" in one_sentence(done)
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("wireproof che", "check"),
+        ("wireproof check --pro", "--profile"),
+        ("wireproof check --profile st", "standard"),
+        ("wireproof check --link ed", "edr"),
+        ("wireproof explain off-w", "off-wire"),
+        ("wireproof explain swapp", "swappiness"),
+    ],
+)
+def test_what_is_typed_is_completed(words: str, offered: str) -> None:
+    variables = {
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+        "_WIREPROOF_COMPLETE": "bash_complete",
+    }
+    assert f"plain,{offered}" in wireproof(environment=variables).stdout.splitlines()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_each_shell_is_printed(shell: str) -> None:
+    done = wireproof("completion", shell)
+    assert done.returncode == 0
+    assert "_WIREPROOF_COMPLETE" in done.stdout

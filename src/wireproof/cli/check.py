@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from wireproof.cli.completion import profiles
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag, number, setting, text
 from wireproof.cli.options import (
@@ -41,7 +42,12 @@ PROLOG_ENDING_S = 8.0
 
 
 OPTIONS: tuple[click.Parameter, ...] = (
-    setting("profile", "quick|standard|acceptance", "how much is measured; default quick."),
+    setting(
+        "profile",
+        "quick|standard|acceptance",
+        "how much is measured; default quick.",
+        shell_complete=profiles,
+    ),
     setting("repeat", "N", "how often each point is measured in a launch; default 1."),
     file(
         "--topology",

@@ -43,11 +43,11 @@ def file(flags: str, about: str, *, must_exist: bool = False, **more: Any) -> cl
     return click.Option(flags.split(), type=path, help=about, **more)
 
 
-def setting(name: str, metavar: str, about: str = "") -> click.Option:
+def setting(name: str, metavar: str, about: str = "", **more: Any) -> click.Option:
     """A declared setting, with the help of the one table that declares it unless ``about`` says
     more; None when it is not given.
     """
     from wireproof.settings.resolve import DECLARED  # 15 ms that not every subcommand needs
 
     about = about or DECLARED[name].help + "."
-    return click.Option(["--" + name.replace("_", "-"), name], metavar=metavar, help=about)
+    return click.Option(["--" + name.replace("_", "-"), name], metavar=metavar, help=about, **more)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from wireproof.cli.completion import codes
 from wireproof.cli.console import print_json
 from wireproof.cli.declare import flag
 
 __all__ = ["command"]
 
 OPTIONS: list[click.Parameter] = [
-    click.Argument(["code"], required=False),
+    click.Argument(["code"], required=False, shell_complete=codes),
     flag("--json as_json", "one JSON document on stdout."),
 ]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.cli.completion import links
 from wireproof.cli.console import say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, number, setting, text
@@ -100,7 +101,7 @@ JOB: tuple[click.Parameter, ...] = (
 """A job of our own: how many nodes and where. The words are the scheduler's."""
 
 LINK: tuple[click.Parameter, ...] = (
-    setting("link", "10gbe|edr|opa100|..."),
+    setting("link", "10gbe|edr|opa100|...", shell_complete=links),
     number("--mtu", 68, 65535, "MTU, when it cannot be read.", metavar="BYTES"),
     text("--pcie", "GENxLANES", "slot of the NIC, such as gen3x16."),
     file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
@@ -122,7 +123,7 @@ OUTPUT: tuple[click.Parameter, ...] = (
 def link_claim(about: str) -> tuple[click.Parameter, ...]:
     """A link of any kind and rate, where results are held against it; ``about``: what it is."""
     return (
-        text("--link", "[Nx]KIND[:GBPS]", about, default=None),
+        text("--link", "[Nx]KIND[:GBPS]", about, default=None, shell_complete=links),
         number("--mtu", 68, 65535, "MTU of the link.", metavar="BYTES"),
         text("--pcie", "GENxLANES", "slot of the NIC, such as gen3x16."),
     )

@@ -16,6 +16,7 @@ SUBCOMMANDS: dict[str, str] = {
     "audit": "Say which settings of the hosts are wrong for their fabric, and what mends them.",
     "check": "Measure, prove, judge and report: is this interconnect what it should be?",
     "compare": "Two results held against each other: each number as a ratio with its interval.",
+    "completion": "Print the script that completes this command in bash, zsh or fish.",
     "convert": "A rate or a time in every unit and in per cent of a link, with the arithmetic.",
     "demo": "See it work: a virtual cluster with a bad link and a lie, both caught.",
     "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",

@@ -20,7 +20,7 @@ from wireproof.verdict import catalogue as verdict
 from wireproof.verdict.catalogue import Entry
 from wireproof.workflow.audit import settings_by_id
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "explain", "names"]
 
 _NEAR = 3
 
@@ -49,8 +49,13 @@ def explain(code: str) -> list[Explanation]:
     if key in settings:
         found.append(_of_setting(settings[key]))
     if not found:
-        raise BadInput(_unknown(code, key, [*findings, *RULES, *settings]))
+        raise BadInput(_unknown(code, key, names()))
     return found
+
+
+def names() -> list[str]:
+    """All codes, rules and settings that ``explain`` knows."""
+    return sorted({*verdict.CATALOGUE, *verdict.causes(), *RULES, *settings_by_id()})
 
 
 def _unknown(code: str, key: str, names: Sequence[str]) -> str:

@@ -123,8 +123,8 @@ def test_what_is_doubtful_or_has_a_culprit_is_not_explained_by_what_all_have() -
     ("own", "other", "expected"),
     [
         ("1500", "9000", "4 to 10 %"),
-        ("400", "9000", "4 to 19.7 %"),
-        ("1400", "1500", "0.4 to 10 %"),
+        ("400", "9000", "16.1 to 40.3 %"),
+        ("1400", "1500", "0.4 to 0.9 %"),
     ],
 )
 def test_what_an_mtu_costs_is_calculated_of_its_value(own: str, other: str, expected: str) -> None:

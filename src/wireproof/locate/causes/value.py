@@ -12,20 +12,22 @@ __all__ = ["effect_here", "headers_cost"]
 _HEADERS, _FRAME = 52.0, 38.0
 """IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap."""
 _LARGEST = 65535
+_USUAL = (1500.0, 9000.0)
+_MOST = 0.95
 
 
 def effect_here(one: Wrong) -> Effect:
-    """The catalogue's effect; of an MTU it reaches to what the headers of such packets cost against
-    what the others have.
+    """The catalogue's effect. That of an MTU is of 1500 bytes against 9000: other values are scaled
+    by what the headers of such packets cost.
     """
     effect = one.setting.effect
     if one.setting.id != "mtu" or effect.on != "bandwidth":
         return effect
-    cost = headers_cost(_bytes(one.result.seen), _bytes(one.usual))
-    if cost is None or cost <= 0:
+    cost, usual = headers_cost(_bytes(one.result.seen), _bytes(one.usual)), headers_cost(*_USUAL)
+    if cost is None or usual is None or cost <= 0:
         return effect
-    low, high = min(effect.low, cost), max(effect.high, cost)
-    return msgspec.structs.replace(effect, low=round(low, 3), high=round(high, 3))
+    low, high = (round(min(_MOST, share * cost / usual), 3) for share in (effect.low, effect.high))
+    return msgspec.structs.replace(effect, low=low, high=high)
 
 
 def headers_cost(own: float | None, usual: float | None) -> float | None:

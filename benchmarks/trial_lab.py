@@ -61,7 +61,7 @@ def _trials(setting: Setting, lab: Lab) -> None:
             if time.monotonic() > setting.until:
                 break
             found, seconds = trial(lab, seed, knob)
-            setting.say(f"tune try, {kind}, seed {seed}: {_told(found)}, {seconds:.1f} s")
+            setting.say(f"tune try, {kind}, seed {seed}: {_said(found)}, {seconds:.1f} s")
             answers[kind].append(found["comparisons"][0]["answer"] if found else "failed")
             times.append(seconds)
     for kind, answer in (("effect", "helps"), ("placebo", "no-effect")):
@@ -74,5 +74,5 @@ def _trials(setting: Setting, lab: Lab) -> None:
     add_longest(setting, GROUP, times, WITHIN_S, "trial")
 
 
-def _told(found: Any) -> str:
+def _said(found: Any) -> str:
     return found["comparisons"][0]["text"] if found else "no answer"

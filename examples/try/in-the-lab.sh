@@ -1,5 +1,5 @@
 #!/bin/sh
-# A setting that helps and one that does nothing, told apart over a wire. Ends what it has started.
+# A setting that helps and one that does nothing, over a wire. Ends what it has started.
 # Usage: examples/try/in-the-lab.sh   (wireproof on PATH)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -7,9 +7,14 @@ docs/try.md have more cases and more seeds (`python -m benchmarks.trial_power`).
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pytest
 from benchmarks.trial_series import World, answers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wireproof.analysis.signed_rank import shift
 
 TRIALS = 100
 NOISES = {
@@ -38,6 +43,21 @@ def test_ten_per_cent_is_found(name: str) -> None:
 def test_a_placebo_has_no_effect(name: str) -> None:
     found, _ = answers(NOISES[name], TRIALS)
     assert found["no-effect"] >= 95, found
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=9),
+    st.sampled_from((0.008, 0.02, 0.05, 0.2)),
+)
+def test_the_interval_keeps_its_level_whatever_the_noise(sizes: list[float], alpha: float) -> None:
+    """All orders of the blocks' values are equally likely: over them the level holds exactly."""
+    missed = 0
+    for signs in itertools.product((-1.0, 1.0), repeat=len(sizes)):
+        found = shift([sign * size for sign, size in zip(signs, sizes, strict=True)], alpha)
+        if found.low is not None and found.high is not None:
+            missed += found.low > 0.0 or found.high < 0.0
+    assert missed <= alpha * 2 ** len(sizes)
 
 
 def test_what_cannot_be_known_is_called_undecided() -> None:

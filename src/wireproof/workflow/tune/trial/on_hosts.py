@@ -1,5 +1,5 @@
 """A setting of the hosts under trial: each value is a change set of the node program, which has the
-old value in its journal and a timer that brings it back when nobody else does.
+old value in its journal and a timer that brings it back when the trial does not.
 """
 
 from __future__ import annotations

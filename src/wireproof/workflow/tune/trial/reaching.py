@@ -33,8 +33,8 @@ def unread(name: str, transport: TransportKind, install: MpiInstall | None) -> s
 def overridden(command: LaunchCommand, name: str, value: str) -> str:
     """The value that the launch itself gives the variable in place of ``value``; "" when none."""
     given = [command.environment.get(name, value)]
-    words = ("", *command.argv, "")
-    for before, word, after in zip(words, words[1:], words[2:], strict=False):
+    argv = ("", *command.argv, "")
+    for before, word, after in zip(argv, argv[1:], argv[2:], strict=False):
         if before in ("-genv", "-env") and word == name:
             given.append(after)
         elif before == "-x" and word.startswith(f"{name}="):

@@ -172,16 +172,16 @@ class _Course:
             smallest=self._wanted.smallest,
             alpha=alpha,
         )
-        told = [
+        worded = [
             msgspec.structs.replace(
                 one, text=said(one, self._wanted.knob, self._workload.metric, self._pace_s())
             )
             for one in comparisons
         ]
         spent = quantity.duration(time.monotonic() - self._begun)
-        for one in told:
+        for one in worded:
             self._reporter.say(f"after block {blocks}, {spent}: {one.text}")
-        return told
+        return worded
 
     def _pace_s(self) -> float:
         """Seconds that one run takes, with what stands between runs."""

@@ -94,6 +94,9 @@ def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instanc
         why = (f"{answer.place} {answer.why}",)
         return Reading(UNKNOWN, "", answer.place, why, answer.absent)
     part = part_of(answer.text, read)
+    if part is None and form == "present":
+        why = (f"{answer.place} has no {read.key or read.section!r}",)
+        return Reading(False, "absent", answer.place, why)
     if part is None:
         why = (f"{answer.place} has no {read.key or read.section!r}",)
         return Reading(UNKNOWN, "", answer.place, why, absent=True)

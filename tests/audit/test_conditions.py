@@ -1,0 +1,121 @@
+"""What a condition says of one value, of settings whose good value another one decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.judge import judge_machine
+from wireproof.audit.machine import machine_of
+from wireproof.model.record import FactFrame
+from wireproof.workflow.audit import catalogue
+
+RDMA = {
+    "/sys/class/infiniband/mlx5_0/ports/1/link_layer": "InfiniBand",
+    "/sys/class/infiniband/mlx5_0/device/uevent": "DRIVER=mlx5_core",
+}
+ROCE = {
+    "interfaces": '[{"name": "eth0", "kind": "ethernet", "operstate": "up", "mtu": 9000}]',
+    "/sys/class/infiniband/mlx5_0/ports/1/link_layer": "Ethernet",
+    "/sys/class/infiniband/mlx5_0/device/net/eth0/mtu": "9000",
+    "/sys/class/net/eth0/device/uevent": "DRIVER=mlx5_core",
+    "/proc/cpuinfo": "flags\t\t: fpu\n",
+}
+MODULES = {"/proc/modules": "irdma 1 0\nnvidia 1 0\n"}
+STATISTICS, PFC, FEC = "ethtool -S eth0", "dcb pfc show dev eth0", "ethtool -I --show-fec eth0"
+PKEY = "/sys/class/infiniband/mlx5_0/ports/1/pkeys/0"
+PROBING = "/proc/sys/net/ipv4/tcp_mtu_probing"
+NEW, OLD = {"/proc/version": "Linux version 5.14.0"}, {"/proc/version": "Linux version 3.10.0"}
+MEMORY = {"/proc/meminfo": "MemTotal: 1000000 kB"}
+
+
+def status(name: str, texts: dict[str, str]) -> str:
+    """Of a setting on a host whose files and commands (those with a blank) say ``texts``."""
+    frames = []
+    for place, text in texts.items():
+        command = " " in place
+        frames.append(
+            FactFrame(
+                rank=0,
+                kind="command" if command else "file",
+                status="ok",
+                path="" if command else place,
+                argv=place.split() if command else [],
+                text=text,
+            )
+        )
+    frames += [
+        FactFrame(rank=0, kind="file", status="missing", path=path)
+        for path in ("/sys/module/rv/initstate",)
+        if path not in texts
+    ]
+    machine = machine_of(HostFacts.of("n1", frames))
+    (found,) = judge_machine(machine, catalogue(), "throughput", [name])
+    return found.status
+
+
+def variables(**named: str) -> dict[str, str]:
+    return {"environment": "\n".join(f"{name}={text}" for name, text in named.items())}
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "expected"),
+    [
+        ("kernel-arguments", {"/proc/cmdline": "ro quiet iommu=pt"}, "pass"),
+        ("kernel-arguments", {"/proc/cmdline": "ro clocksource=hpet"}, "fail"),
+        ("env-fi-provider", RDMA | variables(FI_PROVIDER="tcp;ofi_rxm"), "fail"),
+        ("env-fi-provider", RDMA | variables(FI_PROVIDER="verbs"), "pass"),
+        ("env-fi-provider", variables(FI_PROVIDER="tcp"), "pass"),
+        ("env-fi-provider", variables(UCX_TLS="tcp"), "not-applicable"),
+        ("env-ucx-tls", RDMA | variables(UCX_TLS="tcp,self"), "fail"),
+        ("env-ucx-tls", RDMA | variables(UCX_TLS="rc,self,sm"), "pass"),
+        ("env-ucx-tls", RDMA | variables(UCX_TLS="^tcp"), "pass"),
+        ("env-ompi-mca-btl", RDMA | variables(OMPI_MCA_btl="tcp,self"), "fail"),
+        (
+            "env-ompi-mca-btl",
+            RDMA | variables(OMPI_MCA_btl="tcp,self", OMPI_MCA_pml="ucx"),
+            "pass",
+        ),
+        ("env-ompi-mca-pml", RDMA | variables(OMPI_MCA_pml="ob1"), "fail"),
+        ("env-i-mpi-fabrics", NEW | variables(I_MPI_FABRICS="shm:tmi"), "fail"),
+        ("env-i-mpi-fabrics", OLD | variables(I_MPI_FABRICS="shm:tmi"), "pass"),
+        ("env-psm3-rdma", variables(PSM3_RDMA="1"), "fail"),
+        ("env-psm3-rdma", variables(PSM3_RDMA="1") | {"/sys/module/rv/initstate": "live"}, "pass"),
+        ("env-psm3-rdma", variables(PSM3_RDMA="7"), "fail"),
+        ("rv-module", MODULES | variables(PSM3_RDMA="1"), "fail"),
+        ("rv-module", MODULES | variables(PSM3_RDMA="0"), "pass"),
+        ("rv-module", MODULES, "unknown"),
+        ("tcp-mtu-probing", ROCE | {PROBING: "0"}, "fail"),
+        ("tcp-mtu-probing", ROCE | {PROBING: "1"}, "pass"),
+        ("pfc-enabled", ROCE | {PFC: "prio-pfc 0:off 1:off 3:on 4:off"}, "pass"),
+        ("pfc-enabled", ROCE | {PFC: "prio-pfc 0:off 1:off 3:off"}, "fail"),
+        ("pfc-enabled", ROCE | {PFC: "prio-pfc 0:on 1:on 2:on 3:on"}, "fail"),
+        ("pfc-pauses-tx", ROCE | {STATISTICS: "  tx_prio3_pause: 0\n  rx_discards_phy: 9"}, "fail"),
+        ("pfc-pauses-tx", ROCE | {STATISTICS: "  tx_prio3_pause: 4\n  rx_discards_phy: 9"}, "pass"),
+        ("pfc-pauses-tx", ROCE | {STATISTICS: "  tx_prio3_pause: 0\n  rx_discards_phy: 0"}, "pass"),
+        ("pfc-pauses-rx", ROCE | {STATISTICS: "  rx_priority_3_xoff.nic: 5"}, "pass"),
+        ("cnp-dscp", ROCE | {"/sys/class/net/eth0/ecn/roce_np/cnp_dscp": "26"}, "fail"),
+        ("fec-uncorrectable", ROCE | {FEC: "Statistics:\n  uncorrectable_blocks: 3"}, "fail"),
+        ("partition-key", RDMA | {PKEY: "0x7fff"}, "fail"),
+        ("partition-key", RDMA | {PKEY: "0xffff"}, "pass"),
+        ("shared-memory", MEMORY | {"df -Pk /dev/shm": "tmpfs 500000 0 9 0% /dev/shm"}, "pass"),
+        ("shared-memory", MEMORY | {"df -Pk /dev/shm": "shm 65536 0 65536 0% /dev/shm"}, "fail"),
+        ("infiniband-devices", RDMA | {"stat -c %a /dev/infiniband/uverbs0": "666\n"}, "pass"),
+        ("infiniband-devices", RDMA | {"stat -c %a /dev/infiniband/uverbs0": "600\n"}, "fail"),
+    ],
+)  # fmt: skip
+def test_a_value_is_judged_by_what_stands_beside_it(
+    name: str, texts: dict[str, str], expected: str
+) -> None:
+    assert status(name, texts) == expected
+
+
+@pytest.mark.parametrize(("limit", "expected"), [("150000000", "fail"), ("250000000", "pass")])
+def test_a_power_cap_is_held_against_the_processor_s_own(limit: str, expected: str) -> None:
+    folder = "/sys/class/powercap/intel-rapl:0"
+    texts = {
+        "/proc/cpuinfo": "flags\t\t: fpu\n",
+        f"{folder}/constraint_0_power_limit_uw": limit,
+        f"{folder}/constraint_0_max_power_uw": "250000000",
+    }
+    assert status("power-limit", texts) == expected

@@ -10,6 +10,8 @@ from tests.lab.conftest import Build, run, say
 
 from wireproof.lab.cluster import Lab
 from wireproof.model.tuning import Tuned
+from wireproof.report.text.look import Look
+from wireproof.report.text.tune import tuned_lines
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import lab_target
@@ -96,6 +98,7 @@ def test_a_value_that_the_kernel_refuses_leaves_nothing_changed(build: Build) ->
     assert not done.done
     assert states(done) == {("n1", "reverted"), ("n2", "reverted")}
     assert "refused" in {one.state for one in done.hosts[0].changes}
+    assert "--skip mtu leaves it out" in "\n".join(tuned_lines(done, Look()))
     assert {node: bytes_of(lab, node) for node in lab.nodes} == before
 
 

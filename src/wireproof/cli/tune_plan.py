@@ -36,6 +36,9 @@ WANTED: tuple[click.Parameter, ...] = (
         help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport.",
     ),
     *BMC,
+    click.Option(
+        ["--skip"], multiple=True, metavar="SETTING", help="leave this setting out; repeatable."
+    ),
     flag(
         "--allow-link-down",
         "also what takes a link down for a moment: rings, channels, MTU.",
@@ -67,6 +70,7 @@ def specification_of(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpe
         target=target_specification(settings, {"mtu": None, "pcie": "", **options}, alone=True),
         profile=options["profile"],
         asked=asked,
+        skip=options["skip"],
         source=options["source"],
         root=options.get("root"),
         allow_link_down=options["allow_link_down"],

@@ -88,6 +88,8 @@ def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
             of = answer.id
         else:
             changes.append(msgspec.structs.replace(answer, of=of))
+    if len(sets) == 1:  # but for status a set comes behind its changes
+        changes = [msgspec.structs.replace(one, of=sets[0].id) for one in changes]
     if not problem and not sets and status != 0:
         problem = f"it ended with status {status} and said nothing"
     return HostTuned(host=host, sets=sets, changes=changes, problem=problem, status=status)

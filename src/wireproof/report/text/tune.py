@@ -174,8 +174,19 @@ def _with_changes(
     lines = _set(each, names, look)
     if tuned.action == "status" and each.state == "reverted" and not tuned.id:
         return lines
-    mine = (answer for answer in one.changes if answer.of == each.id)
-    return lines + [line for answer in mine for line in _answer(answer, look)]
+    mine = [answer for answer in one.changes if answer.of == each.id]
+    lines += [line for answer in mine for line in _answer(answer, look)]
+    return lines + (_without(mine, look) if tuned.action == "apply" else [])
+
+
+_FAILED = ("refused", "ignored", "unreadable")
+
+
+def _without(changes: Sequence[ChangeAnswer], look: Look) -> list[str]:
+    """How to have the others, where one did not hold."""
+    failed = {one.id.split("/")[0] for one in changes if one.state in _FAILED and one.id[0] != "/"}
+    options = " ".join(f"--skip {name}" for name in sorted(failed))
+    return _wrapped(f"{options} leaves it out", look, "  ", "    ") if failed else []
 
 
 _STATES = {

@@ -54,12 +54,13 @@ _OSTREE = FactRequest(kind="file", path="/run/ostree-booted")
 class PlanSpecification:
     """``asked``: settings by name, some with a value; none: all that fail. ``source``: a snapshot,
     a folder with a host's files, or a sosreport, in place of the target's hosts. ``root``: files of
-    this machine are read and changed below this folder.
+    this machine are read and changed below this folder. ``skip``: settings that are left out.
     """
 
     target: TargetSpecification = field(default_factory=lambda: TargetSpecification(alone=True))
     profile: Profile = "throughput"
     asked: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
     source: Path | None = None
     root: Path | None = None
     allow_link_down: bool = False
@@ -81,15 +82,18 @@ def plan(
     """
     known = catalogue()
     asked = named_all(specification.asked, known)
+    skipped = {known.get(name).setting.id for name in specification.skip}
+
+    def wishes_on(machine: Machine) -> list[Wish]:
+        found = wishes_of(machine, known, specification.profile, asked)
+        return [wish for wish in found if wish.entry.setting.id not in skipped]
+
     hosts = _Hosts(specification, known, reporter, environment)
     answers = hosts.read()
     if not any(one.frames for one in answers):
         raise CouldNotMeasure(f"no host gave its settings: {answers[0].problem}.")
     machines = {one.host: machine_of(HostFacts.of(one.host, one.frames)) for one in answers}
-    wishes = {
-        host: wishes_of(machine, known, specification.profile, asked)
-        for host, machine in machines.items()
-    }
+    wishes = {host: wishes_on(machine) for host, machine in machines.items()}
     answers = hosts.read_more(answers, wishes, asked)
     made = [_host(one, wishes[one.host], asked, hosts) for one in answers]
     return TunePlan(profile=specification.profile, made=_now(), hosts=made)

@@ -176,12 +176,7 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
         "address1=10.0.0.1/24",
     ),
     ("keyfile", "[ipv4]\nmethod=manual\naddress1=10.0.0.1/33", "interface-address", None),
-    (
-        "irqbalance",
-        "IRQBALANCE_ARGS=--hintpolicy=exact",
-        "irqbalance-hintpolicy",
-        None,
-    ),
+    ("irqbalance", "IRQBALANCE_ARGS=--hintpolicy=exact", "irqbalance-hintpolicy", None),
     (
         "irqbalance",
         "IRQBALANCE_ARGS=-hintpolicy=exact",

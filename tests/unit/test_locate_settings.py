@@ -19,6 +19,7 @@ from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.model.subject import Node, Port
 from wireproof.report.answers import answers
+from wireproof.report.html.page import render
 from wireproof.report.section import Section
 from wireproof.report.text.summary import summary
 from wireproof.verdict.located import with_located
@@ -294,3 +295,24 @@ def test_of_256_hosts_one_that_has_everything_wrong() -> None:
 def test_a_value_that_is_better_than_the_others_is_no_cause() -> None:
     better = Planted("firmware", "20.31", "20.28", "pass", "fail", instance="mlx5_0:1")
     assert causes(short(0.1), better) == []
+
+
+@pytest.mark.parametrize(
+    "usual",
+    ["1; rm -rf /", "$(reboot)", "`x`", "-w a", "on [fixed]", "\x1b[31m1", "a\nb", "9" * 200],
+)
+def test_a_value_that_is_not_plain_stands_in_no_command(usual: str) -> None:
+    rmem = dataclasses.replace(RMEM, usual=usual)
+    tso = dataclasses.replace(TSO, usual=usual)
+    for cause in (*causes(short(0.5, "rx"), rmem), *causes(short(0.5, "tx"), tso)):
+        assert usual not in cause.fix
+        assert f"wireproof explain {cause.setting}" in cause.fix
+
+
+def test_the_page_shows_the_cause_and_what_is_none_and_no_markup_of_a_host() -> None:
+    evil = dataclasses.replace(MTU, odd="1500<script>alert(1)</script>")
+    after = joined(section(short(0.77, "rx")), audit_of(RMEM, evil), SETTINGS)
+    page = render([after], "check")
+    assert "n3&#39;s tcp-rmem is 4096 4096 4096" in page
+    assert "Not the cause: n3&#39;s mtu (hsn0) is 1500&lt;script&gt;" in page
+    assert "alert(1)</script>" not in page

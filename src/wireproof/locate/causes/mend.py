@@ -9,17 +9,22 @@ from wireproof.model.setting import Setting
 
 __all__ = ["in_line"]
 
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:@+/-]{0,120}", re.ASCII)
+"""What no shell reads as anything but words."""
+
 
 def in_line(setting: Setting, node: str, names: Mapping[str, str], usual: str = "") -> str:
     """The steps of the catalogue's entry, with the value that the others have (``usual``) where it
-    is known; ``names``: what stands for ``{nic}`` and the like.
+    is known; ``names``: what stands for ``{nic}`` and the like. Values and names are the hosts':
+    what is not plain stands in no command that somebody may copy.
     """
-    fix, value = setting.fix, usual or "what the other nodes have"
+    plain = all(_PLAIN.fullmatch(text) for text in (usual, *names.values()) if text)
+    fix, value = setting.fix, (usual if plain else "") or "what the other nodes have"
     if fix is None:
         return f"{node}: compare {setting.id} with the other nodes ({value})."
     if fix.by_hand and not fix.value:
         return f"{node}: {_filled(fix.by_hand, names)}."
-    if fix.at_once and usual:
+    if fix.at_once and usual and plain:
         if fix.command:
             command = _filled(" ".join(fix.command), {**names, "value": usual})
             return f"{node}: {command}, as on the other nodes."

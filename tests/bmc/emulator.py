@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.bmc.certificate import Certificate
 
 __all__ = ["PASSWORD", "Emulator", "emulated"]
@@ -48,6 +49,7 @@ def emulated(folder: Path, certificate: Certificate) -> Iterator[Emulator]:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        pytest.importorskip("sushy_tools", reason="needs sushy-tools")
         import bcrypt
         from sushy_tools.emulator import main
         from werkzeug.serving import WSGIRequestHandler, make_server

@@ -140,8 +140,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(board: Board, certificate: Certificate) -> Iterator[Board]:
-    """The board, while the context lasts."""
+def served(board: Board, certificate: Certificate | None) -> Iterator[Board]:
+    """The board, while the context lasts; without a certificate without TLS."""
 
     class Handler(_Handler):
         pass
@@ -150,9 +150,10 @@ def served(board: Board, certificate: Certificate) -> Iterator[Board]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     server.handle_error = lambda *_arguments: None  # type: ignore[method-assign]
-    server.socket = certificate.context().wrap_socket(
-        server.socket, server_side=True, do_handshake_on_connect=False
-    )
+    if certificate is not None:
+        server.socket = certificate.context().wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
     board.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

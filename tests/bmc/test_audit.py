@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 from tests.bmc.certificate import Certificate, make_certificate
 from tests.bmc.emulator import PASSWORD, Emulator, emulated
+from tests.bmc.server import PASSWORD as SERVED
+from tests.bmc.server import Board, served
 from tests.cli.verb import document, one_sentence, wireproof
+
+from wireproof.settings.bmc import BmcOptions, bmcs_of
 
 pytestmark = pytest.mark.engine
 
@@ -106,7 +110,9 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     ("more", "said"),
     [
         (("--bmc", "n1 n2"), "no address"),
-        (("--bmc", "http://n1-bmc"), "no address"),
+        (("--bmc", "ftp://n1-bmc"), "no address"),
+        (("--bmc", "http://n1-bmc", "--bmc-user", "a", "--bmc-insecure"), "has no TLS"),
+        (("--bmc", "http://127.0.0.1", "--bmc-user", "a"), "has no TLS"),
         (("--bmc", "nowhere.toml"), "cannot be read"),
         (("--bmc", "{host}-bmc", "--hosts", "far[1-2]", "--bmc-user", "a:b"), "no name"),
         (("--bmc", "n1-bmc", "--hosts", "far[1-2]"), "one BMC for 2 hosts"),
@@ -153,6 +159,32 @@ def test_a_mistake_in_the_file_is_one_sentence(text: str, said: str, tmp_path: P
     done = wireproof("audit", "--bmc", file, "--bmc-password-file", secret(tmp_path))
     assert done.returncode == 2
     assert said in one_sentence(done)
+
+
+def test_the_example_is_read(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "bmc.toml"
+    file = tmp_path / "bmc.toml"
+    file.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
+    secret(tmp_path).rename(tmp_path / "ilo.password")
+    secret(tmp_path)
+    found = bmcs_of(BmcOptions(sources=[str(file)]), ["n7", "gpu2", "login"])
+    assert [(one.host, one.place) for one in found] == [
+        ("n7", "n7-bmc.example.org"),
+        ("gpu2", "gpu2-ilo:8443"),
+    ]
+    assert found[0].authority == str(tmp_path / "site-ca.pem")
+    assert len(found[1].fingerprint) == 64
+
+
+def test_an_address_of_this_machine_may_do_without_tls(tmp_path: Path) -> None:
+    board = Board({"T": "Disabled"}, [{"AttributeName": "T", "DisplayName": "Turbo Mode"}])
+    with served(board, None):
+        password = secret(tmp_path, SERVED)
+        given = ("--bmc", f"http://127.0.0.1:{board.port}", "--bmc-user", "admin")
+        more = ("--bmc-password-file", password, "--bmc-insecure")
+        found = only(wireproof("audit", "bios-turbo", "--json", *given, *more))
+    assert (found["status"], found["seen"]) == ("fail", "Disabled")
+    assert "not checked" in found["message"]
 
 
 def test_the_password_is_asked_for_at_a_terminal(

@@ -156,7 +156,7 @@ def test_broken_off_after_the_request_it_is_taken_back(board: Board, at: At) -> 
     assert board.pending["Turbo"] == "Disabled"
 
 
-def test_all_of_a_host_or_none(board: Board, at: At) -> None:
+def test_all_of_a_host_or_none(board: Board, at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     """A BMC that takes the request and one of the two values."""
 
     def half(handler: BaseHTTPRequestHandler) -> None:
@@ -167,12 +167,43 @@ def test_all_of_a_host_or_none(board: Board, at: At) -> None:
         handler.answer(200, {"Id": "Settings"})  # type: ignore[attr-defined]
         board.replies.pop(("PATCH", SETTINGS))
 
+    monkeypatch.setattr("wireproof.workflow.tune.bios._PAUSES_S", (0.0,))
     board.replies["PATCH", SETTINGS] = half
     done = at.apply(planned("Turbo", "Disabled", "Enabled"), planned("Smt", True, False))
     assert states(done) == ["ignored", "ignored"]
-    assert "nothing is changed" in done.problem
-    assert board.pending["Turbo"] == "Disabled"
+    assert "the old values were asked for again" in done.problem
+    assert board.pending == {"Turbo": "Disabled", "Smt": True}
     assert [one.state for one in sets_of(at.folder, "n1")] == ["reverted"]
+
+
+def test_a_bmc_that_makes_a_job_and_does_not_show_it_is_not_called_unchanged(
+    board: Board, at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireproof.workflow.tune.bios._PAUSES_S", (0.0,))
+    answers = iter([(202, {"Id": "JID_1"}), (400, {"error": {"message": "a job is pending"}})])
+    board.replies["PATCH", SETTINGS] = lambda handler: handler.answer(*next(answers))  # type: ignore[attr-defined]
+    done = at.apply(planned("Turbo", "Disabled", "Enabled"))
+    assert "a job is pending" in done.problem
+    assert "look at its jobs" in done.problem
+    assert [one.state for one in sets_of(at.folder, "n1")] == ["writing"]
+
+
+def test_a_bmc_that_takes_a_moment_is_waited_for(
+    board: Board, at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wireproof.workflow.tune.bios._PAUSES_S", (0.0, 0.0, 0.0))
+
+    def later(handler: BaseHTTPRequestHandler) -> None:
+        handler.answer(202, {})  # type: ignore[attr-defined]
+        board.replies["GET", SETTINGS] = shown
+
+    def shown(handler: BaseHTTPRequestHandler) -> None:
+        del board.replies["GET", SETTINGS]
+        handler.answer(200, {"Attributes": dict(board.now)})  # type: ignore[attr-defined]
+        board.pending = {"Turbo": "Enabled"}
+
+    board.replies["PATCH", SETTINGS] = later
+    assert states(at.apply(planned("Turbo", "Disabled", "Enabled"))) == ["applied"]
 
 
 @pytest.mark.parametrize(

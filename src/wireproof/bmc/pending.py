@@ -31,7 +31,8 @@ def set_pending(session: Session, bios: Bios, values: Mapping[str, Raw]) -> None
     if times := bios.apply_times:
         if _AT_RESET not in times:
             raise session.talk.failed("applies settings at once only: nothing was changed")
-        body["@Redfish.SettingsApplyTime"] = {"ApplyTime": _AT_RESET}
+        if len(times) > 1:  # where there is no choice, not all BMCs know the property
+            body["@Redfish.SettingsApplyTime"] = {"ApplyTime": _AT_RESET}
     session.patch(bios.settings_path, body, bios.settings_tag)
 
 

@@ -66,7 +66,7 @@ class Talk:
         self.clock = Clock(limits.total_s, limits.request_s)
         self.headers: dict[str, str] = {}
         """Sent with every request: what the login gave."""
-        self._connection: http.client.HTTPSConnection | None = None
+        self._connection: http.client.HTTPConnection | None = None
         self._requests = self._bytes = 0
 
     def request(
@@ -183,7 +183,10 @@ def _path_here(location: str, bmc: Bmc) -> str:
         port = parts.port
     except ValueError:
         return ""
-    here = parts.hostname in (None, bmc.address) and parts.scheme in ("", "https")
+    here = parts.hostname in (None, bmc.address) and parts.scheme in (
+        "",
+        "http" if bmc.plain else "https",
+    )
     return parts.path if here and port in (None, bmc.port) and _is_path(parts.path) else ""
 
 

@@ -38,6 +38,17 @@ class Clock:
         return left
 
 
+class _Plain(socket.socket):
+    """Without TLS, for an address of this machine."""
+
+    clock: Clock | None = None
+
+    def recv_into(self, *arguments: Any, **named: Any) -> int:
+        if self.clock is not None:
+            self.settimeout(self.clock.left())
+        return super().recv_into(*arguments, **named)
+
+
 class _Socket(ssl.SSLSocket):
     """Each wait gets what is left of the request's time: a byte now and then prolongs nothing."""
 
@@ -49,8 +60,10 @@ class _Socket(ssl.SSLSocket):
         return super().recv_into(*arguments, **named)
 
 
-def open_connection(bmc: Bmc, clock: Clock) -> http.client.HTTPSConnection:
+def open_connection(bmc: Bmc, clock: Clock) -> http.client.HTTPConnection:
     """A connection whose certificate was checked before anything was sent on it."""
+    if bmc.plain:
+        return _plain_connection(bmc, clock)
     context = _context(bmc)
     raw = socket.create_connection((bmc.address, bmc.port), clock.left())
     try:
@@ -68,6 +81,16 @@ def open_connection(bmc: Bmc, clock: Clock) -> http.client.HTTPSConnection:
     connection = http.client.HTTPSConnection(bmc.address, bmc.port, context=context)
     connection.auto_open = 0  # a connection that was not checked is never opened behind our back
     connection.sock = secure
+    return connection
+
+
+def _plain_connection(bmc: Bmc, clock: Clock) -> http.client.HTTPConnection:
+    raw = socket.create_connection((bmc.address, bmc.port), clock.left())
+    plain = _Plain(fileno=raw.detach())
+    plain.clock = clock
+    connection = http.client.HTTPConnection(bmc.address, bmc.port)
+    connection.auto_open = 0
+    connection.sock = plain
     return connection
 
 

@@ -44,7 +44,8 @@ class Bmc:
     ``authority``: file of certificates (PEM) to trust in place of the system's; ``fingerprint``:
     SHA-256 of the one certificate that is right, 64 hexadecimal digits; ``insecure``: any
     certificate will do. ``system``: identifier of the system where the BMC has several. ``login``
-    "": a session where the BMC offers them, else HTTP Basic.
+    "": a session where the BMC offers them, else HTTP Basic. ``plain``: without TLS, which only
+    this machine itself may do.
     """
 
     host: str
@@ -57,6 +58,7 @@ class Bmc:
     insecure: bool = False
     system: str = ""
     login: Login = ""
+    plain: bool = False
 
     @property
     def place(self) -> str:

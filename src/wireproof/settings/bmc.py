@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from wireproof.settings.hosts import parse_hosts
 __all__ = ["BmcOptions", "bmcs_of"]
 
 _ADDRESS = re.compile(
-    r"(?:https://)?(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}"
+    r"(?:(?P<scheme>https?)://)?(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}"
     r"[A-Za-z0-9])?))(?::(?P<port>[0-9]{1,5}))?/?",
     re.ASCII,
 )
@@ -101,7 +103,7 @@ def _entries(source: str, hosts: Sequence[str]) -> list[tuple[str, _Entry]]:
 def _placed(entry: _Entry, folder: Path) -> _Entry:
     """Files that an entry names stand relative to the file itself."""
     places = {
-        name: str(folder / getattr(entry, name))
+        name: str(folder / os.path.expanduser(getattr(entry, name)))
         for name in ("password_file", "ca")
         if getattr(entry, name)
     }
@@ -148,10 +150,17 @@ def _bmc(where: str, entry: _Entry, host: str, options: BmcOptions, secrets: _Se
     if not user or not user.isprintable() or ":" in user:
         what = f"the user {user!r} is no name" if user else "no user: give --bmc-user"
         raise BadInput(f"{where}: {what}.")
+    plain = parts["scheme"] == "http"
+    if plain and not (options.insecure and _is_here(parts["v6"] or parts["name"])):
+        raise BadInput(
+            f"{where}: {address[:80]!r} has no TLS, and the password could be read on the network:"
+            " give https://; without TLS only an address of this machine, with --bmc-insecure."
+        )
     return Bmc(
         host=host,
         address=parts["v6"] or parts["name"],
-        port=int(parts["port"] or 443),
+        port=int(parts["port"] or (80 if plain else 443)),
+        plain=plain,
         user=user,
         password=secrets.of(where, user, entry.password_file or str(options.password_file or "")),
         authority=entry.ca or str(options.ca or ""),
@@ -160,6 +169,13 @@ def _bmc(where: str, entry: _Entry, host: str, options: BmcOptions, secrets: _Se
         system=entry.system,
         login=entry.login,
     )
+
+
+def _is_here(address: str) -> bool:
+    try:
+        return address == "localhost" or ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def _fingerprint(where: str, text: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,6 +38,7 @@ __all__ = ["FirmwareDone", "apply_firmware", "firmware_status", "revert_firmware
 _Item = TypeVar("_Item")
 _Done = TypeVar("_Done")
 _FANOUT = 16
+_PAUSES_S = (0.5, 1.5, 4.0)
 _PENDING = "pending: it counts after a reboot, which wireproof does not start"
 
 
@@ -136,9 +138,10 @@ def _applied(session: Session, made: FirmwareSet, folder: Path) -> FirmwareDone:
                 problem=f"{one.id} ({one.attribute}) is another than when the plan was made: {now}",
             )
     write_set(folder, made)
-    problem = _asked(session, bios, {one.attribute: one.wanted for one in made.changes})
-    bios = find_bios(session, registry=False)
-    if _pending(bios, made.changes) == [one.wanted for one in made.changes]:
+    wanted = {one.attribute: one.wanted for one in made.changes}
+    problem = _asked(session, bios, wanted)
+    bios = _read_back(session, made.changes, [] if problem else list(wanted.values()))
+    if _pending(bios, made.changes) == list(wanted.values()):
         write_set(folder, _in_state(made, "pending"))
         answers = [_answer(one, bios, "applied", _PENDING) for one in made.changes]
         return FirmwareDone(host=made.host, changes=answers)
@@ -177,18 +180,36 @@ def _asked(session: Session, bios: Bios, values: Mapping[str, Raw]) -> str:
 def _taken_back(
     session: Session, bios: Bios, made: FirmwareSet, folder: Path, problem: str
 ) -> FirmwareDone:
-    """All or nothing: what the BMC has taken of a set that it has not taken whole."""
-    state: ChangeState = "refused" if problem else "ignored"
-    answers = [_answer(one, bios, state, "") for one in made.changes]
+    """All or nothing: what the BMC has taken of a set that it has not taken whole. Where it took
+    the request and does not show all values, it may have all of them: it is asked for the old ones.
+    """
+    answers = [_answer(one, bios, "refused" if problem else "ignored", "") for one in made.changes]
+    old = [one.old for one in made.changes]
     seen = zip(made.changes, _pending(bios, made.changes), strict=True)
-    if moved := {one.attribute: one.old for one, now in seen if now != one.old}:
-        set_pending(session, bios, moved)
-        bios = find_bios(session, registry=False)
-    back = _pending(bios, made.changes) == [one.old for one in made.changes]
+    moved = {one.attribute: one.old for one, now in seen if not problem or now != one.old}
+    again = _asked(session, bios, moved) if moved else ""
+    if moved:
+        bios = _read_back(session, made.changes, old)
+    back = not again and _pending(bios, made.changes) == old
     write_set(folder, _in_state(made, "reverted" if back else "writing"))
-    problem = problem or "the BMC took the request and has not all of its values pending"
-    after = "nothing is changed" if back else "not all is as before: `wireproof tune revert`"
+    problem = problem or "the BMC took the request and does not show all of its values as pending"
+    after = "the old values were asked for again" if moved else "nothing is changed"
+    if not back:
+        after = f"the old values are not back{f' ({again})' if again else ''}: look at its jobs"
     return FirmwareDone(host=made.host, changes=answers, problem=f"{problem.rstrip('.')}; {after}")
+
+
+def _read_back(session: Session, changes: Sequence[AttributeChange], wanted: list[Raw]) -> Bios:
+    """The BIOS once it shows what is ``wanted`` as pending, or after some seconds: BMCs may take a
+    moment. [] : as it is.
+    """
+    bios = find_bios(session, registry=False)
+    for pause_s in _PAUSES_S:
+        if not wanted or _pending(bios, changes) == wanted:
+            break
+        time.sleep(pause_s)
+        bios = find_bios(session, registry=False)
+    return bios
 
 
 def _reverted(session: Session, found: FirmwareSet, folder: Path, *, force: bool) -> FirmwareDone:
@@ -199,7 +220,8 @@ def _reverted(session: Session, found: FirmwareSet, folder: Path, *, force: bool
     if ours:
         write_set(folder, _in_state(found, "reverting"))
         set_pending(session, bios, {one.attribute: one.old for one in ours})
-        bios = find_bios(session, registry=False)
+        expected = [one.old if one in ours else pending[one] for one in found.changes]
+        bios = _read_back(session, found.changes, [one for one in expected if one is not None])
     answers = [_after_revert(one, bios, one in left) for one in found.changes]
     done = all(one.state == "reverted" for one in answers)
     write_set(folder, _in_state(found, "reverted" if done else found.state))

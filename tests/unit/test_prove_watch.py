@@ -102,6 +102,15 @@ def test_a_lost_counter_is_not_in_the_next_mark() -> None:
     assert follower.marks[1].counters == {}
 
 
+def test_many_marks_do_not_fill_the_memory() -> None:
+    follower = Follower("n1")
+    follower.feed(HELLO)
+    for asked in range(50):
+        follower.feed(reading(100 * asked, asked, tx_bytes=asked))
+    assert follower.readings == 50
+    assert [mark.counters["net/eth0/tx_bytes"] for mark in follower.marks] == [47, 48, 49]
+
+
 def test_what_a_login_shell_says_first_is_no_reading() -> None:
     follower = Follower("n1")
     follower.feed(b"Welcome to n1\n\xff\xfe\n" + HELLO + reading(0, tx_bytes=1))

@@ -82,14 +82,15 @@ class _Rates:
 
 
 class Follower:
-    """Takes the lines of one watch: current values, the marks that were asked for, and peak rates.
-    No processes.
+    """Takes the lines of one watch: current values, the last three of the marks that were asked
+    for (``readings``: how many there were), and peak rates. No processes.
     """
 
     def __init__(self, host: str) -> None:
         self.host = host
         self.about: WatchStart | None = None
         self.marks: list[Mark] = []
+        self.readings = 0
         self.error = ""
         self._rates: dict[str, _Rates] = {}
         self._values: dict[str, int] = {}
@@ -134,7 +135,9 @@ class Follower:
             self._values.pop(name, None)
         self._peak(frame.t_ns)
         if frame.asked or not self.marks:
-            self.marks.append(Mark(t_ns=frame.t_ns, counters=dict(self._values)))
+            # A trial asks twice for each of its runs: only what `watched` needs is kept.
+            self.marks = [*self.marks[-2:], Mark(t_ns=frame.t_ns, counters=dict(self._values))]
+            self.readings += 1
 
     def _peak(self, t_ns: int) -> None:
         """Rates over at least half an interval: two readings close to each other would divide noise

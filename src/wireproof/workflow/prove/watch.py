@@ -104,7 +104,7 @@ class Watch:
     def _silent(self, count: int) -> list[str]:
         """Hosts that have neither given ``count`` full readings nor failed."""
         followers = [one.follower for one in self._watchers]
-        return [one.host for one in followers if not one.error and len(one.marks) < count]
+        return [one.host for one in followers if not one.error and one.readings < count]
 
     def _wait_for_marks(self, count: int, seconds: float, late: str) -> None:
         if self.hearing.listen(seconds, lambda: not self._silent(count)):

@@ -13,6 +13,7 @@ from wireproof.audit.catalogue import Catalogue, Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.reading import Reading, reading_of, shown
+from wireproof.audit.releases import gone, not_yet
 from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
 from wireproof.audit.signature import Signatures
 from wireproof.model.setting import AuditResult, Profile, Setting, Status
@@ -96,6 +97,8 @@ class _Judge:
         if applies is False:
             why = _why_not(entry, instance)
             return self._made(entry, instance, "not-applicable", why)
+        if why := gone(entry.setting, self._lookup(instance, UNKNOWN)):
+            return self._made(entry, instance, "not-applicable", why)
         reading = reading_of(self.machine, entry, instance, self._lookup(instance, UNKNOWN))
         if isinstance(reading.value, Unknown):
             return self._unread(entry, instance, reading, applies)
@@ -109,7 +112,8 @@ class _Judge:
         self, entry: Entry, instance: Instance, reading: Reading, applies: bool | None
     ) -> AuditResult:
         if reading.absent and applies is not None:
-            why = f"this system does not have it: {'; '.join(reading.evidence)}"
+            release = not_yet(entry.setting, self._lookup(instance, UNKNOWN))
+            why = release or f"this system does not have it: {'; '.join(reading.evidence)}"
             return self._made(entry, instance, "not-applicable", why, reading)
         why = "; ".join(reading.evidence) or "no place to read it is known for this system"
         return self._made(entry, instance, "unknown", why, reading)

@@ -111,6 +111,8 @@ class Signatures:
         names: dict[str, None] = {}
         places: dict[Place, None] = {}
         firmware: dict[str, Entry] = {}
+        if entry.setting.since or entry.setting.until:
+            names |= dict.fromkeys(("host.kernel", "host.os", "host.os_version"))
         for one, where in self._with_others(entry, instance):
             for name in one.names:
                 kind, _, rest = name.partition(":")

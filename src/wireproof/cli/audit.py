@@ -57,7 +57,7 @@ def command(**options: Any) -> int:
     if options["as_list"]:
         return _list(form)
     if options["explain"]:
-        return _explain(options["explain"])
+        return _explain(options)
     from wireproof.report.audit import in_form
     from wireproof.report.text.look import Look
 
@@ -99,9 +99,18 @@ def _list(form: str) -> int:
     return 0
 
 
-def _explain(name: str) -> int:
+def _explain(options: dict[str, Any]) -> int:
+    from wireproof.model.errors import CouldNotMeasure
     from wireproof.report.text.audit import explained
+    from wireproof.report.text.look import Look
     from wireproof.workflow.audit import settings_called
 
-    click.echo("\n\n".join("\n".join(explained(one)) for one in settings_called(name)))
+    named = settings_called(options["explain"])
+    try:
+        results = _audited({**options, "only": tuple(one.id for one in named)}).results
+    except CouldNotMeasure as error:
+        click.echo(f"no values: {error}", err=True)
+        results = []
+    look = Look.of(sys.stdout, os.environ)
+    click.echo("\n\n".join("\n".join(explained(one, results, look)) for one in named))
     return 0

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from wireproof.model.setting import Audit, AuditResult, Read, Setting, Status
 from wireproof.report.failing import Failing, carrier_of, effect_text, failing, unread, who
-from wireproof.report.names import fold
+from wireproof.report.names import clean, fold
 from wireproof.report.text.look import Look
 
 __all__ = ["audit_lines", "entry_rows", "explained", "worst_lines"]
@@ -124,10 +124,29 @@ def _called(one: Setting) -> list[str]:
     ]
 
 
-def explained(one: Setting) -> list[str]:
-    """All that the catalogue knows of a setting, as lines."""
-    lines = (f"  {name}{': ' if name else ''}{text}" for name, text in entry_rows(one))
+def explained(
+    one: Setting, results: Sequence[AuditResult] = (), look: Look | None = None
+) -> list[str]:
+    """All that the catalogue knows of a setting, as lines, with its values on the hosts of
+    ``results``.
+    """
+    lines = [f"  {name}{': ' if name else ''}{text}" for name, text in entry_rows(one)]
+    for group in _folded_by_value(each for each in results if each.id == one.id):
+        each = group[0]
+        read = each.status in ("pass", "fail", "waived")
+        why = each.message.removeprefix(f"{one.title}: ")
+        value = f"{each.seen or 'empty'} ({_WORDS[each.status]})" if read else why
+        line = f"now on {who(group)}: {value}"
+        lines.append(f"  {look.say(line) if look else clean(line)}")
     return [f"{one.id}: {one.title}", *lines]
+
+
+def _folded_by_value(results: Iterable[AuditResult]) -> list[list[AuditResult]]:
+    """Hosts and interfaces with one value together."""
+    groups: dict[tuple[str, str, str], list[AuditResult]] = defaultdict(list)
+    for one in results:
+        groups[(one.seen, one.status, "" if one.seen else one.message)].append(one)
+    return list(groups.values())
 
 
 def entry_rows(one: Setting) -> list[tuple[str, str]]:

@@ -1,0 +1,81 @@
+"""Since and until which release a setting counts, and what ``--explain`` prints of it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.audit.trees import HFI1_2015, lay_out
+
+from wireproof.audit.releases import gone, not_yet
+from wireproof.model.setting import Setting
+from wireproof.workflow.audit import settings_called
+
+NAMES = {"host.kernel": "4.18.0-553.el8.x86_64", "host.os": "rocky", "host.os_version": "8.10"}
+
+
+def setting(**release: str) -> Setting:
+    return msgspec.convert(
+        {"id": "a", "title": "T", "group": "cpu", "meaning": "m", "why": "w", **release}, Setting
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "is_gone"),
+    [
+        ("Linux 4.18", True),
+        ("Linux 4.17.3", True),
+        ("Linux 4.19", False),
+        ("Linux 5", False),
+        ("RHEL 8", True),
+        ("RHEL 9", False),
+        ("driver 1.0", False),
+        ("irqbalance 1.2.0 (2016)", False),
+        ("", False),
+    ],
+)
+def test_releases_are_compared_by_their_numbers(release: str, is_gone: bool) -> None:
+    assert bool(gone(setting(until=release), NAMES.__getitem__)) is is_gone
+    known = release.startswith(("Linux", "RHEL"))
+    assert bool(not_yet(setting(since=release), NAMES.__getitem__)) is (known and not is_gone)
+
+
+def test_other_systems_and_unknown_kernels_are_not_compared() -> None:
+    names = {**NAMES, "host.os": "ubuntu", "host.kernel": "mainline"}
+    assert not gone(setting(until="RHEL 7"), names.__getitem__)
+    assert not gone(setting(until="Linux 2.6"), names.__getitem__)
+
+
+def _explained(*argv: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "wireproof", "audit", "--explain", *argv],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    ).stdout
+
+
+@pytest.mark.engine
+def test_each_parameter_is_explained_with_its_value(tmp_path: Path) -> None:
+    """As the appendix of the tuning document lists them by a script."""
+    root = lay_out(tmp_path, "haswell-hfi1", {"etc/hostname": "n1"})
+    paragraphs = _explained("hfi1", "--from", str(root)).strip().split("\n\n")
+    assert len(paragraphs) == len(settings_called("hfi1"))
+    for name, value in HFI1_2015.items():
+        place = re.compile(rf"/sys/module/hfi1/parameters/{name}\b")
+        (words,) = [one for one in paragraphs if place.search(one)]
+        assert f"now on n1: {value or 'empty'} (" in words
+        assert "\n  default: " in words
+        assert "\n  should be: " in words
+
+
+@pytest.mark.engine
+def test_what_a_kernel_is_too_old_for_says_so(tmp_path: Path) -> None:
+    root = lay_out(tmp_path, "haswell-hfi1", {"etc/hostname": "n1"})
+    said = _explained("busy-poll", "--from", str(root))
+    assert "now on n1: it is there since Linux 3.11; this kernel is 3.10.0" in said

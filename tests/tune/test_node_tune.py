@@ -195,3 +195,20 @@ def test_old_sets_are_forgotten(machine: Build) -> None:
     assert host.run("apply", text=request(change(f"/{NUMA}", 0))).status == 0
     kept = {path.name for path in host.state.iterdir() if path.is_dir()}
     assert kept == {"one", *(f"old{number}" for number in range(105, 205))}
+
+
+def test_a_drop_in_that_cannot_be_written_leaves_the_set_armed(machine: Build) -> None:
+    host = machine(FILES)
+    second = statement("keep", path="/etc/modprobe.d/wireproof.conf", text="options x y=1\n")
+    assert host.run("apply", text=request(*LINES, second)).status == 0
+    host.write("etc/modprobe.d", "no folder\n")
+    before = snapshot(host.root)
+    answer = host.run("confirm")
+    assert (answer.status, answer.set["state"], answer.set["timer"]) == (1, "armed", "alive")
+    assert answer.states() == {f"/{KEEP}": "removed", "/etc/modprobe.d/wireproof.conf": "refused"}
+    assert "Not a directory" in answer.last("/etc/modprobe.d/wireproof.conf")["reason"]
+    assert snapshot(host.root) == before
+    (host.root / "etc/modprobe.d").unlink()
+    assert host.run("confirm").set["state"] == "confirmed"
+    assert host.run("revert").status == 0
+    assert not (host.root / "etc/modprobe.d").exists()

@@ -221,6 +221,18 @@ def test_a_scale_is_a_typed_document_a_chart_and_a_table() -> None:
     assert "112" in drawing
 
 
+@pytest.mark.parametrize("nodes", [(1,), (4,), (2, 64), (2, 1000)])
+def test_any_scales_are_drawn(nodes: tuple[int, ...]) -> None:
+    """On an axis from 0 or a logarithmic one; a time of zero has no place."""
+    found = plan_scale(
+        nodes, 1, patterns=("barrier", "ring"), order="natural", start_ns=1900.0, byte_ns=0.087
+    )
+    drawing = scale_svg(found)
+    assert drawing.count("<circle") == sum(one.time_ns > 0 for one in found.predictions)
+    assert "nan" not in drawing
+    assert drawing.rstrip().endswith("</svg>")
+
+
 def test_the_same_seed_gives_the_same_numbers() -> None:
     first, second = (plan_scale((2, 16), 4, start_ns=1900.0, byte_ns=0.087) for _ in range(2))
     assert first == second

@@ -30,7 +30,7 @@ VALIDITY = (
     "one line t = start + s / R: no step from eager to rendezvous",
     "adaptive routing, congestion control and reductions' arithmetic are left out",
 )
-_RINGS, _RANKS_OF_RINGS = 30, 2_000_000
+_RINGS, _RANKS_OF_RINGS = 30, 1_500_000
 
 
 def predictions(
@@ -59,7 +59,7 @@ def _rings(machine: Machine, topology: Topology, order: str, size: int) -> Itera
         time = ring_time(Network(machine, topology), natural(topology.ranks), size)
         yield _ring(topology, "natural", size, [time])
     if order in ("random", "both"):
-        count = max(2, min(_RINGS, _RANKS_OF_RINGS // topology.ranks))
+        count = max(1, min(_RINGS, _RANKS_OF_RINGS // topology.ranks))
         times = [
             ring_time(
                 Network(machine, topology), random_ring(topology.ranks, topology.seed + ring), size

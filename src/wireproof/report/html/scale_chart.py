@@ -1,4 +1,8 @@
-"""Latency against nodes as one SVG: a line for each pattern and order, both axes logarithmic."""
+"""Latency against nodes as one SVG: a line for each pattern and order.
+
+Nodes stand on a logarithmic axis; latencies on one from 0, or on a logarithmic one where they
+differ by a factor of ten or more.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from wireproof.report.text.scale import time_text
 __all__ = ["scale_svg"]
 
 _WIDE, _HIGH, _LEFT, _BOTTOM, _TOP, _RIGHT = 800.0, 460.0, 80.0, 400.0, 40.0, 780.0
+_FAR = 10.0
 _DASHES = ("", "8 4", "2 3", "10 3 2 3")
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
@@ -45,8 +50,14 @@ class _Axes:
     def __init__(self, every: Sequence[Prediction]) -> None:
         self.nodes = sorted({one.nodes for one in every})
         low, high = (edge(one.latency_ns for one in every) for edge in (min, max))
-        self.low, self.high = math.floor(math.log10(low)), math.ceil(math.log10(high * 1.0001))
-        self.high = max(self.high, self.low + 1)
+        self.logarithmic = high >= _FAR * low
+        if self.logarithmic:
+            first, last = math.floor(math.log10(low)), math.ceil(math.log10(high * 1.0001))
+            self.ticks = [10.0**power for power in range(first, last + 1)]
+        else:
+            step = 10.0 ** math.floor(math.log10(high))
+            step *= next(part for part in (0.2, 0.5, 1.0, 2.0) if high < 6 * part * step)
+            self.ticks = [number * step for number in range(math.ceil(1.05 * high / step) + 1)]
 
     def x(self, nodes: int) -> float:
         first, last = math.log(self.nodes[0]), math.log(self.nodes[-1])
@@ -54,16 +65,17 @@ class _Axes:
         return _LEFT + share * (_RIGHT - _LEFT)
 
     def y(self, ns: float) -> float:
-        share = (math.log10(ns) - self.low) / (self.high - self.low)
+        low, high = self.ticks[0], self.ticks[-1]
+        share = math.log(ns / low) / math.log(high / low) if self.logarithmic else ns / high
         return _BOTTOM - share * (_BOTTOM - _TOP)
 
     def marks(self) -> list[str]:
         """Lines of the grid with their numbers."""
         found = []
-        for power in range(self.low, self.high + 1):
-            at = self.y(10.0**power)
+        for tick in self.ticks:
+            at = self.y(tick)
             found.append(f'<path d="M{_LEFT} {at:.1f}H{_RIGHT}" stroke="#cccccc"/>')
-            label = escape(time_text(10.0**power))
+            label = escape(time_text(tick)) if tick else "0"
             found.append(f'<text x="72" y="{at + 4:.1f}" text-anchor="end">{label}</text>')
         for nodes in self.nodes:
             at = self.x(nodes)
@@ -86,9 +98,9 @@ def _line(axes: _Axes, number: int, name: str, rows: Sequence[Prediction]) -> li
         title = escape(f"{name}: {one.nodes:,} nodes, {time_text(one.latency_ns)}")
         circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}">'
         found.append(f"{circle}<title>{title}</title></circle>")
-    x, y = places[-1]
-    found.append(
-        f'<text x="{x - 6:.1f}" y="{y - 8:.1f}" text-anchor="end" fill="{colour}">'
-        f"{escape(name)}</text>"
-    )
+    left = _LEFT + 180 * (number % 4)
+    high = 14 + 16 * (number // 4)
+    sample = f'<path d="M{left} {high - 4}h40" stroke="{colour}" stroke-width="2"'
+    found.append(f'{sample} stroke-dasharray="{dash}"/>')
+    found.append(f'<text x="{left + 48}" y="{high}">{escape(name)}</text>')
     return found

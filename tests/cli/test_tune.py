@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -189,4 +191,19 @@ def test_a_plan_from_a_folder_of_files_changes_nothing(root: Path) -> None:
     found = document(done)
     assert found["schema"] == "wireproof.tune-plan"
     assert found["hosts"][0]["by_hand"]
+    assert sums(root) == before
+
+
+def test_of_two_at_once_one_wins_and_every_byte_comes_back(root: Path) -> None:
+    before = sums(root)
+    command = [sys.executable, "-m", "wireproof", "tune", "apply", "--yes", *places(root)]
+    both = [
+        subprocess.Popen([*command, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for name in ASKED
+    ]
+    statuses = sorted(one.wait(60) for one in both if one.communicate(timeout=60))
+    assert statuses == [0, 4]
+    changed = [(root / file).read_text() for file in (SWAPPINESS, BALANCING)]
+    assert changed in (["10\n", "1\n"], ["60\n", "0\n"])
+    assert wireproof("tune", "revert", *places(root)).returncode == 0
     assert sums(root) == before

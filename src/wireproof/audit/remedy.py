@@ -17,6 +17,7 @@ from wireproof.audit.operators import Lookup
 from wireproof.model.setting import Fix, Profile
 
 __all__ = [
+    "TAKES",
     "Remedy",
     "filled",
     "fix_text",
@@ -32,7 +33,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./:*@+\- ]+", re.ASCII)
 """What every drop-in's syntax carries as it stands."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@+\- ]*", re.ASCII)
 """Names of a host that are no pattern and no option."""
-_TAKES = {
+TAKES = {
     "link-down": "the link goes down for a moment",
     "reload": "when the driver is loaded again",
     "session": "for new sessions",
@@ -179,4 +180,4 @@ def fix_text(one: Remedy) -> str:
     if one.by_hand:
         steps.append(one.by_hand)
     text = "; ".join(steps)
-    return f"{text} ({_TAKES[fix.takes]})" if text and fix.takes else text
+    return f"{text} ({TAKES[fix.takes]})" if text and fix.takes else text

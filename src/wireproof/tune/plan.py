@@ -12,7 +12,7 @@ import msgspec
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import Instance, Machine
-from wireproof.audit.remedy import is_plain, line_of
+from wireproof.audit.remedy import TAKES, is_plain, line_of
 from wireproof.model.change import Change, Keep
 from wireproof.model.setting import Read
 from wireproof.model.tuning import ByHand, HostPlan, PlannedChange, PlannedKeep
@@ -85,10 +85,19 @@ class _Plan:
         made = list(self._changes(wish)) if fix.at_once else []
         for one in made:
             self.changes.setdefault(one.change.path or one.change.id, one)
-        if wish.remedy.line and (made or not fix.at_once):
-            self.lines[fix.persist] += wish.remedy.line.splitlines()
+        self._for_good(wish, changed=bool(made))
         if fix.kernel or wish.remedy.by_hand or not (made or wish.remedy.line):
             self._left(wish, self._how(wish))
+
+    def _for_good(self, wish: Wish, *, changed: bool) -> None:
+        """The line of the drop-in; what is not changed at once says when the line counts."""
+        fix, line = wish.remedy.fix, wish.remedy.line
+        if not line or (fix.at_once and not changed):
+            return
+        self.lines[fix.persist] += line.splitlines()
+        if not fix.at_once:
+            why = wish.entry.setting.why
+            self.notes.append(f"{wish.id}: in the file alone, it counts {TAKES[fix.takes]}. {why}")
 
     def _left(self, wish: Wish, how: str) -> None:
         setting = wish.entry.setting

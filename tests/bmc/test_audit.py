@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.bmc.server import PASSWORD as SERVED
 from tests.bmc.server import Board, served
 from tests.cli.verb import document, one_sentence, wireproof
 
+from wireproof.model.errors import BadInput
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 
 pytestmark = pytest.mark.engine
@@ -106,22 +108,41 @@ def test_a_certificate_that_is_not_trusted_is_refused(
     assert emulator.requests == [], "nothing was sent"
 
 
+FAR = ["far1", "far2"]
+
+
+@pytest.mark.parametrize(
+    ("source", "hosts", "more", "said"),
+    [
+        ("n1 n2", FAR[:1], {}, "no address"),
+        ("ftp://n1-bmc", FAR[:1], {}, "no address"),
+        ("https://n1-bmc:70000", FAR[:1], {}, "no address"),
+        ("n1-bmc/redfish", FAR[:1], {}, "no address"),
+        ("http://n1-bmc", FAR[:1], {"insecure": True}, "has no TLS"),
+        ("http://127.0.0.1", FAR[:1], {}, "has no TLS"),
+        ("nowhere.toml", FAR[:1], {}, "cannot be read"),
+        ("{host}-bmc", FAR, {"user": "a:b"}, "no name"),
+        ("{host}-bmc", FAR, {"user": ""}, "--bmc-user"),
+        ("{host}-bmc", FAR, {}, "no password"),
+        ("{host}-bmc", FAR, {"ask": lambda _user: ""}, "an empty password"),
+        ("n1-bmc", FAR, {}, "one BMC for 2 hosts"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    source: str, hosts: list[str], more: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadInput, match=re.escape(said)):
+        bmcs_of(BmcOptions(**{"sources": [source], "user": "admin", **more}), hosts)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--bmc", "n1 n2"), "no address"),
-        (("--bmc", "ftp://n1-bmc"), "no address"),
-        (("--bmc", "http://n1-bmc", "--bmc-user", "a", "--bmc-insecure"), "has no TLS"),
-        (("--bmc", "http://127.0.0.1", "--bmc-user", "a"), "has no TLS"),
-        (("--bmc", "nowhere.toml"), "cannot be read"),
-        (("--bmc", "{host}-bmc", "--hosts", "far[1-2]", "--bmc-user", "a:b"), "no name"),
-        (("--bmc", "n1-bmc", "--hosts", "far[1-2]"), "one BMC for 2 hosts"),
         (("--bmc", "{host}-bmc", "--bmc-user", "admin"), "no password"),
-        (("--bmc", "{host}-bmc"), "--bmc-user"),
         (("--bmc", "{host}-bmc", "--from", "/"), "leave out --bmc"),
     ],
 )
-def test_bad_input_is_one_sentence(more: tuple[str, ...], said: str) -> None:
+def test_bad_input_ends_with_status_2(more: tuple[str, ...], said: str) -> None:
     done = wireproof("audit", *more)
     assert done.returncode == 2
     assert said in one_sentence(done)
@@ -156,9 +177,15 @@ def test_a_password_file_that_others_can_read_is_refused(
 def test_a_mistake_in_the_file_is_one_sentence(text: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "bmc.toml"
     file.write_text(text, encoding="utf-8")
-    done = wireproof("audit", "--bmc", file, "--bmc-password-file", secret(tmp_path))
-    assert done.returncode == 2
-    assert said in one_sentence(done)
+    options = BmcOptions(sources=[str(file)], password_file=secret(tmp_path))
+    with pytest.raises(BadInput, match=re.escape(said)):
+        bmcs_of(options, ["n1"])
+
+
+def test_a_host_has_one_bmc(tmp_path: Path) -> None:
+    options = BmcOptions(sources=["a-bmc", "b-bmc"], user="a", password_file=secret(tmp_path))
+    with pytest.raises(BadInput, match="n1 has a BMC before"):
+        bmcs_of(options, ["n1"])
 
 
 def test_the_example_is_read(tmp_path: Path) -> None:

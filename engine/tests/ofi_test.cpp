@@ -216,6 +216,62 @@ TEST_P(OfiTransport, CarriesEveryPattern) {
   });
 }
 
+std::string fake(const std::string& more = "") {
+  return std::string("provider=fake library=") + FAKE_LIBFABRIC + more;
+}
+
+// Every third call finds no room, and memory must be registered before it is named.
+TEST(OfiFake, RegistersItsMemoryAndTriesAgain) {
+  const HostClock clock;
+  const Plan plan = plan_of(fake(), "point id=1 pattern=put message_bytes=8 pairs=0-1\n");
+  run_two(plan, [&](Transport& transport, int) {
+    EXPECT_EQ(transport.library().version, "libfabric 2.9");
+    EXPECT_EQ(transport.library().fabric->completion, "delivery");
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{5000}}) {
+      for (const auto pattern :
+           {Pattern::pingpong, Pattern::stream, Pattern::exchange, Pattern::put, Pattern::get}) {
+        EXPECT_TRUE(runs(transport, clock, pattern, bytes)) << name_of(pattern) << bytes;
+      }
+    }
+  });
+}
+
+TEST(OfiFake, SaysWhatTheProviderSaidOfAFailedOperation) {
+  const HostClock clock;
+  run_two(plan_of(fake()), [&](Transport& transport, int) {
+    std::array<std::byte, 64> word{};
+    const auto longer = [&](Pair& pair) { pair.send_control(std::span(word)); };
+    const auto shorter = [&](Pair& pair) {
+      EXPECT_EQ(message_of([&] { pair.recv_control(std::span(word).first(8)); }),
+                "ofi-lost: rank 0: too long (said by the fake)");
+    };
+    transport.run_pair(0, 1, clock, {.originate = longer, .answer = shorter});
+  });
+}
+
+TEST(OfiFake, AWindowBeyondWhatItTakesCannotBegin) {
+  const HostClock clock;
+  run_two(plan_of(fake()), [&](Transport& transport, int) {
+    const PointShape shape{.pattern = Pattern::stream,
+                           .form = Form::stream,
+                           .formula = Formula::robust,
+                           .bytes = 8,
+                           .window = 128,
+                           .window_kind = WindowKind::allocate};
+    const auto refuse = [&](Pair& pair) {
+      EXPECT_EQ(message_of([&] { pair.make_runner(shape); }).substr(0, 9), "ofi-depth");
+    };
+    transport.run_pair(0, 1, clock, {.originate = refuse, .answer = refuse});
+  });
+}
+
+TEST(OfiLibrary, OneThatIsTooOldIsNamedWithItsVersion) {
+  EXPECT_NE(message_of([] {
+              Library(OLD_LIBFABRIC);
+            }).find("is libfabric 1.13: transport ofi needs 1.14 or newer"),
+            std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Providers, OfiTransport,
                          ::testing::Values("provider=tcp", "provider=udp",
                                            "provider=tcp messages=msg"));

@@ -66,11 +66,15 @@ def _blank(install: MpiInstall | None, name: str) -> Answer:
 
 
 def _command(transport: TransportKind, install: MpiInstall | None) -> LaunchCommand:
-    if transport != "tcp":
+    if transport not in ("tcp", "ofi"):
         return prepare(transport, install, ranks=2)
     # Any Hydra starts plain processes and gives them rank and size.
     return prepare(
-        transport, install or choose_mpi("mpich"), ranks=2, meet=meeting_point("127.0.0.1")
+        transport,
+        install or choose_mpi("mpich"),
+        ranks=2,
+        meet=meeting_point("127.0.0.1"),
+        over="ofi" if transport == "ofi" else "",
     )
 
 

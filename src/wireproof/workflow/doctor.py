@@ -18,5 +18,5 @@ def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:
     if not start:
         return Diagnosis(machine=machine, transports=[])
     reporter.say("trying the transports and every MPI that is found; some seconds each")
-    answers = [*(try_transport(kind) for kind in ("null", "tcp")), *try_mpis()]
+    answers = [*(try_transport(kind) for kind in ("null", "tcp", "ofi")), *try_mpis()]
     return Diagnosis(machine=machine, transports=answers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from wireproof.model import quantity
 from wireproof.model.trial import Guard, Trial
-from wireproof.report.names import clean
 from wireproof.report.text.look import Look
 
 __all__ = ["trial_text"]
@@ -14,14 +13,14 @@ _MOST = 300
 
 def trial_text(trial: Trial, look: Look) -> str:
     """What was compared, the answer for each value, its guards, how it was found."""
-    return "\n".join(_lines(trial))
+    return "\n".join(_lines(trial, look))
 
 
-def _lines(trial: Trial) -> list[str]:
-    lines = [clean(f"{trial.workload}; base: {trial.knob.shown(0)}", _MOST)]
+def _lines(trial: Trial, look: Look) -> list[str]:
+    lines = [look.say(f"{trial.workload}; base: {trial.knob.shown(0)}", _MOST)]
     for one in trial.comparisons:
-        lines.append(clean(one.text, _MOST))
-        lines += [f"  {clean(_guard(guard), _MOST)}" for guard in one.guards]
+        lines.append(look.say(one.text, _MOST))
+        lines += [f"  {look.say(_guard(guard, trial.smallest), _MOST)}" for guard in one.guards]
     blocks = max(one.blocks for one in trial.comparisons)
     lines.append(
         f"{len(trial.runs)} runs in {quantity.duration(trial.seconds)}; blocks: {blocks}, looks:"
@@ -36,8 +35,8 @@ def _lines(trial: Trial) -> list[str]:
     return lines
 
 
-def _guard(guard: Guard) -> str:
-    verdict = "worse" if guard.worse else "not worse" if guard.low is not None else "unknown"
+def _guard(guard: Guard, smallest: float) -> str:
+    verdict = _verdict(guard, smallest)
     if guard.kind == "count":
         return f"{guard.name}: {guard.base:g} -> {guard.value:g} per run: {verdict}"
     span = (
@@ -46,3 +45,11 @@ def _guard(guard: Guard) -> str:
         else ""
     )
     return f"{guard.name}: {100 * guard.change:+.1f} %{span}: {verdict}"
+
+
+def _verdict(guard: Guard, smallest: float) -> str:
+    """``unclear``: not seen to be worse, and not known to be no worse either."""
+    if guard.worse:
+        return "worse"
+    most = 0.0 if guard.kind == "count" else smallest
+    return "not worse" if guard.high is not None and guard.high <= most else "unclear"

@@ -44,6 +44,45 @@ class Wrong:
     shared: str = ""
 
 
+@dataclass(frozen=True)
+class _Equals:
+    """What some hosts have of one setting: how many have each value, right or wrong; ``first``: one
+    of these hosts.
+    """
+
+    values: Counter[str]
+    good: int
+    wrong: int
+    first: str
+
+    @classmethod
+    def of(cls, results: Sequence[AuditResult]) -> _Equals:
+        return cls(
+            values=Counter(one.seen for one in results),
+            good=sum(one.status == "pass" for one in results),
+            wrong=sum(one.status in _WRONG for one in results),
+            first=results[0].host if results else "",
+        )
+
+    def without(self, own: Sequence[AuditResult]) -> _Equals:
+        """Those of the other hosts, where there are more than two."""
+        less = _Equals.of(own)
+        left = self.values - less.values
+        return _Equals(left, self.good - less.good, self.wrong - less.wrong, "")
+
+    @property
+    def total(self) -> int:
+        return self.values.total()
+
+    @property
+    def usual(self) -> tuple[str | None, int]:
+        """The value that most have and how many have it; None where they do not agree."""
+        if not self.values:
+            return None, 0
+        value, count = self.values.most_common(1)[0]
+        return (value, count) if count >= _AGREE * self.total else (None, 0)
+
+
 class WrongSettings:
     """The audit of a run's hosts, arranged to compare them. Of interfaces and RDMA ports only those
     that the run claims are looked at, where it claims one.
@@ -57,20 +96,45 @@ class WrongSettings:
         for one in audit.results:
             setting = settings.get(one.id)
             read = one.status in _READ or (one.status == "unknown" and one.seen)
-            if setting is None or one.usual or not read:
+            if setting is None or not setting.effect.high or one.usual or not read:
                 continue
             known = ports.get(one.host) if setting.scope in ("nic", "rdma") else None
             if known is None or one.instance in known:
                 self._read[one.id][one.host].append(one)
+        self._among_all: dict[str, list[Wrong]] = {}
+        self._whole: dict[str, _Equals] = {}
 
     def of(self, host: str, equals: Collection[str]) -> list[Wrong]:
         """What ``host`` has otherwise than ``equals``, a setting at most once."""
         found = []
         for name, by_host in self._read.items():
-            others = [one for equal in equals for one in by_host.get(equal, ())]
-            own = (self._compared(name, one, others) for one in by_host.get(host, ()))
-            found += [one for one in own if one is not None][:1]
+            if own := by_host.get(host):
+                others = [one for equal in equals for one in by_host.get(equal, ())]
+                found += self._first(name, own, _Equals.of(others))
         return found
+
+    def among_all(self, host: str) -> list[Wrong]:
+        """What ``host`` has otherwise than all other hosts; counted once, however often it is asked
+        for.
+        """
+        if host not in self._among_all:
+            found = []
+            for name, by_host in self._read.items():
+                if own := by_host.get(host):
+                    found += self._first(name, own, self._all(name).without(own))
+            self._among_all[host] = found
+        return self._among_all[host]
+
+    def _all(self, name: str) -> _Equals:
+        if name not in self._whole:
+            self._whole[name] = _Equals.of(
+                [one for own in self._read[name].values() for one in own]
+            )
+        return self._whole[name]
+
+    def _first(self, name: str, own: Sequence[AuditResult], equals: _Equals) -> list[Wrong]:
+        compared = (self._compared(name, one, equals) for one in own)
+        return [one for one in compared if one is not None][:1]
 
     def shared(self, hosts: Sequence[str]) -> list[Wrong]:
         """What fails on most of ``hosts``: the first host's result speaks for all."""
@@ -82,8 +146,8 @@ class WrongSettings:
                 if (wrong := [one for one in by_host.get(host, ()) if _can_be_mended(one)])
             ]
             if failing and len(failing) >= _AGREE * len(hosts):
-                many = f"{len(failing)} of {len(hosts)}"
-                where = f"all {len(hosts)} hosts" if len(failing) == len(hosts) else many
+                part = f"{len(failing)} of {len(hosts)}"
+                where = f"{'all ' + str(len(hosts)) if len(failing) == len(hosts) else part} hosts"
                 found.append(
                     Wrong(
                         setting=self.settings[name],
@@ -97,8 +161,8 @@ class WrongSettings:
                 )
         return found
 
-    def _compared(self, name: str, own: AuditResult, others: Sequence[AuditResult]) -> Wrong | None:
-        usual, many = _usual(others)
+    def _compared(self, name: str, own: AuditResult, others: _Equals) -> Wrong | None:
+        usual, many = others.usual
         if usual is None:
             return self._by_status(own, others)
         fails = own.status in _WRONG
@@ -107,22 +171,20 @@ class WrongSettings:
         said = _have(usual or "none", many, others)
         return self._wrong(own, said, usual, _DIFFERS_AND_FAILS if fails else _DIFFERS)
 
-    def _matters(self, name: str, others: Sequence[AuditResult]) -> bool:
+    def _matters(self, name: str, others: _Equals) -> bool:
         """Whether to differ is wrong though the value is right: not where the others' is wrong,
         unless both ends of a path have to agree.
         """
         setting = self.settings[name]
-        good = not any(one.status in _WRONG for one in others)
-        return setting.ends or (setting.alike and good)
+        return setting.ends or (setting.alike and not others.wrong)
 
-    def _by_status(self, own: AuditResult, others: Sequence[AuditResult]) -> Wrong | None:
+    def _by_status(self, own: AuditResult, others: _Equals) -> Wrong | None:
         """Where the others have no usual value: wrong here, and right on most of them."""
-        good = sum(one.status == "pass" for one in others)
-        if own.status not in _WRONG or good < _AGREE * len(others):
+        if own.status not in _WRONG or others.good < _AGREE * others.total:
             return None
-        if not others:
+        if not others.total:
             return self._wrong(own, f"it should be {own.wanted}", "", _FAILS)
-        said = f"it should be {own.wanted}, as on {good} of {len(others)} others"
+        said = f"it should be {own.wanted}, as on {others.good} of {others.total} others"
         return self._wrong(own, said, "", _DIFFERS_AND_FAILS)
 
     def _wrong(self, own: AuditResult, others: str, usual: str, confidence: float) -> Wrong:
@@ -134,19 +196,11 @@ def _can_be_mended(one: AuditResult) -> bool:
     return one.status in _WRONG and _FIXED not in one.seen
 
 
-def _usual(others: Sequence[AuditResult]) -> tuple[str | None, int]:
-    """The value that most equals have and how many have it; None where they do not agree."""
-    if not others:
-        return None, 0
-    value, count = Counter(one.seen for one in others).most_common(1)[0]
-    return (value, count) if count >= _AGREE * len(others) else (None, 0)
-
-
-def _have(usual: str, many: int, others: Sequence[AuditResult]) -> str:
+def _have(usual: str, many: int, others: _Equals) -> str:
     """``the 3 others have 9000``, ``n2 has 9000``."""
-    if len(others) == 1:
-        return f"{others[0].host} has {usual}"
-    whom = f"{many} of {len(others)}" if many < len(others) else f"the {many}"
+    if others.total == 1:
+        return f"{others.first or 'the other'} has {usual}"
+    whom = f"{many} of {others.total}" if many < others.total else f"the {many}"
     return f"{whom} others have {usual}"
 
 

@@ -4,8 +4,8 @@ those that all hosts have wrong, as causes. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -23,6 +23,10 @@ __all__ = ["with_short_causes"]
 _ALL = 0.75
 """The share of routes that must fall short for all hosts to be looked at together."""
 _MOST = 5
+_MOST_FINDINGS = 1000
+"""A finding of each route of hundreds of hosts would say the same."""
+_TWO = 2
+_Ends = tuple[tuple[str, Direction], ...]
 
 
 def with_short_causes(
@@ -34,11 +38,14 @@ def with_short_causes(
 ) -> Judgement:
     """``judgement`` whose findings of missing goodput name the settings that may be the cause.
     Severities and the verdict stay: they are the measurement's. ``least``: the efficiency that is
-    expected; what all hosts have wrong counts where ``located`` blames none of them.
+    expected; what all hosts have wrong counts where ``located`` blames none of them. Of thousands
+    of findings the first are looked at.
     """
     blamed = any(one.blames for one in located if one.metric == "goodput")
     whole = not blamed and _all_short(judgement.pairs, least)
-    findings = [_with_cause(one, judgement.pairs, wrong, link, whole) for one in judgement.findings]
+    view = _View(_slow(judgement.pairs), wrong, link, wrong.shared(wrong.hosts) if whole else [])
+    first = [view.with_cause(one) for one in judgement.findings[:_MOST_FINDINGS]]
+    findings = [*first, *judgement.findings[_MOST_FINDINGS:]]
     return msgspec.structs.replace(judgement, findings=findings)
 
 
@@ -59,18 +66,61 @@ def _route(pair: PairVerdict) -> Route:
     return Route(pair.origin_host, pair.target_host)
 
 
-def _with_cause(
-    finding: Finding,
-    pairs: Sequence[PairVerdict],
-    wrong: WrongSettings,
-    link: LinkClaim | None,
-    whole: bool,
-) -> Finding:
-    short = _shortfall(finding, pairs)
-    if short is None or short.low <= 0 or finding.severity not in ("fail", "inconclusive"):
-        return finding
-    causes = causes_of(short, _suspects(short, wrong, whole), link)[:_MOST]
-    return _said(finding, causes) if causes else finding
+def _slow(pairs: Sequence[PairVerdict]) -> dict[Route, list[PairVerdict]]:
+    """Route to its results that fall short."""
+    found: dict[Route, list[PairVerdict]] = {}
+    for pair in pairs:
+        told = pair.unit == "bytes_per_s" and pair.efficiency is not None and pair.value > 0
+        if told and "below-expectation" in pair.codes:
+            found.setdefault(_route(pair), []).append(pair)
+    return found
+
+
+@dataclass(frozen=True)
+class _View:
+    """``slow``: the results that fall short, by route; ``shared``: what all hosts have wrong, where
+    all fall short.
+    """
+
+    slow: Mapping[Route, list[PairVerdict]]
+    wrong: WrongSettings
+    link: LinkClaim | None
+    shared: Sequence[Wrong]
+
+    def with_cause(self, finding: Finding) -> Finding:
+        if finding.code not in SLOW or finding.severity not in ("fail", "inconclusive"):
+            return finding
+        short = self._shortfall(finding)
+        if short is None or short.low <= 0:
+            return finding
+        causes = causes_of(short, self._suspects(short), self.link)[:_MOST]
+        return _said(finding, causes) if causes else finding
+
+    def _suspects(self, short: Shortfall) -> list[tuple[Wrong, Direction]]:
+        """What an end has otherwise than the others, and what all have wrong."""
+        if len(self.wrong.hosts) > _TWO:
+            found = [(one, way) for name, way in short.ends for one in self.wrong.among_all(name)]
+        else:
+            found = of_ends(short, self.wrong, ())
+        known = {one.setting.id for one, _ in found}
+        more = [one for one in self.shared if one.setting.id not in known]
+        return found + [(one, one.setting.effect.direction) for one in more]
+
+    def _shortfall(self, finding: Finding) -> Shortfall | None:
+        """What is missing by a finding, None where it says no share of goodput."""
+        about = finding.about
+        if isinstance(about, Port):
+            share = _missing(finding, "value_bytes_per_s", "others_bytes_per_s")
+            return _exactly(share, ((about.node, about.direction),))
+        if not isinstance(about, Route):
+            return None
+        ends: _Ends = ((about.origin, "tx"), (about.target, "rx"))
+        if finding.code == "direction-slow":
+            return _exactly(_missing(finding, "slow_bytes_per_s", "other_bytes_per_s"), ends)
+        if about not in self.slow:
+            return None
+        found = _of_route(self.slow[about], ends)
+        return replace(found, both=about.back in self.slow)
 
 
 def _said(finding: Finding, causes: Sequence[Cause]) -> Finding:
@@ -82,41 +132,6 @@ def _said(finding: Finding, causes: Sequence[Cause]) -> Finding:
     )
 
 
-def _suspects(short: Shortfall, wrong: WrongSettings, whole: bool) -> list[tuple[Wrong, Direction]]:
-    """What an end has otherwise than the hosts that are no end (of two hosts: than the other end),
-    and what all have wrong where all fall short.
-    """
-    names = [name for name, _ in short.ends]
-    rest = [host for host in wrong.hosts if host not in names]
-    found = of_ends(short, wrong, rest)
-    if whole:
-        known = {one.setting.id for one, _ in found}
-        shared = wrong.shared(wrong.hosts)
-        found += [
-            (one, one.setting.effect.direction) for one in shared if one.setting.id not in known
-        ]
-    return found
-
-
-def _shortfall(finding: Finding, pairs: Sequence[PairVerdict]) -> Shortfall | None:
-    """What is missing by a finding, None where it says no share of goodput."""
-    about = finding.about
-    if finding.code not in SLOW:
-        return None
-    if isinstance(about, Port):
-        share = _missing(finding, "value_bytes_per_s", "others_bytes_per_s")
-        return _exactly(share, ((about.node, about.direction),))
-    if not isinstance(about, Route):
-        return None
-    ends: tuple[tuple[str, Direction], ...] = ((about.origin, "tx"), (about.target, "rx"))
-    if finding.code == "direction-slow":
-        return _exactly(_missing(finding, "slow_bytes_per_s", "other_bytes_per_s"), ends)
-    found = _of_pair(pairs, about, ends)
-    if found is None:
-        return None
-    return replace(found, both=_of_pair(pairs, about.back, ends) is not None)
-
-
 def _missing(finding: Finding, own: str, other: str) -> float | None:
     value, usual = finding.evidence.get(own), finding.evidence.get(other)
     if not isinstance(value, float) or not isinstance(usual, float) or usual <= 0:
@@ -124,25 +139,12 @@ def _missing(finding: Finding, own: str, other: str) -> float | None:
     return 1.0 - value / usual
 
 
-def _exactly(share: float | None, ends: tuple[tuple[str, Direction], ...]) -> Shortfall | None:
+def _exactly(share: float | None, ends: _Ends) -> Shortfall | None:
     return None if share is None else Shortfall("goodput", share, share, share, ends)
 
 
-def _of_pair(
-    pairs: Sequence[PairVerdict], about: Route, ends: tuple[tuple[str, Direction], ...]
-) -> Shortfall | None:
+def _of_route(slow: Sequence[PairVerdict], ends: _Ends) -> Shortfall:
     """What is missing of what is attainable, of the route's largest messages that fall short."""
-    slow = [
-        pair
-        for pair in pairs
-        if _route(pair) == about
-        and "below-expectation" in pair.codes
-        and pair.unit == "bytes_per_s"
-        and pair.efficiency is not None
-        and pair.value > 0
-    ]
-    if not slow:
-        return None
     largest = max(pair.message_bytes for pair in slow)
     one = min((pair for pair in slow if pair.message_bytes == largest), key=lambda pair: pair.value)
     reached = one.efficiency or 0.0

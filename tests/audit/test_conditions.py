@@ -8,6 +8,7 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
 from wireproof.model.record import FactFrame
+from wireproof.model.setting import Profile
 from wireproof.workflow.audit import catalogue
 
 RDMA = {
@@ -29,7 +30,7 @@ NEW, OLD = {"/proc/version": "Linux version 5.14.0"}, {"/proc/version": "Linux v
 MEMORY = {"/proc/meminfo": "MemTotal: 1000000 kB"}
 
 
-def status(name: str, texts: dict[str, str]) -> str:
+def status(name: str, texts: dict[str, str], profile: Profile = "throughput") -> str:
     """Of a setting on a host whose files and commands (those with a blank) say ``texts``."""
     frames = []
     for place, text in texts.items():
@@ -50,7 +51,7 @@ def status(name: str, texts: dict[str, str]) -> str:
         if path not in texts
     ]
     machine = machine_of(HostFacts.of("n1", frames))
-    (found,) = judge_machine(machine, catalogue(), "throughput", [name])
+    (found,) = judge_machine(machine, catalogue(), profile, [name])
     return found.status
 
 
@@ -119,3 +120,62 @@ def test_a_power_cap_is_held_against_the_processor_s_own(limit: str, expected: s
         f"{folder}/constraint_0_max_power_uw": "250000000",
     }
     assert status("power-limit", texts) == expected
+
+
+HASWELL = {
+    "/proc/cpuinfo": "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\nflags\t\t: fpu\n",
+    "/proc/version": "Linux version 3.10.0-123.el7.x86_64",
+}
+DRIVER = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"
+IDLE = "/sys/devices/system/cpu/cpu0/cpuidle/state3"
+PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"
+HFI1 = {
+    "/sys/class/infiniband/hfi1_0/ports/1/link_layer": "InfiniBand",
+    "/sys/class/infiniband/hfi1_0/device/uevent": "DRIVER=hfi1",
+    "/sys/module/hfi1/parameters/ipoib_accel": "0",
+}
+IPOIB = {
+    "interfaces": '[{"name": "ib0", "kind": "infiniband", "operstate": "up"}]',
+    "/sys/class/net/ib0/type": "32",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "by_profile"),
+    [
+        (
+            "scaling-driver",
+            HASWELL | {DRIVER: "intel_pstate"},
+            {"throughput": "pass", "repeatability": "fail"},
+        ),
+        (
+            "idle-states",
+            HASWELL | {f"{IDLE}/disable": "0", f"{IDLE}/latency": "133"},
+            {"throughput": "pass", "latency": "fail"},
+        ),
+        (
+            "smt",
+            HASWELL | {"/proc/version": "Linux version 5.14.0",
+                       "/sys/devices/system/cpu/smt/active": "1"},
+            {"throughput": "pass", "repeatability": "fail"},
+        ),
+        ("ipoib-mode", HFI1 | IPOIB | {"/sys/class/net/ib0/mode": "datagram"},
+         {"throughput": "fail"}),
+        ("ipoib-mode", RDMA | IPOIB | {"/sys/class/net/ib0/mode": "datagram"},
+         {"throughput": "pass"}),
+        ("huge-pages", {PAGES: "[always] never"}, {"throughput": "pass", "latency": "fail"}),
+        ("huge-pages", {PAGES: "always [never]"}, {"throughput": "fail", "latency": "pass"}),
+        ("iommu-mode", HASWELL | {"/sys/kernel/iommu_groups/1/type": "identity"},
+         {"throughput": "pass", "latency": "pass"}),
+        (
+            "coalescing-adaptive",
+            ROCE | {"ethtool -c eth0": "Adaptive RX: on  TX: on"},
+            {"throughput": "pass", "latency": "fail"},
+        ),
+    ],
+)  # fmt: skip
+def test_where_authorities_disagree_the_profile_or_the_driver_decides(
+    name: str, texts: dict[str, str], by_profile: dict[Profile, str]
+) -> None:
+    assert {profile: status(name, texts, profile) for profile in by_profile} == by_profile
+    assert "Authorities disagree" in catalogue().get(name).setting.why

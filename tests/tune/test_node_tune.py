@@ -212,3 +212,14 @@ def test_a_drop_in_that_cannot_be_written_leaves_the_set_armed(machine: Build) -
     assert host.run("confirm").set["state"] == "confirmed"
     assert host.run("revert").status == 0
     assert not (host.root / "etc/modprobe.d").exists()
+
+
+def test_a_coupled_file_that_this_kernel_has_not(machine: Build) -> None:
+    host = machine(FILES | {"sys/locked": "\x01"})
+    with_none = change(f"/{NUMA}", 0, coupled=("/sys/none",))
+    assert host.run("apply", text=request(with_none)).states() == {"numa_balancing": "applied"}
+    assert host.run("revert").states() == {"numa_balancing": "reverted"}
+    unreadable = change(f"/{NUMA}", 0, coupled=("/sys/locked",))
+    answer = host.run("apply", text=request(unreadable, id="two"))
+    assert (answer.status, answer.states()) == (1, {"numa_balancing": "unreadable"})
+    assert answer.last("numa_balancing")["reason"].startswith("/sys/locked: no text")

@@ -76,7 +76,10 @@ class Survey {
     const Reply reply = file ? machine_.read_writable(change.path) : machine_.read_value(change);
     if (!record(change, target_of(change), reply)) return false;
     for (const std::string& path : change.coupled) {
-      if (!story_.old.contains(path) && !record(change, path, machine_.read(path))) return false;
+      if (story_.old.contains(path)) continue;
+      const Reply other = machine_.read(path);
+      const bool absent = other.error == ENOENT;  // this kernel or driver has none
+      if (!absent && !record(change, path, other)) return false;
     }
     return true;
   }

@@ -162,7 +162,7 @@ Reply Machine::read_writable(const std::string& path) const {
 
 Reply Machine::alter(int patience_ms, const std::function<Reply()>& work) const {
   if (writers_ == nullptr) return failed(EROFS, "");
-  const Reply reply = bounded(patience_ms, writers_->descriptor(), work);
+  Reply reply = bounded(patience_ms, writers_->descriptor(), work);
   if (reply.left != 0) writers_->leave_behind(reply.left);
   return reply;
 }

@@ -28,6 +28,7 @@ __all__ = [
     "OUTPUT",
     "SYSFS_ROOT",
     "TARGET",
+    "folder_name",
     "link_claim",
     "method_of",
     "settings_file",
@@ -37,7 +38,8 @@ __all__ = [
 ]
 
 
-def _folder_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+def folder_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """An absolute path of the hosts, or "". Raises ``BadParameter``."""
     if value and (not value.startswith("/") or not value.isprintable() or "/../" in f"{value}/"):
         raise click.BadParameter("give an absolute path, as it is on the hosts.")
     return value
@@ -48,7 +50,7 @@ SYSFS_ROOT = text(
     "DIR",
     "read ports and counters below DIR (a host's / in a container, a recorded tree);"
     " {host}: its name.",
-    callback=_folder_name,
+    callback=folder_name,
 )
 TARGET: tuple[click.Parameter, ...] = (
     setting("hosts", "N1,N2|N[1-4]"),

@@ -13,7 +13,7 @@ from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag
-from wireproof.cli.options import TARGET, settings_of, target_specification
+from wireproof.cli.options import TARGET, folder_name, settings_of, target_specification
 
 if TYPE_CHECKING:
     from wireproof.model.tuning import TunePlan
@@ -50,6 +50,7 @@ PLACES: tuple[click.Parameter, ...] = (
         ["--state"],
         metavar="DIR",
         default="",
+        callback=folder_name,
         help="folder of the journals on the hosts; default /var/lib/wireproof/tune.",
     ),
 )

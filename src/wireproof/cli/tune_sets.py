@@ -63,10 +63,11 @@ def _show(done: Tuned, options: dict[str, Any]) -> int:
 
 
 def status_of(done: Tuned) -> int:
-    """0 all hosts, 4 none could, 1 some did not."""
+    """0 all hosts, 2 the request was wrong for all, 4 none could, 1 some did not."""
     if done.done:
         return 0
-    return 4 if {one.status for one in done.hosts} == {4} else 1
+    statuses = {one.status for one in done.hosts}
+    return statuses.pop() if statuses in ({2}, {4}) else 1
 
 
 @click.command("confirm", params=[click.Argument(["name"], metavar="ID"), *_COMMON])

@@ -20,12 +20,11 @@ PATIENCE_S = 180.0
 LARGEST = 32 << 20
 """Bytes of one host's answer."""
 _WORDS = {
-    2: "the request was not understood",
-    4: "it could not be done there",
     126: "wireproof-node cannot be run there",
     127: "wireproof-node is not there",
     255: "it could not be reached",
 }
+_OWN = "wireproof-node: "
 
 
 def ask_hosts(
@@ -57,16 +56,18 @@ def _one(host: str, argv: Sequence[str], text: bytes) -> HostTuned:
         return HostTuned(
             host=host, problem=f"{argv[0]} cannot be started: {error.strerror}", status=4
         )
-    return _answered(
-        host, done.stdout, _problem(done.returncode, done.stderr), max(done.returncode, -1)
-    )
+    found = _answered(host, done.stdout, "", done.returncode)
+    if done.returncode == 0 or (done.returncode == 1 and found.sets):
+        return found
+    return msgspec.structs.replace(found, problem=_problem(done.returncode, done.stderr))
 
 
 def _problem(status: int, stderr: bytes) -> str:
-    """ "" where the program did its work, which may have been to refuse a change."""
-    if status in (0, 1):
-        return ""
+    """Why it did not do its work: what it says itself, else what its status means."""
     said = clean_text(stderr[-600:], 300)
+    _, own, sentence = said.rpartition(_OWN)  # a login's banner may come first
+    if own:
+        return sentence
     what = f"it was ended by signal {-status}" if status < 0 else _WORDS.get(status, "it failed")
     return f"{what}: {said}" if said else f"{what} (status {status})"
 
@@ -90,6 +91,4 @@ def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
             changes.append(msgspec.structs.replace(answer, of=of))
     if len(sets) == 1:  # but for status a set comes behind its changes
         changes = [msgspec.structs.replace(one, of=sets[0].id) for one in changes]
-    if not problem and not sets and status != 0:
-        problem = f"it ended with status {status} and said nothing"
     return HostTuned(host=host, sets=sets, changes=changes, problem=problem, status=status)

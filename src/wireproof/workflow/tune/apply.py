@@ -76,7 +76,7 @@ def apply(
     plan. ``name``: of the set; "" makes one. The set reverts by itself after ``timeout_s``.
     """
     name = name or new_id()
-    wanted = {one.host: one for one in plan.hosts if (one.changes or one.keeps)}
+    wanted = {one.host: one for one in plan.hosts if one.changes or one.keeps or one.refused}
     problems = _problems(target, wanted, place)
     sets = {
         host: _set(one, name, timeout_s) for host, one in wanted.items() if host not in problems

@@ -25,6 +25,7 @@ from wireproof.workflow.tune.bios import (
     firmware_status,
     revert_firmware,
 )
+from wireproof.workflow.tune.with_bios import journals
 
 SETTINGS = f"{SYSTEM}/Bios/Settings"
 
@@ -278,3 +279,15 @@ def test_without_a_journal_nothing_is_changed(board: Board, at: At) -> None:
     done = at.apply(planned("Turbo", "Disabled", "Enabled"))
     assert "journal" in done.problem
     assert not board.patches
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [
+        ({"XDG_STATE_HOME": "/s", "HOME": "/h"}, "/s/wireproof/firmware"),
+        ({"XDG_STATE_HOME": "s", "HOME": "/h"}, "/h/.local/state/wireproof/firmware"),
+        ({}, "/var/lib/wireproof/firmware"),
+    ],
+)
+def test_the_journals_are_where_state_is_kept(environment: dict[str, str], folder: str) -> None:
+    assert str(journals(environment)) == folder

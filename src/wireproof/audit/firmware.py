@@ -76,10 +76,13 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Registry:
-    """``named``: the BMC's names by the plain form of those for people."""
+    """``named``: the BMC's names by the plain form of those for people; ``unique``: those whose
+    values are of one machine alone.
+    """
 
     entries: dict[str, _Entry] = field(default_factory=dict)
     named: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unique: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -108,27 +111,32 @@ class Firmware:
         found = dict.fromkeys(
             name for key in plain for name in self.registry.named.get(key, ()) if name in self.now
         )
-        others = self.now.keys() - self.registry.entries.keys()
-        found |= dict.fromkeys(sorted(name for name in others if plain_name(name) in plain))
+        found |= dict.fromkeys(name for name in self._unlisted if plain_name(name) in plain)
         return [self._attribute(name) for name in found]
 
+    @functools.cached_property
+    def _unlisted(self) -> list[str]:
+        """What the registry does not know goes by the BMC's own names."""
+        return sorted(self.now.keys() - self.registry.entries.keys())
+
+    @functools.cached_property
     def common(self) -> dict[str, Raw]:
         """What like hosts have alike: all but serial numbers, names, addresses."""
-        unique = {name for name, entry in self.registry.entries.items() if entry.unique}
+        unique = self.registry.unique
         return {
             name: value
             for name, value in self.now.items()
-            if name not in unique and not _UNIQUE.search(name)
+            if name not in unique and not _is_unique(name)
         }
 
     def digest(self) -> str:
         """A short name for `common`."""
-        data = msgspec.json.encode(self.common(), order="deterministic")
+        data = msgspec.json.encode(self.common, order="deterministic")
         return hashlib.sha256(data).hexdigest()[:12]
 
     def differs_from(self, other: Firmware) -> list[str]:
         """``Turbo Mode: Disabled, not Enabled`` for each value of `common` that is another."""
-        mine, theirs = self.common(), other.common()
+        mine, theirs = self.common, other.common
         return [
             f"{self._display(name)}: {_said(mine.get(name))}, not {_said(theirs.get(name))}"
             for name in sorted(mine.keys() | theirs.keys())
@@ -150,6 +158,11 @@ class Firmware:
             read_only=entry.read_only,
             values=entry.values,
         )
+
+
+@functools.lru_cache(maxsize=8192)
+def _is_unique(name: str) -> bool:
+    return _UNIQUE.search(name) is not None
 
 
 @functools.lru_cache(maxsize=8192)
@@ -196,7 +209,8 @@ def _registry(text: str) -> _Registry:
             entries[name] = _entry(name, one)
             named.setdefault(plain_name(entries[name].display), []).append(name)
     named.pop("", None)
-    return _Registry(entries, {key: tuple(names) for key, names in named.items()})
+    unique = frozenset(name for name, entry in entries.items() if entry.unique)
+    return _Registry(entries, {key: tuple(names) for key, names in named.items()}, unique)
 
 
 def _entry(name: str, one: Mapping[str, Any]) -> _Entry:

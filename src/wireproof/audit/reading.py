@@ -118,7 +118,7 @@ def _attribute(machine: Machine, setting: Setting, read: Read) -> Reading:
     if firmware is None:
         return Reading(UNKNOWN, "", BIOS, ("BIOS: no list of attributes",))
     if ALL in setting.names.get("any", ()):
-        digest, many = firmware.digest(), len(firmware.common())
+        digest, many = firmware.digest(), len(firmware.common)
         return Reading(digest, digest, BIOS, (f"BIOS: {many} attributes, digest {digest}",))
     found = firmware.called(setting.names)
     if len(found) == 1:

@@ -25,10 +25,11 @@ __all__ = ["and_firmware", "and_reverted", "and_standing", "journals"]
 
 def journals(environment: Mapping[str, str]) -> Path:
     """The folder of the journals of firmware changes: below ``XDG_STATE_HOME``, else in
-    ``~/.local/state``.
+    ``~/.local/state``; ``/var/lib`` for a user without a home.
     """
-    given = environment.get("XDG_STATE_HOME", "")
-    state = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+    given, home = (environment.get(name, "") for name in ("XDG_STATE_HOME", "HOME"))
+    own = Path(home) / ".local" / "state" if home.startswith("/") else Path("/var/lib")
+    state = Path(given) if given.startswith("/") else own
     return state / "wireproof" / "firmware"
 
 

@@ -198,6 +198,7 @@ def test_limits_say_whether_a_node_fits() -> None:
     assert fits == [True, None]
     crowded = footprint("psm3-rdma2", **SLIDES, peers=1764, limits=limits).limits
     assert [check.fits for check in crowded] == [True, False]
+    assert limit_of_attributes("hca_id: \x1b[31mevil\nmax_qp: 9\n").adapter == "adapter"
     with pytest.raises(BadInput, match="no max_qp"):
         limit_of_attributes("hca_id: mlx5_0")
 
@@ -237,6 +238,8 @@ def test_a_mode_that_fell_back_is_outside_of_the_bounds() -> None:
 def test_rdma_resource_is_read_as_json_and_as_a_summary() -> None:
     rows = [{"ifname": "mlx5_0", "lqpn": n, "type": "RC", "pid": 7} for n in range(3)]
     assert resources_of(msgspec.json.encode(rows).decode()).by_kind == {"RC": 3}
+    evil = "link a/1 lqpn 3 type \x1b[31mRC state RTS pid 5\n"
+    assert resources_of(evil).by_kind == {"UNKNOWN": 1}
     summary = "0: mlx5_0: pd 3 cq 5 qp 4 cm_id 0 mr 0 ctx 0 srq 2\n"
     assert resources_of(summary).by_kind == {"any": 4}
 

@@ -29,7 +29,7 @@ ADAPTERS: dict[str, Limit] = {
 }
 """Limits that do not depend on firmware; of other adapters ``ibv_devinfo -v`` says max_qp."""
 _ATTRIBUTE = re.compile(r"^\s*max_qp\s*[:=]\s*([0-9]{1,10})\s*$", re.ASCII | re.MULTILINE)
-_DEVICE = re.compile(r"^\s*hca_id\s*[:=]\s*(\S{1,64})", re.ASCII | re.MULTILINE)
+_DEVICE = re.compile(r"^\s*hca_id\s*[:=]\s*([A-Za-z0-9_.:-]{1,64})\s*$", re.ASCII | re.MULTILINE)
 
 
 def limit_of_attributes(text: str) -> Limit:

@@ -20,6 +20,7 @@ __all__ = ["Resources", "resources_of"]
 _KERNEL_QPS = {"SMI", "GSI"}
 _LINE = re.compile(r"^(?:\S+\s+)?(?:link|dev)\s+(\S+)\s+(.*)$", re.ASCII)
 _SUMMARY = re.compile(r"^\s*[0-9]+:\s+(\S+?):\s+(.*\bqp\s+[0-9]{1,9}\b.*)$", re.ASCII)
+_KIND = re.compile(r"[A-Z_]{1,20}", re.ASCII)
 _MOST_LINES = 5_000_000
 
 
@@ -47,7 +48,8 @@ def resources_of(text: str) -> Resources:
     summary: Counter[str] = Counter()
     for row in rows:
         if "lqpn" in row:
-            kind = str(row.get("type", "unknown")).upper()
+            kind = str(row.get("type", "")).upper()
+            kind = kind if _KIND.fullmatch(kind) else "UNKNOWN"
             if kind not in _KERNEL_QPS:
                 kinds[kind] += 1
                 owners |= {str(row["pid"])} if "pid" in row else set()

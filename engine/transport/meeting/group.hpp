@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "transport/concept.hpp"
@@ -29,12 +31,16 @@ class TcpGroup final : public Group {
 
   /// Longest silence in one collective call from now on.
   void set_patience(std::int64_t patience_ms) { patience_ms_ = patience_ms; }
+  /// Called again and again while this rank waits for others, for a library that answers its peers
+  /// only while it is called; empty: nothing.
+  void set_idle(std::function<void()> idle) { idle_ = std::move(idle); }
   /// Our address on the connection to rank 0 (rank 0: where it listened), port 0.
   Address own_address() const { return own_address_; }
 
  private:
   void receive_everyone(const Address& meet, const std::string& run);
   void join(const Address& meet, const std::string& run);
+  void idle_until_heard();
   void send_bytes(int to, std::span<const std::byte> bytes);
   void receive_bytes(int from, std::span<std::byte> bytes);
   void send_text(int to, std::string_view text);
@@ -44,6 +50,7 @@ class TcpGroup final : public Group {
   int size_;
   std::int64_t patience_ms_;
   Address own_address_;
+  std::function<void()> idle_;
   std::vector<Socket> to_rank_;  // rank 0: by rank; elsewhere only [0]
 };
 

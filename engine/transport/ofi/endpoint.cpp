@@ -138,6 +138,14 @@ Registration Endpoint::enroll(const void* at, std::size_t bytes, std::uint64_t a
   return made;
 }
 
+void Endpoint::progress() const {
+  std::array<abi::QueueEntry, 16> done{};
+  const ssize_t count = queue_->calls->read(queue_.get(), done.data(), done.size());
+  for (ssize_t i = 0; i < count; ++i) {  // an error is for the pair that it belongs to
+    --*static_cast<Operation*>(done[static_cast<std::size_t>(i)].context)->under_way;
+  }
+}
+
 std::size_t Endpoint::depth() const {
   return std::min(info_->transmit->size, info_->receive->size);
 }

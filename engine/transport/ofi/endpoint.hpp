@@ -10,6 +10,12 @@
 
 namespace wireproof::ofi {
 
+/// What a completion leads back to. The library's part comes first: its address is the context.
+struct Operation {
+  abi::Context context;
+  std::uint32_t* under_way;  // one less when it is done
+};
+
 struct Close {
   void operator()(void* object) const {
     auto* const it = static_cast<abi::Object*>(object);
@@ -47,6 +53,8 @@ class Endpoint {
   /// Makes `bytes` at `at` usable for `access`. Throws Failure.
   Registration enroll(const void* at, std::size_t bytes, std::uint64_t access);
   bool wants(int registration) const { return (info_->domain->registration & registration) != 0; }
+  /// Lets the provider answer its peers while nobody of this process talks. Untimed.
+  void progress() const;
   /// Operations of one direction that can be under way.
   std::size_t depth() const;
 

@@ -15,12 +15,6 @@
 
 namespace wireproof::ofi {
 
-/// What a completion leads back to. The library's part comes first: its address is the context.
-struct Operation {
-  abi::Context context;
-  std::uint32_t* under_way;  // one less when it is done
-};
-
 /// Kinds of messages that never match each other; the tag holds the kind and the sender's rank.
 enum class Kind : std::uint64_t { data = 1, acknowledgement = 2, control = 3 };
 

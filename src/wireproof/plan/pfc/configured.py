@@ -35,7 +35,7 @@ def configured(headroom: int, speed: Speed, mtu: int, need: Bounds) -> Configure
     if headroom == _fcoe_bits():
         sentences.append(
             f"{headroom:,} is also the number of bit times (not bytes) of a frame of 2300 B with"
-            " preamble and gap, in the standard's example for FCoE: 8 x 2300 + 160"
+            " preamble and gap, in published worked examples for FCoE: 8 x 2300 + 160"
         )
     sentences.append(
         "the length of the cable is free, so the formula gives this number for one cable of each"

@@ -10,8 +10,9 @@ import pytest
 
 from wireproof.analysis.signed_rank import least_size, shift
 from wireproof.analysis.trial import ALPHA, block_order, compared, is_look, level
-from wireproof.analysis.trial.reading import losses
+from wireproof.analysis.trial.reading import guards_of, losses
 from wireproof.analysis.trial.sentences import said
+from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.trial import Comparison, Knob, Metric, TrialRun
 
 
@@ -142,19 +143,23 @@ def test_guards_that_every_run_has_are_held() -> None:
 
 
 @pytest.mark.parametrize(
-    ("proofs", "differ"),
+    ("proofs", "concluded"),
     [
-        (("on-wire", "off-wire"), True),
-        (("on-wire", "on-wire"), False),
-        (("on-wire", "unproven"), False),
-        (("", ""), False),
+        (("on-wire", "off-wire"), False),
+        (("off-wire", "off-wire"), False),
+        (("unproven", "wrong-path"), False),
+        (("on-wire", "on-wire"), True),
+        (("on-wire", "unproven"), True),
+        (("", ""), True),
     ],
 )
-def test_runs_on_different_paths_are_not_compared(proofs: tuple[str, str], differ: bool) -> None:
-    runs = runs_of(*((100.0, 50.0, 50.0, 100.0),) * 8, proofs=proofs)
-    found = one_of(runs)
-    assert found.paths_differ is differ
-    assert found.answer == ("undecided" if differ else "helps")
+def test_nothing_is_concluded_of_runs_beside_the_wire(
+    proofs: tuple[str, str], concluded: bool
+) -> None:
+    found = one_of(runs_of(*((100.0, 50.0, 50.0, 100.0),) * 8, proofs=proofs))
+    assert found.answer == ("helps" if concluded else "undecided")
+    sentence = said(found, KNOB, RATE, 0.5)
+    assert ("did not use the claimed wire" in sentence) is not concluded
 
 
 def test_three_values_share_the_error() -> None:
@@ -202,6 +207,32 @@ def test_sentences(change: dict[str, Any], text: str) -> None:
     given: dict[str, Any] = {"low": None, "high": None, "ratio": 1.1, **change}
     one = Comparison(value=1, base=1e8, other=1.1e8, blocks=8, **given)
     assert said(one, KNOB, RATE, 0.5) == text
+
+
+def test_a_counter_that_did_not_change_is_zero_and_one_that_was_not_read_is_unknown() -> None:
+    def guards(**more: Any) -> dict[str, float]:
+        seen = {"ip/Tcp/OutSegs": (5, 9), "net/hsn0/rx_dropped": (1, 3)}
+        reading = WitnessReading(rank=0, interval_ns=1.0, counters=seen, **more)
+        shared = WitnessReading(rank=1, interval_ns=1.0, counters=seen, shared_with=0)
+        return guards_of(point_of([reading, shared]))
+
+    assert guards() == {"drops": 2.0, "retransmits": 0.0}
+    assert guards(unreadable=["ip/Tcp"]) == {"drops": 2.0}
+
+
+def point_of(witness: list[WitnessReading]) -> PointRecord:
+    return PointRecord(
+        id=0,
+        pattern="stream",
+        form="stream",
+        message_bytes=8,
+        window=1,
+        formula="robust",
+        started_unix_ns=0,
+        elapsed_ns=1.0,
+        pairs=[],
+        witness=witness,
+    )
 
 
 def test_losses_are_what_ports_and_tcp_count() -> None:

@@ -88,7 +88,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """One value against the base. ``ratio`` with ``low`` and ``high``, None with too few blocks;
     ``base`` and ``other``: medians of the metric. ``more_runs``: about how many would decide it.
-    ``paths_differ``: one value's runs used the wire and the other's did not; nothing is concluded.
+    ``paths``: of most runs of base and value, "" where it is not known.
     """
 
     value: int
@@ -101,8 +101,13 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     blocks: int
     more_runs: int = 0
     guards: list[Guard] = msgspec.field(default_factory=list)
-    paths_differ: bool = False
+    paths: tuple[str, str] = ("", "")
     text: str = ""
+
+    @property
+    def beside_the_wire(self) -> bool:
+        """Runs of base or value did not use the claimed wire: nothing is concluded of them."""
+        return any(path not in ("", "on-wire") for path in self.paths)
 
     @property
     def worse(self) -> tuple[str, ...]:

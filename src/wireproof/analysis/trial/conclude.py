@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from statistics import median
 
+import msgspec
+
 from wireproof.analysis.signed_rank import Shift, least_size, shift
 from wireproof.model.trial import Answer, Better, Comparison, Guard, TrialRun
 
@@ -70,11 +72,9 @@ def _comparison(
     values: int,
 ) -> Comparison:
     found = shift(_contrasts(blocks, value, lambda run: math.log(run.metric)), alpha)
-    paths = {_path(blocks, 0), _path(blocks, value)} - {""}
-    differ = len(paths) > 1
-    answer = "undecided" if differ else _answer(found, better, smallest)
+    answer = _answer(found, better, smallest)
     missing = _missing_blocks(found, len(blocks), smallest, alpha) if answer == "undecided" else 0
-    return Comparison(
+    one = Comparison(
         value=value,
         answer=answer,
         base=_median(blocks, 0, _metric),
@@ -83,10 +83,13 @@ def _comparison(
         low=None if found.low is None else math.exp(found.low),
         high=None if found.high is None else math.exp(found.high),
         blocks=len(blocks),
-        more_runs=0 if differ else min(_MOST_RUNS, missing * 2 * values),
-        paths_differ=differ,
+        more_runs=min(_MOST_RUNS, missing * 2 * values),
+        paths=(_path(blocks, 0), _path(blocks, value)),
         guards=_guards(blocks, value, alpha),
     )
+    if one.beside_the_wire:
+        return msgspec.structs.replace(one, answer="undecided", more_runs=0)
+    return one
 
 
 def _path(blocks: list[list[TrialRun]], value: int) -> str:

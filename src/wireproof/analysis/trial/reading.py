@@ -59,7 +59,9 @@ def guards_of(point: PointRecord) -> dict[str, float]:
         found["p99_ns"] = float(np.percentile(times, 99))
     for reading in point.witness:
         if reading.shared_with is None:
-            for name, count in losses(rises(reading)).items():
+            # A reading has what has changed, and names what could not be read.
+            tcp = not any(name.startswith("ip") for name in reading.unreadable)
+            for name, count in losses({**({_RESENT: 0} if tcp else {}), **rises(reading)}).items():
                 found[name] = found.get(name, 0.0) + count
     return found
 

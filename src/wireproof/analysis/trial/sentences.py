@@ -35,8 +35,9 @@ def said(one: Comparison, knob: Knob, metric: Metric, run_s: float) -> str:
 
 
 def _missing(one: Comparison, run_s: float) -> str:
-    if one.paths_differ:
-        return "the two values' runs did not take the same path, so their numbers do not compare"
+    if one.beside_the_wire:
+        base, other = (path or "unproven" for path in one.paths)
+        return f"the runs did not use the claimed wire (base {base}, this value {other})"
     more = f"needs about {one.more_runs} more runs ({quantity.duration(one.more_runs * run_s)})"
     if one.low is None or one.high is None:
         return f"{more} for any interval"

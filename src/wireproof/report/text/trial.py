@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from wireproof.model import quantity
 from wireproof.model.trial import Guard, Trial
 from wireproof.report.text.look import Look
@@ -21,6 +23,9 @@ def _lines(trial: Trial, look: Look) -> list[str]:
     for one in trial.comparisons:
         lines.append(look.say(one.text, _MOST))
         lines += [f"  {look.say(_guard(guard, trial.smallest), _MOST)}" for guard in one.guards]
+    if proofs := Counter(run.proof for run in trial.runs if run.proof):
+        found = ", ".join(f"{proof} {count}" for proof, count in proofs.most_common())
+        lines.append(f"paths of the runs: {found}")
     blocks = max(one.blocks for one in trial.comparisons)
     lines.append(
         f"{len(trial.runs)} runs in {quantity.duration(trial.seconds)}; blocks: {blocks}, looks:"

@@ -133,7 +133,9 @@ class _Course:
             last = hopeless or not self._affords(1)
             if last or is_look(number):
                 comparisons = self._look(number, last=last)
-                decided = all(one.answer != "undecided" or one.paths_differ for one in comparisons)
+                decided = all(
+                    one.answer != "undecided" or one.beside_the_wire for one in comparisons
+                )
                 if decided or last:
                     reason = "decided" if decided else "too-slow" if hopeless else "budget"
                     return self._trial(comparisons, reason)

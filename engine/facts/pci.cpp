@@ -97,7 +97,7 @@ void write_express(JsonWriter& json, const Space& space, unsigned at) {
 }
 
 std::string driver_of(const Tree& tree, const std::string& folder) {
-  const std::string driver = tree.target_name(folder + "/driver");
+  std::string driver = tree.target_name(folder + "/driver");
   if (!driver.empty()) return driver;
   const std::string event = "\n" + tree.read(folder + "/uevent", 4096).text;
   constexpr std::string_view kKey = "\nDRIVER=";

@@ -125,3 +125,12 @@ def test_without_any_list_it_is_unknown(tmp_path: Path) -> None:
     found = results(lay_out(tmp_path, "epyc-connectx"), "pcie-max-payload", "relaxed-ordering")
     assert {one.status for one in found.values()} == {"unknown"}
     assert all("lspci -nnvv" in one.message for one in found.values())
+
+
+def test_an_adapter_without_a_driver_is_named_and_the_others_are_counted(tmp_path: Path) -> None:
+    root = lay_out(tmp_path, "eight-gpus")
+    (root / "sys/bus/pci/devices/0000:52:00.0/uevent").write_text("PCI_CLASS=20000\n")
+    found = results(root, "adapters", "adapters-without-driver")
+    assert found["adapters", ""].seen == "7 mlx5_core, 1 no driver"
+    lost = found["adapters-without-driver", ""]
+    assert (lost.status, lost.seen) == ("fail", "0000:52:00.0")

@@ -192,7 +192,7 @@ def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
     commands: dict[tuple[str, ...], None] = {}
     for entry in catalogue.entries.values():
         for read in entry.setting.reads:
-            if read.file in ELSEWHERE or read.file.startswith("pci/"):
+            if read.file in ELSEWHERE or read.file.startswith(("pci/", "pci-host/")):
                 continue
             if read.command:
                 if not _names_interface(read.command):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -18,10 +19,12 @@ from wireproof.audit.lspci import devices_of_lspci
 from wireproof.model.pci import PciDevice
 from wireproof.model.record import FactFrame
 
-__all__ = ["LSPCI", "PCI", "accelerators", "pci_devices", "pci_facts"]
+__all__ = ["HOST", "LSPCI", "PCI", "accelerators", "pci_devices", "pci_facts"]
 
 PCI = "pci"
 """The fact that lists a host's PCI devices, as the engine reads them."""
+HOST = "pci-host/"
+"""Where what is said of all devices stands."""
 LSPCI = ("lspci", "-nnvv")
 """What an archive keeps instead."""
 _ACCELERATORS = {"nvidia", "amdgpu", "habanalabs", "xe"}
@@ -48,6 +51,7 @@ class _Table:
 
     def __init__(self, devices: Iterable[PciDevice]) -> None:
         self.devices = tuple(devices)
+        self.of_host = _host_frames(self.devices)
         self._known: dict[tuple[str, str], dict[str, FactFrame]] = {}
 
     def frames(self, name: str, address: str) -> dict[str, FactFrame]:
@@ -101,10 +105,28 @@ def accelerators(devices: Sequence[PciDevice]) -> list[PciDevice]:
 def pci_facts(facts: HostFacts) -> dict[str, FactFrame]:
     """Files ``pci/NAME/VALUE`` for each interface and RDMA device NAME with an adapter."""
     table = _table(facts)
-    found: dict[str, FactFrame] = {}
+    found = dict(table.of_host)
     for name, address in _adapters(facts):
         found |= table.frames(name, address)
     return found
+
+
+def _host_frames(devices: Sequence[PciDevice]) -> dict[str, FactFrame]:
+    """Files ``pci-host/VALUE``: how many network adapters there are, and which have no driver."""
+    if not devices:
+        return {}
+    adapters = [one for one in devices if one.device_class.startswith(_NETWORK)]
+    drivers = Counter(one.driver or "no driver" for one in adapters)
+    counted = ", ".join(f"{number} {driver}" for driver, number in sorted(drivers.items()))
+    idle = " ".join(one.address for one in adapters if not one.driver)
+    texts = {"adapters": counted or "none", "no-driver": idle or "none"}
+    return {
+        path: _frame(path, text, "") for name, text in texts.items() if (path := f"{HOST}{name}")
+    }
+
+
+_NETWORK = ("0200", "0207", "0280")
+"""Ethernet, InfiniBand and other network controllers."""
 
 
 def _frame(path: str, text: str, why: str) -> FactFrame:

@@ -111,7 +111,7 @@ def _wrapped(text: str, look: Look, first: str, rest: str) -> list[str]:
 def _place(read: Read) -> str:
     if read.file == "bios":
         return "BIOS"
-    if read.file.startswith("pci/"):
+    if read.file.startswith(("pci/", "pci-host/")):
         return f"PCI configuration space, {read.file.rpartition('/')[2]}"
     return read.file or " ".join(read.command)
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "base/failure.hpp"
 
@@ -26,6 +27,12 @@ std::string listed(const std::vector<std::string>& names) {
   return list.empty() ? "none" : list;
 }
 
+/// The user's own variable may be why.
+std::string filter() {
+  const char* const value = std::getenv("FI_PROVIDER");
+  return value == nullptr ? "" : std::string(" (FI_PROVIDER=") + value + " is set)";
+}
+
 [[noreturn]] void no_provider(const Library& library, const Wishes& wishes) {
   const std::vector<std::string> here = library.providers();
   const std::string who = "libfabric " + library.version() + " at " + library.path();
@@ -34,7 +41,7 @@ std::string listed(const std::vector<std::string>& names) {
   });
   if (!known) {
     throw cannot_measure("ofi-provider", who + " offers no provider " + wishes.provider +
-                                             " here; it offers " + listed(here));
+                                             " here; it offers " + listed(here) + filter());
   }
   const std::string where = wishes.address.empty() ? "" : " at " + wishes.address;
   throw cannot_measure("ofi-provider", who + ": provider " + wishes.provider +

@@ -102,6 +102,12 @@ def _text(text: str) -> str:
     return text
 
 
+def _library(text: str) -> str:
+    if not text.startswith("/"):
+        raise BadInput(f"{text[:40]!r} is no absolute path: give it as it is on the hosts.")
+    return _text(text)
+
+
 def _provider(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_]+(;[A-Za-z0-9_]+)*", text, re.ASCII) is None or len(text) > 100:
         raise BadInput(f"{text[:40]!r} is no name of a provider: give one as fi_info prints it.")
@@ -132,7 +138,7 @@ DECLARED: dict[str, Declared] = {
         _provider, "", "libfabric's provider, for the transport ofi: tcp, shm, psm3, verbs, ..."
     ),
     "libfabric": Declared(
-        _text, "", "path of the libfabric that the transport ofi loads on the nodes", ("",)
+        _library, "", "path of the libfabric that the transport ofi loads on the nodes", ("",)
     ),
     "messages": Declared(
         _one_of("", "tagged", "msg"), "", "libfabric's calls, for the transport ofi: tagged or msg"

@@ -1,0 +1,72 @@
+"""Options of libfabric become what the plan asks for; those that would be ignored are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wireproof.instrument.plan_text import write_plan
+from wireproof.model.errors import BadInput
+from wireproof.model.plan import Libfabric, Plan, RankPlace, Transport
+from wireproof.settings.resolve import Settings, read_file, resolve
+from wireproof.workflow.specification import Method
+
+
+def settings(**given: str) -> Settings:
+    return resolve(given, {})
+
+
+def test_what_is_asked_of_libfabric_reaches_the_plan() -> None:
+    given = {"transport": "ofi", "provider": "tcp;ofi_rxm", "libfabric": "/opt/my lib/l.so.1"}
+    method = Method.from_settings(settings(**given, messages="msg", completion="delivery"))
+    asked = Libfabric(
+        provider="tcp;ofi_rxm", library="/opt/my lib/l.so.1", messages="msg", completion="delivery"
+    )
+    assert method.ofi == asked
+    plan = Plan(
+        run_id="r",
+        seed=1,
+        transport=Transport(kind="ofi", ofi=asked),
+        ranks=(RankPlace(index=0, host="n1"),),
+        points=(),
+    )
+    line = next(one for one in write_plan(plan).splitlines() if one.startswith("transport"))
+    assert line == (
+        "transport kind=ofi provider=tcp;ofi_rxm library=/opt/my%20lib/l.so.1 messages=msg"
+        " completion=delivery"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"provider": "tcp"}, "--provider is for --transport ofi, and the transport is mpi"),
+        ({"transport": "tcp", "completion": "delivery"}, "--completion is for --transport ofi"),
+        ({"transport": "ofi", "fabric": "psm3"}, "--fabric is for an MPI"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(given: dict[str, str], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        Method.from_settings(settings(**given))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"provider": "tcp rxm"}, "is no name of a provider"),
+        ({"libfabric": "lib/libfabric.so.1"}, "is no absolute path"),
+        ({"completion": "soon"}, "is not one of"),
+        ({"messages": "rma"}, "is not one of"),
+    ],
+)
+def test_a_value_that_is_none_is_one_sentence(given: dict[str, str], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        settings(**given)
+
+
+def test_a_file_in_the_folder_chooses_no_library(tmp_path: Path) -> None:
+    file = tmp_path / "wireproof.toml"
+    file.write_text('transport = "ofi"\nlibfabric = "/tmp/other.so"\n', encoding="utf-8")
+    with pytest.raises(BadInput, match="libfabric names a program"):
+        read_file(file)

@@ -62,7 +62,9 @@ def test_the_line_names_the_point_and_what_failed() -> None:
     forecast.take(EngineError(code="deadline", message="late", id=3))
     forecast.take(EngineError(code="odd", message="no point", id=None))
     forecast.take(EngineError(code="odd", message="not planned", id=77))
-    assert forecast.line().startswith("1 of 10 points, stream 1 MiB, 1 failed; 0.0 s gone, about ")
+    assert forecast.line().startswith(
+        "1 of 10 points, stream 1 MiB, 1 failed; 0.0 s elapsed, about "
+    )
 
 
 def test_without_a_terminal_lines_are_plain_and_seldom() -> None:
@@ -75,7 +77,7 @@ def test_without_a_terminal_lines_are_plain_and_seldom() -> None:
         show(Close(points=10, failed=0, elapsed_ns=1.0, peak_rss_bytes=1))
     lines = stream.getvalue().splitlines()
     assert 3 <= len(lines) <= 6
-    assert lines[-1] == "wireproof: screen\\x1b[2J: 10 of 10 points; 20 s gone"
+    assert lines[-1] == "wireproof: screen\\x1b[2J: 10 of 10 points; 20 s elapsed"
     assert "\x1b" not in stream.getvalue()
 
 

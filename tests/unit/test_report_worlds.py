@@ -95,7 +95,7 @@ def off_wire() -> Section:
     finding = Finding(
         code="nolocal-shm",
         severity="fail",
-        message=f"n1 -> n2: of {due / 1e6:.0f} MB to be moved port hsn0 saw 0 B; the bytes never "
+        message=f"n1 -> n2: {due / 1e6:.0f} MB sent; port hsn0 counted 0 B; the bytes never "
         "left the machine",
         advice="Separate the nodes' IPC namespace and /dev/shm, or forbid shared memory below.",
         subject="n1 -> n2",

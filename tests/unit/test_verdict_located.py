@@ -100,7 +100,7 @@ def test_each_kind_of_culprit_fails_by_its_own_code(
         "above 0.999",
     ):
         assert words in issue.message
-    assert "No counter or fact tells the cause" in issue.message
+    assert "No counter or configuration difference explains it" in issue.message
     verdict = with_located(GOOD, [located(blames=[one])])
     assert verdict.verdict == "fail"
     assert CATALOGUE[code].next_action in [f.advice for f in verdict.findings]

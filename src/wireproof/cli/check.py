@@ -51,7 +51,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     setting("repeat", "N", "how often each point is measured in a launch; default 1."),
     file(
         "--topology",
-        "which switch each node hangs on: topology.conf, ibnetdiscover, opareport, lldpctl or"
+        "which switch each node connects to: topology.conf, ibnetdiscover, opareport, lldpctl or"
         " TOML.",
         metavar="FILE",
     ),

@@ -14,7 +14,7 @@ __all__ = ["command"]
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["source"], type=click.Path(path_type=Path), required=False),
-    file("--topology", "which switch each node hangs on.", metavar="FILE"),
+    file("--topology", "which switch each node connects to.", metavar="FILE"),
     file(
         "--world",
         "a synthetic cluster instead (TOML): what would be found on one of this size and noise?",

@@ -32,7 +32,7 @@ SUBCOMMANDS: dict[str, str] = {
     "prove": "Run any command between two readings of its hosts' ports: did the bytes use the"
     " wire?",
     "report": "Judge and render a stored result again, on any machine, and say what changed.",
-    "resume": "Go on with a check that was broken off: only what is missing is measured.",
+    "resume": "Resume an interrupted check: only what is missing is measured.",
     "run": "The right command for OSU, IMB, HPCC, iperf3, qperf, perftest: printed, run with its"
     " proof, judged.",
     "tune": "Change settings so that it can be undone, and find out whether that helps here.",

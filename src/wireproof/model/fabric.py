@@ -1,4 +1,4 @@
-"""The fabric as somebody describes it: which switch each node hangs on, and how the switches are
+"""The fabric as somebody describes it: which switch each node connects to, and how the switches are
 joined.
 """
 

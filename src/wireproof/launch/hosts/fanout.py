@@ -32,7 +32,7 @@ _SSH_OPTIONS = "-T -oLogLevel=ERROR -oNumberOfPasswordPrompts=0 -oClearAllForwar
 _SAYINGS = (
     (
         r"could not resolve hostname|name or service not known|no address associated",
-        "its name is not known here",
+        "its name cannot be resolved",
     ),
     (r"connection refused", "it refuses the connection: start sshd there"),
     (

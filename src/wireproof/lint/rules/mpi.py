@@ -105,7 +105,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "variable-misspelt",
         "No library reads an environment variable of this name.",
-        "It is ignored without a word, and the run has the default instead of what was meant.",
+        "It is silently ignored, and the run has the default instead of what was meant.",
         "I_MPI_PIN_PROCESSOR_LIST=0-23",
         "the documentation of Intel MPI, libfabric, PSM2, PSM3, UCX, NCCL; ompi_info --all",
         safe=True,

@@ -185,7 +185,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "drop-in-name",
         "Files in this folder are read only when their name ends in .conf.",
-        "The whole file is ignored without a word.",
+        "The whole file is silently ignored.",
         "/etc/sysctl.d/90-fabric.conf",
         "sysctl.d(5), modprobe.d(5), pam_limits(8)",
         ("modprobe", "sysctl", "limits"),

@@ -84,5 +84,5 @@ def _culprit(culprit: Culprit) -> list[str]:
         seen = f" ({cause.evidence[0]})" if cause.evidence and not cause.setting else ""
         lines.append(f"    cause, confidence {cause.confidence:.2g}: {cause.sentence}{seen}")
     if not enough:
-        lines.append("    cause: no counter or fact tells it")
+        lines.append("    cause: no counter or configuration difference explains it")
     return lines + [f"    not the cause: {cause.sentence}" for cause in lacking[:_MOST_CAUSES]]

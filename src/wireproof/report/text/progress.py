@@ -77,13 +77,13 @@ class Forecast:
         return left_ms * pace / 1000
 
     def line(self) -> str:
-        """``12 of 84 points, stream 1 MiB; 14 s gone, about 52 s left``."""
+        """``12 of 84 points, stream 1 MiB; 14 s elapsed, about 52 s left``."""
         text = f"{self.done} of {self.total} points"
         if self.current is not None:
             text += f", {describe(self.current)}"
         if self.failed:
             text += f", {self.failed} failed"
-        text += f"; {quantity.duration(self.elapsed_s())} gone"
+        text += f"; {quantity.duration(self.elapsed_s())} elapsed"
         if self.done < self.total:
             text += f", about {quantity.duration(self.left_s())} left"
         return text

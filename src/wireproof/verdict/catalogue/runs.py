@@ -69,7 +69,7 @@ next: Do not use the record; measure again, and report it when it repeats.
 # unstable: The number does not repeat
 means: The interval is too wide for a conclusion.
 detected: Half-width of the 95 % interval above max_half_width, or fewer than 6 independent samples.
-next: Give more time, keep other jobs away, pin ranks; the printed interval is what is known.
+next: Give more time, keep other jobs away, pin ranks; trust the interval, not the median.
 
 # multimodal: Two kinds of times
 means: The samples fall in separate groups; the median stands for one of them.

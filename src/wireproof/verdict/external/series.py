@@ -347,5 +347,5 @@ def _name(case: Case, explained: list[str]) -> None:
     more = f" and {len(explained) - _NAMED} more" if len(explained) > _NAMED else ""
     text = "no link that is known explains the numbers"
     if explained:
-        text = f"the numbers would be explained by {', '.join(explained[:_NAMED])}{more}"
+        text = f"the numbers are consistent with {', '.join(explained[:_NAMED])}{more}"
     case.add("explained-by", "note", text, {"links": explained})

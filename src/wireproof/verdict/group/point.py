@@ -147,10 +147,7 @@ def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: Whole)
     issues = []
     wide = estimate.half_width > ctx.criteria.max_half_width or not enough_samples(estimate)
     if wide:
-        text = (
-            f"{where}: known to +/- {estimate.half_width:.0%} from {estimate.blocks} samples; too "
-            "wide to conclude"
-        )
+        text = f"{where}: too noisy: +/- {estimate.half_width:.0%} ({estimate.blocks} samples)"
         issues.append(
             Issue("unstable", "inconclusive", who, text, point=point.id, weight=estimate.half_width)
         )

@@ -204,7 +204,7 @@ def _blind(located: Located) -> list[Issue]:
         else "no slowdown at all"
     )
     text = (
-        f"{least} would have been found reliably in {_WHAT[located.metric]} ({located.samples} "
+        f"{least} would be found reliably in {_WHAT[located.metric]} ({located.samples} "
         "samples of "
         f"{located.measured} nodes scatter by {_share(located.noise)}); "
         f"{_share(located.practical)} is of interest"

@@ -15,7 +15,7 @@ def cause_sentence(causes: Sequence[Cause]) -> str:
     enough = [cause for cause in causes if cause.explains]
     if enough:
         return f"Cause: {enough[0].sentence} (confidence {enough[0].confidence:.2g})"
-    text = "No counter or fact tells the cause"
+    text = "No counter or configuration difference explains it"
     return f"{text}: {causes[0].sentence}" if causes else text
 
 

@@ -128,7 +128,7 @@ def _moved(proof: PairProof) -> str:
     )
     name = f"port {port.nic}" if port and port.nic else "the wire"
     seen = "an unknown amount" if proof.seen is None else volume(proof.seen)
-    return f"of {volume(proof.expected)} to be moved {name} saw {seen}"
+    return f"{volume(proof.expected)} sent; {name} counted {seen}"
 
 
 def _others(sightings: tuple[Sighting, ...]) -> str:

@@ -99,11 +99,9 @@ def precision_issues(
     wide = number.half_width > ctx.criteria.max_half_width or not enough_samples(number.time)
     if wide or number.label == "unstable":
         enough = clear and decides(number.time)
-        ending = "; it decides all the same" if enough else "; too wide to conclude"
-        text = (
-            f"{where}: known to +/- {number.half_width:.0%} from {samples} "
-            f"samples{ending if wide else ''}"
-        )
+        known = f"+/- {number.half_width:.0%} ({samples} samples)"
+        noisy = f"noisy, {known}; it decides all the same" if enough else f"too noisy: {known}"
+        text = f"{where}: {noisy if wide else known}"
         severity: Severity = ("warning" if enough else "inconclusive") if wide else "note"
         issues.append(
             Issue("unstable", severity, who, text, point=point.id, weight=number.half_width)
@@ -190,7 +188,7 @@ def disturbance(pair: PairResult) -> str:
     share = waited_share(pair)
     if share > _WAITED_SHARE:
         return f"its processes waited for a processor for {share:.0%} of the time"
-    return "the scheduler took the processor away meanwhile"
+    return "the ranks were preempted meanwhile"
 
 
 def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:

@@ -51,7 +51,7 @@ def trial(reason: str = "decided", **guard: object) -> Trial:
         ({"low": -0.4, "high": 0.9}, "unclear"),
         ({}, "unclear"),
         ({"kind": "count", "low": 0.0, "high": 0.0}, "1 -> 1 per run: not worse"),
-        ({"kind": "count", "low": -1.0, "high": 2.0}, "unclear"),
+        ({"kind": "count", "low": -1.0, "high": 2.5}, "1 -> 1 per run [-1, +2.5]: unclear"),
     ],
 )
 def test_guards(guard: dict[str, object], verdict: str) -> None:

@@ -24,7 +24,8 @@ def said(one: Comparison, knob: Knob, metric: Metric, run_s: float) -> str:
     """
     value = knob.shown(one.value)
     numbers = f"{metric.name} {amount(one.base, metric)} -> {amount(one.other, metric)}"
-    guards = "".join(f"; {_worse(guard)}" for guard in one.guards if guard.worse)
+    link = "but" if one.answer == "helps" else "and"
+    guards = "".join(f"; {link} {_worse(guard)}" for guard in one.guards if guard.worse)
     if one.low is None or one.high is None or one.answer == "undecided":
         return f"{value} undecided: {_missing(one, run_s)} ({numbers}){guards}"
     low, high = sorted((abs(one.low - 1.0), abs(one.high - 1.0)))
@@ -56,8 +57,8 @@ def _signed(ratio: float) -> str:
 def _worse(guard: Guard) -> str:
     name = _GUARDS.get(guard.name, guard.name)
     if guard.kind == "count":
-        return f"but {name} rise by {guard.change:.3g} per run"
-    return f"but {name} rises by {_percent(guard.change)} %"
+        return f"{name} rise by {guard.change:.3g} per run"
+    return f"{name} rises by {_percent(guard.change)} %"
 
 
 def amount(value: float, metric: Metric) -> str:

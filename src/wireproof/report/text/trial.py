@@ -42,13 +42,13 @@ def _lines(trial: Trial, look: Look) -> list[str]:
 
 def _guard(guard: Guard, smallest: float) -> str:
     verdict = _verdict(guard, smallest)
-    if guard.kind == "count":
-        return f"{guard.name}: {guard.base:g} -> {guard.value:g} per run: {verdict}"
-    span = (
-        f" [{100 * guard.low:+.1f}, {100 * guard.high:+.1f}]"
-        if guard.low is not None and guard.high is not None
-        else ""
-    )
+    counted = guard.kind == "count"
+    scale, digits = (1.0, "+.3g") if counted else (100.0, "+.1f")
+    span = ""
+    if guard.low is not None and guard.high is not None and (guard.low, guard.high) != (0.0, 0.0):
+        span = f" [{scale * guard.low:{digits}}, {scale * guard.high:{digits}}]"
+    if counted:
+        return f"{guard.name}: {guard.base:g} -> {guard.value:g} per run{span}: {verdict}"
     return f"{guard.name}: {100 * guard.change:+.1f} %{span}: {verdict}"
 
 

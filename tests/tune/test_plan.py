@@ -108,6 +108,12 @@ def test_the_governor_of_each_policy_with_what_it_is_coupled_to():
     assert plan.changes[1].change.coupled == ()
 
 
+def test_of_a_snapshot_the_one_file_that_was_read_is_planned():
+    path = f"{CPU}/cpufreq/policy0/energy_performance_preference"
+    plan = planned(facts({path: "balance_power"}), "energy-preference")
+    assert [one.change.path for one in plan.changes] == [path]
+
+
 def test_a_command_has_the_value_that_the_hardware_can():
     rings = {("ethtool", "-g", "eth1"): RINGS}
     found = facts(NIC, commands=rings)
@@ -254,6 +260,21 @@ def test_a_plan_is_stale_when_a_value_or_a_drop_in_has_moved():
     assert moved(plan, facts(before)) == ""
     assert "was '60'" in moved(plan, facts({"/proc/sys/vm/swappiness": "30"}))
     assert SYSCTL in moved(plan, facts({**before, SYSCTL: "vm.swappiness = 5\n"}))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("swappiness", "swappiness needs no change here"),
+        ("swappiness=10", "swappiness has the value 10 already"),
+        ("mtu/eth9=9000", "mtu/eth9 cannot be set here"),
+        ("kernel-release=6", "kernel-release cannot be set here"),
+    ],
+)
+def test_what_was_asked_for_and_is_not_changed_is_said(asked, said):
+    plan = planned(facts(NIC, {"/proc/sys/vm/swappiness": "10"}), asked)
+    assert not plan.changes
+    assert plan.notes == [said]
 
 
 def test_what_is_asked_besides():

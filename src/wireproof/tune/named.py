@@ -32,6 +32,10 @@ class Named:
     def title(self) -> str:
         return self.path or (f"{self.name}/{self.instance}" if self.instance else self.name)
 
+    def is_of(self, name: str, label: str) -> bool:
+        """Whether it asks for the instance ``label`` of the setting ``name``."""
+        return self.name == name and self.instance in ("", "/".join(label.split()))
+
 
 def named_all(texts: Iterable[str], known: Catalogue) -> list[Named]:
     """Each of ``texts``. Raises ``BadInput`` for one that is none, or comes twice."""

@@ -49,6 +49,9 @@ def host_plan(
     for one in asked:
         if one.path:
             plan.add_file(one)
+        elif not any(one.is_of(wish.entry.setting.id, wish.instance.label) for wish in wishes):
+            what = "cannot be set here" if one.value else "needs no change here"
+            plan.notes.append(f"{one.title} {what}")
     return plan.whole()
 
 
@@ -92,10 +95,13 @@ class _Plan:
     def _for_good(self, wish: Wish, *, changed: bool) -> None:
         """The line of the drop-in; what is not changed at once says when the line counts."""
         fix, line = wish.remedy.fix, wish.remedy.line
-        if not line or (fix.at_once and not changed):
+        if fix.at_once and not changed:
+            if line:
+                self.notes.append(f"{wish.id} has the value {wish.remedy.value} already")
             return
-        self.lines[fix.persist] += line.splitlines()
-        if not fix.at_once:
+        if line:
+            self.lines[fix.persist] += line.splitlines()
+        if line and not fix.at_once:
             why = wish.entry.setting.why
             self.notes.append(f"{wish.id}: in the file alone, it counts {TAKES[fix.takes]}. {why}")
 
@@ -163,8 +169,7 @@ class _Plan:
                 write=remedy.command,
             )
             return
-        files = self.facts.matching(remedy.file) if "*" in remedy.file else [remedy.file]
-        for path in files:
+        for path in self._files(wish):
             yield Change(
                 id=f"{wish.id}{_varying(path, remedy.file)}",
                 value=remedy.value,
@@ -172,6 +177,12 @@ class _Plan:
                 form="choice" if setting.form == "choice" else "plain",
                 coupled=self._coupled(path, remedy.coupled),
             )
+
+    def _files(self, wish: Wish) -> list[str]:
+        """Of a pattern all that match; a snapshot may know only the one that was read."""
+        if "*" not in wish.remedy.file:
+            return [wish.remedy.file]
+        return self.facts.matching(wish.remedy.file) or [wish.reading.place]
 
     def _coupled(self, path: str, named: Sequence[str] = ()) -> tuple[str, ...]:
         """Those that are there."""
@@ -245,5 +256,5 @@ def _varying(path: str, pattern: str) -> str:
     """``/cpu7``: the parts of ``path`` that the pattern leaves open."""
     if "*" not in pattern:
         return ""
-    pairs = zip(path.split("/"), pattern.split("/"), strict=True)
+    pairs = zip(path.split("/"), pattern.split("/"), strict=False)
     return "".join(f"/{part}" for part, known in pairs if "*" in known)

@@ -74,8 +74,7 @@ class _Host:
         """What was asked of this instance, by its own name before the setting's."""
         if not self.asked:
             return Named(name)
-        label = "/".join(label.split())
-        mine = [one for one in self.asked if one.name == name and one.instance in ("", label)]
+        mine = [one for one in self.asked if one.is_of(name, label)]
         return max(mine, key=lambda one: one.instance, default=None)
 
     def _one(self, entry: Entry, instance: Instance, value: str) -> Wish | None:

@@ -89,7 +89,16 @@ def _joined(
     found = causes_of(short, of_ends(short, wrong, equals), link)
     if isinstance(blame.about, Switch | Link):
         found = _of_many(found, len(ends))
-    return msgspec.structs.replace(blame, causes=_merged(blame.causes, found)[:MOST_CAUSES])
+    known = [one for one in blame.causes if not _of_processors(one, blame.metric, link)]
+    return msgspec.structs.replace(blame, causes=_merged(known, found)[:MOST_CAUSES])
+
+
+def _of_processors(cause: Cause, metric: Metric, link: LinkClaim | None) -> bool:
+    """Whether a rule names a setting of latency for goodput that the adapter carries: processors
+    that are slow bound what sockets reach, not RDMA.
+    """
+    latency = cause.expected is not None and cause.expected.on == "latency"
+    return latency and metric == "goodput" and _kind(link) == "rdma"
 
 
 def ends_of(blame: Blame) -> list[tuple[str, Direction]]:

@@ -139,36 +139,48 @@ def _read(where: str, file: str) -> str:
 
 
 def _bmc(where: str, entry: _Entry, host: str, options: BmcOptions, secrets: _Secrets) -> Bmc:
-    address = entry.address.replace("{host}", host)
-    parts = _ADDRESS.fullmatch(address)
-    if parts is None or not 0 < int(parts["port"] or 443) < 65536:
-        raise BadInput(
-            f"{where}: {address[:80]!r} is no address of a BMC: give a name, an IP address or "
-            "https://NAME:PORT; {host} stands for the host's name."
-        )
-    user = entry.user or options.user
-    if not user or not user.isprintable() or ":" in user:
-        what = f"the user {user!r} is no name" if user else "no user: give --bmc-user"
-        raise BadInput(f"{where}: {what}.")
-    plain = parts["scheme"] == "http"
-    if plain and not (options.insecure and _is_here(parts["v6"] or parts["name"])):
-        raise BadInput(
-            f"{where}: {address[:80]!r} has no TLS, and the password could be read on the network:"
-            " give https://; without TLS only an address of this machine, with --bmc-insecure."
-        )
+    address, port, plain = _address(where, entry.address.replace("{host}", host), options)
+    user = _user(where, entry.user or options.user)
+    file = entry.password_file or str(options.password_file or "")
     return Bmc(
         host=host,
-        address=parts["v6"] or parts["name"],
-        port=int(parts["port"] or (80 if plain else 443)),
+        address=address,
+        port=port,
         plain=plain,
         user=user,
-        password=secrets.of(where, user, entry.password_file or str(options.password_file or "")),
+        password=secrets.of(where, user, file),
         authority=entry.ca or str(options.ca or ""),
         fingerprint=_fingerprint(where, entry.fingerprint),
         insecure=options.insecure,
         system=entry.system,
         login=entry.login,
     )
+
+
+def _address(where: str, text: str, options: BmcOptions) -> tuple[str, int, bool]:
+    """Name or IP address, port, and whether it is without TLS."""
+    parts = _ADDRESS.fullmatch(text)
+    if parts is None or not 0 < int(parts["port"] or 443) < 65536:
+        raise BadInput(
+            f"{where}: {text[:80]!r} is no address of a BMC: give a name, an IP address or "
+            "https://NAME:PORT; {host} stands for the host's name."
+        )
+    name = parts["v6"] or parts["name"]
+    plain = parts["scheme"] == "http"
+    if plain and not (options.insecure and _is_here(name)):
+        raise BadInput(
+            f"{where}: {text[:80]!r} has no TLS, and the password could be read on the network:"
+            " give https://; without TLS only an address of this machine, with --bmc-insecure."
+        )
+    return name, int(parts["port"] or (80 if plain else 443)), plain
+
+
+def _user(where: str, name: str) -> str:
+    if not name:
+        raise BadInput(f"{where}: no user: give --bmc-user.")
+    if not name.isprintable() or ":" in name:  # HTTP Basic ends the name there
+        raise BadInput(f"{where}: the user {name!r} is no name.")
+    return name
 
 
 def _is_here(address: str) -> bool:

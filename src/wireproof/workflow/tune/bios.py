@@ -215,13 +215,13 @@ def _read_back(session: Session, changes: Sequence[AttributeChange], wanted: lis
 def _reverted(session: Session, found: FirmwareSet, folder: Path, *, force: bool) -> FirmwareDone:
     bios = find_bios(session, registry=False)
     pending = dict(zip(found.changes, _pending(bios, found.changes), strict=True))
-    ours = [one for one, now in pending.items() if now != one.old and (force or now == one.wanted)]
-    left = [one for one, now in pending.items() if now != one.old and one not in ours]
+    moved = [one for one, now in pending.items() if now != one.old]
+    ours = [one for one in moved if force or pending[one] == one.wanted]
     if ours:
         write_set(folder, _in_state(found, "reverting"))
         set_pending(session, bios, {one.attribute: one.old for one in ours})
-        expected = [one.old if one in ours else pending[one] for one in found.changes]
-        bios = _read_back(session, found.changes, [one for one in expected if one is not None])
+        bios = _read_back(session, ours, [one.old for one in ours])
+    left = set(moved) - set(ours)
     answers = [_after_revert(one, bios, one in left) for one in found.changes]
     done = all(one.state == "reverted" for one in answers)
     write_set(folder, _in_state(found, "reverted" if done else found.state))

@@ -146,3 +146,10 @@ def test_what_differs_comes_before_what_both_have_wrong() -> None:
     found = joined(slow, audit_of(planted, wrong, fixed, hosts=["n2", "n3"]), SETTINGS)
     assert cause_of(found) == ["mtu", "mtu"]
     assert not [one for one in found.judgement.findings if "offload-gro" in f"{one.evidence}"]
+
+
+def test_what_both_hosts_have_wrong_is_said_of_both() -> None:
+    wrong = Planted("tcp-rmem", TINY, TINY, others="fail")
+    slow = two(("n2", "n3", 0.3), ("n3", "n2", 0.3))
+    found = joined(slow, audit_of(wrong, hosts=["n2", "n3"]), SETTINGS)
+    assert "tcp-rmem is 4096 4096 4096 on both hosts" in found.judgement.findings[0].message

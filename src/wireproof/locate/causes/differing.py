@@ -26,6 +26,7 @@ _FIXED = "[fixed]"
 _READ = ("pass", "fail", "waived")
 """A value that was read and could not be judged is compared, too."""
 _WRONG = ("fail", "waived")
+_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -146,8 +147,7 @@ class WrongSettings:
                 if (wrong := [one for one in by_host.get(host, ()) if _can_be_mended(one)])
             ]
             if failing and len(failing) >= _AGREE * len(hosts):
-                part = f"{len(failing)} of {len(hosts)}"
-                where = f"{'all ' + str(len(hosts)) if len(failing) == len(hosts) else part} hosts"
+                where = _where(len(failing), len(hosts))
                 found.append(
                     Wrong(
                         setting=self.settings[name],
@@ -190,6 +190,13 @@ class WrongSettings:
     def _wrong(self, own: AuditResult, others: str, usual: str, confidence: float) -> Wrong:
         seen = (*own.evidence, f"{own.host}: {own.seen or 'not set'}; {others}")
         return Wrong(self.settings[own.id], own, others, usual, confidence, seen)
+
+
+def _where(failing: int, hosts: int) -> str:
+    """``both hosts``, ``all 6 hosts``, ``5 of 6 hosts``."""
+    if failing < hosts:
+        return f"{failing} of {hosts} hosts"
+    return "both hosts" if hosts == _TWO else f"all {hosts} hosts"
 
 
 def _can_be_mended(one: AuditResult) -> bool:

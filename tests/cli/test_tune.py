@@ -6,11 +6,13 @@ import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.audit.trees import lay_out
 from tests.cli.verb import document, one_sentence, wireproof
+from tests.tune.node import end_timers
 
 pytestmark = pytest.mark.engine
 
@@ -21,13 +23,15 @@ ASKED = ("swappiness", "numa-balancing")
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A machine with two wrong settings and a drop-in of an earlier set."""
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A machine with two wrong settings and a drop-in of an earlier set; no timer outlives it."""
     earlier = "# of the site\nvm.stat_interval = 10"
     wrong = {SWAPPINESS: "60", BALANCING: "1", SYSCTL: earlier}
     for folder in ("etc/tmpfiles.d", "etc/modprobe.d"):
         (tmp_path / "root" / folder).mkdir(parents=True)
-    return lay_out(tmp_path / "root", "haswell-hfi1", wrong)
+    made = lay_out(tmp_path / "root", "haswell-hfi1", wrong)
+    yield made
+    end_timers(made)
 
 
 def sums(root: Path) -> dict[str, str]:

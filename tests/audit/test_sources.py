@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.audit.test_pci import LSPCI
 from tests.audit.trees import lay_out
 
 from wireproof.model.errors import BadInput
@@ -179,3 +180,53 @@ def test_what_a_command_says_when_it_ends_otherwise(
     (one,) = found.results
     assert one.status == status
     assert said in one.seen + one.message
+
+
+IP_D_ADDRESS = """\
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00 promiscuity 0
+    inet 127.0.0.1/8 scope host lo
+2: ens1f0: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master bond0 state UP
+    link/ether b8:ce:f6:00:00:01 brd ff:ff:ff:ff:ff:ff parentbus pci parentdev 0000:17:00.0
+    bond_slave state ACTIVE mii_status UP
+3: bond0: <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP> mtu 9000 qdisc noqueue state UP group default
+    link/ether b8:ce:f6:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0 minmtu 68 maxmtu 65535
+    bond mode 802.3ad miimon 100
+    inet 10.1.0.7/16 brd 10.1.255.255 scope global bond0
+4: bond0.5@bond0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc noqueue state UP
+    link/ether b8:ce:f6:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0
+    vlan protocol 802.1Q id 5 <REORDER_HDR>
+    inet 10.5.0.7/16 scope global bond0.5
+5: docker0: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc noqueue state DOWN
+    link/ether 02:42:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+    bridge forward_delay 1500
+    inet 172.17.0.1/16 scope global docker0
+6: ib0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 2044 qdisc mq state UP qlen 256
+    link/infiniband 00:00:10:29:fe:80 brd 00:ff:ff:ff parentbus pci parentdev 0000:18:00.0
+    ipoib pkey 0xffff mode datagram umcast 0
+    inet 10.9.0.7/16 scope global ib0
+"""
+
+
+@pytest.mark.engine
+def test_interfaces_of_a_sosreport_are_those_that_ip_printed(tmp_path: Path) -> None:
+    """An archive has little of /sys/class/net."""
+    files = {
+        "etc/hostname": "n1\n",
+        "proc/cpuinfo": "flags\t\t: fpu\n",
+        "sos_commands/networking/ip_-d_address": IP_D_ADDRESS,
+        "sos_commands/networking/ethtool_-i_ens1f0": "driver: mlx5_core\nversion: 5.8\n",
+        "sos_commands/networking/ethtool_-k_ens1f0": "tcp-segmentation-offload: off\n",
+        "sos_commands/pci/lspci_-nnvv": LSPCI,
+    }
+    for place, text in files.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text)
+    only = ("offload-tso", "mtu-below", "pcie-max-payload", "ring-rx")
+    found = audit(AuditSpecification(source=tmp_path, only=only), LoggingReporter(), {}).results
+    by_place = {(one.id, one.instance): one for one in found}
+    assert {one.instance for one in found} == {"bond0", "bond0.5", "ens1f0", "ib0"}
+    assert by_place["offload-tso", "ens1f0"].status == "fail"
+    assert by_place["mtu-below", "bond0"].status == "fail", "9000 on a member of 1500"
+    assert by_place["pcie-max-payload", "ens1f0"].seen == "128"
+    assert "no adapter of its own; bond0 below it has" in by_place["ring-rx", "bond0.5"].message

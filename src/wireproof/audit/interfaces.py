@@ -14,9 +14,20 @@ import msgspec
 
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import HostFacts
-from wireproof.model.record import Nic
+from wireproof.audit.ip_text import IP_ADDRESS, nics_of_ip
+from wireproof.model.record import FactFrame, Nic
 
-__all__ = ["CHOSEN", "INTERFACES", "audited", "interface_kind", "is_real", "names_of", "rate_of"]
+__all__ = [
+    "CHOSEN",
+    "INTERFACES",
+    "audited",
+    "interface_kind",
+    "is_real",
+    "listed_nics",
+    "names_of",
+    "printed_files",
+    "rate_of",
+]
 
 INTERFACES = "interfaces"
 """The fact that lists a host's interfaces, as the engine finds them."""
@@ -34,7 +45,7 @@ _UP = {"up", "unknown"}
 
 def audited(facts: HostFacts) -> list[Nic]:
     """The interfaces to audit, by name; those that only files name, without what they stand on."""
-    listed = {one.name: one for one in _listed(facts)}
+    listed = {one.name: one for one in listed_nics(facts)}
     chosen = set((facts.file(CHOSEN).text or "").split())
     addressed = any(one.address for one in listed.values())
     found = {
@@ -50,14 +61,34 @@ def audited(facts: HostFacts) -> list[Nic]:
     return [listed[name] for name in sorted(found)]
 
 
-def _listed(facts: HostFacts) -> list[Nic]:
-    """As the engine found them; RDMA ports without an interface are none."""
+def listed_nics(facts: HostFacts) -> list[Nic]:
+    """As the engine found them, or as an archive keeps what ``ip`` printed; RDMA ports without an
+    interface are none.
+    """
     text = facts.file(INTERFACES).text
     try:
         nics = msgspec.json.decode(text, type=list[Nic]) if text else []
     except msgspec.DecodeError:
         return []
+    if not nics and (printed := facts.command(IP_ADDRESS).text):
+        nics = nics_of_ip(printed)
     return [one for one in nics if one.rdma is None or ":" not in one.name]
+
+
+def printed_files(facts: HostFacts) -> dict[str, FactFrame]:
+    """MTU and state of an archive's interfaces where their files would be."""
+    if facts.command(IP_ADDRESS).text is None:
+        return {}
+    texts = {
+        f"/sys/class/net/{one.name}/{name}": text
+        for one in listed_nics(facts)
+        for name, text in (("mtu", str(one.mtu or "")), ("operstate", one.operstate))
+        if text
+    }
+    return {
+        path: FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+        for path, text in texts.items()
+    }
 
 
 def is_real(one: Nic) -> bool:

@@ -18,6 +18,7 @@ from wireproof.audit.interfaces import (
     interface_kind,
     is_real,
     names_of,
+    printed_files,
     rate_of,
 )
 from wireproof.audit.pci import PCI, accelerators, pci_devices, pci_facts
@@ -134,7 +135,7 @@ class Machine:
 
 def machine_of(facts: HostFacts) -> Machine:
     """What the facts say of the machine; what they do not say is UNKNOWN."""
-    facts = dataclasses.replace(facts, derived=pci_facts(facts))
+    facts = dataclasses.replace(facts, derived={**pci_facts(facts), **printed_files(facts)})
     rdma = tuple(_rdma_ports(facts))
     nics = tuple(_nics(facts))
     return Machine(facts, {**_host(facts), **_fabric(nics, rdma, facts)}, nics, rdma)
@@ -258,12 +259,20 @@ def _of_adapter(one: Nic, facts: HostFacts) -> dict[str, Value]:
     numa = _text(facts, f"{folder}/device/numa_node")
     cpus = _text(facts, f"{folder}/device/local_cpulist")
     driver = _driver(facts, f"{folder}/device/uevent")
+    printed = _printed_driver(facts, one.name)
     return {
-        "nic.driver": one.driver or UNKNOWN if driver is UNKNOWN else driver,
+        "nic.driver": one.driver or printed if driver is UNKNOWN else driver,
         "nic.ipoib": interface_kind(one, facts) == "ipoib",
         "nic.cpus": cpu_list(cpus) if cpus else UNKNOWN,
         "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
     }
+
+
+def _printed_driver(facts: HostFacts, name: str) -> Value:
+    """As an archive keeps what ``ethtool -i`` printed."""
+    text = facts.command(("ethtool", "-i", name)).text or ""
+    found = re.search(r"^driver: (\S+)$", text, re.MULTILINE)
+    return found.group(1) if found else UNKNOWN
 
 
 def _rdma_ports(facts: HostFacts) -> list[Instance]:

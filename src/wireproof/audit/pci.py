@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.interfaces import listed_nics
 from wireproof.audit.lspci import devices_of_lspci
 from wireproof.model.pci import PciDevice
 from wireproof.model.record import FactFrame
@@ -140,10 +141,15 @@ def _frame(path: str, text: str, why: str) -> FactFrame:
 
 def _adapters(facts: HostFacts) -> Iterator[tuple[str, str]]:
     """Each interface and RDMA device with its PCI address, "" where it has none."""
+    named = set[str]()
     for kind in ("net", "infiniband"):
         for path in facts.matching(f"/sys/class/{kind}/*/device/uevent"):
             slot = re.search(r"^PCI_SLOT_NAME=(\S+)$", facts.file(path).text or "", re.MULTILINE)
+            named.add(path.split("/")[4])
             yield path.split("/")[4], slot.group(1) if slot else ""
+    for one in listed_nics(facts):
+        if one.pci and one.name not in named:
+            yield one.name, one.pci
 
 
 def _values(address: str, devices: Sequence[PciDevice]) -> Texts:

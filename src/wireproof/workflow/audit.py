@@ -16,6 +16,7 @@ from wireproof.audit.alike import odd_ones
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_interfaces
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import CHOSEN
+from wireproof.audit.ip_text import IP_ADDRESS
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import machine_of
 from wireproof.audit.pci import LSPCI
@@ -56,8 +57,6 @@ __all__ = [
 ]
 
 _LARGEST = 1 << 20
-_LSPCI = FactRequest(kind="command", argv=LSPCI)
-"""Of an archive alone: on a live host the engine reads the configuration space itself."""
 _VARIABLES = (
     "FI_",
     "I_MPI_",
@@ -293,10 +292,16 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
         wanted = requests(known)
         files = tuple(request for request in wanted if request.kind != "command")
         (found,) = collect({name: argv}, files)
-        nics = [nic.label for nic in machine_of(HostFacts.of(name, found.frames)).nics]
-        asked = (*wanted, *requests_of_interfaces(known, nics), _LSPCI)
-        printed = command_facts(folder, asked)
-        return [dataclasses.replace(found, frames=(*found.frames, *printed))]
+        first = (*found.frames, *command_facts(folder, _of_archives(LSPCI, IP_ADDRESS)))
+        nics = [nic.label for nic in machine_of(HostFacts.of(name, first)).nics]
+        drivers = _of_archives(*(("ethtool", "-i", nic) for nic in nics))
+        asked = (*wanted, *requests_of_interfaces(known, nics), *drivers)
+        return [dataclasses.replace(found, frames=(*first, *command_facts(folder, asked)))]
+
+
+def _of_archives(*commands: tuple[str, ...]) -> tuple[FactRequest, ...]:
+    """What only an archive is asked for: on a live host the engine knows it itself."""
+    return tuple(FactRequest(kind="command", argv=argv) for argv in commands)
 
 
 def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> tuple[FactFrame, ...]:

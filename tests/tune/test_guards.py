@@ -104,19 +104,43 @@ def interfaces(*named: tuple[str, list[str], list[str]]):
     return facts_of({"interfaces": json.dumps(nics)})
 
 
+TCP = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid
+   0: 0100000A:0016 0200000A:C350 01 00000000:00000000 00:00000000 00000000     0
+   1: 0500000A:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0
+   2: 0600000A:0050 0200000A:C350 01 00000000:00000000 00:00000000 00000000     0
+"""
+TCP6 = "   0: 0000000000000000FFFF00000700000A:0016 0000000000000000FFFF00000200000A:1F90 01 0 \n"
+ROUTE = """Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask
+eth9\t00000000\t0100000A\t0003\t0\t0\t0\t00000000
+eth8\t0000000A\t00000000\t0001\t0\t0\t0\t00FFFFFF
+"""
+
+
 def test_what_carries_the_connection_with_all_below_it():
     facts = interfaces(
         ("bond0.7", ["127.0.0.9/8"], ["bond0"]),
         ("bond0", [], ["eth0", "eth1"]),
         ("eth0", [], []),
         ("eth1", [], []),
-        ("hsn0", ["10.0.0.1/24"], []),
+        ("hsn0", ["10.1.0.1/24"], []),
     )
     inside = {"SSH_CONNECTION": "192.0.2.1 5000 127.0.0.9 22"}
     assert carrying(this_machine(), "here", facts, inside) == {"bond0.7", "bond0", "eth0", "eth1"}
     assert carrying(this_machine(), "here", facts, {}) == frozenset()
-    assert carrying(this_machine(), "here", facts, {"SSH_CONNECTION": "a 1 10.9.9.9 22"}) is None
-    assert carrying(this_machine(), "here", facts_of({}), inside) is None
+
+
+def test_open_ssh_connections_and_the_default_route_carry_too():
+    nics = [("a", "10.0.0.1"), ("b", "10.0.0.5"), ("c", "10.0.0.6"), ("d", "10.0.0.7")]
+    named = [{"name": name, "address": [f"{address}/24"]} for name, address in nics]
+    facts = facts_of(
+        {
+            "interfaces": json.dumps(named),
+            "/proc/net/tcp": TCP,
+            "/proc/net/tcp6": TCP6,
+            "/proc/net/route": ROUTE,
+        }
+    )
+    assert carrying(this_machine(), "here", facts, {}) == {"a", "d", "eth9"}
 
 
 def test_a_host_whose_name_has_no_address_may_lose_no_link():

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterable, Mapping
-
-import msgspec
+from collections.abc import Mapping
 
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.interfaces import INTERFACES
 from wireproof.launch.hosts.here import is_here
-from wireproof.model.record import Nic
+from wireproof.tune.carrying import default_interfaces, having, ssh_addresses, with_lower
 from wireproof.workflow.target.target import Target
 
 __all__ = ["carrying"]
@@ -22,38 +19,23 @@ def carrying(
 ) -> frozenset[str] | None:
     """Names of the interfaces, with all that they stand on; None where they are not known.
 
-    A lab's node is reached without any of its interfaces, this machine by the one that somebody is
-    logged in through, if at all.
+    A lab's node is reached without any of its interfaces. Of this machine it is those of open ssh
+    connections and of the default route: sudo forgets by which of them somebody is logged in.
     """
     if target.lab is not None:
         return frozenset()
+    sessions = ssh_addresses(facts)
     if not target.hosts or is_here(host):
         words = environment.get("SSH_CONNECTION", "").split()
-        return _having(facts, words[2:3]) if words else frozenset()
-    return _having(facts, _addresses(host))
+        found = having(facts, sessions | set(words[2:3])) | default_interfaces(facts)
+        return with_lower(facts, found)
+    reached = having(facts, _addresses(host))
+    if not reached:
+        return None
+    return with_lower(facts, reached | having(facts, sessions))
 
 
 def _addresses(host: str) -> list[str]:
     with contextlib.suppress(OSError, UnicodeError):
         return [str(one[4][0]) for one in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
     return []
-
-
-def _having(facts: HostFacts, addresses: Iterable[str]) -> frozenset[str] | None:
-    wanted = set(addresses)
-    text = facts.file(INTERFACES).text
-    try:
-        nics = msgspec.json.decode(text, type=list[Nic]) if text else []
-    except msgspec.DecodeError:
-        return None
-    lower = {one.name: one.lower for one in nics}
-    found = [one.name for one in nics if {each.split("/")[0] for each in one.address} & wanted]
-    if not found:
-        return None
-    names: set[str] = set()
-    while found:
-        name = found.pop()
-        if name not in names:
-            names.add(name)
-            found += lower.get(name, [])
-    return frozenset(names)

@@ -25,6 +25,7 @@ from wireproof.model.tuning import HostPlan, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.store.snapshot import is_snapshot
 from wireproof.tune.bios import Asked, firmware_wishes, with_attributes
+from wireproof.tune.carrying import CONNECTIONS
 from wireproof.tune.coupled import coupled_with
 from wireproof.tune.named import Named, named_all
 from wireproof.tune.plan import Allowed, host_plan, of_lab
@@ -168,13 +169,15 @@ class _Hosts:
         asked: Sequence[Named],
     ) -> list[Collected]:
         """What the wishes need besides. Hosts that need the same are asked together."""
+        more_asked = CONNECTIONS if self.specification.allow_link_down else ()
         groups: dict[tuple[FactRequest, ...], list[str]] = defaultdict(list)
         named = [one.path for one in asked if one.path]
         places = [*named, *(other for path in named for other in coupled_with(path))]
         files = [FactRequest(kind="file", path=path) for path in places]
         for one in answers:
             if one.frames:
-                groups[(*requests_of(wishes[one.host]), *files, _OSTREE)].append(one.host)
+                wanted = (*requests_of(wishes[one.host]), *files, _OSTREE, *more_asked)
+                groups[wanted].append(one.host)
         more: dict[str, tuple[FactFrame, ...]] = {}
         for wanted, hosts in groups.items():
             more |= self._more(hosts, wanted)

@@ -63,7 +63,8 @@ def _trials(setting: Setting, lab: Lab) -> None:
             found, seconds = trial(lab, seed, knob)
             setting.say(f"tune try, {kind}, seed {seed}: {_said(found)}, {seconds:.1f} s")
             answers[kind].append(found["comparisons"][0]["answer"] if found else "failed")
-            times.append(seconds)
+            if kind == "effect":
+                times.append(seconds)
     for kind, answer in (("effect", "helps"), ("placebo", "no-effect")):
         hits = answers[kind].count(answer)
         title = f"{answer} for a {'true effect of 10 %' if kind == 'effect' else 'placebo'}"
@@ -71,7 +72,7 @@ def _trials(setting: Setting, lab: Lab) -> None:
     wrong = sum(one in ("helps", "hurts") for one in answers["placebo"])
     title = "helps or hurts for a placebo"
     add_share(setting, GROUP, title, wrong, len(answers["placebo"]), 0.05, "at most")
-    add_longest(setting, GROUP, times, WITHIN_S, "trial")
+    add_longest(setting, GROUP, times, WITHIN_S, "trial of the effect")
 
 
 def _said(found: Any) -> str:

@@ -100,7 +100,7 @@ def test_a_second_set_waits_for_the_first(root: Path) -> None:
 
 
 def test_a_plan_whose_values_have_moved_is_refused(root: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "plan.json"
+    kept = tmp_path / "a-plan"
     assert wireproof("tune", "plan", *ASKED, f"--root={root}", "-o", kept).returncode == 0
     (root / SWAPPINESS).write_text("30\n")
     done = wireproof("tune", "apply", kept, "--yes", *places(root))

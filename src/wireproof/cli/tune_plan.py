@@ -79,12 +79,26 @@ def specification_of(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpe
     )
 
 
+def _is_file(text: str) -> bool:
+    """A plan's file, not a setting's name, a value or a file of the kernel."""
+    if text.endswith(".json"):
+        return True
+    kernel = text.startswith(("/proc/", "/sys/"))
+    return "=" not in text and not kernel and _names_file(text)
+
+
+def _names_file(text: str) -> bool:
+    from wireproof.workflow.audit import catalogue
+
+    return Path(text).is_file() and text not in catalogue().entries
+
+
 def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
     """From the one plan file that ``asked`` names, else made now."""
     from wireproof.workflow.tune.plan import load_plan
     from wireproof.workflow.tune.plan import plan as make
 
-    if len(asked) == 1 and asked[0].endswith(".json"):
+    if len(asked) == 1 and _is_file(asked[0]):
         return load_plan(Path(asked[0]))
     return make(specification_of(options, asked), Console(), current_context().environment)
 

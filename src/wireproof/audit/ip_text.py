@@ -45,30 +45,38 @@ def _nics(text: str) -> Iterator[Nic]:
     heads = list(_HEAD.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends, strict=False):  # without an interface there is one end more
-        name, parent, words = head.groups()
-        body = text[head.end() : end]
-        link = _LINK.search(body)
-        kind = _KIND.search(body)
-        address = _PARENT.search(body)
-        word = kind.group(1) if kind else ""
-        hardware = _KINDS.get(link.group(1)) if link else None
-        yield Nic(
-            name=name,
-            address=_ADDRESS.findall(body),
-            mtu=_number(r"\bmtu (\d{1,7})\b", words),
-            operstate=(_word(r"\bstate (\S+)", words) or "").lower(),
-            pci=address.group(1) if address else "",
-            kind="virtual" if hardware in (None, "ethernet") and word else hardware or "virtual",
-            mac=(link.group(2) or "") if link else "",
-            lower=[parent] if parent and word != "veth" else [],
-            master=_word(r"\bmaster (\S+)", words) or "",
-            link_kind="" if word == "ipoib" and not parent else word,
-        )
+        yield _nic(*head.groups(default=""), text[head.end() : end])
 
 
-def _word(pattern: str, text: str) -> str | None:
+def _nic(name: str, parent: str, words: str, body: str) -> Nic:
+    """``words``: behind the flags of its first line; ``body``: its further lines."""
+    hardware, mac = _matched(_LINK, body, 2)
+    (word,) = _matched(_KIND, body, 1)
+    (pci,) = _matched(_PARENT, body, 1)
+    known = _KINDS.get(hardware)
+    return Nic(
+        name=name,
+        address=_ADDRESS.findall(body),
+        mtu=_number(r"\bmtu (\d{1,7})\b", words),
+        operstate=_word(r"\bstate (\S+)", words).lower(),
+        pci=pci,
+        kind="virtual" if known is None or (word and known == "ethernet") else known,
+        mac=mac,
+        lower=[parent] if parent and word != "veth" else [],
+        master=_word(r"\bmaster (\S+)", words),
+        link_kind="" if word == "ipoib" and not parent else word,
+    )
+
+
+def _matched(pattern: re.Pattern[str], text: str, groups: int) -> tuple[str, ...]:
+    """The groups of the first match; "" for each without one."""
+    found = pattern.search(text)
+    return found.groups(default="") if found else ("",) * groups
+
+
+def _word(pattern: str, text: str) -> str:
     found = re.search(pattern, text)
-    return found.group(1) if found else None
+    return found.group(1) if found else ""
 
 
 def _number(pattern: str, text: str) -> int | None:

@@ -8,14 +8,18 @@ import secrets
 import shutil
 from pathlib import Path
 
+from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.history import Entry
 from wireproof.store.history import RESULTS
+from wireproof.store.result import RESULT
 from wireproof.workflow.history.keep import measured, record
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
 
 __all__ = ["add"]
+
+_LARGEST = 256 << 20
 
 
 def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
@@ -26,7 +30,8 @@ def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
     sections = [part.section for part in again.result.parts]
     started = measured(sections)
     stamp = re.sub(r"[^0-9TZ]", "", started.replace("+00:00", "Z"))
-    digest = hashlib.sha256((folder / "result.json").read_bytes()).hexdigest()[:6]
+    kept = read_bounded(folder / RESULT, _LARGEST, follow=False)
+    digest = hashlib.sha256(kept).hexdigest()[:6]
     place = root / RESULTS / f"{stamp or 'undated'}-{digest}"
     if not place.exists():
         fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.audit.trees import lay_out
 from tests.cli.verb import document, wireproof
+from tests.tune.node import end_timers
 
 pytestmark = pytest.mark.engine
 
@@ -32,15 +34,17 @@ exec sh -c "$command"
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Path:
-    """Three hosts, of which n3 has another value."""
+def cluster(tmp_path: Path) -> Iterator[Path]:
+    """Three hosts, of which n3 has another value; no timer is left."""
     for host, value in {"n1": "60", "n2": "60", "n3": "40"}.items():
         root = lay_out(tmp_path / host, "haswell-hfi1", {SWAPPINESS: value})
         (root / "etc/sysctl.d").mkdir(parents=True)
     agent = tmp_path / "agent"
     agent.write_text(AGENT.format(here=tmp_path))
     agent.chmod(0o755)
-    return tmp_path
+    yield tmp_path
+    for host in ("n1", "n2", "n3"):
+        end_timers(tmp_path / host)
 
 
 def reach(cluster: Path, hosts: str = "n[1-3]") -> list[str]:

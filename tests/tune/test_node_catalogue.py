@@ -1,0 +1,81 @@
+"""The node program takes every fix of the catalogue: none is outside of what it writes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.tune.node import end_timers
+
+from wireproof.audit.machine import Instance
+from wireproof.audit.remedy import filled, remedy_with
+from wireproof.instrument.change_text import write_change_set
+from wireproof.launch.engines import find_program
+from wireproof.model.change import Change, ChangeSet, Keep
+from wireproof.tune.dropin import merged
+from wireproof.workflow.audit import catalogue
+
+pytestmark = pytest.mark.engine
+
+ANY = Instance("policy0", {"nic": "eth0", "device": "mlx5_0", "port": "1"}, {})
+FIXED = [one.setting for one in catalogue().entries.values() if one.setting.fix is not None]
+
+
+def answered(wanted: ChangeSet, folder: Path) -> subprocess.CompletedProcess[str]:
+    """On an empty machine: nothing can be changed, and everything is understood."""
+    (folder / "root").mkdir(exist_ok=True)
+    argv = [find_program("wireproof-node"), "tune", "apply"]
+    places = ["--root", folder / "root", "--state", folder / "state"]
+    return subprocess.run(
+        [*map(str, [*argv, *places])],
+        input=write_change_set(wanted),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def changes_of(setting) -> list[Change]:
+    fix = setting.fix
+    read = setting.reads[0]
+    place = filled(read.file, ANY).replace("*", "0")
+    made = remedy_with(fix, ANY, place, "7")
+    if made.command:
+        argv = tuple(filled(word, ANY) for word in read.command)
+        return [
+            Change(
+                id=setting.id,
+                value="7",
+                kind="command",
+                read=argv,
+                section=read.section,
+                key=read.key,
+                write=made.command,
+            )
+        ]
+    return [
+        Change(id=setting.id, value="7", path=made.file.replace("*", "0"), coupled=made.coupled)
+    ]
+
+
+@pytest.mark.parametrize(
+    "setting", [one for one in FIXED if one.fix.at_once], ids=lambda one: one.id
+)
+def test_each_change_is_understood(setting, tmp_path):
+    wanted = ChangeSet(id="s", by="test", changes=tuple(changes_of(setting)))
+    done = answered(wanted, tmp_path)
+    assert done.returncode in (1, 4), done.stderr
+
+
+def test_each_drop_in_is_understood(tmp_path):
+    keeps: dict[str, list[str]] = {}
+    for one in FIXED:
+        place = filled(one.reads[0].file, ANY) if one.reads else ""
+        if line := remedy_with(one.fix, ANY, place, "7").line:
+            keeps.setdefault(one.fix.persist, []).append(line)
+    assert len(keeps) >= 5
+    texts = [Keep(path=path, text=merged(path, None, lines)) for path, lines in keeps.items()]
+    done = answered(ChangeSet(id="s", by="test", changes=(), keeps=tuple(texts)), tmp_path)
+    end_timers(tmp_path / "root")
+    assert done.returncode != 2, done.stderr

@@ -8,7 +8,7 @@ VENV := .venv/bin
 CMAKE := $(VENV)/cmake
 PYTEST := $(VENV)/python -m pytest
 # What starts no job and no lab: two at a time. The rest measures, and has the machine to itself.
-PURE := tests/unit tests/property $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py))
+PURE := tests/unit tests/property tests/audit tests/golden tests/bmc tests/tune tests/api $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py))
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
 CONFIGURE := $(CMAKE) -S . -B build -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja \
              -DCMAKE_EXPORT_COMPILE_COMMANDS=ON

@@ -105,6 +105,17 @@ def test_what_commands_printed_is_read_from_a_sosreport(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
+def test_what_the_driver_holds_fixed_is_not_a_fail(tmp_path: Path) -> None:
+    printed = "Features for rail0:\ntcp-segmentation-offload: off [fixed]\n"
+    place = "sos_commands/networking/ethtool_-k_rail0"
+    root = lay_out(tmp_path, "eight-gpus", {place: printed})
+    specification = AuditSpecification(source=root, only=("offload-tso",))
+    found = {one.instance: one for one in audit(specification, LoggingReporter(), {}).results}
+    assert found["rail0"].status == "not-applicable"
+    assert "does not let it be changed" in found["rail0"].message
+
+
+@pytest.mark.engine
 def test_an_archive_that_leads_elsewhere_does_no_harm(tmp_path: Path) -> None:
     packed = tmp_path / "evil.tar"
     with tarfile.open(packed, "w") as archive:

@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 _WHOLE = Instance("", {}, {})
+_FIXED = "[fixed]"
+"""How ethtool marks what the driver does not let be changed."""
 
 
 def judge_machine(
@@ -106,6 +108,9 @@ class _Judge:
             why = f"whether it counts here ({entry.applies.text}) could not be read"
             return self._made(entry, instance, "unknown", why, reading)
         holds = entry.good[self.profile].holds(self._lookup(instance, reading.value))
+        if holds is False and reading.text.rstrip().endswith(_FIXED):
+            why = "the driver does not let it be changed"
+            return self._made(entry, instance, "not-applicable", why, reading)
         return self._made(entry, instance, *_verdict(entry.setting, holds, self.profile), reading)
 
     def _unread(

@@ -21,15 +21,16 @@ from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.claim import Criteria
-from wireproof.model.finding import Finding
+from wireproof.model.finding import Finding, GroupVerdict
 from wireproof.model.gate import Gate, NodeVerdict
 from wireproof.model.located import Located
+from wireproof.model.record import GroupResult
 from wireproof.model.run import Run
 from wireproof.model.stored import StoredPart, StoredResult
 from wireproof.model.subject import Node, Whole
 from wireproof.report.gate import DIALECTS
 from wireproof.report.gate.lines import age
-from wireproof.store.result import write_result
+from wireproof.store.result import read_result, write_result
 from wireproof.verdict import judge
 from wireproof.verdict.located import with_located
 from wireproof.verdict.node import joined_nodes, node_verdicts
@@ -113,6 +114,73 @@ def test_a_node_without_a_result_is_not_healthy() -> None:
     assert found[2].reason == "it was not measured"
 
 
+def test_a_repeat_does_not_settle_a_path_that_is_not_proven() -> None:
+    run = run_of(lab(nodes=2))
+    judgement = judge(run)
+    open_ = msgspec.structs.replace(judgement.pairs[0], verdict="inconclusive", proof="unproven")
+    found = node_verdicts(run, msgspec.structs.replace(judgement, pairs=[open_, *judgement.pairs]))
+    assert {one.verdict for one in found} == {"inconclusive"}
+
+
+def test_a_repeat_of_another_formula_settles_nothing() -> None:
+    run = run_of(lab(nodes=2))
+    judgement = judge(run)
+    open_ = msgspec.structs.replace(judgement.pairs[0], verdict="inconclusive")
+    other = msgspec.structs.replace(open_, formula="osu")
+    more = [[open_, *judgement.pairs], [other, *judgement.pairs]]
+    verdicts = [
+        {one.verdict for one in node_verdicts(run, msgspec.structs.replace(judgement, pairs=pairs))}
+        for pairs in more
+    ]
+    assert verdicts == [{"pass"}, {"inconclusive"}]
+
+
+def a_group(*members: int) -> GroupResult:
+    return GroupResult(
+        members=list(members),
+        status="ok",
+        stop="precision",
+        operations_per_batch=1,
+        batch_ns=[1.0],
+        block_batches=[1],
+        warmup=run_of(lab(nodes=2)).points[0].pairs[0].warmup,
+        window_used=1,
+        messages_per_operation=1,
+        member_ns=[],
+        sent_bytes=[],
+        received_bytes=[],
+        exact=True,
+    )
+
+
+def test_a_group_that_does_not_pass_leaves_its_nodes_undecided() -> None:
+    run = run_of(lab(nodes=3))
+    judgement = judge(run)
+    point = msgspec.structs.replace(run.points[0], id=99, pairs=[], group=a_group(0, 1))
+    run = msgspec.structs.replace(run, points=[*run.points, point])
+    group = GroupVerdict(
+        point=99,
+        pattern="ring",
+        message_bytes=8,
+        members=2,
+        nodes=2,
+        value=1.0,
+        low=1.0,
+        high=1.0,
+        half_width=0.0,
+        label="stable",
+        proof="on-wire",
+        verdict="inconclusive",
+    )
+    judgement = msgspec.structs.replace(judgement, groups=[group])
+    found = node_verdicts(run, judgement)
+    assert [one.verdict for one in found] == ["inconclusive", "inconclusive", "pass"]
+    assert found[0].reason == "1 of its results do not pass, such as ring of 8 B of 2 ranks"
+    own = Finding(code="x", severity="fail", message="n2 is ill", about=Node("n2"))
+    found = node_verdicts(run, msgspec.structs.replace(judgement, findings=[own]))
+    assert [one.verdict for one in found] == ["pass", "fail", "pass"]
+
+
 def test_parts_are_joined_by_the_worst_and_absence_is_no_evidence() -> None:
     good = NodeVerdict(node="n1", verdict="pass", reason="", proof="on-wire", passing=2)
     bad = NodeVerdict(node="n1", verdict="fail", reason="slow")
@@ -181,6 +249,51 @@ def test_a_fail_stays_until_a_newer_result(tmp_path: Path) -> None:
     os.utime(old / "result.json", (NOW.timestamp() - 900,) * 2)
     stored(tmp_path / "all" / "b")
     assert asked(tmp_path / "all").verdict == "pass"
+
+
+def test_the_newest_is_what_was_measured_last_and_not_what_was_copied_last(tmp_path: Path) -> None:
+    lie = lab(nodes=2, path="shm")
+    stored(tmp_path / "new", lie, when=NOW - timedelta(hours=1))
+    os.utime(tmp_path / "new" / "result.json", (NOW.timestamp() - 3000,) * 2)
+    stored(tmp_path / "old", lab(nodes=2), when=NOW - timedelta(hours=3))  # copied just now
+    found = asked(tmp_path, "n1")
+    assert found.source.endswith("new")
+    assert found.verdict != "pass"
+
+
+def test_what_goes_meanwhile_or_leads_nowhere_hides_no_result(tmp_path: Path) -> None:
+    stored(tmp_path / "a")
+    (tmp_path / "latest").symlink_to(tmp_path / "gone")
+    assert asked(tmp_path, "n1").verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    "started", ["", "yesterday", "0001-01-01T00:00:00+14:00", NOW.replace(tzinfo=None).isoformat()]
+)
+def test_a_result_without_a_date_is_undecided_in_every_dialect(
+    tmp_path: Path, started: str
+) -> None:
+    folder = stored(tmp_path / "a")
+    result = read_result(folder)
+    assert result is not None
+    run = result.parts[0].run
+    run = msgspec.structs.replace(
+        run, provenance=msgspec.structs.replace(run.provenance, started=started)
+    )
+    parts = [msgspec.structs.replace(result.parts[0], run=run), result.parts[0]]
+    write_result(folder, msgspec.structs.replace(result, parts=parts))
+    found = asked(folder)
+    assert found.verdict == "inconclusive"
+    assert all(one.text(found) for one in DIALECTS.values())
+
+
+def test_the_evidence_is_as_old_as_its_oldest_part(tmp_path: Path) -> None:
+    new = read_result(stored(tmp_path / "new"))
+    old = read_result(stored(tmp_path / "old", when=NOW - timedelta(days=2)))
+    assert new is not None
+    assert old is not None
+    write_result(tmp_path / "new", msgspec.structs.replace(new, parts=[*new.parts, *old.parts]))
+    assert "older than 24 h" in asked(tmp_path / "new").reason
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import msgspec
 
 from wireproof.model.finding import Proof, Verdict
 
-__all__ = ["Gate", "NodeVerdict"]
+__all__ = ["Gate", "NodeVerdict", "seconds_of"]
 
 
 class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,3 +40,12 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
     link: str = ""
     nodes: list[NodeVerdict] = msgspec.field(default_factory=list)
+
+
+def seconds_of(text: str) -> float | None:
+    """Seconds since 1970 of a time as a result states it; None for what is none, or has no zone."""
+    try:
+        found = datetime.fromisoformat(text)
+        return found.timestamp() if found.tzinfo is not None else None
+    except (ValueError, OverflowError):
+        return None

@@ -36,12 +36,12 @@ def node_verdicts(
 @dataclass
 class _Evidence:
     """What concerns one node: findings that keep it from passing, its results, and those of its
-    pairs that do not pass.
+    pairs and groups that do not pass.
     """
 
     findings: list[Finding] = field(default_factory=list)
     results: list[PairVerdict | GroupVerdict] = field(default_factory=list)
-    open_pairs: list[PairVerdict] = field(default_factory=list)
+    open: list[PairVerdict | GroupVerdict] = field(default_factory=list)
 
 
 def joined_nodes(parts: Sequence[Sequence[NodeVerdict]]) -> list[NodeVerdict]:
@@ -93,7 +93,10 @@ def _by_node(
         found.get(name, _Evidence()).results.append(result)
     for pair in _open_pairs(judgement):
         for name in _undecided_ends(pair.origin_host, pair.target_host, named):
-            found.get(name, _Evidence()).open_pairs.append(pair)
+            found.get(name, _Evidence()).open.append(pair)
+    for group, members in _open_groups(run, judgement, named):
+        for name in members:
+            found.get(name, _Evidence()).open.append(group)
     return found
 
 
@@ -131,27 +134,48 @@ def _results(run: Run, judgement: Judgement) -> Iterator[tuple[str, PairVerdict 
     for pair in judgement.pairs:
         yield pair.origin_host, pair
         yield pair.target_host, pair
-    hosts = {one.rank: one.host for one in run.claim.hosts}
-    members = {
-        point.id: {hosts.get(member, "") for member in point.group.members}
-        for point in run.points
-        if point.group is not None
-    }
+    members = _members(run)
     for group in judgement.groups:
         for name in members.get(group.point, ()):
             yield name, group
 
 
+def _members(run: Run) -> Mapping[int, Collection[str]]:
+    """The hosts of each group, by its point."""
+    hosts = {one.rank: one.host for one in run.claim.hosts}
+    return {
+        point.id: {hosts.get(member, "") for member in point.group.members}
+        for point in run.points
+        if point.group is not None
+    }
+
+
+def _open_groups(
+    run: Run, judgement: Judgement, named: Collection[str]
+) -> Iterator[tuple[GroupVerdict, Collection[str]]]:
+    """Groups that do not pass, with their nodes; a fault of one of these explains it."""
+    members = _members(run)
+    for group in judgement.groups:
+        nodes = members.get(group.point, ())
+        if group.verdict != "pass" and not set(named) & set(nodes):
+            yield group, nodes
+
+
 def _open_pairs(judgement: Judgement) -> list[PairVerdict]:
-    """Results that do not pass, and that no repeat of theirs settles."""
+    """Results that do not pass, and that no repeat of theirs settles. What a repeat settles is a
+    number, not a path that is not proven.
+    """
     passing = {_measurement(one) for one in judgement.pairs if one.verdict == "pass"}
     return [
-        one for one in judgement.pairs if one.verdict != "pass" and _measurement(one) not in passing
+        one
+        for one in judgement.pairs
+        if one.verdict != "pass" and (one.proof != "on-wire" or _measurement(one) not in passing)
     ]
 
 
-def _measurement(pair: PairVerdict) -> tuple[str, str, str, int]:
-    return pair.origin_host, pair.target_host, pair.pattern, pair.message_bytes
+def _measurement(pair: PairVerdict) -> tuple[str, ...]:
+    what = pair.pattern, pair.form, pair.formula, str(pair.message_bytes)
+    return pair.origin_host, pair.target_host, *what
 
 
 def _verdict(name: str, evidence: _Evidence) -> NodeVerdict:
@@ -173,13 +197,20 @@ def _concluded(evidence: _Evidence, passing: int) -> tuple[Verdict, str]:
         if not isinstance(telling.about, Node | Port):
             return "inconclusive", f"not decided for this node: {telling.message}"
         return ("fail" if telling.severity == "fail" else "inconclusive"), telling.message
-    if evidence.open_pairs:
-        first = evidence.open_pairs[0]
+    if evidence.open:
         return "inconclusive", (
-            f"{len(evidence.open_pairs)} of its results do not pass, such as {first.pattern} of"
-            f" {first.message_bytes} B from {first.origin_host} to {first.target_host}"
+            f"{len(evidence.open)} of its results do not pass, such as {_what(evidence.open[0])}"
         )
     if passing:
         return "pass", f"{passing} results pass and crossed the wire"
     measured = "no result of it passes with its path proven" if evidence.results else ""
     return "inconclusive", measured or "it was not measured"
+
+
+def _what(one: PairVerdict | GroupVerdict) -> str:
+    between = (
+        f"from {one.origin_host} to {one.target_host}"
+        if isinstance(one, PairVerdict)
+        else f"of {one.members} ranks"
+    )
+    return f"{one.pattern} of {one.message_bytes} B {between}"

@@ -6,12 +6,13 @@ time, the verdict is ``inconclusive``, with the reason. Nothing is measured and 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import math
 import socket
 import threading
 import time
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,7 +20,8 @@ import msgspec
 from wireproof import __version__
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
-from wireproof.model.gate import Gate, NodeVerdict
+from wireproof.model.gate import Gate, NodeVerdict, seconds_of
+from wireproof.model.run import Run
 from wireproof.model.severity import worst
 from wireproof.model.stored import StoredResult
 from wireproof.report.names import fold
@@ -97,12 +99,37 @@ def _newest(source: Path, wanted: Sequence[str]) -> tuple[Path, StoredResult] | 
     own = read_result(source)
     if own is not None:
         return source, own
-    places = sorted(source.glob(f"*/{RESULT}"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in places[:_MOST_RESULTS]:
-        found = read_result(path.parent)
-        if found is not None and (not wanted or _has(found, wanted)):
-            return path.parent, found
-    return None
+    newest, best = -math.inf, None
+    for written, folder in _places(source)[:_MOST_RESULTS]:
+        # A file is written after what it tells was measured, and may be copied later: the rest of
+        # them, written before the best was measured, are older.
+        if written + _SKEW_S < newest:
+            break
+        found = read_result(folder)
+        if found is None or (wanted and not _has(found, wanted)):
+            continue
+        when = seconds_of(_measured(part.run for part in found.parts))
+        if (when if when is not None else written) > newest:
+            newest, best = when if when is not None else written, (folder, found)
+    return best
+
+
+def _places(source: Path) -> list[tuple[float, Path]]:
+    """The folders of results, those that were written last first. What goes meanwhile is gone."""
+    found = []
+    for path in source.glob(f"*/{RESULT}"):
+        with contextlib.suppress(FileNotFoundError):
+            found.append((path.lstat().st_mtime, path.parent))
+    return sorted(found, reverse=True)
+
+
+def _measured(runs: Iterable[Run]) -> str:
+    """When the first of them was started, or what has no date: evidence is as old as its oldest."""
+    return min(
+        (run.provenance.started for run in runs),
+        key=lambda text: (seconds_of(text) is not None, seconds_of(text) or 0.0),
+        default="",
+    )
 
 
 def _has(result: StoredResult, wanted: Sequence[str]) -> bool:
@@ -124,7 +151,7 @@ def _judged(
         verdict=verdict,
         subject=subject,
         reason=reason,
-        measured=max(part.run.provenance.started for part in result.parts),
+        measured=_measured(part.run for part in result.parts),
         source=str(place),
         by=result.wireproof,
         link=next((part.run.claim.link.name for part in result.parts if part.run.claim.link), ""),
@@ -161,7 +188,7 @@ def gate_of(result: Result) -> Gate:
         verdict=verdict,
         subject=subject,
         reason=reason,
-        measured=max(one.run.provenance.started for one in sections),
+        measured=_measured(one.run for one in sections),
         age_s=0.0,
         by=__version__,
         link=next((one.run.claim.link.name for one in sections if one.run.claim.link), ""),
@@ -177,10 +204,11 @@ def _not_there(name: str, place: Path) -> NodeVerdict:
 
 def _fresh(found: Gate, specification: GateSpecification) -> Gate:
     """The verdict with its age; one that is too old, or from the future, is no evidence of now."""
-    try:
-        age_s = time.time() - datetime.fromisoformat(found.measured).astimezone(UTC).timestamp()
-    except ValueError:
-        return _no_longer(found, "the result does not say when it was measured", None)
+    when = seconds_of(found.measured)
+    if when is None:
+        undated = msgspec.structs.replace(found, measured="")
+        return _no_longer(undated, "the result does not say when it was measured", None)
+    age_s = time.time() - when
     if age_s < -_SKEW_S:
         return _no_longer(found, f"the result is from the future ({found.measured})", age_s)
     if age_s > specification.max_age_s:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from xml.sax.saxutils import escape, quoteattr
 
 from wireproof import __version__
 from wireproof.model.finding import Verdict
-from wireproof.model.gate import Gate, NodeVerdict
+from wireproof.model.gate import Gate, NodeVerdict, seconds_of
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
 
@@ -66,7 +65,7 @@ def _case(one: NodeVerdict) -> str:
 def ctrf(gate: Gate) -> str:
     """Common Test Report Format 1.0: undecided is ``other``, never ``skipped``."""
     cases = _cases(gate)
-    when = int(datetime.fromisoformat(gate.measured).timestamp() * 1000) if gate.measured else 0
+    when = int((seconds_of(gate.measured) or 0) * 1000)
     counts = {status: sum(_CTRF[one.verdict] == status for one in cases) for status in _STATUSES}
     summary = {"tests": len(cases), **counts, "start": when, "stop": when}
     tests = [

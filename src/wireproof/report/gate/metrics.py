@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from wireproof import __version__
 from wireproof.model.finding import Verdict
-from wireproof.model.gate import Gate, NodeVerdict
+from wireproof.model.gate import Gate, NodeVerdict, seconds_of
 from wireproof.report.names import clean
 
 __all__ = ["openmetrics"]
@@ -50,8 +48,7 @@ def openmetrics(gate: Gate) -> str:
             "Verdict on each node in the last result; exactly one is 1.",
             samples,
         )
-    if gate.measured:
-        when = datetime.fromisoformat(gate.measured).timestamp()
+    if (when := seconds_of(gate.measured)) is not None:
         lines += _family(
             "wireproof_result_time_seconds",
             "gauge",

@@ -77,6 +77,8 @@ class Mpi:
     ours; ``detailed``: those that make it print provider and placement. ``pins``: variables that
     pin a host's only rank, where it would undo another's mask; ``{cpu}`` is the core.
     ``windows_over_tcp``, ``without_fabric``: what somebody who starts it by hand should know.
+    ``libfabric_variable``: the one that names the libfabric that it loads; ``parameter_files``: its
+    variables may stand in files of MCA parameters, too.
     """
 
     name: Family
@@ -95,6 +97,8 @@ class Mpi:
     pins: Mapping[str, str] = dataclasses.field(default_factory=dict)
     windows_over_tcp: str = ""
     without_fabric: str = ""
+    libfabric_variable: str = ""
+    parameter_files: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from wireproof.launch.engines import find_engine
+from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.discovery import find_mpis
 from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import MpiInstall
@@ -41,10 +42,8 @@ def providers(environment: Mapping[str, str]) -> ProviderReport:
 def _choice(
     install: MpiInstall, listings: Mapping[str, Listing], environment: Mapping[str, str]
 ) -> ProviderChoice:
-    own = library_of(install)
-    path = str(own) if own else ""
-    if install.family == "intel":
-        path = environment.get("I_MPI_OFI_LIBRARY") or path
+    own, record = library_of(install), MPIS[install.family]
+    path = environment.get(record.libfabric_variable) or (str(own) if own else "")
     needed = read_needed(install.library) if install.library else ()
-    parameters = openmpi_parameters(install, environment) if install.family == "openmpi" else {}
+    parameters = openmpi_parameters(install, environment) if record.parameter_files else {}
     return choose_provider(install, listings.get(path), needed, {**parameters, **environment})

@@ -50,6 +50,7 @@ INTEL = MPIS.register(
         build=intel,
         uniform=_uniform,
         pmi_variable="I_MPI_PMI_LIBRARY",
+        libfabric_variable="I_MPI_OFI_LIBRARY",
         placed={"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"},
         detailed={"I_MPI_DEBUG": "5"},
         pins={"I_MPI_PIN": "1", "I_MPI_PIN_PROCESSOR_LIST": "{cpu}"},

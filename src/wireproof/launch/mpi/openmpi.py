@@ -151,6 +151,7 @@ OPENMPI = MPIS.register(
         build=openmpi,
         uniform=_uniform,
         pmi="pmix",
+        parameter_files=True,
         windows_over_tcp=(
             "Open MPI 4's own choice of one-sided component aborts in MPI_Win_allocate over TCP"
             " between hosts; --mca osc pt2pt works there (Open MPI 5 has no pt2pt and needs none)"

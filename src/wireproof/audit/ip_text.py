@@ -45,7 +45,8 @@ def _nics(text: str) -> Iterator[Nic]:
     heads = list(_HEAD.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends, strict=False):  # without an interface there is one end more
-        yield _nic(*head.groups(default=""), text[head.end() : end])
+        name, parent, words = head.groups(default="")
+        yield _nic(name, parent, words, text[head.end() : end])
 
 
 def _nic(name: str, parent: str, words: str, body: str) -> Nic:

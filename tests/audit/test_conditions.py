@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from wireproof.audit.catalogue import requests
+from wireproof.audit.expression import UNKNOWN
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
@@ -179,3 +181,84 @@ def test_where_authorities_disagree_the_profile_or_the_driver_decides(
 ) -> None:
     assert {profile: status(name, texts, profile) for profile in by_profile} == by_profile
     assert "Authorities disagree" in catalogue().get(name).setting.why
+
+
+ETHERNET_RATE = "/sys/class/infiniband/mlx5_0/ports/1/rate"
+IPOIB = ROCE | {"/sys/class/net/eth0/type": "32"}
+ARM = {"/proc/cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n"}
+SPEED = {"/sys/class/net/eth0/speed": "-1"}
+VENDOR, PRODUCT = "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"
+ADAPTIVE = "ethtool -c eth0"
+PAUSE = "ethtool -a eth0"
+DRAM = "/sys/class/powercap/intel-rapl:0:0"
+RDMA_UNIT = "systemctl is-enabled rdma-load-modules@rdma.service"
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "expected"),
+    [
+        ("port-rate", ROCE | {ETHERNET_RATE: "25 Gb/sec (1X EDR)"}, "pass"),
+        ("port-rate", RDMA | {ETHERNET_RATE: "25 Gb/sec (1X EDR)"}, "fail"),
+        ("coalescing-adaptive", ROCE | {ADAPTIVE: "Adaptive RX: n/a  TX: n/a"}, "not-applicable"),
+        ("coalescing-adaptive", ROCE | {ADAPTIVE: "Adaptive RX: off  TX: off"}, "fail"),
+        ("coalescing-time", ROCE | {ADAPTIVE: "rx-usecs:\tn/a"}, "not-applicable"),
+        ("flow-control-rx", ROCE | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "fail"),
+        ("flow-control-rx", IPOIB | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "pass"),
+        ("pfc-enabled", IPOIB | {PFC: "prio-pfc 0:off 1:off"}, "not-applicable"),
+        (
+            "power-limit",
+            {
+                "/proc/cpuinfo": "flags\t\t: fpu\n",
+                f"{DRAM}/constraint_0_power_limit_uw": "0",
+                f"{DRAM}/constraint_0_max_power_uw": "41250000",
+            },
+            "pass",
+        ),
+        ("link-speed", ROCE | ARM | SPEED | {VENDOR: "NVIDIA", PRODUCT: "Grace"}, "fail"),
+        (
+            "link-speed",
+            ROCE | ARM | SPEED | {VENDOR: "Amazon EC2", PRODUCT: "hpc7g.16xlarge"},
+            "not-applicable",
+        ),
+        (
+            "link-speed",
+            ROCE | ARM | SPEED | {VENDOR: "Amazon EC2", PRODUCT: "c7gn.metal"},
+            "fail",
+        ),
+        (
+            "link-speed",
+            ROCE | ARM | SPEED | {VENDOR: "QEMU", PRODUCT: "QEMU Virtual Machine"},
+            "not-applicable",
+        ),
+        ("rdma-service", ROCE | {RDMA_UNIT: "not-found"}, "fail"),
+        (
+            "rdma-service",
+            {
+                "interfaces": '[{"name": "eth0", "kind": "ethernet", "driver": "e1000e"}]',
+                "/proc/cpuinfo": "flags\t\t: fpu\n",
+                RDMA_UNIT: "not-found",
+            },
+            "not-applicable",
+        ),
+    ],
+)
+def test_what_a_driver_or_a_cloud_says_otherwise(
+    name: str, texts: dict[str, str], expected: str
+) -> None:
+    assert status(name, texts) == expected
+
+
+def test_a_laptop_s_processor_is_no_server_s() -> None:
+    def named(family: int, model: int) -> object:
+        text = f"vendor_id\t: AuthenticAMD\ncpu family\t: {family}\nmodel\t\t: {model}\n"
+        frame = FactFrame(rank=0, kind="file", status="ok", path="/proc/cpuinfo", text=text)
+        return machine_of(HostFacts.of("n1", [frame])).names["host.cpu"]
+
+    assert [named(25, 1), named(25, 17), named(26, 2)] == ["milan", "genoa", "turin"]
+    assert [named(25, 0x21), named(25, 0x74), named(26, 0x44)] == [UNKNOWN] * 3
+
+
+def test_looking_whether_a_file_is_there_does_not_cut_what_a_pattern_reads() -> None:
+    asked = {one.path for one in requests(catalogue()) if one.kind == "file"}
+    assert "/sys/kernel/iommu_groups/0/type" not in asked
+    assert "/sys/kernel/iommu_groups/*/type" in {one.path for one in requests(catalogue())}

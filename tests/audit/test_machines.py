@@ -146,7 +146,13 @@ def test_the_odd_one_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "status"), [("Act: 4  En: 4", "pass"), ("Act: 1  En: 4", "fail")]
+    ("printed", "status"),
+    [
+        ("Act: 4  En: 4", "pass"),
+        ("Act: 1  En: 4", "fail"),
+        ("Act: 4  En: 4\n  LinkWidthDnGrd ActTx: 4  Rx: 4   En: 3,4", "pass"),
+        ("Act: 4  En: 4\n  LinkWidthDnGrd ActTx: 4  Rx: 3   En: 3,4", "fail"),
+    ],
 )
 def test_a_link_that_gave_up_lanes_is_judged_by_what_is_active(
     printed: str, status: str, tmp_path: Path

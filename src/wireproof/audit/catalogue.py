@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from wireproof.audit.expression import Expression, parse
+from wireproof.audit.facts import matches_any
 from wireproof.audit.firmware import MAKERS
 from wireproof.audit.machine import GLOBS, HOST_FILES, NAMES
 from wireproof.model.errors import BadInput
@@ -202,7 +203,8 @@ def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
                 (globs if "*" in path else files)[path] = _WHOLE
     for entry in catalogue.entries.values():
         for path in _looked_for(entry):
-            files.setdefault(path, _LOOK)
+            if not matches_any(globs, path):
+                files.setdefault(path, _LOOK)
     return (
         *(FactRequest(kind="file", path=path, limit_bytes=size) for path, size in files.items()),
         *(FactRequest(kind="glob", path=path, limit_bytes=16384) for path in globs),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from wireproof.model.record import FactFrame
 
-__all__ = ["WHOSE", "Answer", "HostFacts", "Place"]
+__all__ = ["WHOSE", "Answer", "HostFacts", "Place", "matches_any"]
 
 Place = str | tuple[str, ...]
 """A file's path or a command's argument list."""
@@ -118,7 +118,12 @@ class HostFacts:
 
     def _was_looked_for(self, path: str) -> bool:
         """A pattern that was listed and does not list ``path`` says that it is not there."""
-        return _compiled(self.listed).fullmatch(path) is not None
+        return matches_any(self.listed, path)
+
+
+def matches_any(patterns: Iterable[str], path: str) -> bool:
+    """Whether one of the patterns matches ``path``; a ``*`` stays within one folder."""
+    return _compiled(tuple(patterns)).fullmatch(path) is not None
 
 
 @functools.lru_cache(maxsize=1024)

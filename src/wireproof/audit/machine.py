@@ -86,7 +86,7 @@ NAMES = {
     "nic.lower_mtu": "the smallest MTU of those",
     "nic.master": "the bond or bridge that it is a member of",
     "nic.ipoib": "whether it is IP over InfiniBand or Omni-Path",
-    "nic.rdma": "whether it has an RDMA device",
+    "nic.rdma": "whether RDMA runs over its Ethernet (RoCE, iWARP)",
     "nic.numa": "its NUMA node, -1 where the firmware does not say",
     "nic.cpus": "the processors of its NUMA node",
     "rdma.name": "the RDMA device",
@@ -103,15 +103,23 @@ _INTEL = {
     175: "sierra-forest", 62: "ivybridge", 45: "sandybridge",
 }  # fmt: skip
 _AMD = (
-    (0x17, 0x30, "rome"),
-    (0x17, 0x00, "naples"),
-    (0x19, 0xA0, "bergamo"),
-    (0x19, 0x10, "genoa"),
-    (0x19, 0x00, "milan"),
-    (0x1A, 0x00, "turin"),
+    (0x17, range(0x08), "naples"),
+    (0x17, range(0x30, 0x40), "rome"),
+    (0x19, range(0x10), "milan"),
+    (0x19, range(0x10, 0x20), "genoa"),
+    (0x19, range(0xA0, 0xB0), "bergamo"),
+    (0x1A, range(0x20), "turin"),
 )
-"""Family, least model, name; the first that fits."""
-_ARM = {"0x41": "neoverse", "0x48": "kunpeng", "0x46": "a64fx", "0x4e": "grace"}
+"""Family, models, name: the server processors alone, desktops' and laptops' models lie between."""
+_ARM = {"0x41": "neoverse", "0x48": "kunpeng", "0x46": "a64fx"}
+"""By implementer. Grace is of Arm's cores (0x41), as others are."""
+_DMI = "/sys/class/dmi/id"
+_VIRTUAL = re.compile(
+    r"Amazon EC2\n(?!.*\.metal)|Google\nGoogle Compute Engine"
+    r"|(QEMU|VMware, Inc\.|Xen|Parallels[^\n]*|innotek GmbH|OpenStack Foundation)\n"
+    r"|[^\n]*\n[^\n]*\b(KVM|Virtual Machine)\b"
+)
+"""Maker and product, a line each, that hypervisors and clouds give their machines."""
 
 
 @dataclass(frozen=True)
@@ -207,18 +215,23 @@ def _processor(cpuinfo: str) -> tuple[Value, Value]:
         name = _INTEL.get(model, UNKNOWN) if family == 6 else UNKNOWN
         return "intel", "cascadelake" if name == "skylake" and stepping >= 5 else name
     if vendor == "AuthenticAMD":
-        fitting = [name for at, least, name in _AMD if family == at and model >= least]
+        fitting = [name for at, models, name in _AMD if family == at and model in models]
         return "amd", fitting[0] if fitting else UNKNOWN
     return vendor.lower() or UNKNOWN, UNKNOWN
 
 
 def _virtual(facts: HostFacts, cpuinfo: str) -> Value:
-    """By the processor's flag ``hypervisor``, which every hypervisor sets."""
+    """By the processor's flag ``hypervisor``, which every hypervisor sets; Arm has no such flag:
+    there by what the firmware calls the machine.
+    """
     if not cpuinfo:
         return UNKNOWN
     if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE):
         return True
-    return bool(_text(facts, "/sys/hypervisor/type"))
+    if _text(facts, "/sys/hypervisor/type"):
+        return True
+    named = f"{_text(facts, f'{_DMI}/sys_vendor')}\n{_text(facts, f'{_DMI}/product_name')}"
+    return "CPU implementer" in cpuinfo and _VIRTUAL.match(named) is not None
 
 
 def _driver(facts: HostFacts, uevent: str) -> Value:
@@ -241,7 +254,7 @@ def _nics(facts: HostFacts) -> list[Instance]:
                 **names_of(one, facts, nics),
                 **_of_adapter(one, facts),
                 "nic.rate": rate_of(one, rates),
-                "nic.rdma": one.name in with_rdma,
+                "nic.rdma": one.name in with_rdma and interface_kind(one, facts) != "ipoib",
             },
         )
         for one in nics

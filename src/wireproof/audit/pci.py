@@ -115,17 +115,18 @@ def pci_facts(facts: HostFacts) -> dict[str, FactFrame]:
 def _host_frames(devices: Sequence[PciDevice]) -> dict[str, FactFrame]:
     """Files ``pci-host/VALUE``: how many network adapters there are, and which have no driver."""
     if not devices:
-        return {}
+        return {f"{HOST}{name}": _frame(f"{HOST}{name}", "", "list") for name in _OF_HOST}
     adapters = [one for one in devices if one.device_class.startswith(_NETWORK)]
     drivers = Counter(one.driver or "no driver" for one in adapters)
     counted = ", ".join(f"{number} {driver}" for driver, number in sorted(drivers.items()))
     idle = " ".join(one.address for one in adapters if not one.driver)
-    texts = {"adapters": counted or "none", "no-driver": idle or "none"}
+    texts = dict(zip(_OF_HOST, (counted or "none", idle or "none"), strict=True))
     return {
         path: _frame(path, text, "") for name, text in texts.items() if (path := f"{HOST}{name}")
     }
 
 
+_OF_HOST = ("adapters", "no-driver")
 _NETWORK = ("0200", "0207", "0280")
 """Ethernet, InfiniBand and other network controllers."""
 

@@ -27,6 +27,8 @@ from wireproof.model.setting import Form, Read, Setting
 __all__ = ["Reading", "attributes_of", "firmware_on", "reading_of", "said", "shown"]
 
 _LONGEST_SHOWN = 120
+_HAS_NONE = "n/a"
+"""What ethtool prints for a value that the driver does not have."""
 _INFERRED = "inferred from the operating system"
 
 
@@ -99,6 +101,9 @@ def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instanc
         return Reading(False, "absent", answer.place, why)
     if part is None:
         why = (f"{answer.place} has no {read.key or read.section!r}",)
+        return Reading(UNKNOWN, "", answer.place, why, absent=True)
+    if read.command and part.split()[:1] == [_HAS_NONE]:
+        why = (f"{answer.place}: {shown(part)}: the driver does not have it",)
         return Reading(UNKNOWN, "", answer.place, why, absent=True)
     value = typed(part, form)
     text = part.strip()

@@ -63,7 +63,7 @@ def test_one_launch_each_is_said_and_decides_nothing() -> None:
     found = ratio(a, b)
     assert (found.conclusion, found.launches, found.routes) == ("worse", 1, 12)
     text = "\n".join(comparison_lines(comparison(found), PLAIN))
-    assert "B is worse (one launch)" in text
+    assert "B is worse (fewer than 3 launches)" in text
     assert verdict_of(comparison(found)) == "inconclusive"
 
 
@@ -82,6 +82,14 @@ def test_conclusions(factor: float, conclusion: str, verdict: str) -> None:
     found = ratio(a, b, launches=5)
     assert found.conclusion == conclusion
     assert verdict_of(comparison(found)) == verdict
+
+
+def test_one_launch_without_a_difference_decides_nothing_either() -> None:
+    a = [Sample(("n1", "n2"), 1e9, 0.001)]
+    found = ratio(a, a)
+    assert found.conclusion == "no-difference"
+    assert verdict_of(comparison(found)) == "inconclusive"
+    assert "fewer than 3 launches" in "\n".join(comparison_lines(comparison(found), PLAIN))
 
 
 def test_a_shorter_time_is_better() -> None:

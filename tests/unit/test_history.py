@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import random
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from tests.cli.verb import document, wireproof
@@ -18,6 +20,7 @@ from wireproof.analysis.change_points import change_points
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Entry, Number
+from wireproof.model.stored import StoredResult
 from wireproof.report.text.history import (
     age_lines,
     entry_lines,
@@ -27,11 +30,13 @@ from wireproof.report.text.history import (
 from wireproof.report.text.look import PLAIN
 from wireproof.store import history as store
 from wireproof.store.history import add_entry, entries
+from wireproof.store.result import write_result
 from wireproof.workflow.history.look import (
     ages,
     folder_of,
     found,
     least_proven,
+    newest_of,
     prunable,
     prune,
     regressions,
@@ -218,6 +223,66 @@ def test_a_damaged_entry_is_named(tmp_path: Path, text: str, said: str) -> None:
     path.write_text(text)
     with pytest.raises(BadInput, match=said):
         entries(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.parquet"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("gone", path)])
+def test_what_is_no_file_is_named(tmp_path: Path, name: str, make: Callable[[Path], None]) -> None:
+    add_entry(tmp_path, entry(1))
+    make(tmp_path / "index" / name)
+    with pytest.raises(BadInput, match=rf"{name} cannot be read: it is .* Remove it"):
+        entries(tmp_path)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-320, 1e300])
+def test_a_number_that_cannot_be_is_refused(tmp_path: Path, value: float) -> None:
+    add_entry(tmp_path, entry(1, value))
+    with pytest.raises(BadInput, match="has a number that cannot be"):
+        entries(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "measured", ["2199-01-01T00:00:00+00:00", "garbage", "0001-01-01T00:00:00"]
+)
+def test_a_wrong_clock_hides_no_regression_and_proves_nothing(measured: str) -> None:
+    worse = noisy(30, at=29, factor=0.5)
+    odd = msgspec.structs.replace(worse[3], id="odd", measured=measured, nodes={"n7": "pass"})
+    known = sorted([*worse, odd], key=lambda one: one.measured)
+    newest = newest_of(known)
+    assert newest is not None
+    assert newest.id == "r00029"
+    assert [one.worse for one in regressions(known)] == [True]
+    (age,) = ages(known, ["n7"])
+    assert (age.measured, age.age_s) == ("", None)
+
+
+def test_other_windows_are_another_series() -> None:
+    known = noisy(10)
+    number = msgspec.structs.replace(known[-1].numbers[0], window=64, value=1e9)
+    known[-1] = msgspec.structs.replace(known[-1], numbers=[number])
+    assert [len(one.values) for one in trends(known)] == [9, 1]
+    assert regressions(known) == []
+
+
+def test_prune_removes_what_a_result_made_and_nothing_else(tmp_path: Path) -> None:
+    chosen = [entry(day) for day in range(5)]
+    for one in chosen:
+        add_entry(tmp_path, one)
+    results, other = tmp_path / "results", tmp_path / "other"
+    ours = StoredResult(title="t", wireproof="0.1.0", parts=[])
+    for folder in (results / "r00000", results / "r00001", results / "r00002", other):
+        folder.mkdir(parents=True)
+        (folder / "kept").write_text("")
+    write_result(results / "r00000", ours)
+    write_result(other, ours)
+    (results / "r00001" / "result.json").write_text("{")
+    (results / "r00003").symlink_to(other)
+    stay = prune(tmp_path, chosen)  # a result, a damaged one, another folder, a link, and none
+    assert len(stay) == 3
+    assert not (results / "r00000").exists()
+    assert all((folder / "kept").exists() for folder in (results / "r00001", other))
+    assert (results / "r00002" / "kept").exists()
+    assert [one.id for one in entries(tmp_path)] == ["r00001"]  # looked at again next time
 
 
 def test_what_is_no_history(tmp_path: Path) -> None:

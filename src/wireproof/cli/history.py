@@ -72,13 +72,16 @@ def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
     from wireproof.report.text.history import regression_lines, trend_lines
     from wireproof.report.text.look import Look
     from wireproof.settings.sizes import parse_sizes
-    from wireproof.workflow.history.look import regressions, trends
+    from wireproof.workflow.history.look import newest_of, regressions, trends
 
     entries = _found(root, hosts)
     found = trends(entries, name, parse_sizes(size)[0] if size else None)
     worse = regressions(entries)
-    newest = entries[-1].id if entries else "no result"
-    lines = [*trend_lines(found, Look.of(sys.stdout, os.environ)), *regression_lines(newest, worse)]
+    newest = newest_of(entries)
+    lines = [
+        *trend_lines(found, Look.of(sys.stdout, os.environ)),
+        *regression_lines(newest.id if newest else "no result", worse),
+    ]
     _put({"trends": found, "regressions": worse}, lines, as_json)
     return 1 if any(one.worse for one in worse) else 0
 
@@ -129,11 +132,12 @@ def prune(root: Path, older_than: str, yes: bool) -> int:
     chosen = look.prunable(_found(root, ""), days=parse_days(older_than), now=time.time())
     for one in chosen:
         click.echo(f"{one.id} {one.verdict} {one.measured}")
-    if yes:
-        look.prune(root, chosen)
+    stay = look.prune(root, chosen) if yes else []
+    for sentence in stay:
+        click.echo(f"wireproof: {sentence}", err=True)
     verb = "removed" if yes else "would go (--yes removes them)"
-    click.echo(f"{len(chosen)} results {verb}", err=True)
-    return 0
+    click.echo(f"{len(chosen) - len(stay)} results {verb}", err=True)
+    return 4 if stay else 0
 
 
 def _found(root: Path, hosts: str) -> list[Entry]:

@@ -8,7 +8,10 @@ import msgspec
 
 from wireproof.model.finding import Verdict
 
-__all__ = ["Comparison", "Conclusion", "Difference", "Ratio", "Side", "Source"]
+__all__ = ["LAUNCHES", "Comparison", "Conclusion", "Difference", "Ratio", "Side", "Source"]
+
+LAUNCHES = 3
+"""So many on each side show how launches differ."""
 
 Conclusion = Literal["better", "worse", "no-difference", "undecided", "not-compared"]
 """Of B against A. ``no-difference``: the interval is within the practical threshold."""

@@ -13,7 +13,8 @@ __all__ = ["Change", "Entry", "NodeAge", "Number", "Regression", "Trend"]
 
 class Number(msgspec.Struct, frozen=True, kw_only=True):
     """The geometric mean over a result's routes, with its 95 % interval. ``unit``: ``ns`` or
-    ``bytes_per_s``. Only results whose path is proven are in it.
+    ``bytes_per_s``; ``window``: messages under way, 0 where that says nothing. Only results whose
+    path is proven are in it.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
     low: float
     high: float
     results: int
+    window: int = 0
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

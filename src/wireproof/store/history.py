@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from wireproof.files.hostile import read_bounded, replace_file
+from wireproof.files.hostile import read_bounded, refuse_other_than_regular, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.history import Entry
+from wireproof.model.sound import LARGEST, unsound
 
 __all__ = ["INDEX", "RESULTS", "add_entry", "entries", "remove_entries"]
 
@@ -30,6 +31,9 @@ _LOOSE = 200
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
 _VERSION = 1
 _TRIES = 10
+_LEAST = 1e-6
+"""Of a number of ours, in ns or bytes/s: less, or none, has no ratio."""
+_GO_ON = "Remove it to go on without it."
 
 
 def add_entry(root: Path, entry: Entry) -> None:
@@ -75,7 +79,10 @@ def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
     for _ in range(_TRIES - 1):
         with contextlib.suppress(FileNotFoundError):
             return _read(root)
-    return _read(root)
+    try:
+        return _read(root)
+    except FileNotFoundError as error:
+        raise BadInput(f"{error.filename or error} goes while it is read: try again.") from error
 
 
 def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
@@ -88,28 +95,43 @@ def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
             entry = _entry(text, path)
             found[entry.id] = entry
     for path in loose:
-        entry = _entry(read_bounded(path, _LARGEST_ENTRY, follow=False), path)
+        entry = _entry(_bytes(path), path)
         found[entry.id] = entry
     return found, [*tables, *loose]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_bounded(path, _LARGEST_ENTRY, follow=False)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
 
 
 def _entry(data: bytes | str, path: Path) -> Entry:
     try:
         found = msgspec.json.decode(data, type=Entry)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path} is damaged: {error}. Remove it to go on without it.") from error
+        raise BadInput(f"{path} is damaged: {error}. {_GO_ON}") from error
     if found.version > _VERSION:
         raise BadInput(f"{path} is of a newer version: use a newer wireproof.")
     if not _ID.fullmatch(found.id):
         raise BadInput(f"{path} names {found.id[:60]!r}, which is no result.")
+    if any(not _LEAST <= one.value <= LARGEST for one in found.numbers) or unsound(found):
+        raise BadInput(f"{path} has a number that cannot be. {_GO_ON}")
     return found
 
 
 def _rows(path: Path) -> list[str]:
     import duckdb
 
-    if not path.exists():
-        raise FileNotFoundError(path)
+    try:
+        refuse_other_than_regular(path.lstat(), path)  # DuckDB waits for a pipe
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
     try:
         with duckdb.connect() as database:
             rows = database.execute(
@@ -148,7 +170,7 @@ def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
     import duckdb
 
     name = _name_of({one.id: one for one in all_entries})
-    fresh = root / INDEX / f".{name}.{os.getpid()}.new"
+    fresh = root / INDEX / f".{name}.{secrets.token_hex(6)}.new"
     try:
         with duckdb.connect() as database:
             database.execute(

@@ -19,18 +19,16 @@ import msgspec
 
 from wireproof.analysis.signed_rank import least_size, shift
 from wireproof.locate.significance import as_student
-from wireproof.model.comparison import Conclusion, Ratio, Side
+from wireproof.model.comparison import LAUNCHES, Conclusion, Ratio, Side
 from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
 from wireproof.model.history import Number
 from wireproof.model.run import Run
 
-__all__ = ["LAUNCHES", "PRACTICAL", "Key", "Sample", "compared", "number_of", "samples_of"]
+__all__ = ["PRACTICAL", "Key", "Sample", "compared", "number_of", "samples_of"]
 
 PRACTICAL = 0.03
 """Differences below 3 % are those of one machine with itself from day to day."""
 _ALPHA, _Z = 0.05, 1.96
-LAUNCHES = 3
-"""So many on each side show how launches differ."""
 
 
 @dataclass(frozen=True, order=True)
@@ -113,6 +111,7 @@ def number_of(key: Key, samples: Sequence[Sample]) -> Number | None:
     return Number(
         name=_name(key),
         message_bytes=key.message_bytes,
+        window=key.window,
         unit="ns" if key.unit == "ns" else "bytes_per_s",
         value=math.exp(middle),
         low=math.exp(middle - half),

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from wireproof.model.comparison import Comparison, Difference, Source
+from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Source
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.setting import Audit
 from wireproof.model.severity import worst
 from wireproof.report.names import fold
 from wireproof.report.section import Section
-from wireproof.verdict.comparison import LAUNCHES, PRACTICAL, Key, Sample, compared, samples_of
+from wireproof.verdict.comparison import PRACTICAL, Key, Sample, compared, samples_of
 from wireproof.workflow.conditions import conditions, setting_values
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
@@ -63,17 +63,13 @@ def compare(specification: CompareSpecification, reporter: Reporter) -> Comparis
 
 
 def verdict_of(found: Comparison) -> Verdict:
-    """``fail``: some number of B is worse; ``pass``: none is and none is undecided. A difference of
-    one launch from another decides nothing.
+    """``fail``: some number of B is worse; ``pass``: none is and none is undecided. Fewer than
+    three launches decide nothing, not even that there is no difference.
     """
     rows = [row for row in found.rows if row.conclusion != "not-compared"]
     if any(row.conclusion == "worse" and row.launches >= LAUNCHES for row in rows):
         return "fail"
-    open_ = any(
-        row.conclusion == "undecided"
-        or (row.launches < LAUNCHES and row.conclusion in ("better", "worse"))
-        for row in rows
-    )
+    open_ = any(row.conclusion == "undecided" or row.launches < LAUNCHES for row in rows)
     return "pass" if rows and not open_ else "inconclusive"
 
 

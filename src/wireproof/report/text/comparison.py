@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wireproof.model import quantity
-from wireproof.model.comparison import Comparison, Difference, Ratio, Side, Source
+from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Ratio, Side, Source
 from wireproof.report.names import clean
 from wireproof.report.text.look import Look
 
@@ -99,8 +99,8 @@ def _table(rows: Sequence[Ratio]) -> list[str]:
 
 
 def _conclusion(row: Ratio) -> str:
-    one = row.launches == 1 and row.conclusion in ("better", "worse")
-    return _WORDS[row.conclusion] + (" (one launch)" if one else "")
+    few = row.launches < LAUNCHES and row.conclusion != "undecided"
+    return _WORDS[row.conclusion] + (f" (fewer than {LAUNCHES} launches)" if few else "")
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -6,7 +6,6 @@ import math
 import shutil
 import time
 from collections.abc import Sequence
-from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
@@ -14,6 +13,7 @@ from statistics import NormalDist, fmean, stdev
 from wireproof.analysis.change_points import ChangePoint, change_points
 from wireproof.locate.significance import as_student
 from wireproof.model.errors import BadInput
+from wireproof.model.gate import seconds_of
 from wireproof.model.history import Change, Entry, NodeAge, Number, Regression, Trend
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.history import INDEX, RESULTS, entries, remove_entries
@@ -25,6 +25,7 @@ __all__ = [
     "folder_of",
     "found",
     "least_proven",
+    "newest_of",
     "prunable",
     "prune",
     "regressions",
@@ -34,6 +35,8 @@ __all__ = [
 _GOOD = 5
 """Good results that a regression needs to be seen against."""
 _LAST = 20
+_SKEW_S = 300.0
+"""Clocks of one cluster differ by less."""
 _ALPHA = 0.01
 _Z = NormalDist().inv_cdf(0.975)
 
@@ -59,11 +62,15 @@ def folder_of(root: Path, name: str) -> Path:
     return root / RESULTS / name
 
 
-def _series(known: Sequence[Entry]) -> dict[tuple[str, str, int], list[tuple[Entry, Number]]]:
-    series: dict[tuple[str, str, int], list[tuple[Entry, Number]]] = {}
+_Series = tuple[str, str, int, int]
+"""Fingerprint, name, size and window: what one series over time is of."""
+
+
+def _series(known: Sequence[Entry]) -> dict[_Series, list[tuple[Entry, Number]]]:
+    series: dict[_Series, list[tuple[Entry, Number]]] = {}
     for entry in known:
         for number in entry.numbers:
-            key = (entry.fingerprint, number.name, number.message_bytes)
+            key = (entry.fingerprint, number.name, number.message_bytes, number.window)
             series.setdefault(key, []).append((entry, number))
     return series
 
@@ -75,7 +82,7 @@ def trends(known: Sequence[Entry], name: str = "", size: int | None = None) -> l
     """
     return [
         _trend(rows)
-        for (_, called, of), rows in sorted(_series(known).items())
+        for (_, called, of, _), rows in sorted(_series(known).items())
         if (not name or called == name) and size in (None, of)
     ]
 
@@ -132,21 +139,31 @@ def _changed(before: Entry, after: Entry) -> list[str]:
     ]
 
 
+def newest_of(known: Sequence[Entry]) -> Entry | None:
+    """The last one that is not from the future: a host's clock that is ahead would hide all that
+    come after it. None without any.
+    """
+    return next((one for one in reversed(known) if _age(one.measured) is not None), None)
+
+
 def regressions(known: Sequence[Entry]) -> list[Regression]:
     """The newest result against the last good ones of its fingerprint: worse is what lies below the
     95 % interval of one more good result, and by more than the practical threshold. None with fewer
     than five good ones.
     """
-    if not known:
+    newest = newest_of(known)
+    if newest is None:
         return []
-    newest = known[-1]
     good = [
-        one for one in known[:-1] if one.fingerprint == newest.fingerprint and one.verdict == "pass"
+        one
+        for one in known[: known.index(newest)]
+        if one.fingerprint == newest.fingerprint and one.verdict == "pass"
     ][-_LAST:]
     before = _series(good)
     rows = []
     for number in newest.numbers:
-        past = before.get((newest.fingerprint, number.name, number.message_bytes), [])
+        key = (newest.fingerprint, number.name, number.message_bytes, number.window)
+        past = before.get(key, [])
         if len(past) >= _GOOD:
             rows.append(_regression(number, [_performance(one) for _, one in past]))
     return rows
@@ -177,7 +194,8 @@ def ages(known: Sequence[Entry], hosts: Sequence[str] = ()) -> list[NodeAge]:
         for node, verdict in entry.nodes.items():
             if hosts and node not in last:
                 continue
-            when = entry.measured if verdict == "pass" else ""
+            proven = verdict == "pass" and _age(entry.measured) is not None
+            when = entry.measured if proven else ""
             if not when and node in last:
                 when = last[node].measured
             last[node] = NodeAge(node=node, verdict=verdict, measured=when, age_s=_age(when))
@@ -185,10 +203,10 @@ def ages(known: Sequence[Entry], hosts: Sequence[str] = ()) -> list[NodeAge]:
 
 
 def _age(measured: str) -> float | None:
-    try:
-        return time.time() - datetime.fromisoformat(measured).timestamp() if measured else None
-    except ValueError:
-        return None
+    """None for what has no date, or one from the future: it proves nothing of now."""
+    when = seconds_of(measured)
+    age_s = time.time() - when if when is not None else -math.inf
+    return max(age_s, 0.0) if age_s >= -_SKEW_S else None
 
 
 def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...]:
@@ -219,16 +237,26 @@ def prunable(known: Sequence[Entry], *, days: float, now: float) -> list[Entry]:
 
 
 def _when(entry: Entry) -> float:
-    try:
-        return datetime.fromisoformat(entry.measured).timestamp()
-    except ValueError:
-        return math.inf  # what has no date is not too old
+    when = seconds_of(entry.measured)
+    return math.inf if when is None else when  # what has no date is not too old
 
 
-def prune(root: Path, chosen: Sequence[Entry]) -> None:
-    """Forget these results and remove their folders, which a result of ours has made."""
-    remove_entries(root, [one.id for one in chosen])
+def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
+    """Remove the folders of these results, where a result of ours has made them, and then forget
+    the results; a sentence for each folder that stays. A result whose folder could not be removed
+    is not forgotten.
+    """
+    stay, forget = [], []
     for one in chosen:
         folder = root / RESULTS / one.id
-        if folder.is_dir() and not folder.is_symlink() and read_result(folder) is not None:
-            shutil.rmtree(folder)
+        try:
+            if folder.is_symlink() or (folder.exists() and read_result(folder) is None):
+                stay.append(f"{folder} stays: it is no folder of a result")
+            elif folder.exists():
+                shutil.rmtree(folder)
+            forget.append(one.id)
+        except (BadInput, OSError) as error:
+            stay.append(f"{folder} stays: {error}")
+    if forget:
+        remove_entries(root, forget)
+    return stay

@@ -140,6 +140,13 @@ def test_nobody_can_be_asked_without_a_terminal(root: Path) -> None:
     assert (root / SWAPPINESS).read_text() == "60\n"
 
 
+def test_a_set_that_no_host_has_is_a_wrong_name(root: Path) -> None:
+    for what in ("status", "revert"):
+        done = wireproof("tune", what, "none-such", "--json", *places(root))
+        assert done.returncode == 2, what
+        assert document(done)["hosts"][0]["problem"] == "there is no set none-such"
+
+
 def test_nothing_to_change_is_no_failure(root: Path) -> None:
     done = wireproof("tune", "apply", "zone-reclaim", "--yes", *places(root))
     assert done.returncode == 0
@@ -154,6 +161,8 @@ def test_nothing_to_change_is_no_failure(root: Path) -> None:
         (("apply", "swappiness", "--from", "."), "--from is for tune plan"),
         (("confirm", "../x"), "no change set's id"),
         (("plan", "/etc/passwd=1"), "no file below"),
+        (("plan", "vm.none_such=1"), "no host has the file /proc/sys/vm/none_such"),
+        (("apply", "swappiness/eth0=1", "--yes"), "swappiness is of the host as a whole"),
     ],
 )
 def test_bad_input_is_one_sentence(root: Path, argv: tuple[str, ...], said: str) -> None:

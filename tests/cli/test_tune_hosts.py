@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,7 +31,8 @@ case "$command" in
     command="$command --root $here/$host" ;;
   *" tune apply"*)
     [ ! -e "$here/$host.dead" ] || {{ printf '{{"frame":"set","id":"x","sta'; exit 255; }}
-    command="$command --root $here/$host --state $here/$host.state" ;;
+    command="$command --root $here/$host --state $here/$host.state"
+    [ ! -e "$here/$host.slow" ] || {{ sh -c "$command"; touch "$here/$host.done"; sleep 60; }} ;;
   *" tune "*) command="$command --root $here/$host --state $here/$host.state" ;;
 esac
 exec sh -c "$command"
@@ -95,6 +101,29 @@ def test_a_host_that_cannot_be_read_is_named_and_the_others_are_changed(cluster:
     assert done.returncode == 1
     assert values(cluster) == ["10", "60", "10"]
     assert wireproof("tune", "revert", *reach(cluster, "n[1,3]")).returncode == 0
+
+
+def test_an_apply_that_is_interrupted_names_its_set_and_how_to_undo_it(cluster: Path) -> None:
+    (cluster / "n2.slow").touch()
+    apply = [sys.executable, "-m", "wireproof", "tune", "apply", "swappiness", "--yes"]
+    head = subprocess.Popen(
+        [*apply, *reach(cluster)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (cluster / "n2.done").exists():
+        assert head.poll() is None
+        time.sleep(0.01)
+    os.killpg(head.pid, signal.SIGINT)  # as a terminal does
+    said = head.communicate(timeout=60)[1]
+    assert head.returncode in (130, -signal.SIGINT)
+    undo = shlex.split(said.partition("`wireproof ")[2].partition("`")[0])
+    assert values(cluster)[1] == "10"
+    assert undo[2] in wireproof("tune", "status", *reach(cluster)).stdout
+    wireproof(*undo)  # a host that was not reached does not know the set
+    assert values(cluster) == ["60", "60", "40"]
 
 
 def test_one_host_alone(cluster: Path) -> None:

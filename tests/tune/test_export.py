@@ -162,6 +162,28 @@ def test_a_value_that_is_a_template_is_refused(value: str) -> None:
         export(planned(Change(id="a", value=value, path="/sys/x")), "ansible")
 
 
+@pytest.mark.parametrize("host", ["all:!n1", "n*", "~n", "my tree"])
+def test_a_host_that_is_a_pattern_is_refused(host: str) -> None:
+    with pytest.raises(BadInput, match="no host of the name"):
+        export(planned(Change(id="a", value="1", path="/sys/x"), host=host), "ansible")
+
+
+def test_a_value_that_tuned_would_expand_is_left_out() -> None:
+    text = text_of(planned(Change(id="a", value="${f:exec:id}", path="/sys/x")), "tuned")
+    assert [line for line in text.splitlines() if "exec" in line] == [
+        "# not in this form: a = ${f:exec:id}"
+    ]
+
+
+def test_scripts_of_two_plans_keep_their_old_values_apart() -> None:
+    one, two = (
+        text_of(planned(Change(id=name, value="1", path=f"/sys/{name}")), "shell") for name in "ab"
+    )
+    kept = {line for text in (one, two) for line in text.splitlines() if line.startswith("OLD=")}
+    assert len(kept) == 2
+    assert all(line.startswith("OLD=${OLD:-/var/lib/wireproof/exported/") for line in kept)
+
+
 def test_the_tuned_profile_has_the_sections_of_its_plugins() -> None:
     plan = planned(
         Change(id="sw", value="10", path="/proc/sys/vm/swappiness"),

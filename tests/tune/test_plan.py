@@ -14,6 +14,7 @@ from wireproof.tune.dropin import HEAD, merged
 from wireproof.tune.kernel_arguments import added
 from wireproof.tune.moved import moved
 from wireproof.tune.named import Named, named, named_all
+from wireproof.tune.nowhere import nowhere
 from wireproof.tune.plan import Allowed, host_plan
 from wireproof.tune.wishes import DROP_INS, requests_of, wishes_of
 from wireproof.workflow.audit import catalogue
@@ -275,6 +276,45 @@ def test_what_was_asked_for_and_is_not_changed_is_said(asked, said):
     plan = planned(facts(NIC, {"/proc/sys/vm/swappiness": "10"}), asked)
     assert not plan.changes
     assert plan.notes == [said]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("mtu/eht1=9000", "no host has mtu/eht1; there is mtu/eth1."),
+        ("swappiness/eth1=9", "swappiness is of the host as a whole"),
+        ("cpu-governor/policy0=x", "nor another cpu-governor"),
+        ("vm.none_such=1", "no host has the file /proc/sys/vm/none_such."),
+        ("mtu/eth1=9000", ""),
+        ("vm.swappiness=1", ""),
+        ("vm.not_asked_for=1", ""),  # nothing is known of it
+    ],
+)
+def test_what_no_host_has_is_a_wrong_name(asked, said):
+    found = facts(NIC, {"/proc/sys/vm/swappiness": "10"})
+    path = "/proc/sys/vm/none_such"
+    found.files[path] = FactFrame(rank=0, kind="file", status="missing", path=path, text="")
+    wrong = nowhere([machine_of(found)], KNOWN, named_all([asked], KNOWN))
+    assert (said in wrong) if said else not wrong
+
+
+def test_a_file_is_not_asked_for_by_two_names():
+    with pytest.raises(BadInput, match="the same file"):
+        planned(facts({"/proc/sys/vm/swappiness": "60"}), "swappiness=4", "vm.swappiness=3")
+
+
+@pytest.mark.parametrize(
+    ("path", "theirs", "ours"),
+    [
+        (SYSCTL, "vm.swappiness=8", "vm.swappiness = 9"),
+        (SYSCTL, "-vm/swappiness\t=  8", "vm.swappiness = 9"),
+        (DROP_INS[0], "options  hfi1\tkrcvqs=2", "options hfi1 krcvqs=4"),
+        (DROP_INS[1], "*\t-\tmemlock\tunlimited", "* - memlock 1"),
+        (DROP_INS[3], "w  /sys/x  -  - - -  1", "w /sys/x - - - - 2"),
+    ],
+)
+def test_a_line_that_was_edited_by_hand_is_replaced(path, theirs, ours):
+    assert merged(path, f"# site\n{theirs}\n", [ours]) == f"# site\n{ours}\n"
 
 
 def test_what_is_asked_besides():

@@ -17,7 +17,8 @@ from wireproof.cli.tune_sets import again, place_of, status_of
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.model.tuning import TunePlan
+    from wireproof.model.tuning import Tuned, TunePlan
+    from wireproof.workflow.target.target import Target
 
 __all__ = ["apply"]
 
@@ -44,10 +45,8 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     scheduler may start a job on it, is left alone and named. Exit status: 0 all hosts, 1 some not,
     4 none could.
     """
-    from wireproof.workflow.tune.apply import apply as carry_out
     from wireproof.workflow.tune.apply import may_be_touched
     from wireproof.workflow.tune.plan import target_of
-    from wireproof.workflow.tune.with_bios import and_firmware, journals
 
     if options["source"] is not None:
         raise BadInput("--from is for tune plan: what is changed is read from the hosts.")
@@ -57,8 +56,7 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     plan = may_be_touched(plan, target, environment, place_of(options))
     if not _agreed(plan, options):
         return 1
-    done = carry_out(plan, target, timeout_s=options["timeout"], place=place_of(options))
-    done = and_firmware(done, plan, bmc_options(options), journals(environment))
+    done = _carried_out(plan, target, options)
     if options["as_json"]:
         print_json(done, indent=1)
     else:
@@ -71,6 +69,25 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
             f" `{again('revert', done.id, options)}` undoes it now."
         )
     return status_of(done)
+
+
+def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tuned:
+    """Interrupted, it names the set: what hosts have begun goes on there."""
+    from wireproof.workflow.tune.apply import apply as carry_out
+    from wireproof.workflow.tune.apply import new_id
+    from wireproof.workflow.tune.with_bios import and_firmware, journals
+
+    name, timeout = new_id(), options["timeout"]
+    try:
+        done = carry_out(plan, target, name=name, timeout_s=timeout, place=place_of(options))
+        folder = journals(current_context().environment)
+        return and_firmware(done, plan, bmc_options(options), folder)
+    except KeyboardInterrupt:
+        say(
+            f"hosts that had begun have the set {name} and revert by themselves within {timeout} s;"
+            f" `{again('revert', name, options)}` undoes it now."
+        )
+        raise
 
 
 def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:

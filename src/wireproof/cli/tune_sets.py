@@ -38,7 +38,17 @@ def again(what: str, name: str, options: dict[str, Any]) -> str:
     """The command for the same hosts."""
     defaults = (None, "", "auto")
     more = [f"--{key}={options[key]}" for key in _REPEATED if options[key] not in defaults]
+    if what == "revert":
+        more += _of_bmcs(options)
     return shlex.join(["wireproof", "tune", what, name, *more])
+
+
+def _of_bmcs(options: dict[str, Any]) -> list[str]:
+    """The BMCs' options as they were given."""
+    words = [f"--bmc={source}" for source in options["bmc"]]
+    for key in ("bmc_user", "bmc_password_file", "bmc_ca"):
+        words += [f"--{key.replace('_', '-')}={options[key]}"] if options[key] else []
+    return [*words, "--bmc-insecure"] if options["bmc_insecure"] else words
 
 
 def _target(options: dict[str, Any]) -> Target:

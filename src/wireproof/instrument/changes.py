@@ -24,6 +24,7 @@ _WORDS = {
     127: "wireproof-node is not there",
     255: "it could not be reached",
 }
+_SIGNALS = range(1, 65)
 _OWN = "wireproof-node: "
 
 
@@ -68,7 +69,11 @@ def _problem(status: int, stderr: bytes) -> str:
     _, own, sentence = said.rpartition(_OWN)  # a login's banner may come first
     if own:
         return sentence
-    what = f"it was ended by signal {-status}" if status < 0 else _WORDS.get(status, "it failed")
+    signal = -status if status < 0 else status - 128  # that of a shell or agent in between
+    if signal in _SIGNALS:
+        what = f"it was ended by signal {signal}"
+    else:
+        what = _WORDS.get(status, "it failed")
     return f"{what}: {said}" if said else f"{what} (status {status})"
 
 

@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from wireproof.tune.settings_files import written_in
+
 __all__ = ["HEAD", "key_of", "merged", "set_lines"]
 
 HEAD = "# Written by wireproof tune; undone by wireproof tune revert."
 _KEYS = (
-    (re.compile(r"(options \w+ \w+)=.*"), "modprobe.d"),
-    (re.compile(r"w (\S+) .*"), "tmpfiles.d"),
-    (re.compile(r"(\S+ - \w+) .*"), "limits.d"),
+    (re.compile(r"(\S+\s+-\s+\w+)\s.*"), "limits.d"),
     (re.compile(r'(ACTION.*ATTR\{[^}]*\})=".*"'), "rules.d"),
     (re.compile(r'(ACTION.*RUN\+="\S+ \S+ \S+ \S+) .*"'), "rules.d"),
-    (re.compile(r"(\S+) = .*"), "sysctl.d"),
 )
 
 
 def key_of(path: str, line: str) -> str:
-    """What a line sets; two lines with the same key set the same thing."""
+    """What a line sets; two lines with the same key set the same thing, however they are spaced."""
+    written = written_in(path, line)
+    if len(written) == 1:
+        return written[0].place
     for pattern, folder in _KEYS:
         if f"/{folder}/" in path and (found := pattern.fullmatch(line)):
-            return found[1]
+            return " ".join(found[1].split())
     return line
 
 

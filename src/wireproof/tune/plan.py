@@ -14,6 +14,7 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.remedy import TAKES, is_plain, line_of
 from wireproof.model.change import Change, Keep
+from wireproof.model.errors import BadInput
 from wireproof.model.setting import Read
 from wireproof.model.tuning import ByHand, HostPlan, PlannedChange, PlannedKeep
 from wireproof.tune.coupled import coupled_with
@@ -190,7 +191,11 @@ class _Plan:
         return tuple(one for one in found if self.facts.file(one).text is not None)
 
     def add_file(self, one: Named) -> None:
-        """A file that is no setting of the catalogue."""
+        """A file that is no setting of the catalogue. Raises ``BadInput`` for one that is."""
+        if twice := self.changes.get(one.path):
+            raise BadInput(
+                f"{twice.change.id} and {one.path} are the same file: give one value for it."
+            )
         text = self.facts.file(one.path).text
         choice = text is not None and "[" in text
         change = Change(

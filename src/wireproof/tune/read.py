@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from wireproof.model.change import Change
 from wireproof.model.errors import BadInput
-from wireproof.model.tuning import HostPlan, TunePlan
+from wireproof.model.tuning import TunePlan
+from wireproof.tune.believed import wrong_in
 
 __all__ = ["read_plan"]
 
@@ -15,7 +15,9 @@ _VERSION = TunePlan().version
 
 
 def read_plan(data: bytes, name: str) -> TunePlan:
-    """Raises ``BadInput`` with what is wrong. What a host may be asked for is decided there."""
+    """Raises ``BadInput`` with what is wrong. What a host may be asked for is decided there,
+    too.
+    """
     try:
         found = msgspec.json.decode(data, type=TunePlan)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -25,18 +27,10 @@ def read_plan(data: bytes, name: str) -> TunePlan:
             f"{name} is {found.schema[:60]} version {found.version}; {_SCHEMA} version"
             f" {_VERSION} is wanted: make the plan again."
         )
+    names = [host.host for host in found.hosts]
+    if len(set(names)) < len(names):
+        raise BadInput(f"{name} has a host twice: make the plan again.")
     for host in found.hosts:
-        _check(host, name)
+        if wrong := wrong_in(host):
+            raise BadInput(f"{name}: {wrong}: make the plan again.")
     return found
-
-
-def _check(host: HostPlan, name: str) -> None:
-    for one in host.changes:
-        if wrong := _wrong(one.change):
-            raise BadInput(f"{name}: {one.change.id[:100]!r} of {host.host[:100]!r} {wrong}.")
-
-
-def _wrong(change: Change) -> str:
-    if change.kind == "file":
-        return "" if change.path.startswith(("/proc/sys/", "/sys/")) else "is no file of a setting"
-    return "" if change.read and change.write and change.key else "has no whole command"

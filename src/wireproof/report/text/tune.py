@@ -233,7 +233,8 @@ def _drop_in(one: ChangeAnswer) -> str:
     """Whole texts are the plan's."""
     if one.state == "removed":
         return "is not there: tune confirm writes it" if one.wanted else "removed"
-    return f"{one.state}{f': {one.reason}' if one.reason else ''}"
+    reason = one.reason or ("it is another than the one that was kept" * (one.state == "left"))
+    return f"{one.state}{f': {reason}' if reason else ''}"
 
 
 def _brief(text: str) -> str:

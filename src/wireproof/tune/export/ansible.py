@@ -6,6 +6,7 @@ Modules of ansible.builtin alone; YAML is written as JSON's strings in block for
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,13 +17,17 @@ from wireproof.tune.export.comments import comment, left_out
 
 __all__ = ["ansible"]
 
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", re.ASCII)
+"""What an inventory's pattern takes for one host."""
+
 
 def ansible(groups: Sequence[tuple[HostPlan, Sequence[str]]], profile: str) -> str:
     """A play for each group of hosts with the same plan. Raises ``BadInput`` for a value that
-    Ansible would take for a template.
+    Ansible would take for a template, or a host's name that it would take for a pattern.
     """
     lines = ["---"]
     for plan, hosts in groups:
+        _check_names(hosts)
         tasks = [*_changes(plan), *(_keep(one.keep) for one in plan.keeps)]
         play = {
             "name": f"wireproof: settings for {profile}",
@@ -74,6 +79,12 @@ def _keep(one: Keep) -> dict[str, Any]:
         "name": f"keep {one.path}",
         "ansible.builtin.copy": {"dest": one.path, "content": one.text, "mode": "0644"},
     }
+
+
+def _check_names(hosts: Sequence[str]) -> None:
+    strange = [host for host in hosts if not _HOST.fullmatch(host)]
+    if strange:
+        raise BadInput(f"Ansible has no host of the name {strange[0][:100]!r}.")
 
 
 def _check(tasks: Sequence[dict[str, Any]]) -> None:

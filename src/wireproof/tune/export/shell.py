@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +14,7 @@ __all__ = ["shell"]
 
 _BEGIN = r"""# Usage: sh FILE apply|undo. Old values are kept in $OLD until they are undone.
 set -u
-OLD=${OLD:-/var/lib/wireproof/exported}
+OLD=${OLD:-/var/lib/wireproof/exported/@}
 failed=0
 
 # The first word behind KEY, below the line that begins with SECTION.
@@ -47,7 +48,7 @@ run() { "$@" || { echo "failed: $*" >&2; failed=1; }; }
 _END = r"""
 case ${1:-} in
   apply) umask 077 && mkdir -p "$OLD" && apply ;;
-  undo) [ -d "$OLD" ] && undo ;;
+  undo) [ -d "$OLD" ] || { echo "nothing to undo: no $OLD" >&2; exit 1; }; undo ;;
   *) echo "usage: sh $0 apply|undo" >&2; exit 2 ;;
 esac || exit 1
 exit $failed"""
@@ -56,11 +57,17 @@ exit $failed"""
 def shell(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
     """POSIX sh. Every word of the plan is quoted by shlex."""
     steps = list(_steps(plan))
-    lines = ["#!/bin/sh", head(hosts, profile), *left_out(plan), _BEGIN]
+    begin = _BEGIN.replace("@", _name_of(steps), 1)
+    lines = ["#!/bin/sh", head(hosts, profile), *left_out(plan), begin]
     lines += ["apply() {", *(f"  {line}" for step in steps for line in step[0]), "}", ""]
     undo = [line for step in reversed(steps) for line in step[1]]
     lines += ["undo() {", *(f"  {line}" for line in undo), "}"]
     return "\n".join([*lines, _END, ""])
+
+
+def _name_of(steps: Sequence[tuple[list[str], list[str]]]) -> str:
+    """Of the folder with the old values: another script's must not be taken for them."""
+    return hashlib.sha256(repr(steps).encode()).hexdigest()[:12]
 
 
 def _steps(plan: HostPlan) -> Iterator[tuple[list[str], list[str]]]:

@@ -22,10 +22,18 @@ _OPTIONS = {"-K": "features", "-C": "coalesce", "-A": "pause", "-G": "ring", "-L
 def tuned(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
     """The text for /etc/tuned/profiles/wireproof/tuned.conf."""
     changes = [one.change for one in plan.changes]
-    others = [one for one in changes if one.kind != "file" and _net(one) is None]
+    others = [one for one in changes if _is_other(one)]
     lines = [head(hosts, profile), *left_out(plan, others)]
     lines += ["", "[main]", f"summary=Settings for {profile} by wireproof"]
-    return "\n".join([*lines, *_sections(changes), ""])
+    mine = [one for one in changes if one not in others]
+    return "\n".join([*lines, *_sections(mine), ""])
+
+
+def _is_other(one: Change) -> bool:
+    """``${`` in a value: tuned would take it for a variable or a function, which can run
+    commands.
+    """
+    return "${" in one.value or (one.kind != "file" and _net(one) is None)
 
 
 def _sections(changes: Sequence[Change]) -> Iterator[str]:

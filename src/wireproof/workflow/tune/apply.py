@@ -87,7 +87,8 @@ def apply(
         answered.get(host) or HostTuned(host=host, problem=problems[host], status=1)
         for host in wanted
     ]
-    shown = f"{until:%Y-%m-%d %H:%M:%S %Z}" if answered else ""
+    armed = any(one.status == 0 for one in answered.values())
+    shown = f"{until:%Y-%m-%d %H:%M:%S %Z}" if armed else ""
     return Tuned(action="apply", id=name, until=shown, hosts=hosts)
 
 

@@ -28,6 +28,7 @@ from wireproof.tune.bios import Asked, firmware_wishes, with_attributes
 from wireproof.tune.carrying import CONNECTIONS
 from wireproof.tune.coupled import coupled_with
 from wireproof.tune.named import Named, named_all
+from wireproof.tune.nowhere import nowhere
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.read import read_plan
 from wireproof.tune.wishes import DROP_INS, Wish, requests_of, wishes_of
@@ -93,10 +94,12 @@ def plan(
     answers = hosts.read()
     if not any(one.frames for one in answers):
         raise CouldNotMeasure(f"no host gave its settings: {answers[0].problem}.")
-    machines = {one.host: machine_of(HostFacts.of(one.host, one.frames)) for one in answers}
+    machines = {one.host: _machine(one) for one in answers}
     wishes = {host: wishes_on(machine) for host, machine in machines.items()}
     answers = hosts.read_more(answers, wishes, asked)
     made = [_host(one, wishes[one.host], asked, hosts) for one in answers]
+    if wrong := nowhere([_machine(one) for one in answers if one.frames], known, asked):
+        raise BadInput(wrong)
     return TunePlan(profile=specification.profile, made=_now(), hosts=made)
 
 
@@ -114,12 +117,16 @@ def _now() -> str:
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def _machine(answer: Collected) -> Machine:
+    return machine_of(HostFacts.of(answer.host, answer.frames))
+
+
 def _host(
     answer: Collected, wishes: Sequence[Wish], asked: Sequence[Named], hosts: _Hosts
 ) -> HostPlan:
     if not answer.frames:
         return HostPlan(host=answer.host, refused=answer.problem)
-    machine: Machine = machine_of(HostFacts.of(answer.host, answer.frames))
+    machine = _machine(answer)
     made = host_plan(machine, wishes, asked, hosts.allowed(answer.host, machine.facts))
     if hosts.target is not None and hosts.target.lab is not None:
         return of_lab(made)

@@ -81,10 +81,19 @@ def and_standing(
     journals alone are shown.
     """
     sets = {host: found for host in hosts if (found := sets_of(folder, host, name))}
-    if not options.sources:
-        return _joined(done, [FirmwareDone(host=host) for host in sets], sets)
-    bmcs = bmcs_of(options, tuple(sets)) if sets else []
-    return _joined(done, firmware_status(bmcs, folder, name), sets)
+    made: Iterable[FirmwareDone] = [FirmwareDone(host=host) for host in sets]
+    if options.sources:
+        made = firmware_status(bmcs_of(options, tuple(sets)) if sets else [], folder, name)
+    return _found(_joined(done, made, sets), name)
+
+
+def _found(done: Tuned, name: str) -> Tuned:
+    """A set that no host has is a wrong name."""
+    if not name or any(one.sets or one.problem for one in done.hosts):
+        return done
+    why = f"there is no set {name}"
+    hosts = [msgspec.structs.replace(one, problem=why, status=2) for one in done.hosts]
+    return msgspec.structs.replace(done, hosts=hosts)
 
 
 def _no_bmc(host: str, one: FirmwareSet) -> FirmwareDone:

@@ -16,6 +16,7 @@ from tests.audit.trees import lay_out
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
+from wireproof.workflow.archive import opened
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.reporter import LoggingReporter
 
@@ -241,3 +242,35 @@ def test_interfaces_of_a_sosreport_are_those_that_ip_printed(tmp_path: Path) -> 
     assert by_place["mtu-below", "bond0"].status == "fail", "9000 on a member of 1500"
     assert by_place["pcie-max-payload", "ens1f0"].seen == "128"
     assert "no adapter of its own; bond0 below it has" in by_place["ring-rx", "bond0.5"].message
+
+
+@pytest.mark.engine
+def test_the_release_of_a_sosreport_is_read_where_its_link_points(tmp_path: Path) -> None:
+    changes = {"etc/os-release": None, "usr/lib/os-release": 'ID="rocky"\nVERSION_ID="9.4"\n'}
+    root = lay_out(tmp_path / "sosreport-n1", "epyc-connectx", changes)
+    (root / "etc").mkdir(exist_ok=True)
+    (root / "etc/os-release").symlink_to("../usr/lib/os-release")
+    packed = tmp_path / "sosreport-n1.tar.xz"
+    with tarfile.open(packed, "w:xz") as archive:
+        archive.add(root, "sosreport-n1")
+    specification = AuditSpecification(source=packed, only=("operating-system",))
+    (found,) = audit(specification, LoggingReporter(), {}).results
+    assert (found.status, found.seen) == ("pass", '"9.4"')
+
+
+def test_a_folder_with_several_hosts_is_not_taken_for_its_first(tmp_path: Path) -> None:
+    for name in ("n1", "n2"):
+        (tmp_path / name / "proc").mkdir(parents=True)
+    with pytest.raises(BadInput, match=r"holds 2 hosts \(n1, n2"), opened(tmp_path):
+        pass
+    with opened(tmp_path / "n2") as root:
+        assert root == tmp_path / "n2"
+
+
+@pytest.mark.engine
+def test_a_file_of_bytes_is_no_text_that_passes(tmp_path: Path) -> None:
+    root = lay_out(tmp_path, "epyc-connectx", {"proc/cmdline": "ro\0\0quiet\n"})
+    specification = AuditSpecification(source=root, only=("kernel-arguments",))
+    (found,) = audit(specification, LoggingReporter(), {}).results
+    assert found.status == "unknown"
+    assert "no text" in found.message

@@ -141,4 +141,6 @@ def _answer(place: str, frame: FactFrame | None) -> Answer:
         why = " ".join(frame.reason.split()) or _WORDS[frame.status]
         lacking = frame.status == "missing" or (frame.status == "failed" and _UNSUPPORTED in why)
         return Answer(place, None, why, absent=lacking)
+    if "\0" in frame.text.rstrip("\0"):
+        return Answer(place, None, "holds bytes that are no text")
     return Answer(place, frame.text)

@@ -33,6 +33,7 @@ HOST_FILES = (
     "/proc/meminfo",
     "/proc/cmdline",
     "/etc/os-release",
+    "/usr/lib/os-release",
     "/sys/class/dmi/id/product_name",
     "/sys/class/dmi/id/sys_vendor",
     "/sys/hypervisor/type",
@@ -155,9 +156,8 @@ def _text(facts: HostFacts, path: str) -> str:
 
 def _host(facts: HostFacts) -> dict[str, Value]:
     cpu = _text(facts, "/proc/cpuinfo")
-    release = dict(
-        re.findall(r'^(\w+)="?([^"\n]*)"?$', _text(facts, "/etc/os-release"), re.MULTILINE)
-    )
+    named = _text(facts, "/etc/os-release") or _text(facts, "/usr/lib/os-release")
+    release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', named, re.MULTILINE))
     kernel = re.match(r"Linux version (\S+)", _text(facts, "/proc/version"))
     memory = re.search(r"^MemTotal:\s+(\d+) kB", _text(facts, "/proc/meminfo"), re.MULTILINE)
     modules = facts.file("/proc/modules")

@@ -21,6 +21,8 @@ __all__ = ["command_facts", "opened"]
 _LARGEST_ARCHIVE = 4 << 30
 _MOST_MEMBERS = 1_000_000
 _WANTED = ("etc", "proc", "sys", "sos_commands", "uname", "lspci", "environment")
+_RELEASE = ("usr", "lib", "os-release")
+"""What /etc/os-release links to: links are not unpacked."""
 _SECRETS = frozenset(
     (
         *("environ", "shadow", "shadow-", "gshadow", "gshadow-", "munge", "ssh", "pki", "ssl"),
@@ -50,14 +52,22 @@ def opened(source: Path) -> Iterator[Path]:
 
 
 def _root(folder: Path) -> Path:
-    """``folder``, or the only folder in it, as archives have it."""
-    if any((folder / name).is_dir() for name in ("proc", "sys", "etc")):
+    """``folder``, or the only host's folder in it, as archives have it."""
+    if _is_root(folder):
         return folder
-    inside = [each for each in sorted(folder.iterdir())[:16] if each.is_dir()]
-    for each in inside:
-        if any((each / name).is_dir() for name in ("proc", "sys", "etc")):
-            return each
+    inside = [each for each in sorted(folder.iterdir()) if each.is_dir() and _is_root(each)]
+    if len(inside) > 1:
+        named = ", ".join(each.name for each in inside[:3])
+        raise BadInput(
+            f"{folder} holds {len(inside)} hosts ({named} ...): give the folder of one of them."
+        )
+    if inside:
+        return inside[0]
     raise BadInput(f"{folder} has no proc, sys or etc: give a host's root folder or a sosreport.")
+
+
+def _is_root(folder: Path) -> bool:
+    return any((folder / name).is_dir() for name in ("proc", "sys", "etc"))
 
 
 def _unpack(source: Path, folder: Path) -> None:
@@ -83,7 +93,8 @@ def _unpack(source: Path, folder: Path) -> None:
 def _is_wanted(name: str) -> bool:
     """Of the parts that are read, but for what holds secrets: that is not even unpacked."""
     parts = Path(name).parts
-    return any(part in _WANTED for part in parts[:2]) and not _SECRETS.intersection(parts)
+    wanted = any(part in _WANTED for part in parts[:2]) or parts[-3:] == _RELEASE
+    return wanted and not _SECRETS.intersection(parts)
 
 
 def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.synthetic import lab, run_of
 
 from wireproof.cli.signals import as_interrupt
 from wireproof.instrument.ending import Ending
@@ -21,6 +22,7 @@ from wireproof.model.document import Ended
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Clock, EngineError, Open
 from wireproof.model.run import Missing, Provenance, Run
+from wireproof.verdict import judge
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.launch import ended_from_outside
 from wireproof.workflow.session.merge import merged_run
@@ -218,3 +220,16 @@ def test_a_job_that_is_gone_before_anything_started_is_no_interruption(
     told = named(outcome("not-started"), place(), []).ending
     assert told.ended == "not-started"
     assert told.reason == "Slurm does not know job 12 any more"
+
+
+def test_an_interruption_that_was_resumed_is_over() -> None:
+    run = run_of(lab(nodes=2))
+
+    def interrupted(at: int) -> Run:
+        error = EngineError(code="interrupted", message="a signal ended the run", id=at, rank=0)
+        return msgspec.structs.replace(run, errors=[error])
+
+    assert judge(interrupted(run.points[0].id)).verdict == "pass"
+    assert judge(interrupted(999)).verdict == "inconclusive"
+    cut = msgspec.structs.replace(interrupted(run.points[0].id), close=None)
+    assert "engine-error" in {one.code for one in judge(cut).findings}

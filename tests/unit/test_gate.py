@@ -25,7 +25,7 @@ from wireproof.model.finding import Finding, GroupVerdict
 from wireproof.model.gate import Gate, NodeVerdict
 from wireproof.model.located import Located
 from wireproof.model.record import GroupResult
-from wireproof.model.run import Run
+from wireproof.model.run import Missing, Run
 from wireproof.model.stored import StoredPart, StoredResult
 from wireproof.model.subject import Node, Whole
 from wireproof.report.gate import DIALECTS
@@ -285,6 +285,21 @@ def test_a_result_without_a_date_is_undecided_in_every_dialect(
     found = asked(folder)
     assert found.verdict == "inconclusive"
     assert all(one.text(found) for one in DIALECTS.values())
+
+
+def test_an_interrupted_result_is_read_and_undecided(tmp_path: Path) -> None:
+    folder = stored(tmp_path / "a")
+    result = read_result(folder)
+    assert result is not None
+    run = msgspec.structs.replace(
+        result.parts[0].run, missing={7: Missing("interrupted", "interrupted by the user")}
+    )
+    part = msgspec.structs.replace(result.parts[0], run=run, verdict="inconclusive")
+    write_result(folder, msgspec.structs.replace(result, parts=[part]))
+    again = read_result(folder)
+    assert again is not None
+    assert again.parts[0].run.missing == run.missing
+    assert "does not pass" in asked(folder).reason
 
 
 def test_the_evidence_is_as_old_as_its_oldest_part(tmp_path: Path) -> None:

@@ -37,7 +37,9 @@ def read_result(folder: Path) -> StoredResult | None:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     try:
-        found = msgspec.convert(_checked(msgspec.json.decode(data), path), StoredResult)
+        found = msgspec.convert(
+            _checked(msgspec.json.decode(data), path), StoredResult, str_keys=True
+        )
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path} is damaged: {error}.") from error
     if why := unsound(found):

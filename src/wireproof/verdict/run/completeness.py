@@ -74,8 +74,14 @@ def _cut_short(ctx: Context) -> list[Issue]:
 
 
 def _errors(ctx: Context) -> list[Issue]:
+    """What the engine said of itself. A run that was interrupted at a point, resumed and closed has
+    that point from the resumed launch: the interruption is over.
+    """
     issues = []
+    sealed = {point.id for point in ctx.run.points} if ctx.run.close is not None else set()
     for error in ctx.run.errors:
+        if error.code == "interrupted" and error.id in sealed:
+            continue
         code = code_of(error.code)
         who: Subject = _RUN if error.rank is None else ctx.node(error.rank)
         where = "" if error.id is None else f" (point {error.id})"

@@ -8,7 +8,8 @@ VENV := .venv/bin
 CMAKE := $(VENV)/cmake
 PYTEST := $(VENV)/python -m pytest
 # What starts no job and no lab: two at a time. The rest measures, and has the machine to itself.
-PURE := tests/unit tests/property tests/audit tests/golden tests/bmc tests/tune tests/api $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py))
+PURE := $(addprefix tests/,unit property audit golden bmc tune api fuzz browser security contract packaging) \
+        $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py))
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
 CONFIGURE := $(CMAKE) -S . -B build -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja \
              -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
@@ -22,7 +23,7 @@ demo: engine ## a virtual cluster with two planted faults, found and reported (u
 	$(VENV)/wireproof demo
 
 .PHONY: test
-test: engine-tests ## engine, unit, contract, lab and MPI tests (under 15 minutes on 2 cores)
+test: engine-tests ## engine, unit, contract, lab and MPI tests (under 20 minutes on 2 cores)
 	$(CTEST) --timeout 300
 	$(PYTEST) -m "not slow" -n 2 --dist loadfile $(PURE)
 	$(PYTEST) -m "not slow" $(PURE:%=--ignore=%)

@@ -204,6 +204,17 @@ RDMA_UNIT = "systemctl is-enabled rdma-load-modules@rdma.service"
         ("coalescing-time", ROCE | {ADAPTIVE: "rx-usecs:\tn/a"}, "not-applicable"),
         ("flow-control-rx", ROCE | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "fail"),
         ("flow-control-rx", IPOIB | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "pass"),
+        ("tcp-mtu-probing", ROCE | {PROBING: "0"}, "fail"),
+        ("tcp-mtu-probing", IPOIB | {PROBING: "0"}, "pass"),
+        (
+            "tcp-mtu-probing",
+            {
+                PROBING: "0",
+                "interfaces": '[{"name": "ib0", "kind": "infiniband", "mtu": 65520},'
+                ' {"name": "eth0", "kind": "ethernet", "mtu": 1500}]',
+            },
+            "pass",
+        ),
         ("pfc-enabled", IPOIB | {PFC: "prio-pfc 0:off 1:off"}, "not-applicable"),
         (
             "power-limit",

@@ -141,6 +141,7 @@ def test_the_odd_one_out(tmp_path: Path) -> None:
     (odd,) = odd_ones(machines, results, catalogue())
     assert (odd.id, odd.host, odd.seen) == ("firmware", "n3", "20.28")
     assert "7 others" in odd.message
+    assert "vendor's tool" in odd.fix, "the value of the others passes: its own fix is none"
     two = judge_machines(machines[1:3], catalogue(), "throughput", ["firmware"])
     assert not odd_ones(machines[1:3], two, catalogue()), "of two, neither is the odd one"
 

@@ -10,6 +10,7 @@ import msgspec
 from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.machine import Machine
 from wireproof.audit.reading import firmware_on, shown
+from wireproof.audit.remedy import by_hand_of
 from wireproof.model.setting import AuditResult, Setting
 
 __all__ = ["odd_ones"]
@@ -94,6 +95,6 @@ def _differing(one: AuditResult, setting: Setting, wanted: str, message: str) ->
         message=f"{setting.title}: {message}",
         evidence=one.evidence,
         expected_effect=setting.effect,
-        fix=one.fix,
-        undo=one.undo,
+        fix=one.fix or by_hand_of(setting),
+        undo=one.undo or (setting.fix.undo if setting.fix and by_hand_of(setting) else ""),
     )

@@ -76,7 +76,7 @@ NAMES = {
     "host.rate": "the fastest port's Gb/s",
     "host.gpus": "GPUs with a driver",
     "host.rdma": "RDMA ports",
-    "host.mtu": "the largest MTU of its interfaces",
+    "host.mtu": "the largest MTU of its interfaces but for IPoIB",
     "nic.name": "the interface",
     "nic.kind": "ethernet, ipoib, bond, vlan, bridge, macvlan, ipvlan, veth, tun ...",
     "nic.device": "whether it is an adapter's own, not a virtual one",
@@ -317,12 +317,13 @@ def _fabric(
     drivers = [one.names["rdma.driver"] for one in rdma] + [one.names["nic.driver"] for one in own]
     rates = [one.names["rdma.rate"] for one in rdma] + [one.names["nic.rate"] for one in own]
     known = [rate for rate in rates if isinstance(rate, (int, float))]
-    sizes = [size for one in nics if isinstance(size := one.names["nic.mtu"], int)]
+    ethernet = [one.names["nic.mtu"] for one in nics if one.names["nic.kind"] != "ipoib"]
+    sizes = [size for size in ethernet if isinstance(size, int)]
     gpus = len(facts.matching("/sys/bus/pci/drivers/nvidia/*/numa_node"))
     return {
         "host.fabrics": sorted({driver for driver in drivers if isinstance(driver, str)}),
         "host.rate": max(known, default=UNKNOWN),
         "host.rdma": len(rdma),
-        "host.mtu": max(sizes, default=UNKNOWN),
+        "host.mtu": max(sizes, default=0 if nics and not ethernet else UNKNOWN),
         "host.gpus": max(gpus, len(accelerators(pci_devices(facts)))),
     }

@@ -14,11 +14,12 @@ from wireproof.audit.catalogue import Entry
 from wireproof.audit.expression import Value
 from wireproof.audit.machine import Instance
 from wireproof.audit.operators import Lookup
-from wireproof.model.setting import Fix, Profile
+from wireproof.model.setting import Fix, Profile, Setting
 
 __all__ = [
     "TAKES",
     "Remedy",
+    "by_hand_of",
     "filled",
     "fix_text",
     "is_plain",
@@ -157,6 +158,16 @@ def _udev_match(nic: str) -> str:
 def _udev_command(command: tuple[str, ...]) -> str:
     """ethtool names the interface behind its option; udev wants a whole path."""
     return f'{_udev_match(command[2])}, RUN+="/sbin/{" ".join(command)}"'
+
+
+def by_hand_of(setting: Setting) -> str:
+    """What a person does where nothing of ours can write it; "" where a value or an argument of
+    the kernel mends it, which is not the value of the others.
+    """
+    fix = setting.fix
+    if fix is None or fix.value or fix.kernel or fix.line or "{" in fix.by_hand:
+        return ""
+    return f"{fix.by_hand} ({TAKES[fix.takes]})" if fix.by_hand and fix.takes else fix.by_hand
 
 
 def tuned_by(name: str, one: Remedy) -> str:

@@ -135,7 +135,8 @@ def explained(
         each = group[0]
         read = each.status in ("pass", "fail", "waived")
         why = each.message.removeprefix(f"{one.title}: ")
-        value = f"{each.seen or 'empty'} ({_WORDS[each.status]})" if read else why
+        said = _WORDS[each.status]
+        value = f"{each.seen or 'empty'} ({said})" if read else f"{said}, {why}"
         line = f"now on {who(group)}: {value}"
         lines.append(f"  {look.say(line) if look else clean(line)}")
     return [f"{one.id}: {one.title}", *lines]

@@ -123,6 +123,11 @@ def refused(folder: Path) -> str:
     return str(caught.value)
 
 
+def test_several_are_one_document(stored: Path, copy: Path) -> None:
+    both = wireproof("report", stored, copy, "--json")
+    assert len(json.loads(both.stdout)) == 2
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

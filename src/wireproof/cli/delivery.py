@@ -17,18 +17,27 @@ from wireproof.report.text.look import Look
 from wireproof.report.text.summary import whole
 from wireproof.workflow.result import Result
 
-__all__ = ["deliver"]
+__all__ = ["deliver", "ended", "show"]
 
 
 def deliver(result: Result, *, as_json: bool) -> int:
     """Print; returns the exit status: that of the worst part, 130 when interrupted."""
-    sections = [part.section for part in result.parts]
+    show([part.section for part in result.parts], as_json=as_json)
+    return ended(result)
+
+
+def show(sections: Sequence[Section], *, as_json: bool) -> None:
+    """The parts on stdout: as text, or as one JSON document."""
     if as_json:
         _print_json(sections)
     else:
         look = Look.of(sys.stdout, os.environ)
         for section in sections:
             click.echo(whole(section, look))
+
+
+def ended(result: Result) -> int:
+    """Say where the result is; its exit status."""
     if result.page is not None:
         say(f"report: {result.page.absolute()}")
     if result.ended("interrupted"):

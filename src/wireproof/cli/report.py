@@ -35,7 +35,7 @@ def command(
     and the records stay as they are. Exit status: that of the worst verdict.
     """
     from wireproof.cli.console import Console, say
-    from wireproof.cli.delivery import deliver
+    from wireproof.cli.delivery import ended, show
     from wireproof.report.text.rejudged import change_lines
     from wireproof.workflow.report import ReportSpecification, report
 
@@ -48,9 +48,13 @@ def command(
         ),
         Console(),
     )
+    if as_json:
+        show([part.section for one in found for part in one.result.parts], as_json=True)
     statuses = []
     for one in found:
-        statuses.append(deliver(one.result, as_json=as_json))
+        if not as_json:
+            show([part.section for part in one.result.parts], as_json=False)
+        statuses.append(ended(one.result))
         for line in change_lines(one.by, one.before, one.result.verdict, one.gone, one.new):
             say(f"{one.folder}: {line}")
     return max(statuses, key=lambda status: (status == 1, status))

@@ -100,7 +100,7 @@ def _table(rows: Sequence[Ratio]) -> list[str]:
 
 def _conclusion(row: Ratio) -> str:
     few = row.launches < LAUNCHES and row.conclusion != "undecided"
-    return _WORDS[row.conclusion] + (f" (fewer than {LAUNCHES} launches)" if few else "")
+    return _WORDS[row.conclusion] + (" (few launches)" if few else "")
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -23,22 +23,32 @@ _LARGEST = 256 << 20
 
 
 def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
-    """Copy a result into the history, judged by today's rules; its records are copied whole. Raises
-    ``BadInput`` for a folder without a result.
+    """Copy a result into the history, judged by today's rules; its records are copied whole. One
+    of the history itself stays where it is, and its entry is written anew. Raises ``BadInput`` for
+    a folder without a result.
     """
     (again,) = report(ReportSpecification(folders=(folder,), pages=False), reporter)
     sections = [part.section for part in again.result.parts]
+    own = folder.resolve()
+    if own.parent == (root / RESULTS).resolve():
+        return record(root, own, sections)
     started = measured(sections)
     stamp = re.sub(r"[^0-9TZ]", "", started.replace("+00:00", "Z"))
     kept = read_bounded(folder / RESULT, _LARGEST, follow=False)
     digest = hashlib.sha256(kept).hexdigest()[:6]
     place = root / RESULTS / f"{stamp or 'undated'}-{digest}"
     if not place.exists():
-        fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
-        try:
-            shutil.copytree(folder, fresh, symlinks=True)
-            fresh.rename(place)
-        except OSError as error:
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise BadInput(f"{folder} cannot be copied: {error}.") from error
+        _copy(folder, place)
     return record(root, place, sections)
+
+
+def _copy(folder: Path, place: Path) -> None:
+    """Whole or not at all, also when it is interrupted."""
+    fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
+    try:
+        shutil.copytree(folder, fresh, symlinks=True)
+        fresh.rename(place)
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be copied: {error}.") from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -274,3 +275,16 @@ def test_a_file_of_bytes_is_no_text_that_passes(tmp_path: Path) -> None:
     (found,) = audit(specification, LoggingReporter(), {}).results
     assert found.status == "unknown"
     assert "no text" in found.message
+
+
+@pytest.mark.engine
+def test_what_a_container_does_not_show_is_unknown(tmp_path: Path) -> None:
+    root = lay_out(tmp_path, "epyc-connectx")
+    names = ("clock-source", "huge-pages", "iommu-mode", "busy-poll")
+    specification = AuditSpecification(source=root, only=names)
+    shutil.rmtree(root / "sys/devices")
+    shutil.rmtree(root / "sys/kernel", ignore_errors=True)
+    shutil.rmtree(root / "proc/sys")
+    found = audit(specification, LoggingReporter(), {}).results
+    assert {one.id: one.status for one in found} == dict.fromkeys(names, "unknown")
+    assert all("a part is shown" in one.message for one in found if one.id == "clock-source")

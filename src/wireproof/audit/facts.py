@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+
+import msgspec
 
 from wireproof.model.record import FactFrame
 
@@ -29,6 +32,14 @@ _UNSUPPORTED = "Operation not supported"
 _UNKEPT = "is not in the archive"
 _UNINSTALLED = "is not installed there"
 _LISTED = ("ok", "missing")
+_WITNESSES = {
+    "/sys/": "/sys/devices/system/cpu/online",
+    "/proc/sys/": "/proc/sys/kernel/osrelease",
+}
+"""Of each folder a file that every Linux has: where it is not, the folder is shown in part, as in
+some containers and archives, and what else is missing there may be hidden.
+"""
+_HIDDEN = "is not there, but neither are files that every Linux has: a part is shown alone"
 _UNASKED = {
     "bios": "is read from the management controller: give --bmc",
     "environment": "is that of a job: run the audit inside one",
@@ -50,7 +61,8 @@ class Answer:
 @dataclass(frozen=True)
 class HostFacts:
     """Files by path and commands by argument list, as one host answered. ``listed``: the patterns
-    whose matches are known. ``derived``: files that were made of others.
+    whose matches are known. ``derived``: files that were made of others. ``hidden``: folders of
+    which a part alone is shown.
     """
 
     host: str
@@ -59,6 +71,7 @@ class HostFacts:
     commands: dict[tuple[str, ...], FactFrame] = field(default_factory=dict)
     listed: tuple[str, ...] = ()
     derived: dict[str, FactFrame] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, host: str, frames: Iterable[FactFrame]) -> HostFacts:
@@ -72,13 +85,29 @@ class HostFacts:
             else:
                 place = found.files if frame.kind == "file" else found.globs
                 place.setdefault(frame.path, frame)
-        return found
+        return found._with_hidden()
+
+    def _with_hidden(self) -> HostFacts:
+        """What is missing where a part alone is shown is not known to be missing."""
+        shown = {folder: self.files.get(witness) for folder, witness in _WITNESSES.items()}
+        hidden = tuple(each for each, one in shown.items() if one and one.status == "missing")
+        if not hidden:
+            return self
+        files = {
+            path: msgspec.structs.replace(frame, status="failed", reason=_HIDDEN)
+            if frame.status == "missing" and path.startswith(hidden)
+            else frame
+            for path, frame in self.files.items()
+        }
+        return dataclasses.replace(self, files=files, hidden=hidden)
 
     def file(self, path: str) -> Answer:
         if path.startswith(_OWN) and WHOSE in self.files and path in self.files:
             return _answer(f"{path} of {self.files[WHOSE].text}", self.files[path])
         frame = self.files.get(path) or self.derived.get(path)
         if frame is None and self._was_looked_for(path):
+            if self._may_hide(path):
+                return Answer(path, None, _HIDDEN)
             return Answer(path, None, _WORDS["missing"], absent=True)
         return _answer(path, frame)
 
@@ -110,15 +139,22 @@ class HostFacts:
         matches = _compiled((pattern,)).fullmatch
         start = pattern.partition("*")[0]
         found = [path for path in self.files if path.startswith(start) and matches(path)]
-        return sorted(path for path in found if self.files[path].status != "missing")
+        return sorted(path for path in found if _is_there(self.files[path]))
 
     def was_listed(self, pattern: str) -> bool:
         """The host said what matches ``pattern``, though it be nothing."""
-        return pattern in self.listed
+        return pattern in self.listed and not self._may_hide(pattern)
+
+    def _may_hide(self, path: str) -> bool:
+        return bool(self.hidden) and path.startswith(self.hidden)
 
     def _was_looked_for(self, path: str) -> bool:
         """A pattern that was listed and does not list ``path`` says that it is not there."""
         return matches_any(self.listed, path)
+
+
+def _is_there(frame: FactFrame) -> bool:
+    return frame.status != "missing" and frame.reason != _HIDDEN
 
 
 def matches_any(patterns: Iterable[str], path: str) -> bool:

@@ -66,7 +66,7 @@ class Signatures:
         self._names = {name: self._number(value) for name, value in machine.names.items()}
         self._of_instance = {}
         self._of_firmware = {}
-        self._listed = self._number(machine.facts.listed)
+        self._listed = self._number((machine.facts.listed, machine.facts.hidden))
 
     def _number(self, value: object) -> int:
         if isinstance(value, list):

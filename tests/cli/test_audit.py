@@ -38,6 +38,15 @@ def test_the_profile_decides_where_authorities_disagree(tmp_path: Path) -> None:
     assert again.returncode == 1
 
 
+def test_the_command_that_mends_has_the_profile_that_it_was_judged_by(tmp_path: Path) -> None:
+    idle = "sys/devices/system/cpu/cpu0/cpuidle/state3"
+    root = lay_out(tmp_path, "haswell-hfi1", {f"{idle}/disable": "0", f"{idle}/latency": "133"})
+    words = ("idle-states", "--from", root, "--profile", "latency")
+    (found,) = json.loads(wireproof("audit", *words, "--json").stdout)["results"]
+    assert found["fix"].startswith("`wireproof tune apply idle-states --profile latency`: ")
+    assert json.loads(wireproof("tune", "plan", *words, "--json").stdout)["hosts"][0]["changes"]
+
+
 def test_a_group_is_explained_as_the_appendix_of_the_document_lists_it() -> None:
     done = wireproof("audit", "--explain", "hfi1")
     assert done.returncode == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -178,6 +179,28 @@ def test_a_plan_that_is_none(root: Path, tmp_path: Path) -> None:
         done = wireproof("tune", "apply", wrong, "--yes", *places(root))
         assert done.returncode == 2
         assert "plan" in one_sentence(done)
+
+
+def test_a_plan_is_taken_as_it_stands_or_not_at_all(root: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "plan.json"
+    assert wireproof("tune", "plan", *ASKED, f"--root={root}", "-o", kept).returncode == 0
+    for more in (("--skip", "swappiness"), ("zone-reclaim",)):
+        done = wireproof("tune", "apply", kept, *more, "--yes", *places(root))
+        assert done.returncode == 2
+        assert "as it stands" in one_sentence(done)
+    assert (root / SWAPPINESS).read_text() == "60\n"
+
+
+def test_a_plan_does_not_take_the_place_of_a_device_or_pipe(root: Path, tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        done = wireproof("tune", "plan", "swappiness", f"--root={root}", "-o", path)
+        assert done.returncode == 2
+        assert "cannot be written" in one_sentence(done)
+    assert pipe.is_fifo()
+    assert link.is_symlink()
 
 
 def test_a_plan_may_only_name_files_of_settings(root: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from wireproof.model.change import Change, ChangeAnswer, SetAnswer
+from wireproof.model.change import Change, ChangeAnswer, ChangeState, SetAnswer
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.trial import Knob
 from wireproof.model.tuning import ByHand, HostPlan, HostTuned, PlannedChange, Tuned, TunePlan
@@ -87,7 +87,7 @@ class Node:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.value, self.done, self.refuses = PRESENT, list[str](), ""
-        self.early = False
+        self.early = self.back = False
         monkeypatch.setattr(on_hosts, "apply", self._apply)
         monkeypatch.setattr(on_hosts, "revert_set", self._revert)
 
@@ -106,7 +106,8 @@ class Node:
     ) -> list[HostTuned]:
         self.done.append("revert")
         self.value = PRESENT
-        changes = [] if self.early else [ChangeAnswer(id="idle", state="reverted")]
+        state: ChangeState = "already" if self.back else "reverted"
+        changes = [] if self.early else [ChangeAnswer(id="idle", state=state)]
         return [HostTuned(host=host, changes=changes) for host in hosts]
 
 
@@ -168,4 +169,12 @@ def test_a_timer_that_came_too_early_spoils_the_runs(node: Node) -> None:
     setting.put(1)
     node.early = True
     with pytest.raises(CouldNotMeasure, match="before its runs had ended"):
+        setting.put(0)
+
+
+def test_a_command_that_sets_the_old_value_spoils_its_runs(node: Node) -> None:
+    setting = turned({0: "1", 1: "0"})
+    setting.put(1)
+    node.back = True
+    with pytest.raises(CouldNotMeasure, match="by the command"):
         setting.put(0)

@@ -156,7 +156,7 @@ class _Judge:
         found = remedy_of(entry, instance, reading.place, self.profile, lookup)
         if found is None:
             return ""
-        command, text = tuned_by(entry.setting.id, found), fix_text(found)
+        command, text = tuned_by(entry.setting, found, self.profile), fix_text(found)
         return f"`{command}`: {text}" if command else text
 
 

@@ -14,7 +14,7 @@ from wireproof.audit.catalogue import Entry
 from wireproof.audit.expression import Value
 from wireproof.audit.machine import Instance
 from wireproof.audit.operators import Lookup
-from wireproof.model.setting import Fix, Profile, Setting
+from wireproof.model.setting import PROFILES, Fix, Profile, Setting
 
 __all__ = [
     "TAKES",
@@ -170,12 +170,14 @@ def by_hand_of(setting: Setting) -> str:
     return f"{fix.by_hand} ({TAKES[fix.takes]})" if fix.by_hand and fix.takes else fix.by_hand
 
 
-def tuned_by(name: str, one: Remedy) -> str:
-    """The command of ours that mends the setting ``name``; "" where a person has to."""
+def tuned_by(setting: Setting, one: Remedy, profile: Profile) -> str:
+    """The command of ours that mends the setting; "" where a person has to."""
     if not one.line and not (one.fix.at_once and one.value):
         return ""
     more = " --allow-link-down" if one.fix.takes == "link-down" else ""
-    return f"wireproof tune apply {name}{more}"
+    if profile != PROFILES[0] and {*setting.good, *one.fix.value} - {"any"}:
+        more += f" --profile {profile}"
+    return f"wireproof tune apply {setting.id}{more}"
 
 
 def fix_text(one: Remedy) -> str:

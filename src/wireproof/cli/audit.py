@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.bmc import BMC, bmc_options
-from wireproof.cli.console import Console, print_json
+from wireproof.cli.console import Console, print_json, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, text
 from wireproof.cli.options import TARGET, settings_of, target_specification
@@ -64,7 +65,18 @@ def command(**options: Any) -> int:
     found = _audited(options)
     look = Look.of(sys.stdout, os.environ)
     click.echo(in_form(found, form, look, everything=options["everything"]))
+    if form == "text":
+        _say_where(found, options)
     return status_of(found.verdict)
+
+
+def _say_where(found: Audit, options: dict[str, Any]) -> None:
+    """The commands that mend are the same for all hosts: they do not name them."""
+    from wireproof.cli.tune_sets import same_hosts
+
+    hosts = same_hosts(options)
+    if hosts and any("`wireproof tune apply" in one.fix for one in found.results):
+        say(f"`wireproof tune apply` changes this machine unless it has {shlex.join(hosts)} too.")
 
 
 def _audited(options: dict[str, Any]) -> Audit:

@@ -14,6 +14,7 @@ from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag
 from wireproof.cli.options import TARGET, folder_name, settings_of, target_specification
+from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from wireproof.model.tuning import TunePlan
@@ -98,9 +99,15 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
     from wireproof.workflow.tune.plan import load_plan
     from wireproof.workflow.tune.plan import plan as make
 
-    if len(asked) == 1 and _is_file(asked[0]):
-        return load_plan(Path(asked[0]))
-    return make(specification_of(options, asked), Console(), current_context().environment)
+    files = [text for text in asked if _is_file(text)]
+    if not files:
+        return make(specification_of(options, asked), Console(), current_context().environment)
+    if len(asked) > 1 or options["skip"]:
+        raise BadInput(
+            f"{files[0]} is a plan as it stands: give it alone, or make it again with other"
+            " settings or --skip."
+        )
+    return load_plan(Path(files[0]))
 
 
 @click.command(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wireproof.workflow.target.target import Target
     from wireproof.workflow.tune.node import Place
 
-__all__ = ["again", "confirm", "place_of", "residue", "revert", "status", "status_of"]
+__all__ = ["again", "confirm", "place_of", "residue", "revert", "same_hosts", "status", "status_of"]
 
 _JSON = flag("--json as_json", "one JSON document on stdout.")
 _COMMON: tuple[click.Parameter, ...] = (_JSON, *PLACES, *TARGET)
@@ -34,10 +34,15 @@ def place_of(options: dict[str, Any]) -> Place:
     return Place(state=options["state"], root=str(root.absolute()) if root else "")
 
 
+def same_hosts(options: dict[str, Any]) -> list[str]:
+    """The options that name the hosts and how they are reached, as they were given."""
+    defaults = (None, "", "auto")
+    return [f"--{key}={options[key]}" for key in _REPEATED if options.get(key) not in defaults]
+
+
 def again(what: str, name: str, options: dict[str, Any]) -> str:
     """The command for the same hosts."""
-    defaults = (None, "", "auto")
-    more = [f"--{key}={options[key]}" for key in _REPEATED if options[key] not in defaults]
+    more = same_hosts(options)
     if what == "revert":
         more += _of_bmcs(options)
     return shlex.join(["wireproof", "tune", what, name, *more])

@@ -147,8 +147,10 @@ def create(name: str, folder: int) -> int:
 
 def replace_in(name: str, folder: int, data: bytes) -> None:
     """Replace the file ``name`` as a whole, for us alone; OSError leaves the old one, or none, and
-    no leftover.
+    no leftover. A device or pipe is refused, also behind a link: it would be one no more.
     """
+    with contextlib.suppress(FileNotFoundError):
+        refuse_other_than_regular(os.stat(name, dir_fd=folder), name)
     fresh = f".{name}.new"
     try:
         with os.fdopen(create(fresh, folder), "wb") as file:

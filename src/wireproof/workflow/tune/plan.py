@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ import msgspec
 from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import Machine, machine_of
-from wireproof.files.hostile import open_regular
+from wireproof.files.hostile import open_regular, replace_file
 from wireproof.instrument.facts import Collected, collect
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
@@ -230,10 +229,7 @@ def _not_there() -> tuple[FactFrame, ...]:
 def save_plan(made: TunePlan, path: Path) -> None:
     """The plan as a file, whole or not at all. Raises ``BadInput`` when it cannot be written."""
     data = msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
+        replace_file(path, data)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise BadInput(f"the plan cannot be written to {path}: {error.strerror}.") from error

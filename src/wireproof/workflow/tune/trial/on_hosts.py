@@ -162,11 +162,11 @@ class OnHosts:
                 f" there, `wireproof tune revert {self._name}` tries again."
             )
         self._name = ""
-        early = next((one.host for one in done if not one.changes), "")
+        early = next((one.host for one in done if _was_back(one)), "")
         if early:
             raise CouldNotMeasure(
-                f"the value on {early} was taken back before its runs had ended: by its timer, or"
-                " by somebody else."
+                f"the value on {early} was taken back before its runs had ended: by its timer, by"
+                " the command, or by somebody else."
             )
 
 
@@ -181,6 +181,11 @@ def _may_be_changed(one: HostTuned) -> bool:
     if one.sets:
         return any(each.state != "reverted" for each in one.sets)
     return one.status not in (0, 1, 2)
+
+
+def _was_back(one: HostTuned) -> bool:
+    """The old value stood there before it was written back: the runs were not with the new one."""
+    return all(each.state == "already" for each in one.changes)
 
 
 def _failure(hosts: Sequence[HostTuned]) -> str:

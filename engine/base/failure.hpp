@@ -15,8 +15,7 @@ class Failure : public std::runtime_error {
   Failure(ExitStatus status, std::string code, const std::string& message)
       : std::runtime_error(message), status_(status), code_(std::move(code)) {}
   /// For those who know one status alone and write no frames, as wireproof-node.
-  explicit Failure(const std::string& message)
-      : Failure(ExitStatus::cannot_measure, "", message) {}
+  explicit Failure(const std::string& message) : Failure(ExitStatus::cannot_measure, "", message) {}
   ExitStatus status() const noexcept { return status_; }
   const std::string& code() const noexcept { return code_; }
 

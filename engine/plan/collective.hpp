@@ -1,8 +1,8 @@
 // The part of a point that only collectives have.
 #pragma once
 
-#include "plan/plan.hpp"
 #include "base/statement.hpp"
+#include "plan/plan.hpp"
 
 namespace wireproof {
 

@@ -1,8 +1,8 @@
 // Which loops the named suites have for a point's pattern.
 #pragma once
 
-#include "plan/plan.hpp"
 #include "base/statement.hpp"
+#include "plan/plan.hpp"
 
 namespace wireproof {
 

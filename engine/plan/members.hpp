@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/plan.hpp"
 #include "base/statement.hpp"
+#include "plan/plan.hpp"
 
 namespace wireproof {
 

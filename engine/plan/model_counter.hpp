@@ -1,8 +1,8 @@
 // The statement `model_counter`: a file that the model moves as an adapter's counter.
 #pragma once
 
-#include "plan/plan.hpp"
 #include "base/statement.hpp"
+#include "plan/plan.hpp"
 
 namespace wireproof {
 

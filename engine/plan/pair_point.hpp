@@ -1,8 +1,8 @@
 // What a point of some pair patterns may ask: keys of their own, and sizes.
 #pragma once
 
-#include "plan/plan.hpp"
 #include "base/statement.hpp"
+#include "plan/plan.hpp"
 
 namespace wireproof {
 

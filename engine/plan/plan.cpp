@@ -6,11 +6,11 @@
 #include <set>
 #include <unordered_set>
 
+#include "base/statement.hpp"
 #include "plan/formula.hpp"
 #include "plan/members.hpp"
 #include "plan/model_counter.hpp"
 #include "plan/pair_point.hpp"
-#include "base/statement.hpp"
 
 namespace wireproof {
 namespace {

@@ -188,6 +188,7 @@ IPOIB = ROCE | {"/sys/class/net/eth0/type": "32"}
 ARM = {"/proc/cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n"}
 SPEED = {"/sys/class/net/eth0/speed": "-1"}
 VENDOR, PRODUCT = "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"
+LID, STATE = (f"/sys/class/infiniband/mlx5_0/ports/1/{name}" for name in ("sm_lid", "state"))
 ADAPTIVE = "ethtool -c eth0"
 PAUSE = "ethtool -a eth0"
 DRAM = "/sys/class/powercap/intel-rapl:0:0"
@@ -204,6 +205,8 @@ RDMA_UNIT = "systemctl is-enabled rdma-load-modules@rdma.service"
         ("coalescing-time", ROCE | {ADAPTIVE: "rx-usecs:\tn/a"}, "not-applicable"),
         ("flow-control-rx", ROCE | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "fail"),
         ("flow-control-rx", IPOIB | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "pass"),
+        ("port-lid", RDMA | {LID: "0x0", STATE: "1: DOWN"}, "pass"),
+        ("port-lid", RDMA | {LID: "0x0", STATE: "2: INIT"}, "fail"),
         ("tcp-mtu-probing", ROCE | {PROBING: "0"}, "fail"),
         ("tcp-mtu-probing", IPOIB | {PROBING: "0"}, "pass"),
         (

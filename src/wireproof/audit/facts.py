@@ -39,7 +39,7 @@ _WITNESSES = {
 """Of each folder a file that every Linux has: where it is not, the folder is shown in part, as in
 some containers and archives, and what else is missing there may be hidden.
 """
-_HIDDEN = "is not there, but neither are files that every Linux has: a part is shown alone"
+_HIDDEN = "is not there, but neither are files that every Linux has: the folder is here in part"
 _UNASKED = {
     "bios": "is read from the management controller: give --bmc",
     "environment": "is that of a job: run the audit inside one",
@@ -106,7 +106,7 @@ class HostFacts:
             return _answer(f"{path} of {self.files[WHOSE].text}", self.files[path])
         frame = self.files.get(path) or self.derived.get(path)
         if frame is None and self._was_looked_for(path):
-            if self._may_hide(path):
+            if self.may_hide(path):
                 return Answer(path, None, _HIDDEN)
             return Answer(path, None, _WORDS["missing"], absent=True)
         return _answer(path, frame)
@@ -143,9 +143,12 @@ class HostFacts:
 
     def was_listed(self, pattern: str) -> bool:
         """The host said what matches ``pattern``, though it be nothing."""
-        return pattern in self.listed and not self._may_hide(pattern)
+        return pattern in self.listed and not self.may_hide(pattern)
 
-    def _may_hide(self, path: str) -> bool:
+    def may_hide(self, path: str) -> bool:
+        """Whether ``path`` lies where a part alone is shown: it may be there though it is not
+        found.
+        """
         return bool(self.hidden) and path.startswith(self.hidden)
 
     def _was_looked_for(self, path: str) -> bool:

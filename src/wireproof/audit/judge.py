@@ -11,7 +11,7 @@ import msgspec
 
 from wireproof.audit.catalogue import Catalogue, Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
-from wireproof.audit.machine import Instance, Machine
+from wireproof.audit.machine import RDMA_PORTS, Instance, Machine
 from wireproof.audit.reading import Reading, reading_of, shown
 from wireproof.audit.releases import gone, not_yet
 from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
@@ -90,7 +90,9 @@ class _Judge:
         """There is no such interface, port or file."""
         lacking = {"nic": "fabric interface", "rdma": "RDMA port"}.get(entry.setting.scope, "")
         listed = all(self.machine.facts.was_listed(read.file) for read in entry.setting.reads)
-        status: Status = "not-applicable" if lacking or listed else "unknown"
+        hidden = entry.setting.scope == "rdma" and self.machine.facts.may_hide(RDMA_PORTS)
+        sure = listed or (lacking and not hidden)
+        status: Status = "not-applicable" if sure else "unknown"
         what = f"no {lacking}" if lacking else f"nothing that matches {entry.setting.reads[0].file}"
         return self._made(entry, _WHOLE, status, f"{what} was found on this host")
 

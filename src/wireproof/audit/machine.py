@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
@@ -25,7 +26,7 @@ from wireproof.audit.pci import PCI, accelerators, pci_devices, pci_facts
 from wireproof.audit.values import cpu_list
 from wireproof.model.record import Nic
 
-__all__ = ["GLOBS", "HOST_FILES", "NAMES", "Instance", "Machine", "machine_of"]
+__all__ = ["GLOBS", "HOST_FILES", "NAMES", "RDMA_PORTS", "Instance", "Machine", "machine_of"]
 
 HOST_FILES = (
     "/proc/cpuinfo",
@@ -43,6 +44,7 @@ HOST_FILES = (
     INTERFACES,
     PCI,
 )
+RDMA_PORTS = "/sys/class/infiniband/*/ports/*/link_layer"
 GLOBS = (
     "/sys/class/net/*/device/uevent",
     "/sys/class/net/*/operstate",
@@ -51,7 +53,7 @@ GLOBS = (
     "/sys/class/net/*/device/numa_node",
     "/sys/class/net/*/device/local_cpulist",
     "/sys/class/infiniband/*/device/uevent",
-    "/sys/class/infiniband/*/ports/*/link_layer",
+    RDMA_PORTS,
     "/sys/class/infiniband/*/ports/*/rate",
     "/sys/class/infiniband/*/ports/*/state",
     "/sys/class/infiniband/*/device/net/*/mtu",
@@ -254,11 +256,18 @@ def _nics(facts: HostFacts) -> list[Instance]:
                 **names_of(one, facts, nics),
                 **_of_adapter(one, facts),
                 "nic.rate": rate_of(one, rates),
-                "nic.rdma": one.name in with_rdma and interface_kind(one, facts) != "ipoib",
+                "nic.rdma": _over_ethernet(one, with_rdma, facts),
             },
         )
         for one in nics
     ]
+
+
+def _over_ethernet(one: Nic, with_rdma: Collection[str], facts: HostFacts) -> Value:
+    """Whether RDMA runs over its Ethernet."""
+    if interface_kind(one, facts) == "ipoib":
+        return False
+    return one.name in with_rdma or (UNKNOWN if facts.may_hide(RDMA_PORTS) else False)
 
 
 def _speed(name: str, facts: HostFacts) -> Value:
@@ -294,7 +303,7 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
         path.split("/")[4]: path.split("/")[7]
         for path in facts.matching("/sys/class/infiniband/*/device/net/*/mtu")
     }
-    for path in facts.matching("/sys/class/infiniband/*/ports/*/link_layer"):
+    for path in facts.matching(RDMA_PORTS):
         device, port = path.split("/")[4], path.split("/")[6]
         folder = f"/sys/class/infiniband/{device}"
         rate = re.match(r"(\d+(?:\.\d+)?) Gb", _text(facts, f"{folder}/ports/{port}/rate"))
@@ -323,7 +332,7 @@ def _fabric(
     return {
         "host.fabrics": sorted({driver for driver in drivers if isinstance(driver, str)}),
         "host.rate": max(known, default=UNKNOWN),
-        "host.rdma": len(rdma),
+        "host.rdma": len(rdma) or (UNKNOWN if facts.may_hide(RDMA_PORTS) else 0),
         "host.mtu": max(sizes, default=0 if nics and not ethernet else UNKNOWN),
         "host.gpus": max(gpus, len(accelerators(pci_devices(facts)))),
     }

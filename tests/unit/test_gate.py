@@ -15,6 +15,7 @@ import msgspec
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as text_format
+from tests.cli.verb import wireproof
 from tests.synthetic import World, lab, run_of
 
 from wireproof.locate.confirm.conclude import conclude
@@ -463,3 +464,19 @@ def test_the_node_problem_detector_example() -> None:
     (rule,) = found["rules"]
     assert rule["condition"] == found["conditions"][0]["type"]
     assert rule["args"][-1] == "npd"
+
+
+@pytest.mark.parametrize(("name", "status"), [("nagios", 3), ("nhc", 1), ("npd", 2)])
+def test_what_cannot_be_measured_is_undecided_in_the_dialect(name: str, status: int) -> None:
+    hosts = "nosuchhost1.invalid,nosuchhost2.invalid"
+    done = wireproof("check", "--prolog", "--dialect", name, "--hosts", hosts)
+    assert done.returncode == status
+    assert done.stdout.count("\n") == 1
+    assert "nosuchhost1" in done.stdout
+
+
+def test_a_dialect_is_of_a_prolog_and_one_that_there_is() -> None:
+    done = wireproof("check", "--dialect", "nagios")
+    assert (done.returncode, "--prolog" in done.stderr) == (2, True)
+    done = wireproof("check", "--prolog", "--dialect", "nagois")
+    assert (done.returncode, "did you mean nagios" in done.stderr) == (2, True)

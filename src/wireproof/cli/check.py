@@ -21,9 +21,11 @@ from wireproof.cli.options import (
     target_specification,
 )
 from wireproof.cli.sections import Sectioned, sections
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, CouldNotMeasure
 
 if TYPE_CHECKING:
+    from wireproof.model.gate import Gate
+    from wireproof.report.gate import Dialect
     from wireproof.workflow.specification import CheckSpecification, Profile, Storage
     from wireproof.workflow.target.job import JobOptions
 
@@ -92,6 +94,8 @@ def command(**options: Any) -> int:
 
     if options["prolog"]:
         return _run_prolog(options)
+    if options["dialect"]:
+        raise BadInput("--dialect is for --prolog: give both, or ask `wireproof gate RESULT`.")
     from wireproof.cli.console import Console
     from wireproof.workflow.check import check, plan_check
 
@@ -141,16 +145,19 @@ def _run_prolog(options: dict[str, Any]) -> int:
     here.
     """
     from wireproof.cli.outcome import INTERRUPTED, status_of
+    from wireproof.report.gate import dialect
     from wireproof.report.text.prolog import one_line
     from wireproof.workflow.check import check
+    from wireproof.workflow.gate import gate_of, undecided
     from wireproof.workflow.reporter import LoggingReporter
     from wireproof.workflow.specification import Storage
 
-    for name in ("slurm", "resume", "all_pairs", "dry_run"):
+    for name in ("slurm", "resume", "all_pairs", "dry_run", "least_proven"):
         if options[name]:
             raise BadInput(
                 f"--prolog measures what is there, now: leave --{name.replace('_', '-')} out."
             )
+    chosen = dialect(options["dialect"]) if options["dialect"] else None
     began = time.monotonic()
     specification = _specification(
         {**options, "profile": "quick"},
@@ -158,17 +165,22 @@ def _run_prolog(options: dict[str, Any]) -> int:
         until=began + PROLOG_S - PROLOG_ENDING_S,
     )
     # stderr goes to the scheduler's log: one line is enough there
-    result = check(specification, LoggingReporter(), current_context().environment)
+    try:
+        result = check(specification, LoggingReporter(), current_context().environment)
+    except CouldNotMeasure as error:
+        if chosen is None:
+            raise
+        return _said(chosen, undecided(str(error)))
     if result.ended("interrupted"):
         return INTERRUPTED
-    if options["dialect"]:
-        from wireproof.report.gate import dialect
-        from wireproof.workflow.gate import gate_of
-
-        found, chosen = gate_of(result), dialect(options["dialect"])
-        click.echo(chosen.text(found))
-        return chosen.status[found.verdict]
+    if chosen is not None:
+        return _said(chosen, gate_of(result))
     sections = [part.section for part in result.parts]
     line = one_line(sections, result.verdict)
     click.echo(f"wireproof {line} ({time.monotonic() - began:.0f} s)")
     return status_of(result.verdict)
+
+
+def _said(chosen: Dialect, found: Gate) -> int:
+    click.echo(chosen.text(found))
+    return chosen.status[found.verdict]

@@ -31,7 +31,7 @@ from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.workflow.bug import sentence
 from wireproof.workflow.result import Result
 
-__all__ = ["GateSpecification", "gate", "gate_of"]
+__all__ = ["GateSpecification", "gate", "gate_of", "undecided"]
 
 _SKEW_S = 300.0
 """Clocks of one cluster differ by less; a result that is newer than now by more is not believed."""
@@ -194,6 +194,11 @@ def gate_of(result: Result) -> Gate:
         link=next((one.run.claim.link.name for one in sections if one.run.claim.link), ""),
         nodes=nodes,
     )
+
+
+def undecided(why: str) -> Gate:
+    """Of a measurement that did not take place."""
+    return Gate(verdict="inconclusive", subject="no node", reason=why, by=__version__)
 
 
 def _not_there(name: str, place: Path) -> NodeVerdict:

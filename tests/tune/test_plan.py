@@ -303,6 +303,20 @@ def test_a_file_is_not_asked_for_by_two_names():
         planned(facts({"/proc/sys/vm/swappiness": "60"}), "swappiness=4", "vm.swappiness=3")
 
 
+@pytest.mark.parametrize("theirs", ["crlf\r\n", "# \x1b[2J", "caf\ufffd", "x" * 65537])
+def test_a_drop_in_that_is_no_text_is_named_and_left(theirs):
+    plan = planned(facts({"/proc/sys/vm/swappiness": "60", SYSCTL: theirs}), "swappiness")
+    assert plan.changes
+    assert not plan.keeps
+    assert [note for note in plan.notes if SYSCTL in note and "nothing is kept" in note]
+
+
+@pytest.mark.parametrize("value", ["abc", "1 2", "1e3", "0x", "9k"])
+def test_a_setting_that_is_a_number_takes_no_other_value(value):
+    with pytest.raises(BadInput, match="is a number"):
+        named(f"swappiness={value}", KNOWN)
+
+
 @pytest.mark.parametrize(
     ("path", "theirs", "ours"),
     [

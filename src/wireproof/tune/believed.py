@@ -9,6 +9,7 @@ import re
 
 from wireproof.model.change import Change, Keep
 from wireproof.model.tuning import HostPlan
+from wireproof.tune.dropin import is_text
 
 __all__ = ["wrong_in"]
 
@@ -22,7 +23,6 @@ _DROP_IN = re.compile(
     re.ASCII,
 )
 _PROGRAMS = ("ethtool", "ip", "tc")
-_LONGEST_TEXT = 65536
 
 
 def wrong_in(host: HostPlan) -> str:
@@ -62,6 +62,4 @@ def _wrong_command(one: Change) -> str:
 def _wrong_keep(one: Keep) -> str:
     if not _DROP_IN.fullmatch(one.path):
         return "is no drop-in file of our own name"
-    lines = one.text.replace("\t", " ").split("\n")
-    good = len(one.text) <= _LONGEST_TEXT and all(line.isprintable() for line in lines)
-    return "" if good else "has a text with control characters"
+    return "" if is_text(one.text) else "has a text with control characters, or a long one"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from wireproof.tune.settings_files import written_in
 
-__all__ = ["HEAD", "key_of", "merged", "set_lines"]
+__all__ = ["HEAD", "is_text", "key_of", "merged", "set_lines"]
 
 HEAD = "# Written by wireproof tune; undone by wireproof tune revert."
 _KEYS = (
@@ -15,6 +15,15 @@ _KEYS = (
     (re.compile(r'(ACTION.*ATTR\{[^}]*\})=".*"'), "rules.d"),
     (re.compile(r'(ACTION.*RUN\+="\S+ \S+ \S+ \S+) .*"'), "rules.d"),
 )
+
+
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffd]")
+"""Control characters, and what stands for bytes that are no UTF-8."""
+
+
+def is_text(text: str) -> bool:
+    """Whether a host takes it, whole, for a drop-in."""
+    return len(text.encode("utf-8", "replace")) <= 65536 and not _NO_TEXT.search(text)
 
 
 def key_of(path: str, line: str) -> str:

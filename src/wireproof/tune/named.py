@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 from wireproof.audit.catalogue import Catalogue
 from wireproof.model.errors import BadInput
+from wireproof.model.setting import Setting
 from wireproof.tune.settings_files import sysctl_path
 
 __all__ = ["Named", "named", "named_all"]
 
 _SYSCTL = re.compile(r"[a-z0-9_]+(?:[./][A-Za-z0-9_@:-]+)+", re.ASCII)
 _FILE = re.compile(r"/(?:proc/sys|sys)(?:/[A-Za-z0-9_.:@+-]+)+", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+|0[xX][0-9a-fA-F]+)", re.ASCII)
 _LONGEST = 1000
 
 
@@ -58,10 +60,18 @@ def named(text: str, known: Catalogue) -> Named:
         return _file(name, value, bool(given))
     setting, _, instance = name.partition("/")
     if setting in known.entries:
+        _check_number(known.get(setting).setting, value)
         return Named(setting, instance, value)
     if _SYSCTL.fullmatch(name) and "." in name:
         return _file(sysctl_path(name), value, bool(given))
     return Named(known.get(setting[:100]).setting.id)
+
+
+def _check_number(setting: Setting, value: str) -> None:
+    """What a kernel reads as a number; firmware and limits have words for some, too."""
+    at_once = setting.fix is not None and setting.fix.at_once
+    if value and at_once and setting.form == "number" and not _NUMBER.fullmatch(value):
+        raise BadInput(f"{setting.id} is a number, which {value[:100]!r} is not.")
 
 
 def _is_value(value: str) -> bool:

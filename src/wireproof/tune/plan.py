@@ -18,7 +18,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.setting import Read
 from wireproof.model.tuning import ByHand, HostPlan, PlannedChange, PlannedKeep
 from wireproof.tune.coupled import coupled_with
-from wireproof.tune.dropin import merged
+from wireproof.tune.dropin import is_text, merged
 from wireproof.tune.kernel_arguments import added
 from wireproof.tune.named import Named
 from wireproof.tune.standing import has_value, standing, text_of_file
@@ -241,6 +241,12 @@ class _Plan:
                 now = text_of_file(self.facts, path)
             except ValueError as error:
                 self.notes.append(f"{path} {error}: nothing is kept there")
+                continue
+            if not is_text(now or ""):
+                self.notes.append(
+                    f"{path} is longer than 65536 bytes or has control characters: nothing is kept"
+                    " there"
+                )
                 continue
             text = merged(path, now, lines)
             if text != now:

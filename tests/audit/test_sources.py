@@ -289,3 +289,16 @@ def test_what_a_container_does_not_show_is_unknown(tmp_path: Path) -> None:
     found = audit(specification, LoggingReporter(), {}).results
     assert {one.id: one.status for one in found} == dict.fromkeys(names, "unknown")
     assert all("here in part" in one.message for one in found if one.id == "clock-source")
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("printed", "status"),
+    [("NTP synchronized: yes", "pass"), ("System clock synchronized: no", "fail")],
+)
+def test_the_clock_of_rhel_7_and_of_a_sosreport(printed: str, status: str, tmp_path: Path) -> None:
+    place = "sos_commands/systemd/timedatectl"
+    root = lay_out(tmp_path, "haswell-hfi1", {place: f"   RTC in local TZ: no\n  {printed}\n"})
+    specification = AuditSpecification(source=root, only=("time-sync",))
+    (found,) = audit(specification, LoggingReporter(), {}).results
+    assert found.status == status

@@ -34,6 +34,17 @@ def test_whole_lines_count():
     assert found.problem == ""
 
 
+def test_what_is_said_twice_counts_once():
+    assert len(answered(f"{CHANGE}\n{CHANGE}\n{SET}\n").changes) == 1
+
+
+@pytest.mark.parametrize("status", [137, -9])
+def test_a_program_that_was_killed_is_said(status):
+    script = "import os; os.kill(os.getpid(), 9)" if status < 0 else f"raise SystemExit({status})"
+    (found,) = ask_hosts({"n1": [sys.executable, "-c", script]})
+    assert "ended by signal 9" in found.problem
+
+
 @pytest.mark.parametrize(
     "line",
     [

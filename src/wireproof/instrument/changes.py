@@ -96,4 +96,5 @@ def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
             changes.append(msgspec.structs.replace(answer, of=of))
     if len(sets) == 1:  # but for status a set comes behind its changes
         changes = [msgspec.structs.replace(one, of=sets[0].id) for one in changes]
+    changes = list(dict.fromkeys(changes))  # a refusal may be said when it comes and at the end
     return HostTuned(host=host, sets=sets, changes=changes, problem=problem, status=status)

@@ -189,6 +189,9 @@ ARM = {"/proc/cpuinfo": "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0x
 SPEED = {"/sys/class/net/eth0/speed": "-1"}
 VENDOR, PRODUCT = "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"
 LID, STATE = (f"/sys/class/infiniband/mlx5_0/ports/1/{name}" for name in ("sm_lid", "state"))
+GIDS = "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types"
+MLX5 = {"/sys/class/infiniband/mlx5_0/device/uevent": "DRIVER=mlx5_core"}
+IRDMA = ROCE | {"/sys/class/infiniband/mlx5_0/device/uevent": "DRIVER=ice"}
 ADAPTIVE = "ethtool -c eth0"
 PAUSE = "ethtool -a eth0"
 DRAM = "/sys/class/powercap/intel-rapl:0:0"
@@ -205,6 +208,8 @@ RDMA_UNIT = "systemctl is-enabled rdma-load-modules@rdma.service"
         ("coalescing-time", ROCE | {ADAPTIVE: "rx-usecs:\tn/a"}, "not-applicable"),
         ("flow-control-rx", ROCE | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "fail"),
         ("flow-control-rx", IPOIB | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "pass"),
+        ("roce-gid-type", ROCE | MLX5 | {f"{GIDS}/1": "RoCE v2"}, "unknown"),
+        ("roce-gid-type", IRDMA | {f"{GIDS}/1": "RoCE v2"}, "pass"),
         ("port-lid", RDMA | {LID: "0x0", STATE: "1: DOWN"}, "pass"),
         ("port-lid", RDMA | {LID: "0x0", STATE: "2: INIT"}, "fail"),
         ("tcp-mtu-probing", ROCE | {PROBING: "0"}, "fail"),

@@ -22,6 +22,7 @@ from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.claim import Criteria
+from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, GroupVerdict
 from wireproof.model.gate import Gate, NodeVerdict
 from wireproof.model.located import Located
@@ -301,6 +302,15 @@ def test_an_interrupted_result_is_read_and_undecided(tmp_path: Path) -> None:
     assert again is not None
     assert again.parts[0].run.missing == run.missing
     assert "does not pass" in asked(folder).reason
+
+
+def test_a_line_without_a_rate_is_refused(tmp_path: Path) -> None:
+    folder = stored(tmp_path / "a")
+    document = json.loads((folder / "result.json").read_text())
+    document["parts"][0]["run"]["claim"]["link"]["rate_bits_per_s"] = 0
+    (folder / "result.json").write_text(json.dumps(document))
+    with pytest.raises(BadInput, match=r"rate_bits_per_s is 0"):
+        read_result(folder)
 
 
 def test_the_evidence_is_as_old_as_its_oldest_part(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from wireproof.report.text.look import PLAIN
 from wireproof.store import history as store
 from wireproof.store.history import add_entry, entries
 from wireproof.store.result import write_result
+from wireproof.workflow.history.add import add
 from wireproof.workflow.history.look import (
     ages,
     folder_of,
@@ -42,6 +43,7 @@ from wireproof.workflow.history.look import (
     regressions,
     trends,
 )
+from wireproof.workflow.reporter import LoggingReporter
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -311,6 +313,14 @@ def test_hostile_names_are_shown_harmless() -> None:
     text = "\n".join(entry_lines([bad]))
     assert "\x1b" not in text
     assert "\u202e" not in text
+
+
+def test_a_run_of_before_result_json_is_added_once(tmp_path: Path) -> None:
+    old = Path(__file__).parent / "data" / "run-folder-schema-1"
+    one = add(tmp_path, old, LoggingReporter())
+    assert add(tmp_path, old, LoggingReporter()).id == one.id
+    assert [each.id for each in entries(tmp_path)] == [one.id]
+    assert (tmp_path / "results" / one.id / "run.json").is_file()
 
 
 @pytest.mark.engine

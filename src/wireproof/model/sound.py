@@ -42,6 +42,8 @@ _SIGNED = {
 }
 _RANKS = {"rank", "origin", "target", "members", "shared_with", "ranks", "pairs", "load", "index"}
 _AT_LEAST_ONE = {"partitions", "threads", "rails"}
+_ABOVE_ZERO = {"rate_bits_per_s"}
+"""Less than 1 bit/s is no line: what takes time there is divided by it."""
 _MAY_BE_NEGATIVE = {"autocorrelation", "share"}
 
 
@@ -85,6 +87,8 @@ def _float(value: float, name: str, path: str) -> str:
     if not (math.isfinite(value) and size <= LARGEST) or (
         value < 0 and name not in _MAY_BE_NEGATIVE
     ):
+        return f"{path} is {value!r}"
+    if name in _ABOVE_ZERO and value < 1:
         return f"{path} is {value!r}"
     return f"{path} is {value!r}" if name.endswith("_ns") and 0 < size < LEAST_NS else ""
 

@@ -6,12 +6,15 @@ import hashlib
 import re
 import secrets
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.history import Entry
+from wireproof.report.section import Section
 from wireproof.store.history import RESULTS
+from wireproof.store.load import DOCUMENT
 from wireproof.store.result import RESULT
 from wireproof.workflow.history.keep import measured, record
 from wireproof.workflow.report import ReportSpecification, report
@@ -34,12 +37,23 @@ def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
         return record(root, own, sections)
     started = measured(sections)
     stamp = re.sub(r"[^0-9TZ]", "", started.replace("+00:00", "Z"))
-    kept = read_bounded(folder / RESULT, _LARGEST, follow=False)
-    digest = hashlib.sha256(kept).hexdigest()[:6]
-    place = root / RESULTS / f"{stamp or 'undated'}-{digest}"
+    place = root / RESULTS / f"{stamp or 'undated'}-{_digest(folder, sections)}"
     if not place.exists():
         _copy(folder, place)
     return record(root, place, sections)
+
+
+def _digest(folder: Path, sections: Sequence[Section]) -> str:
+    """Of what says what the result is; results from before ``result.json`` have that of their first
+    launch.
+    """
+    path = folder / RESULT
+    try:
+        if not path.exists():
+            path = sections[0].records[0] / DOCUMENT
+        return hashlib.sha256(read_bounded(path, _LARGEST, follow=False)).hexdigest()[:6]
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _copy(folder: Path, place: Path) -> None:

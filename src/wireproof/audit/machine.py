@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
@@ -323,16 +323,25 @@ def _fabric(
     nics: tuple[Instance, ...], rdma: tuple[Instance, ...], facts: HostFacts
 ) -> dict[str, Value]:
     own = [one for one in nics if one.names["nic.device"]]
-    drivers = [one.names["rdma.driver"] for one in rdma] + [one.names["nic.driver"] for one in own]
-    rates = [one.names["rdma.rate"] for one in rdma] + [one.names["nic.rate"] for one in own]
-    known = [rate for rate in rates if isinstance(rate, (int, float))]
-    ethernet = [one.names["nic.mtu"] for one in nics if one.names["nic.kind"] != "ipoib"]
-    sizes = [size for size in ethernet if isinstance(size, int)]
+    drivers = [*_texts(rdma, "rdma.driver"), *_texts(own, "nic.driver")]
+    rates = [*_numbers(rdma, "rdma.rate"), *_numbers(own, "nic.rate")]
+    ethernet = [one for one in nics if one.names["nic.kind"] != "ipoib"]
     gpus = len(facts.matching("/sys/bus/pci/drivers/nvidia/*/numa_node"))
     return {
-        "host.fabrics": sorted({driver for driver in drivers if isinstance(driver, str)}),
-        "host.rate": max(known, default=UNKNOWN),
+        "host.fabrics": sorted(set(drivers)),
+        "host.rate": max(rates, default=UNKNOWN),
         "host.rdma": len(rdma) or (UNKNOWN if facts.may_hide(RDMA_PORTS) else 0),
-        "host.mtu": max(sizes, default=0 if nics and not ethernet else UNKNOWN),
+        "host.mtu": max(
+            _numbers(ethernet, "nic.mtu"), default=0 if nics and not ethernet else UNKNOWN
+        ),
         "host.gpus": max(gpus, len(accelerators(pci_devices(facts)))),
     }
+
+
+def _texts(of: Iterable[Instance], name: str) -> list[str]:
+    """The values that could be read."""
+    return [text for one in of if isinstance(text := one.names[name], str)]
+
+
+def _numbers(of: Iterable[Instance], name: str) -> list[float]:
+    return [number for one in of if isinstance(number := one.names[name], (int, float))]

@@ -6,6 +6,7 @@ of the run as a whole, leaves both ends, or every node, undecided.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -79,25 +80,37 @@ def _by_node(
     run: Run, judgement: Judgement, located: Sequence[Located], names: Sequence[str]
 ) -> Mapping[str, _Evidence]:
     grave = [one for one in judgement.findings if one.severity in ("fail", "inconclusive")]
-    named = {
-        one.about.node if isinstance(one.about, Port) else one.about.name
-        for one in grave
-        if isinstance(one.about, Node | Port)
-    }
+    named = _named(grave)
     below = {blame.about: blame.nodes for one in located for blame in one.blames}
-    found = {name: _Evidence() for name in names}
+    # who is named and took no part gets evidence too, which is not looked at
+    found: defaultdict[str, _Evidence] = defaultdict(_Evidence, {one: _Evidence() for one in names})
     for finding in sorted(grave, key=_telling):
         for name in _concerned(finding, named, below, names):
-            found.get(name, _Evidence()).findings.append(finding)
+            found[name].findings.append(finding)
     for name, result in _results(run, judgement):
-        found.get(name, _Evidence()).results.append(result)
-    for pair in _open_pairs(judgement):
-        for name in _undecided_ends(pair.origin_host, pair.target_host, named):
-            found.get(name, _Evidence()).open.append(pair)
-    for group, members in _open_groups(run, judgement, named):
-        for name in members:
-            found.get(name, _Evidence()).open.append(group)
+        found[name].results.append(result)
+    for result, ends in _open(run, judgement, named):
+        for name in ends:
+            found[name].open.append(result)
     return found
+
+
+def _named(findings: Sequence[Finding]) -> set[str]:
+    """The nodes that have findings of their own."""
+    return {
+        one.about.node if isinstance(one.about, Port) else one.about.name
+        for one in findings
+        if isinstance(one.about, Node | Port)
+    }
+
+
+def _open(
+    run: Run, judgement: Judgement, named: Collection[str]
+) -> Iterator[tuple[PairVerdict | GroupVerdict, Collection[str]]]:
+    """Results that do not pass and that nothing explains, with the nodes that they leave open."""
+    for pair in _open_pairs(judgement):
+        yield pair, _undecided_ends(pair.origin_host, pair.target_host, named)
+    yield from _open_groups(run, judgement, named)
 
 
 def _telling(finding: Finding) -> tuple[bool, int]:

@@ -269,8 +269,15 @@ def test_what_goes_meanwhile_or_leads_nowhere_hides_no_result(tmp_path: Path) ->
     assert asked(tmp_path, "n1").verdict == "pass"
 
 
+def test_a_history_is_a_folder_of_results(tmp_path: Path) -> None:
+    stored(tmp_path / "results" / "a")
+    assert asked(tmp_path, "n1").verdict == "pass"
+
+
 @pytest.mark.parametrize(
-    "started", ["", "yesterday", "0001-01-01T00:00:00+14:00", NOW.replace(tzinfo=None).isoformat()]
+    "started",
+    ["", "yesterday", "0001-01-01T00:00:00+14:00", NOW.replace(tzinfo=None).isoformat()],
+    ids=["none", "a word", "before all", "no zone"],
 )
 def test_a_result_without_a_date_is_undecided_in_every_dialect(
     tmp_path: Path, started: str

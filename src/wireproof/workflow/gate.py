@@ -26,6 +26,7 @@ from wireproof.model.severity import worst
 from wireproof.model.stored import StoredResult
 from wireproof.report.names import fold
 from wireproof.settings.hosts import parse_hosts
+from wireproof.store.history import RESULTS
 from wireproof.store.result import RESULT, read_result
 from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.workflow.bug import sentence
@@ -115,9 +116,11 @@ def _newest(source: Path, wanted: Sequence[str]) -> tuple[Path, StoredResult] | 
 
 
 def _places(source: Path) -> list[tuple[float, Path]]:
-    """The folders of results, those that were written last first. What goes meanwhile is gone."""
+    """The folders of results, those that were written last first. What goes meanwhile is gone.
+    ``source`` may be a history, which has them in a folder of its own.
+    """
     found = []
-    for path in source.glob(f"*/{RESULT}"):
+    for path in (*source.glob(f"*/{RESULT}"), *source.glob(f"{RESULTS}/*/{RESULT}")):
         with contextlib.suppress(FileNotFoundError):
             found.append((path.lstat().st_mtime, path.parent))
     return sorted(found, reverse=True)

@@ -35,9 +35,9 @@ def command(
 ) -> int:
     """Say whether nodes are proven healthy, as schedulers, monitors and CI want it said.
 
-    RESULT is the --out folder of a check, a folder of such folders, or a history: the newest counts.
-    Nothing is measured, drained or changed. Only a pass is healthy: no result, an old one, a node that took
-    no part and an answer that is late are not.
+    RESULT is the --out folder of a check, a folder of such folders, or a history: the newest
+    counts. Nothing is measured, drained or changed. Only a pass is healthy: no result, an old one,
+    a node that took no part and an answer that is late are not.
 
     \b
     Exit status by dialect (pass, fail, undecided):

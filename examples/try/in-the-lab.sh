@@ -9,7 +9,8 @@ trap 'wireproof lab down "$name"' EXIT
 
 metric="--metric rate:\s([0-9.]+) --better higher"
 echo "== a sender paced at 100 MB/s, and at 110: exit status 0"
-wireproof tune try PACE_MB_S=100,110 --lab "$name" --server n2 "python3 $here/stream.py serve" $metric \
+wireproof tune try PACE_MB_S=100,110 --lab "$name" --server n2 "python3 $here/stream.py serve" \
+  $metric \
   -- python3 "$here/stream.py" send n2
 echo "exit status $?"
 

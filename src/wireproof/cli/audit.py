@@ -13,7 +13,7 @@ from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.console import Console, print_json, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, text
-from wireproof.cli.options import TARGET, settings_of, target_specification
+from wireproof.cli.options import MACHINES, TARGET, settings_of, target_specification
 from wireproof.cli.outcome import status_of
 
 if TYPE_CHECKING:
@@ -23,18 +23,7 @@ __all__ = ["command"]
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["only"], nargs=-1, metavar="[SETTING]..."),
-    choice(
-        "--profile",
-        ["throughput", "latency", "repeatability", "power"],
-        "what the machines are for; where authorities disagree, it decides.",
-        default="throughput",
-    ),
-    click.Option(
-        ["--from", "source"],
-        type=click.Path(path_type=str),
-        metavar="PATH",
-        help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport.",
-    ),
+    *MACHINES,
     *BMC,
     file("--snapshot", "keep all that was read in this file, to be judged again with --from."),
     file("--waivers", "TOML file of settings that stay as they are: setting, reason, until."),
@@ -80,7 +69,6 @@ def _say_where(found: Audit, options: dict[str, Any]) -> None:
 
 
 def _audited(options: dict[str, Any]) -> Audit:
-    from pathlib import Path
 
     from wireproof.workflow.audit import AuditSpecification, audit
 
@@ -89,7 +77,7 @@ def _audited(options: dict[str, Any]) -> Audit:
         target=target_specification(settings, {"mtu": None, "pcie": "", **options}, alone=True),
         profile=options["profile"],
         bmc=bmc_options(options),
-        source=Path(options["source"]) if options["source"] else None,
+        source=options["source"],
         snapshot=options["snapshot"],
         waivers=options["waivers"],
         only=options["only"],

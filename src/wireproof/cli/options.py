@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "JOB",
     "LINK",
+    "MACHINES",
     "OUTPUT",
     "SYSFS_ROOT",
     "TARGET",
@@ -101,6 +102,22 @@ JOB: tuple[click.Parameter, ...] = (
     text("--wait job_wait", "TIME", "longest wait in the queue."),
 )
 """A job of our own: how many nodes and where. The words are the scheduler's."""
+
+MACHINES: tuple[click.Parameter, ...] = (
+    choice(
+        "--profile",
+        ["throughput", "latency", "repeatability", "power"],
+        "what the machines are for; where authorities disagree, it decides.",
+        default="throughput",
+    ),
+    click.Option(
+        ["--from", "source"],
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport.",
+    ),
+)
+"""By what settings are judged, and of which machines they are where not of the target's."""
 
 LINK: tuple[click.Parameter, ...] = (
     setting("link", "10gbe|edr|opa100|...", shell_complete=links),

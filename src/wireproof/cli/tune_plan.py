@@ -12,8 +12,8 @@ import click
 from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import choice, file, flag
-from wireproof.cli.options import TARGET, folder_name, settings_of, target_specification
+from wireproof.cli.declare import file, flag
+from wireproof.cli.options import MACHINES, TARGET, folder_name, settings_of, target_specification
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -24,18 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["PLACES", "WANTED", "export", "look_of", "plan", "plan_of", "specification_of"]
 
 WANTED: tuple[click.Parameter, ...] = (
-    choice(
-        "--profile",
-        ["throughput", "latency", "repeatability", "power"],
-        "what the machines are for; where authorities disagree, it decides.",
-        default="throughput",
-    ),
-    click.Option(
-        ["--from", "source"],
-        type=click.Path(path_type=Path),
-        metavar="PATH",
-        help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport.",
-    ),
+    *MACHINES,
     *BMC,
     click.Option(
         ["--skip"], multiple=True, metavar="SETTING", help="leave this setting out; repeatable."

@@ -172,7 +172,11 @@ def _telling(nodes: Sequence[NodeVerdict], whole: Verdict) -> tuple[Verdict, str
     if verdict == "pass":
         if whole != "pass":
             return "inconclusive", everybody, "the result as a whole does not pass"
-        return verdict, everybody, "all results pass and crossed the wire"
+        return (
+            verdict,
+            everybody,
+            "results of each pass and crossed the wire, and none is open",
+        )
     first = next((one for one in nodes if one.verdict == verdict), None)
     if first is None:
         return verdict, everybody, "no node took part"

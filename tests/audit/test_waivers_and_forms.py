@@ -91,3 +91,13 @@ def test_sarif_names_the_rule_and_the_place():
     assert result["level"] == "error"
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert place == "n1/sys/devices/system/cpu/smt/active"
+
+
+def test_junit_skips_what_does_not_count_and_never_what_could_not_be_read():
+    unread = AuditResult(id="mtu", host="n1", status="unknown", message="not read")
+    absent = AuditResult(id="fec", host="n1", status="not-applicable", message="none")
+    document = FORMS["junit"](Audit(hosts=["n1"], results=[failed(), unread, absent]))
+    (suite,) = ET.fromstring(document)  # noqa: S314
+    counts = {name: suite.attrib[name] for name in ("failures", "errors", "skipped")}
+    assert counts == {"failures": "1", "errors": "1", "skipped": "1"}
+    assert {case.attrib["name"]: case[0].tag for case in suite}["mtu"] == "error"

@@ -53,15 +53,18 @@ def _sarif_result(one: AuditResult) -> dict[str, object]:
 
 
 def _junit(audit: Audit) -> str:
-    """A test suite for each host, a test case for each setting."""
+    """A test suite for each host, a test case for each setting. What could not be read is an
+    ``error``: a skipped case reads as one that is all right.
+    """
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     for host in audit.hosts:
         mine = [one for one in audit.results if one.host == host]
         fails = sum(one.status == "fail" for one in mine)
-        skips = sum(one.status not in ("fail", "pass") for one in mine)
+        errors = sum(one.status == "unknown" for one in mine)
+        skips = sum(one.status in ("not-applicable", "waived") for one in mine)
         lines.append(
             f"<testsuite name={quoteattr(clean(host, 200))} tests='{len(mine)}'"
-            f" failures='{fails}' skipped='{skips}'>"
+            f" failures='{fails}' errors='{errors}' skipped='{skips}'>"
         )
         lines += [_case(one) for one in mine]
         lines.append("</testsuite>")
@@ -77,7 +80,8 @@ def _case(one: AuditResult) -> str:
     if one.status == "fail":
         detail = escape(clean(f"{one.seen}, should be {one.wanted}. {one.fix}", 2000))
         return f"{head}><failure message={text}>{detail}</failure></testcase>"
-    return f"{head}><skipped message={text}/></testcase>"
+    kind = "error" if one.status == "unknown" else "skipped"
+    return f"{head}><{kind} message={text}/></testcase>"
 
 
 _PAGE = """<!doctype html>

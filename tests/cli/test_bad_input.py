@@ -16,6 +16,8 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     (("measure", "stream", "--form", "latency"), "put, get, accumulate"),
     (("measure", "pingpong", "--transport", "carrier-pigeon"), "carrier-pigeon"),
     (("measure", "pingpong", "--transport", "model", "--model", "latency=3"), "latency_ns"),
+    (("check", "--prolog", "--out", "x"), "leave --out out"),
+    (("check", "--prolog", "--history", "x"), "leave --history out"),
     (("measure", "pingpong", "--window", "0"), "1 to 1024"),
     (("measure", "pingpong", "--ranks", "1"), "at least two"),
     (("check", "--link", "10gbee"), "10gbe"),

@@ -38,6 +38,15 @@ EXAMPLES = (
     "wireproof check --hosts 'n[1-64]' --history /shared/wireproof --least-proven 8",
     "wireproof check",
 )
+_NOT_OF_A_PROLOG = (
+    "slurm",
+    "resume",
+    "all_pairs",
+    "dry_run",
+    "least_proven",
+    "out",
+    "history",
+)
 PROLOG_S = 60.0
 PROLOG_ENDING_S = 8.0
 """Of ``PROLOG_S``, which holds for all launches together: what ending and judging may take."""
@@ -152,7 +161,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     from wireproof.workflow.reporter import LoggingReporter
     from wireproof.workflow.specification import Storage
 
-    for name in ("slurm", "resume", "all_pairs", "dry_run", "least_proven"):
+    for name in _NOT_OF_A_PROLOG:
         if options[name]:
             raise BadInput(
                 f"--prolog measures what is there, now: leave --{name.replace('_', '-')} out."

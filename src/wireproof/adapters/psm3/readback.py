@@ -1,0 +1,152 @@
+"""Which settings of PSM3 were really in force, from what the library has printed. What the output
+does not speak of is "not said"; nothing is concluded from a default.
+
+What the library did outranks what it says to have parsed, and that the variable's own text:
+``PSM3_MTU=abc`` stands so in a statistics file, and was read as hexadecimal 2748.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wireproof.adapters.psm3.identify import identities_of, settings_of
+from wireproof.adapters.psm3.lines import Line, kept
+from wireproof.model.psm3 import NOT_SAID, Identity, Kind, Rail, Seen, Setting
+
+__all__ = ["SETTINGS", "readback"]
+
+SETTINGS = (
+    "PSM3_HAL",
+    "PSM3_SOCKETS",
+    "PSM3_RDMA",
+    "PSM3_MTU",
+    "PSM3_NIC",
+    "PSM3_MULTIRAIL",
+    "PSM3_MULTIRAIL_MAP",
+    "PSM3_MQ_RNDV_NIC_THRESH",
+    "PSM3_RNDV_NIC_WINDOW",
+    "PSM3_FLOW_CREDITS",
+    "PSM3_DEVICES",
+)
+_RANKS: tuple[Kind, ...] = ("observed", "taken", "given", "not said")
+_RV = "RV_Shared_Conn_RDMA_Statistics"
+
+
+class _Text:
+    """One text, as its allowed lines."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.source = source
+        self.lines = list(kept(text.split("\n")))
+        self.by_number = {line.number: line.text for line in self.lines}
+
+    def seen(self, setting: str, value: str, kind: Kind, number: int, who: str) -> Seen:
+        return Seen(
+            setting=setting,
+            value=value,
+            kind=kind,
+            line=self.by_number.get(number, "").strip()[:300],
+            number=number,
+            source=self.source,
+            who=who,
+        )
+
+
+def _flavour(rail: Rail, hal: str, compiled: str) -> str:
+    """``PSM3_SOCKETS``: 0 is TCP, 1 UDP. In TCP mode an endpoint has a listening TCP port, in UDP
+    mode a UDP port alone.
+    """
+    if hal != "sockets":
+        return ""
+    if "TCP" in rail.ports:
+        return "0"
+    return "1" if "UDP" in rail.ports else "0" if compiled == "TCP Sockets" else ""
+
+
+def _of_identity(text: _Text, one: Identity) -> Iterator[Seen]:
+    at = one.lines.get("hal", 0)
+    if one.hal:
+        yield text.seen("PSM3_HAL", one.hal, "observed", at, one.label)
+    if one.hal == "sockets":  # the only HAL that reads PSM3_RDMA is verbs
+        yield text.seen("PSM3_RDMA", "0", "observed", at, one.label)
+    for number in one.warnings:
+        yield text.seen("PSM3_RDMA", "0", "observed", number, "")
+    if one.path:
+        yield text.seen("PSM3_DEVICES", one.path, "observed", one.lines.get("path", 0), one.label)
+    yield from _of_rails(text, one)
+
+
+def _of_rails(text: _Text, one: Identity) -> Iterator[Seen]:
+    if not one.rails:
+        return
+    first = one.rails[0].line
+    names = ",".join(dict.fromkeys(rail.name for rail in one.rails))
+    yield text.seen("PSM3_NIC", names, "observed", first, one.label)
+    several = len({(rail.name, rail.address) for rail in one.rails}) > 1
+    if several:
+        yield text.seen("PSM3_MULTIRAIL_MAP", names, "observed", one.rails[-1].line, one.label)
+    else:  # one NIC is what PSM3_MULTIRAIL=0 gives, and any other value where there is no second
+        yield text.seen("rails", "1", "observed", first, one.label)
+    if several:
+        yield text.seen("rails", str(len(one.rails)), "observed", one.rails[-1].line, one.label)
+    for rail in one.rails[:1]:
+        flavour = _flavour(rail, one.hal, one.flavour)
+        if flavour:
+            yield text.seen("PSM3_SOCKETS", flavour, "observed", rail.line, one.label)
+    if any(rail.srq for rail in one.rails):
+        yield text.seen("PSM3_RDMA", "3", "observed", first, one.label)
+
+
+def _of_setting(text: _Text, one: Setting, label: str) -> Seen:
+    return text.seen(one.name, one.value, one.kind, one.line, one.who or label)
+
+
+def _of_sections(lines: Sequence[Line], text: _Text, label: str) -> Iterator[Seen]:
+    for line in lines:
+        if line.shape == "heading" and line.text.startswith(f" {_RV} "):
+            yield text.seen("PSM3_RDMA", "1", "observed", line.number, label)
+            return
+
+
+def _of_text(text: _Text) -> Iterator[Seen]:
+    found = identities_of(text.lines)
+    label = found[0].label if len(found) == 1 else ""
+    for one in found:
+        yield from _of_identity(text, one)
+    for setting in settings_of(text.lines):
+        yield _of_setting(text, setting, label)
+    yield from _of_sections(text.lines, text, label)
+
+
+def readback(identify_text: str, statistics_texts: Sequence[str]) -> list[Seen]:
+    """(setting, value, line that says it) of each process, the surest kind of evidence alone.
+
+    ``identify_text``: what the ranks printed (``PSM3_IDENTIFY=1``, better with
+    ``PSM3_VERBOSE_ENV=1``). A setting of ``SETTINGS`` of which nothing speaks comes back once with
+    the value ``not said``. Values that differ between processes come back each; equal ones once.
+    A ``given`` value is the variable's text alone: no evidence that it was taken.
+    """
+    texts = [_Text(identify_text, "identify")]
+    texts += [_Text(one, f"statistics {i}") for i, one in enumerate(statistics_texts, 1)]
+    best: dict[tuple[str, str], Seen] = {}
+    for text in texts:
+        for seen in _of_text(text):
+            key = (seen.setting, seen.who)
+            if key not in best or _surer(seen, best[key]):
+                best[key] = seen
+    surest: dict[str, int] = {}
+    for seen in best.values():
+        rank = _RANKS.index(seen.kind)
+        surest[seen.setting] = min(rank, surest.get(seen.setting, rank))
+    unique = {
+        (seen.setting, seen.value): seen
+        for seen in reversed(best.values())
+        if _RANKS.index(seen.kind) == surest[seen.setting]
+    }
+    silent = [Seen(setting=one, value=NOT_SAID, kind="not said") for one in SETTINGS]
+    return [*reversed(unique.values()), *(one for one in silent if one.setting not in surest)]
+
+
+def _surer(new: Seen, old: Seen) -> bool:
+    """Of two lines of equal kind the later one holds: an endpoint that opens later parses again."""
+    return _RANKS.index(new.kind) <= _RANKS.index(old.kind)

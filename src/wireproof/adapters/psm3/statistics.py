@@ -1,0 +1,252 @@
+"""Statistics files of ``PSM3_PRINT_STATS`` (psm3 3.1 of libfabric 1.14 to 11.x), and the tables of
+``PSM2_MQ_PRINT_STATS`` and ``PSM3_MQ_PRINT_STATS``.
+
+The layouts are psm_stats.c's and psm_mq.c's: until 3.4 a file holds blocks alone, since 3.5
+(libfabric 1.20) the command line, the environment and the settings stand before them. The counters
+are totals; a block ends where the next line ``Time Delta`` begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from wireproof.adapters.page import page_of
+from wireproof.adapters.psm3.identify import identities_of, settings_of
+from wireproof.adapters.psm3.lines import Line, kept
+from wireproof.adapters.psm3.mq_table import is_table, of_table
+from wireproof.model.errors import BadInput
+from wireproof.model.psm3 import Identity, Section, Statistics
+
+__all__ = ["is_help", "is_statistics", "statistics"]
+
+_HEADING = re.compile(
+    r" (?P<heading>[\w./-]+)(?: id (?P<id>\S+))?(?: (?P<info>(?!tid )\S+))?"
+    r"(?: tid (?P<tid>-?\d+))?$",
+    re.A,
+)
+_COUNTER = re.compile(
+    r"    (?P<name>[A-Za-z]\S{0,79}(?: \(\*{1,2}\))?) (?P<value>\d{1,20})"
+    r" \((?P<step>-?\d{1,20})\)$",
+    re.A,
+)
+_TIME = re.compile(r"Time Delta (?P<seconds>\d{1,12}) seconds \S", re.A)
+_NAME = re.compile(r"psm3-perf-stat-(?P<host>.{1,255})-pid-(?P<pid>\d{1,10})(?:\.\w{1,8})?$", re.A)
+_SIGNS = (b"MPI_Statistics_Summary", b"PSM_low-level_protocol_stats", b"PSM3_PRINT_STATS=")
+_HELP = re.compile(rb"^[\w./-]{3,80}, Mask 0x[0-9a-f]{1,8}:", re.M)
+_SHOW_ZEROS = 0x100000
+_REREGISTERED = "Fault_Injection"
+_LOOKED_AT = 1 << 20
+_MOST_DOUBTS = 5
+_HIGHEST = (1 << 64) - 1
+
+
+def is_help(data: bytes) -> bool:
+    """The explanations that ``PSM3_PRINT_STATS_HELP=1`` writes beside the statistics."""
+    head = data[:_LOOKED_AT]
+    return _HELP.search(head[:4096]) is not None and b"Time Delta" not in head
+
+
+def is_statistics(data: bytes) -> bool:
+    """Whether ``data`` looks like a statistics file of PSM3 or PSM2, whole or torn."""
+    head = data[:_LOOKED_AT]
+    if is_help(data):
+        return False
+    if head.startswith(b"cmdline:") and b"\nenviron:" in head[:65536]:
+        return True
+    block = b"Time Delta " in head and any(sign in head for sign in _SIGNS)
+    return block or is_table(head)
+
+
+@dataclass(slots=True)
+class _Group:
+    heading: str
+    endpoint: str
+    nic: str
+    thread: int | None
+    line: int
+    counters: dict[str, int] = field(default_factory=dict)
+    block: int = 0
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The blocks of one file. The last value of each counter stays, whatever block it stood in:
+    what is closed is left out of later blocks.
+    """
+
+    source: str
+    groups: dict[tuple[str, str, str, int | None], _Group] = field(default_factory=dict)
+    now: _Group | None = None
+    blocks: int = 0
+    seconds: int | None = None
+    last: str = ""
+    doubts: list[str] = field(default_factory=list)
+    torn: bool = False
+
+    def doubt(self, number: int, text: str) -> None:
+        if len(self.doubts) < _MOST_DOUBTS:
+            self.doubts.append(f"line {number}: {text}")
+
+    def take(self, line: Line, *, final: bool) -> None:
+        """One line; ``final`` where the text ends within it."""
+        done = {"time": self._time, "heading": self._heading, "counter": self._counter}
+        if line.shape in ("setting", "identify", "environment", "warning"):
+            return
+        take = done.get(line.shape)
+        if take is not None and take(line):
+            self.last = line.shape
+        elif final:
+            self.torn = True
+            self.doubt(line.number, f"the file is cut off here; expected {self._expected()}")
+        elif self.blocks:
+            raise BadInput(
+                f"{self.source}: line {line.number} is torn: expected {self._expected()}, and"
+                f" {line.text.strip()[:60]!r} stands there: give the file as PSM3 wrote it."
+            )
+
+    def _expected(self) -> str:
+        if self.now is None:
+            return "the line `Time Delta SECONDS seconds DATE` or a group's heading"
+        return "a counter as `name value (difference)`, a group's heading or `Time Delta`"
+
+    def _time(self, line: Line) -> bool:
+        found = _TIME.match(line.text)
+        if found is None:
+            return False
+        self.blocks += 1
+        self.seconds, self.now = int(found["seconds"]), None
+        return True
+
+    def _heading(self, line: Line) -> bool:
+        found = _HEADING.match(line.text)
+        if found is None or not self.blocks:
+            return False
+        thread = int(found["tid"]) if found["tid"] else None
+        key = (found["heading"], found["id"] or "", found["info"] or "", thread)
+        if key not in self.groups:
+            self.groups[key] = _Group(*key, line=line.number)
+        self.now = self.groups[key]
+        if self.now.block == self.blocks:
+            self.doubt(line.number, f"{found['heading']} stands twice in one block")
+        self.now.block, self.now.line = self.blocks, line.number
+        return True
+
+    def _counter(self, line: Line) -> bool:
+        found = _COUNTER.match(line.text)
+        if found is None or self.now is None:
+            return False
+        name, value, step = found["name"], int(found["value"]), int(found["step"])
+        if value > _HIGHEST:
+            return False
+        before = self.now.counters.get(name, 0)
+        # -1 of a rank is printed as 2^64 - 1 with the difference -1
+        if (value - before - step) % (1 << 64) and self.now.heading != _REREGISTERED:
+            self.doubt(
+                line.number,
+                f"{name} is {value} with a difference of {step}, and {before} stood in the block"
+                " before",
+            )
+        self.now.counters[name] = value
+        return True
+
+    def sections(self) -> list[Section]:
+        return [
+            Section(
+                heading=one.heading,
+                endpoint=one.endpoint,
+                nic=one.nic,
+                thread=one.thread,
+                line=one.line,
+                counters=one.counters,
+            )
+            for one in self.groups.values()
+        ]
+
+
+def _identity(lines: Iterable[Line], reader: _Reader, host: str, pid: int | None) -> Identity:
+    """Who wrote the file; the rank of the counters where the identify lines know none."""
+    found = identities_of(lines)
+    mine = next((one for one in found if pid is None or one.pid in (pid, None)), None)
+    one = mine or Identity(label=host, host=host)
+    if one.rank is None:
+        ranks = (group.counters.get("COMM_WORLD_Rank") for group in reader.groups.values())
+        rank = next((rank for rank in ranks if rank is not None and rank < _HIGHEST // 2), None)
+        fields = {name: getattr(one, name) for name in Identity.__struct_fields__}
+        one = Identity(**{**fields, "rank": rank})
+    return one
+
+
+def _named(source: str) -> tuple[str, int | None]:
+    """Host and process of a file's name, as the library makes it."""
+    found = _NAME.search(source)
+    return (found["host"].rpartition("/")[2], int(found["pid"])) if found else ("", None)
+
+
+def _program(first: str) -> str:
+    """The program's name without its path; its arguments may hold anything."""
+    words = first.removeprefix("cmdline:").split()
+    return words[0].rpartition("/")[2][:80] if first.startswith("cmdline:") and words else ""
+
+
+def statistics(data: bytes, source: str) -> Statistics:
+    """One file. Raises BadInput, with file and line, for what is none or is torn in the middle.
+
+    ``source`` is the name that errors carry; where it is the library's own file name it gives host
+    and process too.
+    """
+    page = page_of(data, source)
+    if is_table(data[:_LOOKED_AT]):
+        return of_table(page)
+    lines = list(kept(page.lines))
+    reader = _Reader(source)
+    final = lines[-1].number if lines and page.cut else 0
+    for line in lines:
+        reader.take(line, final=line.number == final)
+    if not reader.blocks:
+        raise BadInput(
+            f"{source}: line {len(page.lines)}: the file ends without a line `Time Delta SECONDS"
+            " seconds DATE`: PSM3 has written no counters into it (PSM3_PRINT_STATS=-1 writes them"
+            " when the process ends)."
+        )
+    return _made(page.lines[0], lines, reader)
+
+
+def _made(first: str, lines: list[Line], reader: _Reader) -> Statistics:
+    host, pid = _named(reader.source)
+    found = list(settings_of(lines))
+    values = {one.name: one.value for one in found}
+    identity = _identity(lines, reader, host, pid)
+    periodic = values.get("PSM3_PRINT_STATS", "").partition(":")[0]
+    # With -1 the closing of the last endpoint prints a block of its own, which is empty.
+    complete = not reader.torn and (periodic != "-1" or reader.last == "time")
+    if not complete and not reader.torn:
+        reader.doubts.append(
+            f"line {lines[-1].number}: the file ends within a block; expected the closing line"
+            " `Time Delta` of PSM3_PRINT_STATS=-1"
+        )
+    return Statistics(
+        source=reader.source,
+        library="psm3",
+        layout="blocks with settings" if first.startswith("cmdline:") else "blocks",
+        host=identity.host or host,
+        pid=identity.pid if identity.pid is not None else pid,
+        identity=identity,
+        settings=found,
+        sections=reader.sections(),
+        blocks=reader.blocks,
+        seconds=reader.seconds,
+        complete=complete,
+        checked=first.startswith("cmdline:"),
+        zeros=_shows_zeros(values.get("PSM3_PRINT_STATSMASK", "")),
+        program=_program(first),
+        doubts=reader.doubts,
+    )
+
+
+def _shows_zeros(mask: str) -> bool:
+    try:
+        return bool(int(mask, 0) & _SHOW_ZEROS)
+    except ValueError:
+        return False

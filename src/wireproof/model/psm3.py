@@ -1,0 +1,146 @@
+"""What PSM3 (and PSM2) says of itself: who it is, which settings it took, what it counted.
+
+Counts and bytes are as the library prints them, totals since the process began. ``line`` numbers
+count from 1 in the text that was read. ``None`` means that the text does not say it, never zero.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = [
+    "NOT_SAID",
+    "Identity",
+    "Kind",
+    "Rail",
+    "Section",
+    "Seen",
+    "Setting",
+    "Statistics",
+]
+
+NOT_SAID = "not said"
+"""The value of a setting that the output does not speak of."""
+Kind = Literal["observed", "taken", "given", "not said"]
+"""How sure a value is. ``observed``: what the library did. ``taken``: the value that it says to
+have parsed. ``given``: the text of the variable, repeated; it may have been read as another number.
+"""
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting as the output shows it. ``line`` is the line that says it, "" when none does;
+    ``source`` the text (``identify``, or the name of a statistics file); ``who`` the process.
+    """
+
+    setting: str
+    value: str
+    kind: Kind
+    line: str = ""
+    number: int = 0
+    source: str = ""
+    who: str = ""
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """A variable in the library's own words. ``kind`` is ``taken`` or ``given``. ``default`` is
+    what stands behind ``default was``; ``forced`` is True where a layer above has set it (``*``).
+    """
+
+    name: str
+    value: str
+    kind: Kind
+    line: int
+    default: str | None = None
+    forced: bool = False
+    who: str = ""
+
+
+class Rail(msgspec.Struct, frozen=True, kw_only=True):
+    """One NIC that an endpoint uses. ``ports`` are the numbers behind ``TCP=``, ``UDP=``, ``QP=``.
+
+    ``mbps`` is the speed that the library believes; ``numa`` -1 is unknown to it.
+    """
+
+    unit: int
+    name: str
+    port: int
+    mbps: int
+    numa: int
+    address: str
+    ports: dict[str, int]
+    line: int
+    loopback: bool = False
+    srq: bool = False
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """One process by its identify lines. ``label`` is what they begin with (``n1:rank0``).
+
+    ``hal``: ``sockets`` or ``verbs``; ``flavour``: the text in parentheses behind it. ``path``:
+    ``shm`` or ``self`` for an endpoint without a NIC. ``lines``: which line says what.
+    """
+
+    label: str
+    host: str = ""
+    rank: int | None = None
+    ranks: int | None = None
+    local_rank: int | None = None
+    local_ranks: int | None = None
+    version: str = ""
+    build: str = ""
+    location: str = ""
+    hal: str = ""
+    flavour: str = ""
+    pid: int | None = None
+    path: str = ""
+    rails: list[Rail] = msgspec.field(default_factory=list)
+    warnings: dict[int, str] = msgspec.field(default_factory=dict)
+    lines: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    """The counters of one group: ``endpoint`` is the id behind ``id``, ``nic`` what follows it.
+
+    A counter that stands at zero is left out by the library unless it was asked for zeros.
+    """
+
+    heading: str
+    counters: dict[str, int]
+    line: int
+    endpoint: str = ""
+    nic: str = ""
+    thread: int | None = None
+
+
+class Statistics(msgspec.Struct, frozen=True, kw_only=True):
+    """One process by its statistics file: the last value of every counter.
+
+    ``blocks``: how many times it was printed, ``seconds`` at the last one. ``library``: ``psm3`` or
+    ``psm2``; ``checked`` False: a layout of which no real file was seen. ``doubts``: what does not
+    fit within the file, one sentence each. ``complete`` False: it may be cut off.
+    """
+
+    source: str
+    library: Literal["psm3", "psm2"]
+    layout: str
+    host: str
+    pid: int | None
+    identity: Identity
+    settings: list[Setting]
+    sections: list[Section]
+    blocks: int
+    seconds: int | None
+    complete: bool = True
+    checked: bool = True
+    zeros: bool = False
+    program: str = ""
+    doubts: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def who(self) -> str:
+        """``n1 rank 0``, or as much of it as is known."""
+        rank = self.identity.rank
+        label = f"rank {rank}" if rank is not None else f"pid {self.pid}" if self.pid else ""
+        return " ".join(part for part in (self.host, label) if part) or self.source

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.browser.test_report_page import Visit, browser
+from tests.browser.visit import Visit
 from tests.unit.test_report_groups import group, point
 from tests.unit.test_report_groups import section as grouped
 from tests.unit.test_report_located import located, section
@@ -18,7 +18,6 @@ from tests.unit.test_report_located_page import fabric, many
 
 from wireproof.report.html.page import render, write
 
-__all__ = ["browser"]
 pytestmark = pytest.mark.browser
 
 

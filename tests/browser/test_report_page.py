@@ -4,44 +4,19 @@ anything.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
+import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from tests.unit.test_report_worlds import four_nodes, hostile, off_wire
+from tests.browser.visit import Visit
+from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile, off_wire
 
 from wireproof.report.html.page import render, write
 
 pytestmark = pytest.mark.browser
-
-CHROMIUM_FLAGS = [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-CANVASES = """() => { let count = 0;
-  const walk = (node) => { for (const one of node.querySelectorAll("*")) {
-    if (one.tagName === "CANVAS" && one.width > 100 && one.height > 100) count += 1;
-    if (one.shadowRoot) walk(one.shadowRoot); } };
-  walk(document); return count; }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(
-            executable_path=program, headless=True, chromium_sandbox=False, args=CHROMIUM_FLAGS
-        )
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
@@ -50,112 +25,94 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("report") / "report.html", page)
 
 
-class Visit:
-    """A page that is open, with every request and every complaint that it made."""
-
-    def __init__(
-        self,
-        browser: Any,
-        file: Path,
-        width: int = 1280,
-        scheme: str = "light",
-        scripts: bool = True,
-    ) -> None:
-        self.requests: list[str] = []
-        self.complaints: list[str] = []
-        self.dialogs: list[str] = []
-        self.context = browser.new_context(
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,
-            java_script_enabled=scripts,
-            offline=True,
-        )
-        self.page = self.context.new_page()
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on(
-            "console",
-            lambda message: (
-                self.complaints.append(message.text)
-                if message.type in ("error", "warning")
-                else None
-            ),
-        )
-        self.page.on(
-            "dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss())
-        )
-        self.page.goto(file.as_uri())
-        if scripts:
-            self.page.wait_for_function(
-                "document.documentElement.dataset.plots === 'drawn'", timeout=30_000
-            )
-
-    def __enter__(self) -> Visit:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.context.close()
-
-
-def test_the_page_draws_its_plots_without_network_and_without_complaint(
-    browser: Any, page_file: Path
-) -> None:
+def test_the_page_is_quiet_and_asks_nobody(browser: Any, page_file: Path) -> None:
     with Visit(browser, page_file) as visit:
-        visit.page.wait_for_timeout(300)
-        assert visit.page.evaluate(CANVASES) >= 4
+        assert visit.page.locator("svg.figure[role=img]:visible").count() == 4
         assert visit.complaints == []
-        outside = [url for url in visit.requests if not url.startswith(("file:", "data:"))]
-        assert outside == []
+        assert visit.outside() == []
         assert len([url for url in visit.requests if url.startswith("file:")]) == 1
 
 
-@pytest.mark.parametrize("width", [360, 390, 768, 1280])
+@pytest.mark.parametrize("width", [360, 768, 1280, 2560])
 def test_nothing_sticks_out_at_any_width(browser: Any, page_file: Path, width: int) -> None:
     with Visit(browser, page_file, width=width) as visit:
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert visit.sticking_out() == []
 
 
-def test_dark_readers_get_a_dark_page_with_light_axes(browser: Any, page_file: Path) -> None:
-    colour = "Bokeh.documents[0].roots()[0].below[0].axis_label_text_color"
-    with Visit(browser, page_file) as light, Visit(browser, page_file, scheme="dark") as dark:
-        body = "getComputedStyle(document.body).backgroundColor"
-        assert light.page.evaluate(body) != dark.page.evaluate(body)
-        muted = "getComputedStyle(document.documentElement).getPropertyValue('--muted').trim()"
-        assert light.page.evaluate(muted) != dark.page.evaluate(muted)
-        for visit in (light, dark):
-            assert (
-                visit.page.evaluate(f"JSON.stringify({colour})").find(visit.page.evaluate(muted))
-                >= 0
-            )
+def test_a_phone_gets_drawings_with_letters_that_can_be_read(browser: Any, page_file: Path) -> None:
+    heights = {}
+    for width in (360, 1280):
+        with Visit(browser, page_file, width=width) as visit:
+            tick = visit.page.locator("svg.figure[role=img]:visible text.tick").first
+            heights[width] = tick.bounding_box()["height"]
+    assert heights[360] > 0.8 * heights[1280]
 
 
-def test_without_scripts_the_proof_the_pairs_and_the_tables_are_still_there(
-    browser: Any, page_file: Path
+@pytest.mark.parametrize(("width", "height"), [(688, 1017), (710, 950)], ids=["A4", "letter"])
+def test_nothing_is_cut_off_on_paper(
+    browser: Any, page_file: Path, width: int, height: int
 ) -> None:
+    """Pixels of the page less its margins of 14 mm."""
+    with Visit(browser, page_file, width=width) as visit:
+        visit.page.emulate_media(media="print")
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert visit.sticking_out() == []
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert visit.page.locator("details:not([open])").count() == 0
+        assert visit.page.locator(".tools:visible").count() == 0
+
+
+def test_it_prints(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file, scheme="dark") as visit:
+        for paper in ("A4", "Letter"):
+            printed = visit.page.pdf(format=paper, prefer_css_page_size=True)
+            assert printed.startswith(b"%PDF")
+            assert printed.count(b"/Type /Page\n") >= 3
+        assert visit.page.locator("details:not([open])").count() > 0, "folded again after it"
+
+
+def test_dark_readers_get_a_dark_page(browser: Any, page_file: Path) -> None:
+    body = "getComputedStyle(document.body).backgroundColor"
+    tick = "getComputedStyle(document.querySelector('svg.figure text.tick')).fill"
+    with Visit(browser, page_file) as light, Visit(browser, page_file, scheme="dark") as dark:
+        for colour in (body, tick):
+            assert light.page.evaluate(colour) != dark.page.evaluate(colour)
+
+
+def test_without_scripts_everything_is_still_there(browser: Any, page_file: Path) -> None:
     with Visit(browser, page_file, scripts=False) as visit:
         shown = visit.page.inner_text("body")
         assert "n3 sends at 297 Mb/s" in shown
-        assert "The curves need scripts" in shown
         assert visit.page.locator("table.wire .silent").count() == 4
         assert visit.page.locator("table.heat td.bad").count() == 3
+        assert visit.page.locator("svg.figure[role=img]:visible").count() == 4
 
 
 def test_hostile_names_stay_words(browser: Any, tmp_path: Path) -> None:
     file = write(tmp_path / "hostile.html", render([hostile()], "<img src=x onerror=alert(1)>"))
     with Visit(browser, file) as visit:
-        visit.page.wait_for_timeout(200)
+        dots = visit.page.locator("svg.figure:visible").first
+        dots.focus()
+        dots.press("ArrowRight")
+        assert "alert(1)" in visit.page.locator("figure.drawing output").first.inner_text()
+        with visit.page.expect_download() as saved:
+            visit.page.locator("table.data[data-file=run1-table1]").evaluate(
+                "one => one.closest('details').querySelector('.tools button').click()"
+            )
+        assert "alert(1)" in Path(saved.value.path()).read_text(encoding="utf-8")
         assert visit.dialogs == []
         assert visit.complaints == []
         assert visit.page.locator("img").count() == 0
-        assert len(visit.requests) == 1
+        assert visit.outside() == []
 
 
-def test_plots_have_words_and_tables_have_captions(browser: Any, page_file: Path) -> None:
+def test_figures_have_words_and_tables_have_captions(browser: Any, page_file: Path) -> None:
     with Visit(browser, page_file) as visit:
         labels = visit.page.eval_on_selector_all(
             "[role=img]", "nodes => nodes.map(n => n.getAttribute('aria-label'))"
         )
-        assert len(labels) == 4
+        assert len(set(labels)) == 4
         assert all("message size" in text and ("µs" in text or "MB/s" in text) for text in labels)
         assert visit.page.evaluate("[...document.querySelectorAll('table')].every(t => t.caption)")
         assert visit.page.evaluate(
@@ -163,3 +120,92 @@ def test_plots_have_words_and_tables_have_captions(browser: Any, page_file: Path
         ) == visit.page.evaluate(
             "new Set([...document.querySelectorAll('main [id]')].map(n => n.id)).size"
         )
+
+
+def _column(table: Any, number: int) -> list[str]:
+    found: list[str] = table.evaluate(
+        "(one, i) => [...one.tBodies[0].rows].filter(row => !row.hidden)"
+        ".map(row => row.cells[i].textContent.trim())",
+        number,
+    )
+    return found
+
+
+def test_a_table_is_sorted_by_its_numbers(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file) as visit:
+        table = visit.page.locator("table.data[data-file=run1-table2]")
+        sizes = table.locator("th[data-name=message_bytes] button")
+        rates = table.locator("th[data-name=goodput_MB_per_s] button")
+        rates.click()
+        shown = [float(text) for text in _column(table, 3)]
+        assert shown == sorted(shown)
+        sizes.focus()
+        sizes.press("Enter")
+        sizes.press("Enter")
+        head = table.locator("th[data-name=message_bytes]")
+        assert head.get_attribute("aria-sort") == "descending"
+        assert _column(table, 0)[0] == "4 MiB"
+        assert _column(table, 0)[-1] == "1 B"
+
+
+def test_rows_are_filtered_by_words(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file) as visit:
+        search = visit.page.get_by_label("Filter: Stream, one way")
+        table = visit.page.locator("table.data[data-file=run1-table2]")
+        search.fill("n3 → FAIL")
+        assert len(_column(table, 0)) == 3
+        assert "3 of 21 rows" in visit.page.locator("#run1-table2 .tools output").inner_text()
+        search.fill("")
+        assert len(_column(table, 0)) == 21
+
+
+def test_a_table_is_saved_as_csv_with_its_raw_numbers(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file) as visit:
+        with visit.page.expect_download() as saved:
+            visit.page.get_by_label("Save as CSV: Stream, one way").first.click()
+        assert saved.value.suggested_filename == "run1-table2.csv"
+        with Path(saved.value.path()).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == 21
+        biggest = max(rows, key=lambda row: int(row["message_bytes"]))
+        assert biggest["message_bytes"] == str(4 << 20)
+        assert 115 < float(biggest["goodput_MB_per_s"]) < 125
+        assert biggest["from_to"] == "n1 → n2"
+
+
+def test_a_spreadsheet_runs_nothing(browser: Any, tmp_path: Path) -> None:
+    section = hostile()
+    pairs = [msgspec.structs.replace(one, label="=1+1") for one in section.judgement.pairs]
+    judged = msgspec.structs.replace(section.judgement, pairs=pairs)
+    page = render([replace(section, judgement=judged)], "formula")
+    file = write(tmp_path / "formula.html", page)
+    with Visit(browser, file) as visit:
+        with visit.page.expect_download() as saved:
+            visit.page.locator("#run1-table1 .tools button").click()
+        with Path(saved.value.path()).open(encoding="utf-8", newline="") as read:
+            rows = list(csv.DictReader(read))
+        assert {row["label"] for row in rows} == {"'=1+1"}
+        assert HOSTILE[:20] in rows[0]["from_to"]
+
+
+def test_the_arrow_keys_walk_over_a_curve(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file) as visit:
+        drawing = visit.page.locator("svg.figure[role=img]:visible").first
+        said = visit.page.locator("figure.drawing output").first
+        drawing.focus()
+        drawing.press("ArrowRight")
+        assert "n1 → n2: 0 B" in said.inner_text()
+        drawing.press("ArrowRight")
+        assert "n1 → n2: 1 B" in said.inner_text()
+        assert said.get_attribute("aria-live") == "polite"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(browser: Any, page_file: Path, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    with Visit(browser, page_file, scheme=scheme) as visit:
+        visit.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        found = axe.run(visit.page).response["violations"]
+        assert [
+            (one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found
+        ] == []

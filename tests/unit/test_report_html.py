@@ -61,8 +61,8 @@ def demo() -> str:
 
 
 def test_the_page_is_one_file_of_bearable_size(demo: str) -> None:
-    assert len(demo.encode()) < 2_000_000
-    assert len(render([four_nodes(24)], "many").encode()) < 2_000_000
+    assert len(demo.encode()) < 400_000
+    assert len(render([four_nodes(24)], "many").encode()) < 1_500_000
 
 
 def test_nothing_outside_is_referenced(demo: str) -> None:
@@ -93,7 +93,7 @@ def test_the_policy_forbids_connections_and_lists_every_script(demo: str) -> Non
     assert "unsafe-eval" not in policy
     assert "script-src 'unsafe-inline'" not in policy
     running = [text for attributes, text in page.scripts if attributes.get("type") is None]
-    assert len(running) == 2
+    assert len(running) == 1
     for text in running:
         assert (
             f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
@@ -101,7 +101,7 @@ def test_the_policy_forbids_connections_and_lists_every_script(demo: str) -> Non
         )
 
 
-def test_a_page_without_plots_carries_no_script_at_all() -> None:
+def test_a_page_without_figures_and_tables_carries_no_script_at_all() -> None:
     page = Reader(render([empty()], "nothing"))
     assert [
         attributes for attributes, _ in page.scripts if attributes.get("type") != "application/json"
@@ -134,9 +134,10 @@ def test_every_table_has_a_caption_and_every_plot_has_words(demo: str) -> None:
     page = Reader(demo)
     tags = [tag for tag, _ in page.elements]
     assert tags.count("table") == tags.count("caption")
-    plots = [a for _, a in page.elements if a.get("role") == "img"]
-    assert len(plots) == 4
-    assert all(len(a["aria-label"] or "") > 40 for a in plots)
+    plots = [a["aria-label"] or "" for _, a in page.elements if a.get("role") == "img"]
+    assert len(set(plots)) == 4
+    assert all(plots.count(one) == 2 for one in plots), "for wide screens and for narrow ones"
+    assert all(len(one) > 40 for one in plots)
 
 
 def test_the_numbers_are_embedded_for_machines(demo: str) -> None:

@@ -74,10 +74,16 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What physics allows. ``derivation`` are the lines of arithmetic that a person can follow."""
+    """What physics allows. ``derivation`` are the lines of arithmetic that a person can follow.
+
+    Of a shaped link, which lets bursts pass: ``credit_bytes`` of a message after an idle moment
+    cost no time, and messages of fewer than ``judged_from_bytes`` are not held against the ceiling.
+    """
 
     attainable_bytes_per_s: float | None
     floor_ns: float | None
+    credit_bytes: int = 0
+    judged_from_bytes: int = 0
     derivation: list[str] = msgspec.field(default_factory=list)
     sources: list[str] = msgspec.field(default_factory=list)
 

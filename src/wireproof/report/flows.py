@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from wireproof.model.ledger import Direction
+from wireproof.model.ledger import LEVELS, QUALITIES, Direction, Level, Quality
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 from wireproof.report.names import natural
@@ -34,7 +34,7 @@ _DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 @dataclass(frozen=True)
 class Flow:
     """Bytes through one NIC in one direction. ``seen_bytes`` None: no counter of it could be
-    read.
+    read. ``level``, ``quality``: the weakest of what was added.
     """
 
     host: str
@@ -43,17 +43,20 @@ class Flow:
     claimed: bool
     expected_bytes: float
     seen_bytes: float | None
+    level: Level = "wire"
+    quality: Quality = "unreadable"
 
 
 @dataclass
 class _Namespace:
     """One network namespace with the ranks that run in it: expected and seen bytes of each NIC and
-    direction.
+    direction, and how they were counted.
     """
 
     ranks: set[int] = field(default_factory=set)
     expected: dict[tuple[str, Direction], float] = field(default_factory=dict)
     seen: dict[tuple[str, Direction], float | None] = field(default_factory=dict)
+    counted: dict[tuple[str, Direction], tuple[Level, Quality]] = field(default_factory=dict)
 
 
 def flows(run: Run) -> list[Flow]:
@@ -81,7 +84,8 @@ def _flows_of(run: Run, reader: int, namespace: _Namespace) -> Iterator[Flow]:
     for (nic, direction), seen in namespace.seen.items():
         if nic in claimed or (seen or 0.0) >= STRAY_BYTES:
             expected = namespace.expected.get((nic, direction), 0.0)
-            yield Flow(host, nic, direction, nic in claimed, expected, seen)
+            counted = namespace.counted.get((nic, direction), ("wire", "unreadable"))
+            yield Flow(host, nic, direction, nic in claimed, expected, seen, *counted)
 
 
 def _add_point(run: Run, point: PointRecord, namespaces: dict[int, _Namespace]) -> None:
@@ -113,9 +117,14 @@ def _add(
     for nic in {*ledger.ports, *claimed}:
         key = (nic, direction)
         before = namespace.seen.setdefault(key, None)
-        seen = crossed_at(ledger, nic, direction).bytes if nic in ledger.ports else None
-        if seen is not None:
-            namespace.seen[key] = (before or 0.0) + seen
+        found = crossed_at(ledger, nic, direction) if nic in ledger.ports else None
+        if found is not None and found.bytes is not None:
+            namespace.seen[key] = (before or 0.0) + found.bytes
+            level, quality = namespace.counted.get(key, (found.level, found.quality))
+            namespace.counted[key] = (
+                max(level, found.level, key=LEVELS.index),
+                max(quality, found.quality, key=QUALITIES.index),
+            )
             namespace.expected[key] = namespace.expected.get(key, 0.0) + due * (nic in claimed)
 
 

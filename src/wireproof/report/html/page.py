@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,10 @@ from typing import Any
 from wireproof import __version__
 from wireproof.files.hostile import replace_file
 from wireproof.model.severity import worst
-from wireproof.report.html.views import SectionView, view
+from wireproof.report.figure.drawing import dash, symbol
+from wireproof.report.figure.file import style
+from wireproof.report.html.markup import trusted
+from wireproof.report.html.views import view
 from wireproof.report.names import clean, harmless
 from wireproof.report.section import Section, label
 
@@ -30,34 +32,18 @@ def render(sections: list[Section], title: str) -> str:
     if not sections:
         raise ValueError("a report needs at least one run")
     views = [view(section, i) for i, section in enumerate(sections, 1)]
-    plots = [_harmless_inside(item) for one in views for item in one.items]
-    scripts = _scripts() if plots else []
+    script = _script() if any(one.interactive for one in views) else ""
     page: str = _template().render(
         title=clean(title),
         verdict=worst([section.judgement.verdict for section in sections]),
         when=_when(sections),
         version=__version__,
-        style=_safe(_part("style.css")),
-        policy=_policy(scripts),
-        sections=[_with_safe_raw(one) for one in views],
-        plots=_safe(_script_safe(json.dumps(plots, separators=(",", ":"), allow_nan=False)))
-        if plots
-        else "",
-        scripts=[_safe(script) for script in scripts],
+        style=trusted(_part("style.css") + style()),
+        policy=_policy(script),
+        sections=views,
+        script=trusted(script),
     )
     return page
-
-
-def _harmless_inside(value: Any) -> Any:
-    """Labels and tooltips of the plots: the same characters could fool a reader there."""
-    match value:
-        case str():
-            return harmless(value)
-        case list() | tuple():
-            return [_harmless_inside(one) for one in value]
-        case dict():
-            return {_harmless_inside(key): _harmless_inside(one) for key, one in value.items()}
-    return value
 
 
 def write(path: Path, html: str) -> Path:
@@ -100,7 +86,15 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["key"] = _key
     return environment.get_template("page.html")
+
+
+def _key(number: int) -> Any:
+    """How line ``number`` of a figure looks, for its legend."""
+    path = f'<path class="line" d="M0 6h26" stroke-dasharray="{dash(number)}"/>'
+    mark = f'<path class="dot" d="{symbol(number, 13, 6)}"/>'
+    return trusted(f'<g class="s{number}">{path}{mark}</g>')
 
 
 def _part(name: str) -> str:
@@ -108,54 +102,19 @@ def _part(name: str) -> str:
 
 
 @cache
-def _scripts() -> list[str]:
-    """BokehJS (its plotting part only) and our own start-up script. Loaded late: Bokeh is slow to
-    import.
-    """
-    from bokeh.resources import Resources
-
-    bundle = next(
-        text for text in Resources(mode="inline", components=["bokeh"]).js_raw if len(text) > 10_000
-    )
-    scripts = [bundle, _part("boot.js")]
-    for script in scripts:
-        if "</script" in script.lower() or "<!--" in script or "\r" in script:
-            raise ValueError(
-                "a script of the report cannot be put inline: it holds a closing tag, comment or CR"
-            )
-    return scripts
+def _script() -> str:
+    """Ours; raises ValueError where it cannot be put inline."""
+    script = _part("page.js")
+    if "</script" in script.lower() or "<!--" in script or "\r" in script:
+        raise ValueError("the page's script holds a closing tag, a comment of HTML or a CR")
+    return script
 
 
-def _policy(scripts: list[str]) -> str:
-    """No connection of any kind; only scripts with these hashes; styles and data images inline."""
-    hashes = [
-        "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
-        for script in scripts
-    ]
-    allowed = " ".join(hashes) or "'none'"
+def _policy(script: str) -> str:
+    """No connection of any kind; only the script with this hash; styles inline."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"'sha256-{digest}'" if script else "'none'"
     return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         "connect-src 'none'; font-src 'none'; frame-src 'none'; base-uri 'none'; form-action 'none'"
     )
-
-
-def _with_safe_raw(one: SectionView) -> SectionView:
-    from dataclasses import replace
-
-    return replace(one, raw=_safe(_script_safe(one.raw)))
-
-
-def _script_safe(text: str) -> str:
-    """JSON that cannot leave its script element: no ``<``, ``>``, ``&`` or line separators, as JSON
-    escapes instead.
-    """
-    for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
-
-
-def _safe(text: str) -> Any:
-    """Our own text, or text made safe above, which the template must not escape again."""
-    from markupsafe import Markup
-
-    return Markup(text)  # noqa: S704

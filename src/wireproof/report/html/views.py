@@ -2,53 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
-from wireproof.report.answers import Answer, answers, seen_of
+from wireproof.report.answers import Answer, answers
 from wireproof.report.audit import setting_rows
-from wireproof.report.flows import SMALL_BYTES, Flow, flows
-from wireproof.report.html import plots
+from wireproof.report.figure.chart import Chart
+from wireproof.report.figure.curves import bandwidth, latency
+from wireproof.report.figure.drawing import NARROW, WIDE, drawn
+from wireproof.report.flows import flows
+from wireproof.report.group_rows import group_tables
 from wireproof.report.html.embedded import embedded
-from wireproof.report.html.groups import GroupView, group_views
+from wireproof.report.html.grids import Grid, group_grid, result_grid
 from wireproof.report.html.heat import HeatMap
 from wireproof.report.html.leaves import LeafMap
 from wireproof.report.html.located import WhoView, pair_pictures, who_views
+from wireproof.report.html.markup import in_script, trusted
+from wireproof.report.html.proof import Proof, proof_of
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
-from wireproof.report.rows import Row, Table, tables
+from wireproof.report.rows import Table, tables
 from wireproof.report.section import Section, grouped, headline, suspected
 
 __all__ = ["SectionView", "view"]
 
-MOST_ROWS = 400
-MOST_BARS = 24
-OPEN_ROWS = 40
-
 
 @dataclass(frozen=True)
-class Bar:
-    host: str
-    nic: str
-    direction: str
-    claimed: bool
-    width: str
-    mark: str | None
-    silent: bool
-    words: str
+class FigureView:
+    """A figure as it is drawn for wide and for narrow screens; ``legend``: the class and the name
+    of each line.
+    """
 
-
-@dataclass(frozen=True)
-class ResultTable:
-    title: str
-    caption: str
-    count: str
-    time: str
-    timed: bool
-    open: bool
-    rows: list[dict[str, str]]
+    chart: Chart
+    wide: str
+    narrow: str
+    legend: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -77,14 +67,12 @@ class SectionView:
     headline: str
     answers: list[Answer]
     findings: list[FindingView]
-    bars: list[Bar]
-    wire_note: str
+    proof_table: Proof
     who: list[WhoView]
     maps: list[HeatMap]
     leaves: list[LeafMap]
-    plots: list[plots.Plot]
-    tables: list[ResultTable]
-    groups: list[GroupView]
+    figures: list[FigureView]
+    grids: list[Grid]
     derivation: list[str]
     sources: str
     trouble: list[str]
@@ -93,7 +81,11 @@ class SectionView:
     places: list[dict[str, str]]
     raw: str
     raw_note: str
-    items: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def interactive(self) -> bool:
+        """Whether there is a figure or a table, which the page's script serves."""
+        return bool(self.figures or self.grids or self.proof_table.rows or self.settings)
 
 
 def view(section: Section, number: int) -> SectionView:
@@ -101,9 +93,7 @@ def view(section: Section, number: int) -> SectionView:
     name = f"run{number}"
     found = tables(section)
     maps, leaves = pair_pictures(section, found, name)
-    curves = _curves(section, found, name)
     seen = flows(section.run)
-    bars, wire_note = _bars(seen)
     raw, raw_note = embedded(section, seen)
     judgement, limits = section.judgement, section.limits
     return SectionView(
@@ -116,32 +106,45 @@ def view(section: Section, number: int) -> SectionView:
         headline=clean(headline(section), 600),
         answers=[_cleaned(answer) for answer in answers(section, seen)],
         findings=[_finding(group) for group in grouped(judgement.findings)],
-        bars=bars,
-        wire_note=wire_note,
+        proof_table=proof_of(seen),
         who=who_views(section, name),
         maps=maps,
         leaves=leaves,
-        plots=curves,
-        tables=[_table(table) for table in found],
-        groups=group_views(section),
+        figures=[_figure(chart) for chart in charts(section, found, name)],
+        grids=_grids(section, found, name),
         derivation=[*_derivation(section), *_criteria(section)],
         sources=clean("; ".join(limits.sources), 1000) if limits else "",
         trouble=trouble(section),
         facts=facts(section),
         settings=setting_rows(section.settings, *suspected(section)) if section.settings else [],
         places=places(section),
-        raw=raw,
+        raw=in_script(raw),
         raw_note=raw_note,
-        items=[plot.item for plot in curves],
     )
 
 
-def _curves(section: Section, found: list[Table], name: str) -> list[plots.Plot]:
+def charts(section: Section, found: Sequence[Table], name: str) -> list[Chart]:
+    """The figures of one run, those that have something to show."""
     drawn = [
-        plots.latency(section, found, f"{name}-latency"),
-        plots.bandwidth(section, found, f"{name}-bandwidth"),
+        latency(section, found, f"{name}-latency"),
+        bandwidth(section, found, f"{name}-bandwidth"),
     ]
-    return [plot for plot in drawn if plot is not None]
+    return [chart for chart in drawn if chart is not None]
+
+
+def _figure(chart: Chart) -> FigureView:
+    return FigureView(
+        chart,
+        trusted(drawn(chart, WIDE)),
+        trusted(drawn(chart, NARROW)),
+        [(f"s{number}", line.name) for number, line in enumerate(chart.lines)],
+    )
+
+
+def _grids(section: Section, found: Sequence[Table], name: str) -> list[Grid]:
+    results = [result_grid(table, f"{name}-table{i}") for i, table in enumerate(found, 1)]
+    groups = group_tables(section)
+    return [*results, *(group_grid(one, f"{name}-group{i}") for i, one in enumerate(groups, 1))]
 
 
 def _derivation(section: Section) -> list[str]:
@@ -214,92 +217,6 @@ def _number(name: str, value: float) -> str:
     if isinstance(value, int):
         return f"{value:,}".replace(",", "\u202f")
     return quantity.significant(value, 4)
-
-
-def _bars(found: list[Flow]) -> tuple[list[Bar], str]:
-    """Bars on one common scale; of very many, those whose seen and expected bytes differ most."""
-    note = (
-        f"Sums over the points with messages of {quantity.size(SMALL_BYTES)} and more, idle "
-        "background subtracted. Headers and acknowledgements make the bar a little longer than the "
-        "mark."
-    )
-    shown = found
-    if len(found) > MOST_BARS:
-        worst = sorted(found, key=lambda one: -abs((one.seen_bytes or 0.0) - one.expected_bytes))
-        chosen = {id(flow) for flow in worst[:MOST_BARS]}
-        shown = [flow for flow in found if id(flow) in chosen]
-        note += f" The {MOST_BARS} of {len(found)} where seen and expected differ most are shown."
-    lengths = [max(flow.expected_bytes, flow.seen_bytes or 0.0) for flow in shown]
-    top = max(lengths, default=0.0) or 1.0
-    return [_bar(flow, top) for flow in shown], note
-
-
-def _bar(flow: Flow, top: float) -> Bar:
-    seen, due = flow.seen_bytes, flow.expected_bytes
-    if seen is None:
-        words, silent = "no counter could be read", True
-    elif not flow.claimed:
-        words, silent = f"{quantity.volume(seen)} seen, none expected", False
-    else:
-        words, silent = seen_of(seen, due), due > 0 and seen < 0.5 * due
-    width = 0.0 if seen is None else 100 * seen / top
-    mark = f"{100 * due / top:.2f}" if flow.claimed and due > 0 else None
-    return Bar(
-        clean(flow.host, 80),
-        clean(flow.nic, 40),
-        "out" if flow.direction == "tx" else "in",
-        flow.claimed,
-        f"{width:.2f}",
-        mark,
-        silent,
-        words,
-    )
-
-
-def _table(table: Table) -> ResultTable:
-    rows = _shown(table)
-    left = len(table.rows) - len(rows)
-    one = clean(" → ".join(table.rows[0].between), 200) + ". " if table.pairs == 1 else ""
-    caption = f"{one}Median with half of its 95 % interval."
-    if left:
-        caption += f" {left} rows that pass are left out here; the result file holds all."
-    return ResultTable(
-        table.title,
-        caption,
-        f"{len(table.rows)} results" if len(table.rows) != 1 else "1 result",
-        "half round trip" if table.halved else "time per message",
-        table.unit == "ns",
-        len(rows) <= OPEN_ROWS,
-        [_row(row) for row in rows],
-    )
-
-
-def _shown(table: Table) -> list[Row]:
-    """All rows, or those that do not pass and as many others as there is room for, in order."""
-    if len(table.rows) <= MOST_ROWS:
-        return list(table.rows)
-    first = sorted(table.rows, key=lambda row: row.pair.verdict == "pass")[:MOST_ROWS]
-    chosen = {id(row) for row in first}
-    return [row for row in table.rows if id(row) in chosen]
-
-
-def _row(row: Row) -> dict[str, str]:
-    pair = row.pair
-    repeat = f" (#{pair.repeat + 1})" if pair.repeat else ""
-    return {
-        "tone": {"pass": "", "fail": "bad", "inconclusive": "unsure"}[pair.verdict],
-        "size": quantity.size(pair.message_bytes),
-        "between": " → ".join(clean(name, 80) for name in row.between) + repeat,
-        "time": quantity.microseconds(row.time_ns),
-        "interval": quantity.plus_minus(pair.half_width),
-        "rate": quantity.megabytes(row.goodput),
-        "line": quantity.gigabits(row.goodput),
-        "share": quantity.percent(row.efficiency),
-        "nominal": quantity.percent(row.nominal),
-        "proof": pair.proof,
-        "label": clean(pair.label, 20),
-        "verdict": pair.verdict + (f" ({clean(', '.join(pair.codes), 80)})" if pair.codes else ""),
-    }
 
 
 def _criteria(section: Section) -> list[str]:

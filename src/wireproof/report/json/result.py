@@ -13,6 +13,7 @@ import msgspec
 
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.ledger import Level, Quality
 from wireproof.model.located import Located
 from wireproof.model.record import (
     Close,
@@ -121,7 +122,7 @@ class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
 
 class NicTraffic(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes that had to pass one NIC in one direction, and bytes that its counters saw (null: not
-    readable).
+    readable), by the weakest level and quality of what was added.
     """
 
     host: str
@@ -130,6 +131,8 @@ class NicTraffic(msgspec.Struct, frozen=True, kw_only=True):
     claimed: bool
     expected_bytes: float
     seen_bytes: float | None
+    level: Level = "wire"
+    quality: Quality = "unreadable"
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -211,6 +214,8 @@ def _traffic(flow: Flow) -> NicTraffic:
         claimed=flow.claimed,
         expected_bytes=flow.expected_bytes,
         seen_bytes=flow.seen_bytes,
+        level=flow.level,
+        quality=flow.quality,
     )
 
 

@@ -21,6 +21,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.plan import ModelFault, Plan, Point, RankPlace, Transport, WitnessPolicy
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
+from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
 from wireproof.physics.table import Table, changed_constants
 from wireproof.plan.pace import provable
 from wireproof.report.section import Section
@@ -302,7 +303,12 @@ def _limits(run: Run, table: Table | None) -> Limits | None:
     short = [one.message_bytes for one in run.points if one.pattern == "pingpong"]
     top = limits(link, point.pattern, point.form, point.message_bytes, table)
     low = limits(link, "pingpong", "latency", min(short, default=0), table)
-    return msgspec.structs.replace(top, floor_ns=low.floor_ns)
+    return msgspec.structs.replace(
+        top,
+        floor_ns=low.floor_ns,
+        credit_bytes=shaper_credit_bytes(link, idle_between_messages=True, table=table),
+        judged_from_bytes=bandwidth_threshold_bytes(link, table),
+    )
 
 
 def judged(run: Run, session: Session, records: Sequence[Path]) -> Section:

@@ -1,0 +1,1 @@
+"""Figures as SVG of our own: the same drawing on the page and in a file."""

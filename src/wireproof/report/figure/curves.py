@@ -1,0 +1,233 @@
+"""The two curves of a sweep: time and goodput against message size, with what physics allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from wireproof.model import quantity
+from wireproof.model.claim import Limits
+from wireproof.report.figure.chart import Axis, Chart, Limit, Line, Mark, Step, Zone
+from wireproof.report.figure.ticks import decades, plain, sizes
+from wireproof.report.names import clean
+from wireproof.report.rows import Row, Table
+from wireproof.report.section import Section
+
+__all__ = ["bandwidth", "latency"]
+
+MOST_SERIES = 6
+ZERO_AT = 0.5
+"""Where a message of 0 bytes stands on the logarithmic axis; its tick says 0."""
+_READ = (
+    "Bands are 95 % intervals; the dashed line is the physical limit. Point at a mark, or go from "
+    "one to the next with the arrow keys, to read its numbers."
+)
+_Series = tuple[str, list[Row]]
+
+
+def latency(section: Section, tables: Sequence[Table], name: str) -> Chart | None:
+    """Half round trip (time per operation for put and get) against message size, both logarithmic,
+    with the floor.
+    """
+    series, left_out = _series([table for table in tables if table.unit == "ns"])
+    if not series:
+        return None
+    limits = section.limits
+    floor = limits.floor_ns if limits else None
+    lines = tuple(_line(one, "ns", 1e-3) for one in series)
+    low, high = _reach(lines)
+    x = _size_axis(series)
+    words = f"floor {quantity.microseconds(floor)} µs" if floor else ""
+    y = _log_axis("half round trip (µs)", min(low, floor / 1e3) if floor else low, high)
+    return Chart(
+        id=name,
+        title="Latency: half round trip against message size",
+        note=f"{_READ} {left_out}".strip(),
+        alt=f"Curve of time against message size. {_in_words(series, 'µs')}; "
+        f"{words or 'no floor known'}.",
+        x=x,
+        y=y,
+        lines=lines,
+        limits=(Limit(words, tuple(_floor(limits, x))),) if limits and floor else (),
+        steps=_switches(section),
+    )
+
+
+def bandwidth(section: Section, tables: Sequence[Table], name: str) -> Chart | None:
+    """Goodput against message size (logarithmic), with the ceiling; logarithmic upwards when far
+    above the ceiling.
+    """
+    chosen = [table for table in tables if table.unit != "ns" or table.halved]
+    series, left_out = _series(chosen, rates=True)
+    if not series:
+        return None
+    limits = section.limits
+    ceiling = limits.attainable_bytes_per_s if limits else None
+    lines = tuple(_line(one, "bytes_per_s", 1e-6) for one in series)
+    x = _size_axis(series)
+    words = f"attainable {quantity.megabytes(ceiling)} MB/s" if ceiling else ""
+    most = ceiling / 1e6 if ceiling else None
+    return Chart(
+        id=name,
+        title="Bandwidth: goodput against message size",
+        note=f"{_READ} {_not_held(limits)} {left_out}".replace("  ", " ").strip(),
+        alt=f"Curve of goodput against message size. {_in_words(series, 'MB/s')}; "
+        f"{words or 'no ceiling known'}.",
+        x=x,
+        y=_goodput_axis(lines, most),
+        lines=lines,
+        limits=(Limit(words, ((x.low, most), (x.high, most))),) if most else (),
+        zones=_unheld(limits, x),
+        steps=_switches(section),
+    )
+
+
+def _floor(limits: Limits, x: Axis) -> Iterator[tuple[float, float]]:
+    """The least time in µs over the sizes: the protocol's floor and the bytes at the ceiling, less
+    what a shaped link lets pass for nothing.
+    """
+    steps = 60
+    for step in range(steps + 1):
+        size = x.low * (x.high / x.low) ** (step / steps)
+        rate = limits.attainable_bytes_per_s
+        moved = max(0.0, size - limits.credit_bytes) / rate * 1e9 if rate else 0.0
+        yield size, ((limits.floor_ns or 0.0) + moved) / 1e3
+
+
+def _unheld(limits: Limits | None, x: Axis) -> tuple[Zone, ...]:
+    if limits is None or limits.judged_from_bytes <= x.low:
+        return ()
+    return (Zone(_not_held(limits), limits.judged_from_bytes),)
+
+
+def _not_held(limits: Limits | None) -> str:
+    """What is known of bursts; "" of a link that has none."""
+    if limits is None or not limits.judged_from_bytes:
+        return ""
+    return (
+        f"This link lets bursts pass: messages below {quantity.size(limits.judged_from_bytes)} "
+        "(shaded) are not held against the ceiling."
+    )
+
+
+def _switches(section: Section) -> tuple[Step, ...]:
+    """Where the library changes its protocol, as the judge has found it: each size once."""
+    found: dict[float, Step] = {}
+    for finding in section.judgement.findings:
+        at = finding.evidence.get("eager_limit_bytes")
+        if finding.code == "protocol-switch" and isinstance(at, (int, float)) and at > 0:
+            words = f"switch above {quantity.size(int(at))}"
+            found.setdefault(float(at), Step(words, float(at)))
+    return tuple(found[at] for at in sorted(found))[:3]
+
+
+def _series(tables: Sequence[Table], rates: bool = False) -> tuple[list[_Series], str]:
+    """Lines with at least three sizes; of many pairs the worst and the best stay, and the note says
+    so.
+    """
+    lines = [line for table in tables for line in _lines(table, rates)]
+    if len(lines) <= MOST_SERIES:
+        return lines, ""
+    lines.sort(key=lambda line: median(row.goodput or 0.0 for row in line[1]))
+    note = f"{len(lines) - MOST_SERIES} of {len(lines)} curves are not drawn; the tables hold them."
+    half = MOST_SERIES // 2
+    return [*lines[:half], *lines[-(MOST_SERIES - half) :]], note
+
+
+def _lines(table: Table, rates: bool) -> Iterator[_Series]:
+    """One line for each pair of ranks, with its name."""
+    found: dict[tuple[int, int], list[Row]] = {}
+    for row in table.rows:
+        if (row.goodput if rates else row.time_ns) is not None:
+            found.setdefault((row.pair.origin, row.pair.target), []).append(row)
+    for rows in found.values():
+        merged = _merged(rows)
+        if len(merged) >= 3:
+            between = " → ".join(clean(name, 40) for name in rows[0].between)
+            yield f"{_short(table)} {between}", merged
+
+
+def _short(table: Table) -> str:
+    form = f" {table.form}" if table.pattern not in ("pingpong", "stream", "exchange") else ""
+    return f"{table.pattern}{form}" + ("" if table.formula == "robust" else f" ({table.formula})")
+
+
+def _merged(rows: Sequence[Row]) -> list[Row]:
+    """One row per size, in order: of several repetitions the median one."""
+    found: dict[int, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.pair.message_bytes, []).append(row)
+    return [
+        sorted(same, key=lambda row: row.pair.value)[(len(same) - 1) // 2]
+        for _, same in sorted(found.items())
+    ]
+
+
+def _line(series: _Series, unit: str, factor: float) -> Line:
+    name, rows = series
+    return Line(name, tuple(_mark(name, row, unit, factor) for row in rows))
+
+
+def _mark(name: str, row: Row, unit: str, factor: float) -> Mark:
+    """A result in the chart's unit; a ping-pong drawn as goodput turns its interval round."""
+    pair = row.pair
+    at = pair.message_bytes or ZERO_AT
+    if pair.unit == unit:
+        value, low, high = (one * factor for one in (pair.value, pair.low, pair.high))
+    else:
+        turn = pair.message_bytes * 1e9 * factor
+        value = turn / pair.value
+        low = turn / pair.high if pair.high > 0 else value
+        high = turn / pair.low if pair.low > 0 else value
+    return Mark(at, value, low, high, f"{name}: {_told(row)}")
+
+
+def _told(row: Row) -> str:
+    """Everything of one result, for who points at it."""
+    pair = row.pair
+    parts = [quantity.size(pair.message_bytes), f"{quantity.microseconds(row.time_ns)} µs"]
+    if row.goodput:
+        rate = f"{quantity.megabytes(row.goodput)} MB/s = {quantity.gigabits(row.goodput)} Gb/s"
+        parts.append(rate)
+    parts.append(f"{quantity.plus_minus(pair.half_width)} (95 %)")
+    if row.efficiency is not None:
+        parts.append(f"{quantity.percent(row.efficiency)} of attainable")
+    return ", ".join([*parts, pair.proof, clean(pair.label, 20), pair.verdict])
+
+
+def _reach(lines: Sequence[Line]) -> tuple[float, float]:
+    values = [one.y for line in lines for one in line.marks if math.isfinite(one.y) and one.y > 0]
+    return min(values, default=1.0), max(values, default=1.0)
+
+
+def _size_axis(series: Sequence[_Series]) -> Axis:
+    known = [row.pair.message_bytes or ZERO_AT for _, rows in series for row in rows]
+    low, high = min(known), max(known)
+    return Axis("message size", True, low / 1.5, high * 1.5, sizes(low, high, ZERO_AT))
+
+
+def _log_axis(label: str, low: float, high: float) -> Axis:
+    low, high = low / 1.6, high * 1.6
+    return Axis(label, True, low, high, decades(low, high))
+
+
+def _goodput_axis(lines: Sequence[Line], ceiling: float | None) -> Axis:
+    label = "goodput (MB/s)"
+    low, high = _reach(lines)
+    if ceiling and high > 4 * ceiling:
+        return _log_axis(label, low, high)
+    top = max(high, ceiling or 0.0) * 1.14
+    return Axis(label, False, 0.0, top, plain(0.0, top))
+
+
+def _in_words(series: Sequence[_Series], unit: str) -> str:
+    parts = []
+    for name, rows in series:
+        said = [
+            quantity.microseconds(row.time_ns) if unit == "µs" else quantity.megabytes(row.goodput)
+            for row in (rows[0], rows[-1])
+        ]
+        ends = [quantity.size(row.pair.message_bytes) for row in (rows[0], rows[-1])]
+        parts.append(f"{name}: {said[0]} {unit} at {ends[0]} to {said[1]} {unit} at {ends[1]}")
+    return "; ".join(parts)

@@ -1,0 +1,239 @@
+"""A chart as SVG. Colours are classes: the page's style or that of a file of its own paints them.
+
+Nothing in it has an identifier, so that one page may hold a chart twice: wide, and narrow for
+phones, where the same text would become too small.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from wireproof.report.figure.chart import Axis, Chart, Line
+from wireproof.report.names import harmless
+
+__all__ = ["NARROW", "PRINTED", "WIDE", "Size", "dash", "drawn", "symbol"]
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of the picture, in pixels where it is not scaled."""
+
+    width: int
+    height: int
+
+
+WIDE = Size(520, 330)
+NARROW = Size(320, 280)
+PRINTED = Size(760, 460)
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 12, 44
+_LETTER = 7.0
+"""Pixels of one letter at 13 px, about."""
+_DASHES = ("", "", "7 4", "7 4", "2 3", "2 3")
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The part of the picture where the lines are, and where a value stands in it."""
+
+    chart: Chart
+    width: float
+    height: float
+
+    def x(self, value: float) -> float:
+        return self.width * _share(self.chart.x, value)
+
+    def y(self, value: float) -> float:
+        return self.height * (1 - _share(self.chart.y, value))
+
+
+def drawn(chart: Chart, size: Size, legend: bool = False) -> str:
+    """The ``svg`` element. ``legend``: title, names of the lines and notes are part of it, too."""
+    head, rows = _head(chart, size) if legend else ("", 0)
+    top = _TOP + rows
+    frame = _Frame(chart, size.width - _LEFT - _RIGHT, size.height - _TOP - _BOTTOM)
+    whole = f"0 0 {size.width} {size.height + rows}"
+    ink = [
+        *_zones(frame),
+        *_limits(frame),
+        *_steps(frame),
+        *(_band(frame, line, number) for number, line in enumerate(chart.lines)),
+        *(_curve(frame, line, number) for number, line in enumerate(chart.lines)),
+    ]
+    return (
+        f'<svg viewBox="{whole}" class="figure" role="img" '
+        f'aria-label="{_safe(chart.alt)}">{head}<g transform="translate({_LEFT} {top})">'
+        f"{''.join(_axes(frame))}"
+        f'<svg width="{_n(frame.width)}" height="{_n(frame.height)}">{"".join(ink)}</svg>'
+        f"{''.join(_words(frame))}</g></svg>"
+    )
+
+
+def symbol(number: int, x: float, y: float) -> str:
+    """The path of the mark of line ``number``: lines differ without their colours, too."""
+    shapes = (
+        "m-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0 -6.8 0z",
+        "m-3.1 -3.1h6.2v6.2h-6.2z",
+        "m0 -4l3.8 6.8h-7.6z",
+        "m0 -4.4l4 4.4l-4 4.4l-4 -4.4z",
+        "m0 4l3.8 -6.8h-7.6z",
+        "m-2 -3.6h4l2 3.6l-2 3.6h-4l-2 -3.6z",
+    )
+    return f"M{_n(x)} {_n(y)}{shapes[number % len(shapes)]}"
+
+
+def dash(number: int) -> str:
+    """How line ``number`` is dashed; "" where it is not."""
+    return _DASHES[number % len(_DASHES)]
+
+
+def _share(axis: Axis, value: float) -> float:
+    if axis.log:
+        least = axis.low * 1e-9
+        return math.log(max(value, least) / axis.low) / math.log(axis.high / axis.low)
+    return (value - axis.low) / (axis.high - axis.low)
+
+
+def _safe(text: str) -> str:
+    """Words that may hold names from outside."""
+    return escape(harmless(text))
+
+
+def _n(value: float) -> str:
+    """A coordinate: a tenth of a pixel is enough."""
+    return f"{max(-9999.0, min(9999.0, value)):.1f}".removesuffix(".0")
+
+
+def _text(x: float, y: float, words: str, more: str = "") -> str:
+    return f'<text x="{_n(x)}" y="{_n(y)}"{more}>{_safe(words)}</text>'
+
+
+def _axes(frame: _Frame) -> Iterable[str]:
+    """Grid, ticks with their words, and the names of both axes."""
+    chart = frame.chart
+    for value, word in chart.y.ticks:
+        at = frame.y(value)
+        yield f'<path class="grid" d="M0 {_n(at)}H{_n(frame.width)}"/>'
+        yield _text(-7, at + 4, word, ' class="tick" text-anchor="end"')
+    for value, word in _fitting(frame, chart.x.ticks):
+        at = frame.x(value)
+        yield f'<path class="grid" d="M{_n(at)} 0V{_n(frame.height)}"/>'
+        yield _text(at, frame.height + 17, word, ' class="tick" text-anchor="middle"')
+    below = frame.height + 37
+    yield _text(frame.width / 2, below, chart.x.label, ' class="tick" text-anchor="middle"')
+    turned = (
+        f' class="tick" text-anchor="middle" transform="rotate(-90 -46 {_n(frame.height / 2)})"'
+    )
+    yield _text(-46, frame.height / 2, chart.y.label, turned)
+
+
+def _fitting(frame: _Frame, ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Every, every second or every fourth tick ..., as many as do not touch each other."""
+    for step in (1, 2, 3, 4, 6, 8, 12):
+        chosen = list(ticks[::step])
+        ends = [(frame.x(value), len(word) * _LETTER / 2 + 4) for value, word in chosen]
+        pairs = itertools.pairwise(ends)
+        if all(left + half <= right - other for (left, half), (right, other) in pairs):
+            return chosen
+    return list(ticks[:1])
+
+
+def _zones(frame: _Frame) -> Iterable[str]:
+    for zone in frame.chart.zones:
+        width = max(0.0, min(frame.width, frame.x(zone.until)))
+        yield (
+            f'<rect class="zone" width="{_n(width)}" height="{_n(frame.height)}">'
+            f"<title>{_safe(zone.words)}</title></rect>"
+        )
+
+
+def _limits(frame: _Frame) -> Iterable[str]:
+    for limit in frame.chart.limits:
+        path = "L".join(f"{_n(frame.x(x))} {_n(frame.y(y))}" for x, y in limit.points)
+        yield f'<path class="limit" d="M{path}"><title>{_safe(limit.words)}</title></path>'
+
+
+def _steps(frame: _Frame) -> Iterable[str]:
+    for step in frame.chart.steps:
+        at = _n(frame.x(step.at))
+        yield (
+            f'<path class="step" d="M{at} 0V{_n(frame.height)}">'
+            f"<title>{_safe(step.words)}</title></path>"
+        )
+
+
+def _words(frame: _Frame) -> Iterable[str]:
+    """Words on the limits and the steps, on a ground of their own so that lines do not cross
+    them.
+    """
+    for limit in frame.chart.limits:
+        left, first = limit.points[0]
+        at = min(max(frame.y(first) - 6, 11), frame.height - 4)
+        yield _label(max(4.0, frame.x(left) + 4), at, limit.words, "limit")
+    for number, step in enumerate(frame.chart.steps):
+        room = len(step.words) * _LETTER + 8
+        at = min(max(4.0, frame.x(step.at) + 4), max(4.0, frame.width - room))
+        yield _label(at, frame.height - 8 - 16 * (number % 3), step.words, "step")
+
+
+def _label(x: float, y: float, words: str, role: str) -> str:
+    width = len(words) * _LETTER + 4
+    ground = (
+        f'<rect class="ground" x="{_n(x - 2)}" y="{_n(y - 11)}" width="{_n(width)}" height="15"/>'
+    )
+    return ground + _text(x, y, words, f' class="{role}"')
+
+
+def _band(frame: _Frame, line: Line, number: int) -> str:
+    """The interval of every mark as one surface."""
+    if line.stairs or not line.marks:
+        return ""
+    upper = [f"{_n(frame.x(one.x))} {_n(frame.y(one.high))}" for one in line.marks]
+    lower = [f"{_n(frame.x(one.x))} {_n(frame.y(one.low))}" for one in reversed(line.marks)]
+    return f'<path class="s{number} band" d="M{"L".join([*upper, *lower])}z"/>'
+
+
+def _curve(frame: _Frame, line: Line, number: int) -> str:
+    """The line, and its marks with what they say."""
+    places = [(frame.x(one.x), frame.y(one.y)) for one in line.marks]
+    if not places:
+        return ""
+    if line.stairs:
+        parts = [f"{_n(x)} {_n(y)}" for x, y in _stairs(places)]
+        dots = ""
+    else:
+        parts = [f"{_n(x)} {_n(y)}" for x, y in places]
+        dots = "".join(
+            f'<path class="dot" d="{symbol(number, x, y)}"><title>{_safe(one.tip)}</title></path>'
+            for (x, y), one in zip(places, line.marks, strict=True)
+        )
+    dashes = f' stroke-dasharray="{dash(number)}"' if dash(number) else ""
+    told = f"<title>{_safe(line.name)}</title>" if line.stairs else ""
+    path = f'<path class="line"{dashes} d="M{"L".join(parts)}">{told}</path>'
+    return f'<g class="s{number}">{path}{dots}</g>'
+
+
+def _stairs(places: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
+    before: float | None = None
+    for x, y in places:
+        if before is not None:
+            yield x, before
+        yield x, y
+        before = y
+
+
+def _head(chart: Chart, size: Size) -> tuple[str, int]:
+    """Title and the names of the lines above the chart, for a picture that stands alone."""
+    rows = [_text(12, 22, chart.title, ' class="title"')]
+    below = 44
+    for number, line in enumerate(chart.lines):
+        most = int((size.width - 60) / _LETTER)
+        name = line.name if len(line.name) <= most else f"{line.name[: most - 1]}…"
+        path = f'<path class="line" d="M14 {below - 4}h26" stroke-dasharray="{dash(number)}"/>'
+        mark = f'<path class="dot" d="{symbol(number, 27, below - 4)}"/>'
+        rows.append(f'<g class="s{number}">{path}{mark}</g>{_text(48, below, name)}')
+        below += 18
+    return "".join(rows), below - 6

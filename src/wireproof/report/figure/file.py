@@ -1,0 +1,47 @@
+"""A chart as a file of its own: light, with its legend, and no variables of a style sheet, which
+many programs that show SVG do not know.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from wireproof.report.figure.chart import Chart
+from wireproof.report.figure.drawing import PRINTED, Size, drawn
+
+__all__ = ["PALETTE", "standalone", "style"]
+
+PALETTE = {
+    "ink": "#1c2430",
+    "muted": "#5a6573",
+    "line": "#d9dee5",
+    "limit": "#b3261e",
+    "card": "#ffffff",
+    "sunk": "#f0f2f5",
+    "accent": "#1f5fb4",
+    "s0": "#1f5fb4",
+    "s1": "#b45309",
+    "s2": "#0f766e",
+    "s3": "#8b3fa0",
+    "s4": "#5b6470",
+    "s5": "#a3245b",
+}
+"""The light colours of the page."""
+
+
+def style() -> str:
+    """How the classes of a drawing look; colours are variables of the page."""
+    return (Path(__file__).parent / "figure.css").read_text(encoding="utf-8")
+
+
+def standalone(chart: Chart, size: Size = PRINTED) -> str:
+    """The whole text of an SVG file."""
+    painted = re.sub(r"var\(--(\w+)\)", lambda found: PALETTE[found[1]], style())
+    head, rest = drawn(chart, size, legend=True).split(">", 1)
+    ground = f'<rect width="100%" height="100%" fill="{PALETTE["card"]}"/>'
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n{head} width="{size.width}" '
+        'xmlns="http://www.w3.org/2000/svg">'
+        f"<style>{painted}</style>{ground}{rest}\n"
+    )

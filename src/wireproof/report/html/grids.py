@@ -1,0 +1,171 @@
+"""Tables of the page that can be sorted, filtered and saved: each cell as it is shown and, where
+that is a number, as a program wants it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wireproof.model import quantity
+from wireproof.report.group_cells import cells_of
+from wireproof.report.group_rows import GroupTable
+from wireproof.report.names import clean
+from wireproof.report.rows import Row, Table
+from wireproof.report.text.groups import LEGEND
+
+__all__ = ["MOST_ROWS", "Cell", "Column", "Grid", "count_of", "group_grid", "result_grid"]
+
+MOST_ROWS = 400
+OPEN_ROWS = 40
+
+
+@dataclass(frozen=True)
+class Column:
+    """``name``: in a CSV file, with the unit of the raw values. ``text``: words, set to the
+    left. Lines of a title are parted by line breaks.
+    """
+
+    title: str
+    name: str
+    text: bool = False
+
+    @property
+    def lines(self) -> list[str]:
+        return self.title.split("\n")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """``raw`` is the number for sorting and for CSV; "" where the text itself is the value."""
+
+    text: str
+    raw: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """``rows``: a tone (``bad``, ``unsure`` or "") and the cells. ``left_out``: so many rows are in
+    the result file alone.
+    """
+
+    id: str
+    title: str
+    caption: str
+    columns: list[Column]
+    rows: list[tuple[str, list[Cell]]]
+    count: str
+    open: bool
+    words: bool = False
+    left_out: int = 0
+
+
+def count_of(number: int) -> str:
+    """``1 result``, ``21 results``."""
+    return f"{number} results" if number != 1 else "1 result"
+
+
+def number(value: float | None, text: str, digits: int = 6) -> Cell:
+    """A cell with its raw value; one that is not known has none."""
+    known = value is not None and math.isfinite(value)
+    return Cell(text, f"{value:.{digits}g}" if known else "")
+
+
+def result_grid(table: Table, name: str) -> Grid:
+    """All results of one pattern; of very many those that do not pass stay."""
+    rows = _shown(table)
+    left = len(table.rows) - len(rows)
+    one = clean(" → ".join(table.rows[0].between), 200) + ". " if table.pairs == 1 else ""
+    caption = f"{one}Median with half of its 95 % interval."
+    if left:
+        caption += f" {left} rows that pass are left out here; the result file holds all."
+    return Grid(
+        id=name,
+        title=table.title,
+        caption=caption,
+        columns=_columns(table),
+        rows=[(_TONES[row.pair.verdict], _cells(row, table.unit == "ns")) for row in rows],
+        count=count_of(len(table.rows)),
+        open=len(rows) <= OPEN_ROWS,
+        left_out=left,
+    )
+
+
+_TONES = {"pass": "", "fail": "bad", "inconclusive": "unsure"}
+
+
+def _columns(table: Table) -> list[Column]:
+    timed = table.unit == "ns"
+    time = "half round trip" if table.halved else "time per message"
+    interval = Column("95 %\n±", "half_width_share")
+    first = [
+        Column("size", "message_bytes"),
+        Column("from → to", "from_to", True),
+        Column(f"{time}\nµs", f"{time.replace(' ', '_')}_us"),
+    ]
+    rates = [Column("goodput\nMB/s", "goodput_MB_per_s"), Column("\nGb/s", "goodput_Gb_per_s")]
+    rest = [
+        Column("of attain-\nable", "efficiency_share"),
+        Column("of line\nrate", "line_rate_share"),
+        Column("proof", "proof", True),
+        Column("label", "label", True),
+        Column("verdict", "verdict", True),
+    ]
+    between = [interval, *rates] if timed else [*rates, interval]
+    return [*first, *between, *rest]
+
+
+def _cells(row: Row, timed: bool) -> list[Cell]:
+    pair = row.pair
+    repeat = f" (#{pair.repeat + 1})" if pair.repeat else ""
+    interval = number(pair.half_width, quantity.plus_minus(pair.half_width), 3)
+    time = None if row.time_ns is None else row.time_ns / 1e3
+    rate = row.goodput
+    rates = [
+        number(rate and rate / 1e6, quantity.megabytes(rate)),
+        number(rate and rate * 8 / 1e9, quantity.gigabits(rate)),
+    ]
+    codes = f" ({clean(', '.join(pair.codes), 80)})" if pair.codes else ""
+    return [
+        Cell(quantity.size(pair.message_bytes), str(pair.message_bytes)),
+        Cell(" → ".join(clean(name, 80) for name in row.between) + repeat),
+        number(time, quantity.microseconds(row.time_ns)),
+        *([interval, *rates] if timed else [*rates, interval]),
+        number(row.efficiency, quantity.percent(row.efficiency), 4),
+        number(row.nominal, quantity.percent(row.nominal), 4),
+        Cell(pair.proof),
+        Cell(clean(pair.label, 20)),
+        Cell(pair.verdict + codes),
+    ]
+
+
+def _shown(table: Table) -> Sequence[Row]:
+    """All rows, or those that do not pass and as many others as there is room for, in order."""
+    if len(table.rows) <= MOST_ROWS:
+        return table.rows
+    first = sorted(table.rows, key=lambda row: row.pair.verdict == "pass")[:MOST_ROWS]
+    chosen = {id(row) for row in first}
+    return [row for row in table.rows if id(row) in chosen]
+
+
+def group_grid(table: GroupTable, name: str) -> Grid:
+    """Points of many ranks together: only columns that have a value."""
+    found = cells_of(table)
+    count = len(found.cells)
+    caption = f"{LEGEND[0].upper()}{LEGEND[1:]}."
+    if count > MOST_ROWS:
+        caption += f" {count - MOST_ROWS} rows are left out here; the result file holds all."
+    return Grid(
+        id=name,
+        title=table.title,
+        caption=caption,
+        columns=[Column(head.title, head.title, head.left) for head in found.heads],
+        rows=[
+            ("bad" if bad else "", [Cell(text) for text in cells])
+            for cells, bad in zip(found.cells[:MOST_ROWS], found.bad, strict=False)
+        ],
+        count=count_of(count),
+        open=count <= OPEN_ROWS,
+        left_out=max(0, count - MOST_ROWS),
+    )

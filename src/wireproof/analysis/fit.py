@@ -16,7 +16,7 @@ import numpy as np
 
 from wireproof.analysis.interval import Floats
 
-__all__ = ["Fit", "Line", "fit_sizes"]
+__all__ = ["Fit", "Line", "fit_sizes", "fit_with_break"]
 
 _MIN_SIDE = 3
 # a break must change the time at the next size by this share of what the lower line foretells
@@ -77,6 +77,26 @@ def fit_sizes(times_ns: Mapping[int, float]) -> Fit | None:
         return None
     whole = _line(sizes, times)
     cut = _best_break(sizes, times, whole)
+    return _broken(sizes, times, whole, cut)
+
+
+def fit_with_break(times_ns: Mapping[int, float], eager_limit_bytes: int | None) -> Fit | None:
+    """As ``fit_sizes``, with the break behind a size that is known (None: no break).
+
+    None also where fewer than 2 sizes are on a side of it.
+    """
+    sizes = np.asarray(sorted(times_ns), dtype=np.float64)
+    times = np.asarray([times_ns[int(size)] for size in sizes], dtype=np.float64)
+    if sizes.size < 2 or not bool(np.all(np.isfinite(times))) or bool(np.any(times <= 0)):
+        return None
+    whole = _line(sizes, times)
+    if eager_limit_bytes is None:
+        return _broken(sizes, times, whole, None)
+    cut = int(np.searchsorted(sizes, eager_limit_bytes, side="right"))
+    return None if min(cut, sizes.size - cut) < 2 else _broken(sizes, times, whole, cut)
+
+
+def _broken(sizes: Floats, times: Floats, whole: Line, cut: int | None) -> Fit:
     if cut is None:
         return Fit((whole,), None, None, 0.0, _n_half((whole,)))
     lines = (_line(sizes[:cut], times[:cut]), _line(sizes[cut:], times[cut:]))

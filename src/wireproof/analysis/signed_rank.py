@@ -17,7 +17,7 @@ import numpy as np
 
 from wireproof.analysis.interval import Floats
 
-__all__ = ["Shift", "least_size", "shift"]
+__all__ = ["Shift", "above", "least_size", "shift"]
 
 _EXACT = 150
 """Above, the normal approximation is right to more digits than are used."""
@@ -61,9 +61,34 @@ def _cut(n: int, alpha: float) -> int:
     if n > _EXACT:
         spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
         return math.floor(n * (n + 1) / 4.0 + NormalDist().inv_cdf(alpha / 2.0) * spread)
+    return int(np.searchsorted(_below(n) * 2.0, alpha * (1.0 + 1e-12), side="right"))
+
+
+@lru_cache(maxsize=256)
+def _below(n: int) -> Floats:
+    """P(T <= t) for t = 0, 1, ...: T the signed-rank statistic of n values without an effect."""
     chance = np.zeros(n * (n + 1) // 2 + 1)
     chance[0] = 1.0
     for rank in range(1, n + 1):
         chance[rank:] = (chance[rank:] + chance[:-rank]) / 2.0
         chance[:rank] /= 2.0
-    return int(np.searchsorted(np.cumsum(chance) * 2.0, alpha * (1.0 + 1e-12), side="right"))
+    return np.cumsum(chance)
+
+
+def above(values: Sequence[float] | Floats, at: float) -> float:
+    """p of the one-sided test that the centre of ``values`` is at most ``at``: small when it is
+    above. 1 without values.
+
+    The statistic is the number of Walsh averages above ``at`` (Hollander and Wolfe, 3.1); those
+    that are equal to it speak against.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    n = int(x.size)
+    if n == 0:
+        return 1.0
+    first, second = np.triu_indices(n)
+    not_above = int(np.count_nonzero((x[first] + x[second]) / 2.0 <= at))
+    if n > _EXACT:
+        spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
+        return NormalDist().cdf((not_above + 0.5 - n * (n + 1) / 4.0) / spread)
+    return float(_below(n)[not_above])

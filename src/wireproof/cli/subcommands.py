@@ -25,6 +25,7 @@ SUBCOMMANDS: dict[str, str] = {
     "history": "Results over time: list, show, trend, nodes, add, prune.",
     "judge": "Judge what OSU, IMB, HPCC, perftest, qperf, iperf3 and others have printed.",
     "lab": "Virtual cluster on this machine: up, status, exec, fault, down.",
+    "ladder": "Two hosts layer by layer, from TCP to the job: where are time and rate lost?",
     "lint": "Find what is wrong in a job script, command line or configuration file.",
     "locate": "Which node, port, link or switch is slow, from what was measured before.",
     "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",

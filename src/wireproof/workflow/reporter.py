@@ -10,7 +10,7 @@ from typing import Protocol
 from wireproof.model.plan import Plan
 from wireproof.model.record import Frame
 
-__all__ = ["LoggingReporter", "Reporter"]
+__all__ = ["LoggingReporter", "Quiet", "Reporter"]
 
 LOGGER = logging.getLogger("wireproof")
 LOGGER.addHandler(logging.NullHandler())
@@ -50,6 +50,25 @@ class LoggingReporter:
 
     def interruption(self) -> str:
         return ""
+
+
+class Quiet:
+    """For launches that are many: only what did not work is said."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+
+    def say(self, text: str) -> None:
+        """Nothing."""
+
+    def warn(self, text: str) -> None:
+        self._reporter.warn(text)
+
+    def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:
+        return nullcontext(_ignore)
+
+    def interruption(self) -> str:
+        return self._reporter.interruption()
 
 
 def _ignore(_frame: Frame) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.verdict.catalogue.external import EXTERNAL
+from wireproof.verdict.catalogue.ladder import LADDER
 from wireproof.verdict.catalogue.located import LOCATED
 from wireproof.verdict.catalogue.path import PATH
 from wireproof.verdict.catalogue.runs import RUNS
@@ -51,7 +52,7 @@ def _parsed(text: str) -> dict[str, Entry]:
     return found
 
 
-CATALOGUE: dict[str, Entry] = _parsed("\n".join((PATH, RUNS, EXTERNAL, WATCHED, LOCATED)))
+CATALOGUE: dict[str, Entry] = _parsed("\n".join((PATH, RUNS, EXTERNAL, WATCHED, LOCATED, LADDER)))
 
 
 def causes() -> dict[str, Entry]:

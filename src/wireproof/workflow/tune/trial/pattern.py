@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import resource
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
@@ -14,12 +13,10 @@ import msgspec
 from wireproof.analysis.trial.reading import guards_of, messages_of, metric_of, value_of
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.plan import Plan
-from wireproof.model.record import Frame
 from wireproof.model.trial import Knob
 from wireproof.report.section import Section
 from wireproof.workflow.measure import prepare
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.run import command_of, run_session
 from wireproof.workflow.session.session import Session
@@ -63,7 +60,7 @@ class PatternWorkload:
             storage=Storage(kept=False),
         )
         self._variables = dict(prepared.variables)
-        self._environment, self._quiet = environment, _Quiet(reporter)
+        self._environment, self._quiet = environment, Quiet(reporter)
         self.target = prepared.target
         self.notes = list(self.target.said)
         self.metric = metric_of(point.pattern, point.form)
@@ -133,26 +130,3 @@ def processor_s() -> float:
     """Processor time of all that we have started and that has ended, here; seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-class _Quiet:
-    """The launches of a trial are many: only what did not work is said."""
-
-    def __init__(self, reporter: Reporter) -> None:
-        self._reporter = reporter
-
-    def say(self, text: str) -> None:
-        """Nothing."""
-
-    def warn(self, text: str) -> None:
-        self._reporter.warn(text)
-
-    def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:
-        return nullcontext(_ignore)
-
-    def interruption(self) -> str:
-        return self._reporter.interruption()
-
-
-def _ignore(_frame: Frame) -> None:
-    """Progress that is not shown."""

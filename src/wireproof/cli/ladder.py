@@ -1,0 +1,114 @@
+"""``wireproof ladder``: at which layer between the wire and the job is time or rate lost?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wireproof.cli.console import Console, print_json
+from wireproof.cli.context import current_context
+from wireproof.cli.declare import choice, number, setting, text
+from wireproof.cli.options import LINK, OUTPUT, TARGET, settings_of, target_specification
+from wireproof.cli.outcome import status_of
+from wireproof.cli.sections import Sectioned, sections
+
+if TYPE_CHECKING:
+    from wireproof.settings.resolve import Settings
+    from wireproof.workflow.ladder import LadderSpecification
+
+__all__ = ["command"]
+
+EXAMPLES = (
+    "wireproof ladder --hosts n1,n2 --nic ib0 --link edr",
+    "wireproof ladder --hosts n1,n2 --nic eth0 --provider tcp --layers tcp,ofi,mpi",
+    "wireproof ladder --transport model --model-step mpi:latency_ns=11000",
+)
+COLLECTIVES = ("allreduce", "alltoall", "broadcast")
+OPTIONS: tuple[click.Parameter, ...] = (
+    text("--layers", "A,B,...", "tcp, ofi, mpi, collective; default: all that are here."),
+    number("--rounds", 1, 1000, "how often each layer is measured; default: as many as it takes."),
+    setting("sizes", "LIST", "message sizes; default 8 B to 4 MiB, by the link's rate."),
+    click.Option(
+        ["--smallest"],
+        type=click.FloatRange(1.0, 1000.0),
+        default=25.0,
+        show_default=True,
+        metavar="PERCENT",
+        help="a layer that loses less than this to the one below loses nothing.",
+    ),
+    choice("--collective", COLLECTIVES, "of two ranks.", default="allreduce"),
+    text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
+    click.Option(
+        ["--model-step", "model_steps"],
+        multiple=True,
+        metavar="LAYER:NAME=N",
+        help="in the model: what this layer and those above have more (latency_ns,"
+        " gap_ns_per_byte).",
+    ),
+)
+_KEPT = tuple(one for one in OUTPUT if one.name not in ("history", "resume"))
+
+
+@click.command(
+    "ladder",
+    cls=Sectioned,
+    sections=sections(OPTIONS, "What is compared", target=TARGET, link=LINK, output=_KEPT),
+    examples=EXAMPLES,
+)
+def command(**options: Any) -> int:
+    """Between two hosts, layer by layer: where are time and rate lost?
+
+    Kernel TCP, libfabric, MPI point to point and an MPI collective are measured in rounds of random
+    order, each with the proof of its path, and each fitted as t(s) = o + s/R. The layer at which o
+    or R is lost is named, with its interval and its knobs.
+
+    Exit status: 0 no layer loses more than --smallest, 1 one does, 3 open, 4 could not measure.
+    """
+    from wireproof.report.text.ladder import ladder_text
+    from wireproof.report.text.look import Look
+    from wireproof.workflow.ladder import run_ladder
+
+    settings = settings_of(options)
+    wanted = _specification(settings, options)
+    found = run_ladder(wanted, Console(), current_context().environment)
+    if settings.json.value:
+        print_json(found.ladder)
+    else:
+        click.echo(ladder_text(found.ladder, Look.of(sys.stdout, os.environ)))
+        if found.folder is not None:
+            click.echo(f"records: {found.folder}")
+    return status_of(found.ladder.verdict)
+
+
+def _specification(settings: Settings, options: dict[str, Any]) -> LadderSpecification:
+    from wireproof.settings.model_world import model_of
+    from wireproof.settings.physics_table import read_table
+    from wireproof.workflow.ladder import LadderSpecification, methods_of
+    from wireproof.workflow.ladder.specification import layers_of, model_step_of
+    from wireproof.workflow.specification import Storage
+
+    world = options["model_world"]
+    mpi, ofi = methods_of(
+        settings,
+        table=read_table(options["physics"]),
+        model=model_of(world) if world else None,
+    )
+    return LadderSpecification(
+        target=target_specification(settings, options),
+        mpi=mpi,
+        ofi=ofi,
+        storage=Storage(
+            folder=settings.out.value,
+            kept=settings.out.value is not None,
+            may_change_mode=settings.out.origin != "file",
+        ),
+        layers=layers_of(options["layers"]),
+        rounds=options["rounds"],
+        sizes=settings.sizes.value,
+        smallest=options["smallest"] / 100.0,
+        collective=options["collective"],
+        model_steps=tuple(map(model_step_of, options["model_steps"])),
+    )

@@ -1,0 +1,147 @@
+"""The same two hosts, layer by layer: where are time and rate lost between the wire and the job?
+
+Times are nanoseconds, rates bytes per second; ``None`` means unknown, never zero. A layer's line
+is t(s) = start + s / rate.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import msgspec
+
+from wireproof.model.finding import Finding, Proof, Verdict
+
+__all__ = [
+    "LAYERS",
+    "Hint",
+    "Ladder",
+    "Layer",
+    "LayerName",
+    "Line",
+    "MissingLayer",
+    "Number",
+    "Quantity",
+    "SizeTime",
+    "Step",
+    "StepAnswer",
+]
+
+LayerName = Literal["verbs", "tcp", "ofi", "mpi", "collective", "application"]
+LAYERS: tuple[LayerName, ...] = get_args(LayerName)
+"""From the wire up."""
+Quantity = Literal["start", "rate"]
+"""What a step may lose: time before the first byte (o), or bytes per second (R)."""
+StepAnswer = Literal["loses", "no-loss", "undecided"]
+
+
+class Number(msgspec.Struct, frozen=True, kw_only=True):
+    """A value with its interval over the rounds; ``low``, ``high`` None: too few rounds for one."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class SizeTime(msgspec.Struct, frozen=True, kw_only=True):
+    """Median over the rounds of the time of one message, ns."""
+
+    message_bytes: int
+    time_ns: float
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """What was fitted. ``start`` (ns) is of the small messages' line, ``rate`` (bytes/s) of the
+    large ones'; None where the sizes do not give it.
+
+    ``switch_bytes``: the largest size before the line breaks (eager to rendezvous), None: no break.
+    ``residual``: relative, root mean square, of the medians.
+    """
+
+    start: Number | None
+    rate: Number | None
+    switch_bytes: int | None = None
+    residual: float | None = None
+
+
+class Layer(msgspec.Struct, frozen=True, kw_only=True):
+    """``how``: what was measured. ``proof``: of the path; "" where a model plays the wire.
+    ``apart``: why it takes no part in a claim, "" when it does. ``form``: the closed form that the
+    line stands for.
+    """
+
+    name: LayerName
+    title: str
+    how: str
+    form: str
+    proof: Proof | Literal[""]
+    line: Line
+    times: list[SizeTime]
+    rounds: int
+    apart: str = ""
+
+
+class MissingLayer(msgspec.Struct, frozen=True, kw_only=True):
+    """A layer that could not be measured here, and why."""
+
+    name: LayerName
+    title: str
+    why: str
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """From one layer to the next one above that takes part, in one quantity.
+
+    ``ratio``: how many times longer the start, or lower the rate, of ``upper`` is (1: the same).
+    ``difference``: start: ns more; rate: bytes/s less. The intervals of all steps hold together.
+    ``p``: of no loss above the threshold, adjusted for all steps (Holm).
+    ``regained``: a layer above that is as good as ``lower``, so that it does not pay this loss.
+    """
+
+    lower: LayerName
+    upper: LayerName
+    quantity: Quantity
+    answer: StepAnswer
+    ratio: float
+    low: float | None
+    high: float | None
+    difference: Number
+    p: float
+    regained: LayerName | None = None
+    text: str = ""
+
+
+class Hint(msgspec.Struct, frozen=True, kw_only=True):
+    """A knob of a layer: what it does, and the command that says whether it helps here."""
+
+    layer: LayerName
+    name: str
+    does: str
+    command: str
+
+
+class Ladder(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof ladder --json`` prints. ``smallest``: share below which a loss is none.
+
+    ``attainable_bytes_per_s``: what the claimed link can carry, None: no link is known.
+    """
+
+    schema: str = "wireproof.ladder"
+    version: int = 1
+    hosts: list[str]
+    nic: str
+    link: str
+    attainable_bytes_per_s: float | None
+    rounds: int
+    seed: int
+    alpha: float
+    smallest: float
+    layers: list[Layer]
+    missing: list[MissingLayer]
+    steps: list[Step]
+    findings: list[Finding]
+    hints: list[Hint]
+    verdict: Verdict
+    answer: str
+    seconds: float
+    notes: list[str] = msgspec.field(default_factory=list)

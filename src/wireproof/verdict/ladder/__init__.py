@@ -1,0 +1,9 @@
+"""Which step between two layers loses time or rate, and what is concluded of it. Pure."""
+
+from __future__ import annotations
+
+from wireproof.verdict.ladder.findings import Judged, judge_ladder
+from wireproof.verdict.ladder.knobs import KNOBS, Knob, hints_for
+from wireproof.verdict.ladder.steps import Rung, decided
+
+__all__ = ["KNOBS", "Judged", "Knob", "Rung", "decided", "hints_for", "judge_ladder"]

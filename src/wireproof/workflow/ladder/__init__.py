@@ -1,0 +1,8 @@
+"""``wireproof ladder``: at which layer between the wire and the job is time or rate lost?"""
+
+from __future__ import annotations
+
+from wireproof.workflow.ladder.run import LadderResult, run_ladder
+from wireproof.workflow.ladder.specification import LadderSpecification, ModelStep, methods_of
+
+__all__ = ["LadderResult", "LadderSpecification", "ModelStep", "methods_of", "run_ladder"]

@@ -1,0 +1,227 @@
+"""The ladder: rounds of all layers in random order, their lines, the steps between them."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from wireproof.analysis.ladder import ALPHA, Fitted, Times, enough_rounds, fitted
+from wireproof.files.hostile import replace_file
+from wireproof.model import quantity
+from wireproof.model.errors import BadInput, WireproofError
+from wireproof.model.ladder import Ladder, Layer, LayerName, MissingLayer
+from wireproof.physics.limits import limits
+from wireproof.report.json.encode import json_text
+from wireproof.report.section import Section
+from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
+from wireproof.workflow.ladder.launched import LaunchedLayer, path_of
+from wireproof.workflow.ladder.specification import LadderSpecification
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.result import kept
+from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.target.target import Target
+
+__all__ = ["LadderResult", "run_ladder"]
+
+DOCUMENT = "ladder.json"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LadderResult:
+    """``folder``: where the records are kept, None when nothing is."""
+
+    ladder: Ladder
+    folder: Path | None = None
+
+
+def run_ladder(
+    wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> LadderResult:
+    """Measure every layer in every round, and say at which step time or rate is lost.
+
+    ``environment``: where an allocation is looked for. Raises ``BadInput`` before anything is
+    started, ``CouldNotMeasure`` when no layer, or one that was asked for, can be measured.
+    """
+    with result_folder(wanted.storage, "ladder", reporter) as folder:
+        course = _Course(wanted, folder, reporter, environment)
+        course.run()
+        found = course.result(folder)
+    if course.interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
+class _Course:
+    """One ladder under way."""
+
+    def __init__(
+        self,
+        wanted: LadderSpecification,
+        folder: Path,
+        reporter: Reporter,
+        environment: Mapping[str, str],
+    ) -> None:
+        self._wanted, self._reporter = wanted, reporter
+        self._layers = [LaunchedLayer(name, wanted, folder, environment) for name in _names(wanted)]
+        self._target = self._layers[0].target
+        check_hosts(self._target, played=wanted.mpi.plays_hosts)
+        self._seed = wanted.mpi.chosen_seed()
+        self._times: dict[LayerName, list[Times | None]] = {one.name: [] for one in self._layers}
+        self._missing: list[MissingLayer] = []
+        self._rounds = wanted.rounds or enough_rounds(len(self._layers) - 1)
+        self._begun = time.monotonic()
+        self.interrupted = False
+
+    def run(self) -> None:
+        for line in self._target.said:
+            self._reporter.say(line)
+        names = ", ".join(one.title for one in self._layers)
+        self._reporter.say(f"{self._rounds} rounds of {names}")
+        try:
+            for number in range(self._rounds):
+                self._round(number)
+                self._say(number)
+        except KeyboardInterrupt:
+            done = min(map(len, self._times.values()), default=0)
+            self._reporter.warn(f"interrupted after {done} of {self._rounds} rounds: no answer")
+            if not done:
+                raise
+            self.interrupted = True
+            self._times = {name: times[:done] for name, times in self._times.items()}
+
+    def _say(self, number: int) -> None:
+        spent = time.monotonic() - self._begun
+        left = spent / (number + 1) * (self._rounds - number - 1)
+        self._reporter.say(
+            f"round {number + 1} of {self._rounds}; {quantity.duration(spent)} elapsed, about"
+            f" {quantity.duration(left)} left"
+        )
+
+    def _round(self, number: int) -> None:
+        order = list(self._layers)
+        random.Random(f"{self._seed}/{number}").shuffle(order)
+        failed: list[WireproofError] = []
+        for layer in order:
+            try:
+                times = layer.run(number, self._seed, self._reporter)
+            except WireproofError as error:
+                if number == 0 and self._wanted.asked(layer.name):
+                    raise
+                failed.append(error)
+                self._failed(layer, number, error)
+            else:
+                self._times[layer.name].append(times)
+        if not self._layers:
+            raise failed[0]
+
+    def _failed(self, layer: LaunchedLayer, number: int, error: WireproofError) -> None:
+        """Missing from the first round on; later one round that does not count, and no second."""
+        if number:
+            if None in self._times[layer.name]:
+                raise error
+            self._reporter.warn(f"round {number + 1}: {error}")
+            self._times[layer.name].append(None)
+            return
+        why = str(error).removeprefix(f"{layer.title}: ").rstrip(".")
+        self._missing.append(MissingLayer(name=layer.name, title=layer.title, why=why))
+        self._reporter.warn(f"{layer.title} is left out: {why}.")
+        self._layers.remove(layer)
+        del self._times[layer.name]
+
+    def result(self, folder: Path) -> LadderResult:
+        """The answer, its records sealed."""
+        parts = {one.name: one.part() for one in self._layers}
+        sections = {name: part.section for name, part in parts.items()}
+        ladder = self._ladder(sections)
+        told = [
+            part._replace(section=dataclasses.replace(part.section, lead=ladder.answer))
+            for part in parts.values()
+        ]
+        title = f"ladder of {', '.join(ladder.hosts)}"
+        result = kept(
+            told,
+            title=title,
+            folder=folder,
+            storage=self._wanted.storage,
+            reporter=self._reporter,
+        )
+        if self._wanted.storage.kept:
+            replace_file(folder / DOCUMENT, json_text(ladder).encode() + b"\n")
+        return LadderResult(ladder=ladder, folder=result.folder)
+
+    def _ladder(self, sections: Mapping[LayerName, Section]) -> Ladder:
+        wanted = self._wanted
+        lines = {one.name: fitted(self._times[one.name]) for one in self._layers}
+        layers = [self._layer(one, lines[one.name], sections[one.name]) for one in self._layers]
+        rungs = [Rung(one.name, lines[one.name]) for one in layers if not one.apart]
+        steps = decided(rungs, wanted.smallest)
+        attainable = self._attainable(next(iter(sections.values())))
+        judged = judge_ladder(
+            layers,
+            self._missing,
+            steps,
+            smallest=wanted.smallest,
+            attainable_bytes_per_s=attainable,
+        )
+        link = self._target.link
+        return Ladder(
+            hosts=list(self._target.hosts) or ["a model's"],
+            nic=self._target.nics[0] if self._target.nics else "",
+            link=link.name if link is not None else "",
+            attainable_bytes_per_s=attainable,
+            rounds=self._rounds,
+            seed=self._seed,
+            alpha=ALPHA,
+            smallest=wanted.smallest,
+            layers=layers,
+            missing=self._missing,
+            steps=judged.steps,
+            findings=judged.findings,
+            hints=hints_for(judged.steps, self._target.hosts),
+            verdict=judged.verdict,
+            answer=judged.answer,
+            seconds=time.monotonic() - self._begun,
+            notes=list(self._target.said),
+        )
+
+    def _attainable(self, section: Section) -> float | None:
+        """What physics leaves of the claimed link for large messages, bytes/s."""
+        link = self._target.link
+        if link is None or self._wanted.mpi.plays_hosts:
+            return None
+        return limits(
+            link, "stream", "stream", 1 << 20, self._wanted.mpi.table
+        ).attainable_bytes_per_s
+
+    def _layer(self, layer: LaunchedLayer, lines: Fitted, section: Section) -> Layer:
+        played = self._wanted.mpi.plays_hosts
+        proof = path_of(section.judgement)
+        apart = "" if played or proof == "on-wire" else f"its path is {proof}"
+        return Layer(
+            name=layer.name,
+            title=layer.titled(),
+            how=layer.how(),
+            form="t(s) = o + s/R",
+            proof="" if played else proof,
+            line=lines.line,
+            times=list(lines.times),
+            rounds=sum(one is not None for one in self._times[layer.name]),
+            apart=apart,
+        )
+
+
+def _names(wanted: LadderSpecification) -> Sequence[LayerName]:
+    return wanted.layers or ("tcp", "ofi", "mpi", "collective")
+
+
+def check_hosts(target: Target, *, played: bool) -> None:
+    """Two hosts; the settings see to it that they differ. Raises ``BadInput``."""
+    if not target.hosts and played:
+        return
+    count = len(target.hosts)
+    if count != 2:
+        given = f"{count} were given" if count else "none was"
+        raise BadInput(f"a ladder stands between two hosts, and {given}: give --hosts A,B.")

@@ -1,0 +1,119 @@
+"""What a ladder is asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+import msgspec
+
+from wireproof.model.errors import BadInput
+from wireproof.model.ladder import LAYERS, LayerName
+from wireproof.model.plan import ModelWorld
+from wireproof.physics.table import Table
+from wireproof.settings.resolve import Setting, Settings
+from wireproof.workflow.specification import Method, Storage
+from wireproof.workflow.target.resolve import TargetSpecification
+
+__all__ = [
+    "COLLECTIVES",
+    "Collective",
+    "LadderSpecification",
+    "ModelStep",
+    "layers_of",
+    "methods_of",
+    "model_step_of",
+]
+
+Collective = Literal["allreduce", "alltoall", "broadcast"]
+COLLECTIVES: tuple[Collective, ...] = ("allreduce", "alltoall", "broadcast")
+"""Between two ranks each is one step of s bytes, so that its closed form is o + s/R, as that of a
+message (Thakur, Rabenseifner and Gropp 2005, sections 4 to 6, with p = 2).
+"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelStep:
+    """In the model: what ``layer`` and all above it have more than the layer below."""
+
+    layer: LayerName
+    latency_ns: float = 0.0
+    gap_ns_per_byte: float = 0.0
+
+    def put_on(self, world: ModelWorld) -> ModelWorld:
+        return msgspec.structs.replace(
+            world,
+            latency_ns=world.latency_ns + self.latency_ns,
+            gap_ns_per_byte=world.gap_ns_per_byte + self.gap_ns_per_byte,
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LadderSpecification:
+    """``layers`` empty: all that can be measured here; else these, and one that cannot is an error.
+    ``rounds`` None: as many as it takes to decide all steps. ``smallest``: a smaller loss is none.
+    """
+
+    target: TargetSpecification
+    mpi: Method
+    ofi: Method
+    storage: Storage = dataclasses.field(default_factory=Storage)
+    layers: tuple[LayerName, ...] = ()
+    rounds: int | None = None
+    sizes: tuple[int, ...] = ()
+    smallest: float = 0.25
+    collective: Collective = "allreduce"
+    model_steps: tuple[ModelStep, ...] = ()
+
+    def asked(self, layer: LayerName) -> bool:
+        """The user named it, so that it must be there."""
+        return layer in self.layers or (layer == "ofi" and bool(self.ofi.ofi.provider))
+
+
+def methods_of(
+    settings: Settings, *, table: Table | None = None, model: ModelWorld | None = None
+) -> tuple[Method, Method]:
+    """The means of the MPI's layers and of libfabric's: --provider is for the one, --fabric for the
+    others. Raises ``BadInput``.
+    """
+    transport = settings.transport.value
+    if transport not in ("mpi", "model"):
+        raise BadInput(
+            f"{settings.transport.source} chooses one transport, and a ladder compares several:"
+            " leave it out, and choose with --layers."
+        )
+    none: Setting[str] = Setting("")
+    ofi = dataclasses.replace(settings, transport=Setting("ofi"), fabric=none)
+    mpi = dataclasses.replace(
+        settings, provider=none, libfabric=none, messages=none, completion=none
+    )
+    return tuple(Method.from_settings(one, table=table, model=model) for one in (mpi, ofi))  # type: ignore[return-value]
+
+
+def layers_of(text: str) -> tuple[LayerName, ...]:
+    """``tcp,mpi`` as layers, from the wire up. Raises ``BadInput``."""
+    words = [one.strip() for one in text.split(",")] if text else []
+    known = ", ".join(LAYERS)
+    for word in words:
+        if word not in LAYERS:
+            raise BadInput(f"--layers: there is no layer {word[:40]!r}; there are {known}.")
+    if words and len(set(words)) < 2:
+        raise BadInput("--layers: a step is between two layers: name two or more.")
+    return tuple(one for one in LAYERS if one in words)
+
+
+def model_step_of(text: str) -> ModelStep:
+    """``mpi:latency_ns=11000`` (or ``gap_ns_per_byte``): that layer and those above. Raises
+    ``BadInput``.
+    """
+    layer, _, rest = text.partition(":")
+    fields = dict(one.strip().partition("=")[::2] for one in rest.split(","))
+    try:
+        if strange := set(fields) - {"latency_ns", "gap_ns_per_byte"}:
+            raise BadInput(f"there is no {min(strange)[:40]!r}")
+        return msgspec.convert({"layer": layer.strip(), **fields}, ModelStep, strict=False)
+    except (msgspec.ValidationError, BadInput) as error:
+        raise BadInput(
+            f"--model-step {text[:60]!r}: {error}; give LAYER:latency_ns=N or"
+            f" LAYER:gap_ns_per_byte=N, LAYER one of {', '.join(LAYERS)}."
+        ) from error

@@ -1,0 +1,63 @@
+"""`wireproof ladder` as a user runs it, on the model transport: a planted step is named, bad input
+is one sentence.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.verb import document, one_sentence, wireproof
+
+pytestmark = pytest.mark.engine
+
+WORLD = ("--transport", "model", "--model", "latency_ns=15000,gap_ns_per_byte=0.8,noise=0.01")
+SMALL = ("--layers", "tcp,mpi", "--sizes", "8,64,512,64KiB,256KiB,1MiB", "--seed", 1)
+
+
+def test_a_planted_step_is_named_and_kept(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    step = ("--model-step", "mpi:latency_ns=11000")
+    done = wireproof("ladder", *WORLD, *SMALL, *step, "--json", "--out", out)
+    found = document(done)
+    assert done.returncode == 1, done.stderr
+    assert [one["code"] for one in found["findings"]] == ["layer-latency"]
+    (lost,) = [one for one in found["steps"] if one["answer"] == "loses"]
+    assert (lost["lower"], lost["upper"], lost["quantity"]) == ("tcp", "mpi", "start")
+    assert lost["difference"]["low"] <= 11_000 <= lost["difference"]["high"]
+    assert {one["layer"] for one in found["hints"]} == {"mpi"}
+    assert (out / "ladder.json").is_file()
+    again = wireproof("report", out)
+    assert "the same findings" in again.stderr
+    assert "MPI point to point takes 11" in (out / "report.html").read_text()
+
+
+def test_nothing_lost_ends_well_and_is_said(tmp_path: Path) -> None:
+    done = wireproof("ladder", *WORLD, *SMALL, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("PASS no layer loses more than 25%.")
+    assert "round 1 of" in done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--hosts", "left"), "one host (left) has no partner"),
+        (("--hosts", "left,left"), "host left is named twice"),
+        (("--hosts", "left,right,third"), "stands between two hosts, and 3 were given"),
+        ((), "stands between two hosts, and none was"),
+        (("--hosts", "left,right", "--layers", "tcp,mpii"), "there is no layer 'mpii'"),
+        (("--hosts", "left,right", "--layers", "tcp"), "name two or more"),
+        (("--hosts", "left,right", "--transport", "tcp"), "--transport chooses one transport"),
+        (("--hosts", "left,right", "--model-step", "mpi:speed=1"), "--model-step"),
+        (("--hosts", "left,right", "--model-step", "mpi:latency_ns=x"), "--model-step"),
+        (("--hosts", "left,right", "--smallest", "0"), "--smallest"),
+    ],
+)
+def test_bad_input_is_one_sentence(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    done = wireproof("ladder", *argv, "--scheduler", "none", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert said in one_sentence(done)
+    assert list(tmp_path.iterdir()) == []

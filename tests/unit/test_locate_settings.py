@@ -255,7 +255,7 @@ def test_a_setting_that_is_not_enough_is_no_cause_and_is_said() -> None:
         "4 to 10 % less bandwidth expected, 70 % measured, so it is not enough" in finding.message
     )
     why = next(one for one in answers(after) if one.question == "Why?")
-    assert why.short == "Not known"
+    assert why.short == "No cause found yet"
     assert "n3's mtu" in why.text
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
 from wireproof.report.flows import Flow, flows
 from wireproof.report.names import fold
 from wireproof.report.section import CULPRITS, Section, ranked, results
+from wireproof.report.why import why
 
 __all__ = ["LEVELS", "Answer", "answers", "counted_at", "seen_of"]
 
@@ -78,11 +80,28 @@ def _normal(section: Section) -> Answer:
     judgement = section.judgement
     judged = results(judgement)
     good = sum(one.verdict == "pass" for one in judged)
-    count = f"{good} of {len(judged)} results pass."
+    count = f"{good} of {len(judged)} results pass.{_reached(section)}"
     if section.run.missing:
         count += f" {len(section.run.missing)} planned points are missing."
     short = {"pass": "Yes", "fail": "No", "inconclusive": "Not known"}[judgement.verdict]
     return Answer("Is it normal?", short, count, judgement.verdict)
+
+
+def _reached(section: Section) -> str:
+    """What large messages reach of the ceiling: a number alone tells nobody whether it is
+    normal.
+    """
+    limits, pairs = section.limits, section.judgement.pairs
+    ceiling = limits.attainable_bytes_per_s if limits else None
+    rates = [one for one in pairs if one.unit == "bytes_per_s" and one.efficiency is not None]
+    if not ceiling or not rates:
+        return ""
+    size = max(one.message_bytes for one in rates)
+    shares = [one.efficiency or 0.0 for one in rates if one.message_bytes == size]
+    least = quantity.percent(min(shares))
+    low = f" (the least {least})" if len(shares) > 1 else ""
+    middle = f"{quantity.percent(median(shares))}{low} of {quantity.megabytes(ceiling)} MB/s"
+    return f" {quantity.size(size)} reaches {middle} attainable."
 
 
 _PROVEN = {
@@ -145,38 +164,8 @@ def _which(section: Section) -> Answer:
 
 
 def _why(section: Section) -> Answer:
-    decisive = _decisive(section)
-    if not decisive:
-        normal = section.judgement.verdict == "pass"
-        return Answer("Why?", "Nothing to explain" if normal else "Too little evidence", "", "note")
-    first = decisive[0]
-    advice = f"Next: {first.advice}" if first.advice else ""
-    cause = first.evidence.get("cause")
-    if isinstance(cause, str) and cause:
-        # of a setting's sentence the value alone, so that the answer stays short
-        head, _, rest = (
-            cause.partition(", ") if "cause_setting" in first.evidence else (cause, "", "")
-        )
-        said = f"{rest[:1].upper()}{rest[1:]}." if rest else ""
-        text = " ".join(part for part in (said, _about_cause(first), advice) if part)
-        return Answer("Why?", head, text, "note")
-    lacking = first.evidence.get("not_enough")
-    if isinstance(lacking, list) and lacking:
-        text = f"Settings that differ and are not enough: {'; '.join(lacking)}. {advice}"
-        return Answer("Why?", "Not known", text.strip(), "note")
-    kinds = len({finding.code for finding in decisive})
-    more = f" and {kinds - 1} more" if kinds > 1 else ""
-    return Answer("Why?", f"Finding {first.code}{more}", advice, "note")
-
-
-def _about_cause(finding: Finding) -> str:
-    """How sure the cause is, and what else may be it."""
-    found = finding.evidence
-    sure, others = found.get("cause_confidence"), found.get("other_causes")
-    parts = [f"Confidence {sure:.2g}."] if isinstance(sure, float) else []
-    if isinstance(others, list) and others:
-        parts.append(f"It may also be: {'; '.join(others[:2])}.")
-    return " ".join(parts)
+    found = why(section, _decisive(section))
+    return Answer("Why?", found.short, found.text, "note")
 
 
 def _subject(finding: Finding) -> str:

@@ -9,13 +9,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wireproof.model import quantity
+from wireproof.report.audit import setting_rows
 from wireproof.report.group_cells import cells_of
 from wireproof.report.group_rows import GroupTable
 from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table
+from wireproof.report.section import Section, suspected
 from wireproof.report.text.groups import LEGEND
 
-__all__ = ["MOST_ROWS", "Cell", "Column", "Grid", "count_of", "group_grid", "result_grid"]
+__all__ = [
+    "MOST_ROWS",
+    "Cell",
+    "Column",
+    "Grid",
+    "count_of",
+    "group_grid",
+    "number",
+    "result_grid",
+    "setting_grid",
+]
 
 MOST_ROWS = 400
 OPEN_ROWS = 40
@@ -168,4 +180,29 @@ def group_grid(table: GroupTable, name: str) -> Grid:
         count=count_of(count),
         open=count <= OPEN_ROWS,
         left_out=max(0, count - MOST_ROWS),
+    )
+
+
+_SETTING = ("setting", "hosts", "is", "should be", "why, expected effect", "fix, undo")
+_CSV = ("setting", "hosts", "is", "should_be", "why", "fix_and_undo")
+
+
+def setting_grid(section: Section, name: str) -> Grid | None:
+    """What fails in the audit of the hosts, an entry once with its node set: what may be the cause,
+    then the largest expected effect. None without an audit, or where nothing fails.
+    """
+    rows = setting_rows(section.settings, *suspected(section)) if section.settings else []
+    if not rows:
+        return None
+    cause = "may be the cause" in rows[0][0]
+    plural = "s" if len(rows) > 1 else ""
+    return Grid(
+        id=f"{name}-settings",
+        title=f"{len(rows)} setting{plural} of these hosts not as the fabric needs",
+        caption="What may be the cause first, then by the largest expected effect.",
+        columns=[Column(title, one, True) for title, one in zip(_SETTING, _CSV, strict=True)],
+        rows=[("", [Cell(cell) for cell in row]) for row in rows],
+        count=f"{len(rows)} entr{'ies' if plural else 'y'}",
+        open=cause,
+        words=True,
     )

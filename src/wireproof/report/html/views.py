@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.report.answers import Answer, answers
-from wireproof.report.audit import setting_rows
+from wireproof.report.failing import unread
 from wireproof.report.figure.chart import Chart
 from wireproof.report.figure.curves import bandwidth, latency
 from wireproof.report.figure.drawing import NARROW, WIDE, drawn
 from wireproof.report.flows import flows
 from wireproof.report.group_rows import group_tables
 from wireproof.report.html.embedded import embedded
-from wireproof.report.html.grids import Grid, group_grid, result_grid
+from wireproof.report.html.grids import Grid, group_grid, result_grid, setting_grid
 from wireproof.report.html.heat import HeatMap
 from wireproof.report.html.leaves import LeafMap
 from wireproof.report.html.located import WhoView, pair_pictures, who_views
@@ -24,9 +25,11 @@ from wireproof.report.html.proof import Proof, proof_of
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import Table, tables
-from wireproof.report.section import Section, grouped, headline, suspected
+from wireproof.report.section import Section, grouped, headline
 
 __all__ = ["SectionView", "view"]
+
+MOST_UNREAD = 100
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,9 @@ class FigureView:
 
 @dataclass(frozen=True)
 class FindingView:
+    """``id``: what a link to it names."""
+
+    id: str
     code: str
     severity: str
     message: str
@@ -77,7 +83,8 @@ class SectionView:
     sources: str
     trouble: list[str]
     facts: list[tuple[str, str, bool]]
-    settings: list[tuple[str, ...]]
+    settings: Grid | None
+    unread: list[tuple[str, str, str]]
     places: list[dict[str, str]]
     raw: str
     raw_note: str
@@ -105,7 +112,7 @@ def view(section: Section, number: int) -> SectionView:
         proof_tone=_proof_tone(section),
         headline=clean(headline(section), 600),
         answers=[_cleaned(answer) for answer in answers(section, seen)],
-        findings=[_finding(group) for group in grouped(judgement.findings)],
+        findings=_findings(judgement.findings, name),
         proof_table=proof_of(seen),
         who=who_views(section, name),
         maps=maps,
@@ -116,7 +123,8 @@ def view(section: Section, number: int) -> SectionView:
         sources=clean("; ".join(limits.sources), 1000) if limits else "",
         trouble=trouble(section),
         facts=facts(section),
-        settings=setting_rows(section.settings, *suspected(section)) if section.settings else [],
+        settings=setting_grid(section, name),
+        unread=_unread(section),
         places=places(section),
         raw=in_script(raw),
         raw_note=raw_note,
@@ -151,6 +159,16 @@ def _derivation(section: Section) -> list[str]:
     return [clean(line, 600) for line in (section.limits.derivation if section.limits else [])]
 
 
+def _unread(section: Section) -> list[tuple[str, str, str]]:
+    """Hosts, settings and why: what an audit could not read."""
+    if section.settings is None:
+        return []
+    return [
+        (clean(one.who, 400), clean(", ".join(one.ids), 600), clean(one.reason, 300))
+        for one in unread(section.settings.results)[:MOST_UNREAD]
+    ]
+
+
 def _proof_tone(section: Section) -> str:
     proof = section.judgement.proof
     if not section.run.claim.wire:
@@ -162,12 +180,26 @@ def _cleaned(answer: Answer) -> Answer:
     return Answer(answer.question, clean(answer.short, 600), clean(answer.text, 600), answer.tone)
 
 
-def _finding(group: list[Finding]) -> FindingView:
+def _findings(found: list[Finding], name: str) -> list[FindingView]:
+    """Those of one code and severity together, each with a name of its own for links."""
+    views: list[FindingView] = []
+    taken: set[str] = set()
+    for group in grouped(found):
+        words = re.sub(r"[^a-z0-9]+", "-", group[0].code.lower())[:40].strip("-")
+        at = f"{name}-{words or 'finding'}"
+        at = next(one for one in (at, *(f"{at}-{i}" for i in range(2, 999))) if one not in taken)
+        taken.add(at)
+        views.append(_finding(group, at))
+    return views
+
+
+def _finding(group: list[Finding], at: str) -> FindingView:
     finding = group[0]
     evidence = [
         (_evidence_name(name), _evidence(name, item)) for name, item in finding.evidence.items()
     ]
     return FindingView(
+        at,
         clean(finding.code, 40),
         finding.severity,
         clean(finding.message, 600),

@@ -1,0 +1,182 @@
+"""The answer to *why*: the cause with its evidence, or what was excluded and what to look at next.
+Says what findings and results hold, and concludes nothing new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wireproof.model.finding import Finding
+from wireproof.report.names import fold
+from wireproof.report.section import Section, results, suspected
+
+__all__ = ["Why", "excluded", "why"]
+
+_SAID = {
+    "shared-memory-suspected": "The ranks shared memory on one machine",
+    "nolocal-shm": "The library below used shared memory",
+    "one-kernel": "The hosts are namespaces of one machine",
+    "wrong-host": "A rank ran on another host than it was meant for",
+    "off-wire": "The bytes did not use the wire",
+    "loopback": "The bytes went through loopback",
+    "wrong-path": "Another NIC carried the traffic",
+    "striped": "The traffic was spread over several NICs",
+    "partly-off-wire": "Part of the bytes is not on any port",
+    "inside-adapter": "The adapter turned the bytes round inside",
+    "unproven-no-counters": "No counter could be read",
+    "unproven-too-few-bytes": "Too few bytes to prove the path",
+    "tcp-instead-of-rdma": "Kernel TCP carried what RDMA was claimed for",
+    "rdma-instead-of-tcp": "RDMA carried what plain Ethernet was claimed for",
+    "other-traffic": "Other traffic used a port that was measured",
+    "above-ceiling": "The number is more than the claimed link can carry",
+    "below-floor": "The number is quicker than the claimed link can be",
+    "payload-corrupt": "Bytes arrived changed",
+    "library-mismatch": "Another MPI library answered",
+    "provider-fallback": "Another libfabric provider than the one asked for",
+    "rank-lost": "A rank was lost",
+    "deadline": "The time that was given ran out",
+    "points-missing": "Some points were not measured",
+    "nothing-measured": "Nothing was measured",
+    "nic-unknown": "The claimed NIC is not on the host",
+    "nic-down": "The claimed NIC has no carrier",
+    "unstable": "The numbers do not repeat",
+    "noise-too-high": "There is too much noise to tell",
+    "node-missing": "A node gave no sample",
+    "nothing-screened": "There is nothing to compare",
+    "packet-loss": "Segments were lost and sent again",
+    "no-limit-known": "The link's rate is not known",
+}
+"""Findings that are a reason themselves; the others say what is slow, not why."""
+_DISTURBED = {
+    "oversubscribed",
+    "unstable",
+    "multimodal",
+    "other-traffic",
+    "background-traffic",
+}
+_MOST_SETTINGS = 3
+
+
+@dataclass(frozen=True)
+class Why:
+    """``text``: evidence, what else it may be or what was excluded, and what to do next."""
+
+    short: str
+    text: str
+
+
+def why(section: Section, decisive: Sequence[Finding]) -> Why:
+    """``decisive``: the findings on which the verdict rests, the most telling first."""
+    if not decisive:
+        normal = section.judgement.verdict == "pass"
+        return Why("Nothing to explain" if normal else "Too little evidence", "")
+    first = decisive[0]
+    advice = f"Next: {first.advice}" if first.advice else ""
+    cause = first.evidence.get("cause")
+    if isinstance(cause, str) and cause:
+        return _caused(first, cause, advice)
+    if first.code in _SAID:
+        return Why(_SAID[first.code], advice)
+    parts = [_not_enough(first), _excluded(section, first), advice]
+    return Why("No cause found yet", " ".join(part for part in parts if part))
+
+
+def _caused(finding: Finding, cause: str, advice: str) -> Why:
+    """Of a setting's sentence the value alone stands first, so that the answer stays short."""
+    head, rest = cause, ""
+    if "cause_setting" in finding.evidence:
+        head, _, rest = cause.partition(", ")
+    said = f"{rest[:1].upper()}{rest[1:]}." if rest else ""
+    parts = (said, _seen(finding), _about_cause(finding), advice)
+    return Why(head, " ".join(part for part in parts if part))
+
+
+def _seen(finding: Finding) -> str:
+    seen = finding.evidence.get("cause_seen")
+    return f"Seen: {'; '.join(seen[:2])}." if isinstance(seen, list) and seen else ""
+
+
+def _about_cause(finding: Finding) -> str:
+    """How sure the cause is, and what else may be it."""
+    found = finding.evidence
+    sure, others = found.get("cause_confidence"), found.get("other_causes")
+    parts = [f"Confidence {sure:.2g}."] if isinstance(sure, float) else []
+    if isinstance(others, list) and others:
+        parts.append(f"It may also be: {'; '.join(others[:2])}.")
+    return " ".join(parts)
+
+
+def _not_enough(finding: Finding) -> str:
+    lacking = finding.evidence.get("not_enough")
+    if not (isinstance(lacking, list) and lacking):
+        return ""
+    shown = "; ".join(lacking[:_MOST_SETTINGS])
+    more = f" and {len(lacking) - _MOST_SETTINGS} more" if len(lacking) > _MOST_SETTINGS else ""
+    return f"Settings that differ and are not enough: {shown}{more}."
+
+
+def _excluded(section: Section, finding: Finding) -> str:
+    found = excluded(section, finding)
+    return f"Excluded: {'; '.join(found)}." if found else ""
+
+
+def excluded(section: Section, finding: Finding) -> list[str]:
+    """What the evidence speaks against as the reason of ``finding``, each in a few words."""
+    return [
+        *_path(section),
+        *_others_are_good(section, finding),
+        *_disturbances(section),
+        *_compared(finding),
+        *_settings(section),
+    ]
+
+
+def _path(section: Section) -> list[str]:
+    judged = results(section.judgement)
+    crossed = sum(one.proof == "on-wire" for one in judged)
+    if not section.run.claim.wire or not judged or crossed < len(judged):
+        return []
+    return [f"the path (all {crossed} results crossed the wire)"]
+
+
+def _others_are_good(section: Section, finding: Finding) -> list[str]:
+    """The whole fabric, where one is slow and the pairs without it are not."""
+    node, named = finding.evidence.get("node"), finding.evidence.get("nodes")
+    about = {node} if isinstance(node, str) else set(named) if isinstance(named, list) else set()
+    if not about:
+        return []
+    pairs = section.judgement.pairs
+    others = [one for one in pairs if not {one.origin_host, one.target_host} & about]
+    good = sum(one.verdict == "pass" for one in others)
+    if not others or any(one.verdict == "fail" for one in others):
+        return []
+    passed = f"{good} of {len(others)} results without {fold(about)} pass, none fails"
+    return [f"the fabric as a whole ({passed})"]
+
+
+def _disturbances(section: Section) -> list[str]:
+    """Other load, where the engine has looked and the judge has said nothing of it."""
+    codes = {finding.code for finding in section.judgement.findings}
+    looked = any(pair.sentinels for point in section.run.points for pair in point.pairs)
+    return ["other load on the hosts (none was seen)"] if looked and not codes & _DISTURBED else []
+
+
+def _compared(finding: Finding) -> list[str]:
+    """Counters and facts of a culprit that were held against the others'."""
+    seen = finding.evidence.get("seen")
+    lines = seen if isinstance(seen, list) else []
+    found = next((line for line in lines if line.startswith("cause: none found (")), "")
+    words = found.removeprefix("cause: none found (").removesuffix(")")
+    return [f"what can be read of it ({words}: no difference)"] if words else []
+
+
+def _settings(section: Section) -> list[str]:
+    """The audit of the hosts, where none of what differs may be the cause."""
+    audit = section.settings
+    if audit is None or suspected(section)[1]:
+        return []
+    known = {one.id for one in audit.results if one.status in ("pass", "fail", "waived")}
+    if not known:
+        return []
+    return [f"the hosts' settings ({len(known)} were read, none that differs explains it)"]

@@ -1,0 +1,120 @@
+"""Why: the cause with its evidence, or what was excluded and what to look at next; never the name
+of the finding again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+from tests.unit.test_report_located import blame, located
+from tests.unit.test_report_located import section as located_section
+from tests.unit.test_report_worlds import empty, four_nodes, off_wire
+
+from wireproof.model.finding import Finding
+from wireproof.model.setting import Audit, AuditResult
+from wireproof.report.answers import answers
+from wireproof.report.section import Section
+
+NONE_FOUND = "cause: none found (counters were read, 9 facts compared with 3 other nodes)"
+
+
+def _why(section: Section) -> tuple[str, str]:
+    found = next(one for one in answers(section) if one.question == "Why?")
+    return found.short, found.text
+
+
+def _with(section: Section, *findings: Finding) -> Section:
+    judged = msgspec.structs.replace(section.judgement, findings=list(findings))
+    return replace(section, judgement=judged)
+
+
+@pytest.mark.parametrize("section", [four_nodes(), off_wire(), empty()])
+def test_a_finding_is_never_explained_by_its_own_name(section: Section) -> None:
+    short, text = _why(section)
+    for finding in section.judgement.findings:
+        assert finding.code not in short
+        assert f"Next: {finding.advice}" in text
+
+
+def test_a_path_that_was_not_the_wire_is_the_reason_itself() -> None:
+    assert _why(off_wire())[0] == "The library below used shared memory"
+
+
+def test_what_was_excluded_is_said_where_no_cause_was_found() -> None:
+    short, text = _why(four_nodes())
+    assert short == "No cause found yet"
+    assert "all 32 results crossed the wire" in text
+    assert "26 of 26 results without n3 pass, none fails" in text
+    assert "other load on the hosts (none was seen)" in text
+
+
+def test_what_was_not_looked_at_is_not_excluded() -> None:
+    whole = four_nodes()
+    blind = [
+        msgspec.structs.replace(
+            point, pairs=[msgspec.structs.replace(one, sentinels=[]) for one in point.pairs]
+        )
+        for point in whole.run.points
+    ]
+    run = msgspec.structs.replace(whole.run, points=blind)
+    assert "other load" not in _why(replace(whole, run=run))[1]
+    unproven = [
+        msgspec.structs.replace(one, proof="unproven") if i == 0 else one
+        for i, one in enumerate(whole.judgement.pairs)
+    ]
+    judged = msgspec.structs.replace(whole.judgement, pairs=unproven)
+    assert "crossed the wire" not in _why(replace(whole, judgement=judged))[1]
+    assert "settings" not in _why(whole)[1]
+
+
+def test_load_that_the_judge_has_seen_is_not_excluded() -> None:
+    whole = four_nodes()
+    noisy = Finding(
+        code="oversubscribed", severity="warning", message="busy", advice="", subject=""
+    )
+    assert "other load" not in _why(_with(whole, *whole.judgement.findings, noisy))[1]
+
+
+def test_the_fabric_is_not_cleared_where_others_fail_too() -> None:
+    whole = four_nodes()
+    pairs = [
+        msgspec.structs.replace(one, verdict="fail")
+        if {one.origin_host, one.target_host} == {"n1", "n4"}
+        else one
+        for one in whole.judgement.pairs
+    ]
+    judged = msgspec.structs.replace(whole.judgement, pairs=pairs)
+    assert "fabric as a whole" not in _why(replace(whole, judgement=judged))[1]
+
+
+def test_counters_and_facts_that_were_compared_are_named() -> None:
+    whole = located_section(located(blames=[blame(causes=[], evidence=[NONE_FOUND])]))
+    assert "counters were read, 9 facts compared with 3 other nodes: no diff" in _why(whole)[1]
+
+
+def test_settings_that_were_read_are_excluded_and_unread_ones_are_not() -> None:
+    read = AuditResult(id="mtu", host="n1", status="pass")
+    unread = AuditResult(id="iommu", host="n1", status="unknown")
+    some = replace(four_nodes(), settings=Audit(hosts=["n1"], results=[read, unread]))
+    assert "(1 were read, none that differs explains it)" in _why(some)[1]
+    none = replace(four_nodes(), settings=Audit(hosts=["n1"], results=[unread]))
+    assert "settings" not in _why(none)[1]
+
+
+def test_a_cause_stands_first_with_its_evidence_and_the_next_step() -> None:
+    short, text = _why(located_section(located(blames=[blame()])))
+    assert short == "link errors rise at n3"
+    assert "Confidence 0.8." in text
+    assert "Next: Replace the cable." in text
+
+
+def test_a_good_world_has_nothing_to_explain() -> None:
+    assert _why(four_nodes(slow=None)) == ("Nothing to explain", "")
+
+
+def test_normal_is_said_against_the_ceiling() -> None:
+    normal = answers(four_nodes())[0]
+    assert "29 of 32 results pass." in normal.text
+    assert "4 MiB reaches 99 % of 119.5 MB/s attainable" in normal.text

@@ -50,7 +50,7 @@ lint: .venv/.lint engine-tests ## formatting, types, lint, import law, sizes
 	tools/lint-cpp
 
 .PHONY: bench
-bench: .venv/.test engine ## our numbers beside IMB's (and OSU's with OSU_HOME=), paired in one run
+bench: .venv/.bench engine ## our numbers beside IMB's (and OSU's with OSU_HOME=), paired in one run
 	$(VENV)/python -m benchmarks
 
 .PHONY: wheel
@@ -74,7 +74,7 @@ engine: build/.configured ## build the engine programs into build/
 engine-tests: build/.configured-tests
 	@$(CMAKE) --build build
 
-.venv/.run .venv/.test .venv/.lint .venv/.all: .venv/.%: pyproject.toml tools/setup tools/packages
+.venv/.run .venv/.test .venv/.bench .venv/.lint .venv/.all: .venv/.%: pyproject.toml tools/setup tools/packages
 	@tools/setup $*
 
 build/.configured: .venv/.run CMakeLists.txt

@@ -29,8 +29,8 @@ SMALL, LARGE = 8, 1 << 20
 WINDOW = 64
 BOUNDED = 4
 """Window of our own stream at 1 MiB: 4 MiB in flight."""
-WINDOWS = {SMALL: 100, LARGE: 6}
-"""Windows for one value: under a millisecond at 8 B, some tens at 1 MiB."""
+MESSAGES = {SMALL: 6400, LARGE: 128}
+"""For one value, whatever the window, on both sides: a millisecond at 8 B, ten at 1 MiB."""
 ROWS = {SMALL: 60, LARGE: 8}
 
 
@@ -40,7 +40,7 @@ def _point(size: int, window: int, *, robust: bool) -> Point:
     )
     if robust:
         return _with(base, budget_ms=150)
-    return _with(base, formula="imb-mpi1", iterations=WINDOWS[size] * window)
+    return _with(base, formula="imb-mpi1", iterations=MESSAGES[size])
 
 
 def _with(point: Point, **changes: object) -> Point:
@@ -90,8 +90,7 @@ def _rate(rows: Sequence[ImbRow]) -> float:
 def _uniband(
     stage: Stage, program: Path, sizes: Path, size: int, window: int
 ) -> Callable[[], Sample]:
-    windows = WINDOWS[size] * (WINDOW // window if size == LARGE else 1)
-    argv = imb_mpi1_argv(program, "Uniband", sizes, windows, window)
+    argv = imb_mpi1_argv(program, "Uniband", sizes, MESSAGES[size] // window, window)
     return lambda: Sample({"rate": _rate(parse_imb(stage.rival(argv)[0]))})
 
 

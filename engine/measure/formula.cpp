@@ -24,14 +24,19 @@ Count osu_count(const Point& point) {
   return large ? Count{2, 20} : Count{10, 100};
 }
 
-/// Warm-up of a tenth, then one probing pass as long as the timed one, as `-iter_policy dynamic`
-/// does.
+/// Before each size one probing pass as long as the timed one, then a tenth, at least 10 where so
+/// many are timed. The probing pass is made with `-iter N -iter_policy off` too (2021.18: 210
+/// windows of N = 100).
+Count with_imb_mpi1_warm_up(std::uint64_t timed) {
+  return {timed + std::max(timed / 10, std::min<std::uint64_t>(10, timed)), timed};
+}
+
 Count imb_mpi1_count(const Point& point, double granule_ns) {
   const std::size_t bytes = std::max<std::size_t>(1, point.message_bytes);
   const std::uint64_t by_volume = std::max<std::uint64_t>(1, 40 * kMiB / bytes);
   const auto by_time = static_cast<std::uint64_t>(std::max(1.0, kImbLongestNs / granule_ns));
   const std::uint64_t n = std::min({std::uint64_t{1000}, by_volume, by_time});
-  return {std::max<std::uint64_t>(10, n / 10) + n, n};
+  return with_imb_mpi1_warm_up(n);
 }
 
 Count imb_p2p_count(const Point& point) {
@@ -56,8 +61,10 @@ FormulaCount formula_count(const Point& point, int granule, double granule_ns) {
   Count count = suite_count(point, std::max(granule_ns, 1.0));
   if (point.iterations > 0) {
     const auto wanted = static_cast<std::uint64_t>(point.iterations);
-    count.timed = std::max<std::uint64_t>(1, wanted / static_cast<std::uint64_t>(granule));
-    count.warm_up = std::min(count.warm_up, std::max<std::uint64_t>(1, count.timed / 10));
+    const auto timed = std::max<std::uint64_t>(1, wanted / static_cast<std::uint64_t>(granule));
+    count = point.formula == Formula::imb_mpi1
+                ? with_imb_mpi1_warm_up(timed)
+                : Count{std::min(count.warm_up, std::max<std::uint64_t>(1, timed / 10)), timed};
   }
   std::uint64_t batches = std::min(kMostBatches, count.timed);
   while (count.timed % batches != 0) --batches;

@@ -226,14 +226,19 @@ void Sampler::time_slow_blocks(const StopRule& rule) {
 void Sampler::sample_by_formula() {
   const double granule_ns = first_granule_ns();
   const FormulaCount count = formula_count(point_, sampled_.granule(), granule_ns);
-  if (count.warm_up > 0) time_segment({.granules = count.warm_up}, false);
-  samples_.warm_up = {samples_.operations, elapsed_ns(), false};
   cutting_.granules = count.granules;
   samples_.operations_per_batch =
       std::uint64_t{count.granules} * static_cast<std::uint64_t>(sampled_.granule());
+  const std::uint64_t before = samples_.operations;
   sampled_.begin_block();
+  // No command between the warm-up and what counts: the caches and the other end stay warm.
   const auto ticks =
-      time_segment({.batches = count.batches, .granules = count.granules}, true).batches;
+      time_segment({.lead_in = count.warm_up, .batches = count.batches, .granules = count.granules},
+                   true)
+          .batches;
+  const Ticks timed = std::accumulate(ticks.begin(), ticks.end(), Ticks{0});
+  samples_.warm_up = {before + count.warm_up * static_cast<std::uint64_t>(sampled_.granule()),
+                      elapsed_ns() - to_ns(static_cast<double>(timed)), false};
   const std::uint32_t block = std::max(1U, count.batches / kFormulaBlocks);
   for (std::uint32_t at = 0; at < count.batches; at += block) {
     const std::uint32_t batches = std::min(block, count.batches - at);

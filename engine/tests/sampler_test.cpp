@@ -360,7 +360,7 @@ TEST_P(SuiteCounts, AreRunOnceInTwentyBlocks) {
   EXPECT_LE(samples.block_batches.size(), 21U);
   // the probe comes first
   EXPECT_GE(samples.warm_up.operations, suite.warm_up * granule);
-  EXPECT_EQ(clock.calls().back().segment.lead_in, 0U);
+  EXPECT_EQ(clock.calls().back().segment.lead_in, suite.warm_up) << "no command comes between";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -372,7 +372,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Suite{Pattern::stream, Formula::osu, 1 << 20, 2, 20},
                     Suite{Pattern::pingpong, Formula::imb_mpi1, 8, 1'100, 1'000},
                     Suite{Pattern::pingpong, Formula::imb_mpi1, 1 << 20, 50, 40},
-                    Suite{Pattern::pingpong, Formula::imb_mpi1, 64 << 20, 11, 1},
+                    Suite{Pattern::pingpong, Formula::imb_mpi1, 64 << 20, 2, 1},
                     Suite{Pattern::pingpong, Formula::imb_p2p, 8, 10'000, 100'000},
                     Suite{Pattern::pingpong, Formula::imb_p2p, 1 << 20, 80, 800}));
 

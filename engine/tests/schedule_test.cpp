@@ -153,6 +153,14 @@ TEST(Formula, IterationsOverrideTheCount) {
   EXPECT_EQ(timed(formula_count(p, 1, 300)), 500U);
 }
 
+TEST(Formula, ImbWarmsUpByAPassAndATenthAtLeastTen) {
+  Point p = point(Pattern::stream, Form::stream, 1 << 20, 4, Formula::imb_mpi1);
+  for (const auto& [windows, warm_up] : {std::pair{1, 2U}, {6, 12U}, {96, 106U}, {500, 550U}}) {
+    p.iterations = 4 * windows;
+    EXPECT_EQ(formula_count(p, 4, 300).warm_up, warm_up) << windows;
+  }
+}
+
 TEST(Formula, ValuesDifferInWhoseClockCounts) {
   PairOutcome o;
   o.batch_ticks = {1000, 1000};

@@ -180,7 +180,7 @@ def test_one_line_for_a_prolog(lab: str) -> None:
 def test_a_dry_run_prints_the_command_and_starts_nothing(lab: str, tmp_path: Path) -> None:
     done = wireproof("check", "--lab", lab, "--dry-run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "wireproof-engine.mpiabi run" in done.stdout
+    assert "wireproof-engine.mpich run" in done.stdout
     assert list(tmp_path.iterdir()) == []
     job = wireproof(
         "check", "--slurm", "-N", "16", "-p", "compute", "--link", "edr", "--dry-run", cwd=tmp_path

@@ -6,11 +6,20 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from tests.mpi.mpis import EVERY_MPI, LIBRARY, VARIANT, install_of, run, sweep
+from tests.mpi.mpis import (
+    EVERY_MPI,
+    LIBRARY,
+    TWO_WITH_THE_STANDARD_ABI,
+    VARIANT,
+    install_of,
+    run,
+    sweep,
+)
 
 from wireproof.launch.command import prepare
 from wireproof.launch.engines import find_engine
 from wireproof.launch.mpi.discovery import find_mpis
+from wireproof.launch.mpi.identify import identify
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point
 from wireproof.store.load import load_run
@@ -99,14 +108,29 @@ def test_an_engine_of_another_abi_is_told_and_nothing_is_measured(tmp_path: Path
 
 
 @pytest.mark.mpi
-def test_the_embedded_mpi_is_found_first_and_has_the_standard_abi() -> None:
+def test_the_embedded_mpi_is_found_first_and_answers_by_its_own_interface() -> None:
     first = find_mpis()[0]
-    assert (first.family, first.origin, first.abi, first.abi_version) == (
-        "mpich",
-        "embedded",
-        "mpiabi",
-        "1.0",
-    )
+    assert (first.family, first.origin, first.abi) == ("mpich", "embedded", "mpich")
+
+
+@pytest.mark.parametrize("name", TWO_WITH_THE_STANDARD_ABI)
+def test_a_library_that_has_nothing_but_the_standard_abi(name: str, tmp_path: Path) -> None:
+    usual = install_of(name)
+    assert usual.library is not None
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    for path in usual.library.parent.iterdir():
+        if not path.name.startswith("libmpi.so"):
+            (folder / path.name).symlink_to(path.resolve())
+    install = identify(usual.launcher, "folder", (folder,))
+    assert install is not None
+    assert (install.abi, install.abi_version) == ("mpiabi", "1.0")
+    outcome = run(name, sweep(3), tmp_path / "run", command=prepare("mpi", install, ranks=2))
+    assert outcome.complete, outcome.ending
+    assert outcome.run.open is not None
+    assert outcome.run.open.abi == "mpiabi"
+    assert all(LIBRARY[name] in host.library for host in outcome.run.hosts)
+    assert all(pair.integrity == "ok" for point in outcome.run.points for pair in point.pairs)
 
 
 @pytest.mark.mpi

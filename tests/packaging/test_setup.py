@@ -17,6 +17,7 @@ run  command no-such-compiler  gxx-debian  gxx-rhel
 run  command no-such-compiler2 gxx-debian  gxx-rhel
 run  command sh                never       never
 test file    /no/such/header   header-deb  -
+bench file   /no/such/library  library-deb -
 all  command no-such-cross     cross-deb   cross-rhel
 """
 TOOLS = ["cat", "dirname", "env", "flock", "mkdir", "python3", "rm", "sh", "sort", "tr"]
@@ -63,6 +64,7 @@ def _setup(system: Path, group: str, user: int, manager: str) -> subprocess.Comp
     [
         ("run", "apt-get", "sudo apt-get install -y gxx-debian\n"),
         ("test", "apt-get", "sudo apt-get install -y gxx-debian header-deb\n"),
+        ("bench", "apt-get", "sudo apt-get install -y gxx-debian header-deb library-deb\n"),
         ("all", "apt-get", "sudo apt-get install -y cross-deb gxx-debian header-deb\n"),
         ("test", "dnf", "sudo dnf install -y gxx-rhel\n"),
     ],
@@ -111,5 +113,5 @@ def test_table_names_a_package_for_each_need() -> None:
     for line in lines:
         group, probe, *_ = line
         assert len(line) == 5, line
-        assert group in {"run", "test", "lint", "all", "make", "fresh"}
+        assert group in {"run", "test", "bench", "lint", "all", "make", "fresh"}
         assert probe in {"command", "file", "python"}

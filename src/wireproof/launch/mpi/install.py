@@ -13,13 +13,14 @@ Family = Literal["mpich", "intel", "openmpi"]
 Abi = Literal["mpiabi", "mpich", "openmpi", "nompi"]
 
 ABI_OF_SONAME: dict[str, Abi] = {
-    "libmpi_abi.so.1": "mpiabi",
     "libmpi.so.12": "mpich",
     "libmpich.so.12": "mpich",
     "libmpi.so.40": "openmpi",
+    "libmpi_abi.so.1": "mpiabi",
 }
-"""The sonames that an engine variant exists for. Debian's MPICH carries the MPICH ABI under a name
-of its own.
+"""The sonames that an engine variant exists for, the preferred first: a library's own interface is
+what applications are linked to, and its standard ABI translates every handle at every call.
+Debian's MPICH carries the MPICH ABI under a name of its own.
 """
 
 

@@ -88,7 +88,9 @@ void Evidence::learn_claims(const std::vector<RankPlace>& places, const std::vec
     const auto rank = static_cast<std::size_t>(place.index);
     if (place.nic.empty() || rank >= readers_.size()) continue;
     const auto reader = readers.find(readers_[rank]);
-    if (reader != readers.end()) claims.emplace(reader->second, place.nic);
+    if (reader == readers.end()) continue;
+    std::string_view left = place.nic;  // one NIC, or rails: hsn0,hsn1
+    while (!left.empty()) claims.emplace(reader->second, take_until(left, ','));
   }
   for (const auto& [site, nic] : claims) site->claim(nic);
 }
@@ -96,7 +98,8 @@ void Evidence::learn_claims(const std::vector<RankPlace>& places, const std::vec
 void Evidence::pin_near(const std::string& nic, int rank) {
   Site& site = site_of(rank);
   host::Host& host = site.host();
-  const host::Pin pin = host::choose_pin(site.tree(), nic, host::allowed_cpus(),
+  const std::string first = nic.substr(0, nic.find(','));  // of rails, the first speaks
+  const host::Pin pin = host::choose_pin(site.tree(), first, host::allowed_cpus(),
                                          ordinals_.at(static_cast<std::size_t>(rank)));
   host.nic_numa_node = pin.numa_node;
   if (!pin.core || !host::bind_to(*pin.core)) return;

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from wireproof.analysis.ports import leaves, owns_what_is_below, related, tops
+from wireproof.analysis.rails import are_rails
 from wireproof.model.ledger import (
     LEVELS,
     QUALITIES,
@@ -70,6 +71,8 @@ NOTHING = Crossed(None, remark="there is no counter of it")
 def crossed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
     """What crossed the port ``name``, with what it stands on where that is its own."""
     port = ledger.ports[name]
+    if are_rails(port.nic):
+        return added([crossed_at(ledger, one, direction) for one in port.nic.lower])
     below = [ledger.ports[one] for one in leaves(ledger, name)]
     if not below:
         return _port(port.entries(direction))
@@ -281,16 +284,28 @@ def others_than(
     Of an interface that ``name`` shares with others, what is not ``name``'s own (``own`` bytes)
     counts as another port.
     """
-    kin = related(ledger, name)
+    port, kin = ledger.ports[name], related(ledger, name)
     others = [one for one in (*tops(ledger), *_members(ledger, kin - {name})) if one not in kin]
     found = {one: crossed_at(ledger, one, direction) for one in others}
-    if owns_what_is_below(ledger.ports[name]):
+    if are_rails(port.nic):
+        for one in port.nic.lower:
+            rail = crossed_at(ledger, one, direction).bytes
+            found |= _beside(ledger, one, direction, rail)
         return found
+    return found | _beside(ledger, name, direction, own)
+
+
+def _beside(
+    ledger: Ledger, name: str, direction: Direction, own: float | None
+) -> dict[str, Crossed]:
+    """What others moved through the ports that ``name`` shares with them."""
+    if owns_what_is_below(ledger.ports[name]):
+        return {}
     shared = {
         one: _not_own(ledger.ports[one].entries(direction), own or 0.0)
         for one in leaves(ledger, name)
     }
-    return found | {one: rest for one, rest in shared.items() if rest is not None}
+    return {one: rest for one, rest in shared.items() if rest is not None}
 
 
 def _members(ledger: Ledger, names: Iterable[str]) -> list[str]:

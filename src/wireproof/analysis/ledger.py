@@ -14,6 +14,7 @@ import msgspec
 from wireproof.analysis.catalogue import family_of
 from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
+from wireproof.analysis.rails import is_known
 from wireproof.analysis.relations import lower_of, stated
 from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, PortLedger, Quality
 from wireproof.model.record import Nic
@@ -54,7 +55,10 @@ class HostPorts:
         self.host = host
         listed = [stated(nic, nics) for nic in nics]
         members = {nic.name: lower_of(nic, listed) for nic in listed}
-        self._ports = [_Port(nic, members[nic.name], foreign=foreign) for nic in listed]
+        self._ports = [
+            _Port(nic, members[nic.name], known=is_known(nic, listed), foreign=foreign)
+            for nic in listed
+        ]
 
     def ledger(self, changes: Changes) -> Ledger:
         """What crossed each port in the interval of ``changes``."""
@@ -83,9 +87,9 @@ class _Slot:
 class _Port:
     """One port, ready to be read."""
 
-    def __init__(self, nic: Nic, lower: list[str], *, foreign: bool) -> None:
+    def __init__(self, nic: Nic, lower: list[str], *, known: bool, foreign: bool) -> None:
         self.nic = msgspec.structs.replace(nic, lower=lower) if lower != nic.lower else nic
-        self._foreign = foreign
+        self._known_family, self._foreign = known, foreign
         self._family = family_of(nic)
         fitting = self._family.rows_for(nic) if self._family is not None else (_KERNEL,)
         self._slots = {one: [_slot(row, nic, one) for row in fitting] for one in _DIRECTIONS}
@@ -98,7 +102,7 @@ class _Port:
         tx, rx = (self._whole(direction, changes) for direction in _DIRECTIONS)
         if self._rdma_packets and _stood_still(self._rdma_packets, changes):
             tx, rx = _kernel_s(tx, self._rdma_packets), _kernel_s(rx, self._rdma_packets)
-        return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._family is not None)
+        return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._known_family)
 
     def _whole(self, direction: Direction, changes: Changes) -> list[Entry]:
         """With what passes this port uncounted."""

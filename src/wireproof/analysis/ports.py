@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from wireproof.analysis.rails import RAILS
 from wireproof.model.ledger import Ledger, PortLedger
 
 __all__ = ["inner", "is_real", "leaves", "owns_what_is_below", "related", "tops"]
 
-_OWNERS = ("bond", "bonding", "team", "netvsc", "failover")
+_OWNERS = ("bond", "bonding", "team", "netvsc", "failover", RAILS)
 """Kinds that own what is below them: the members' bytes are theirs and nobody else's."""
 
 

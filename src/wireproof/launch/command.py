@@ -15,9 +15,11 @@ from wireproof.launch.known import MPIS, SCHEDULERS
 from wireproof.launch.mpi.environment import clearings, inherited
 from wireproof.launch.mpi.hydra import sockets
 from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.mpi.rails import one_nic_only
 from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, RequestFields
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import TransportKind
+from wireproof.model.rails import is_several
 from wireproof.model.run import Provenance
 from wireproof.model.secrets import masked
 
@@ -103,6 +105,10 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
             "a measurement between ranks needs at least two: give two hosts, or two ranks."
         )
     scheduler = SCHEDULERS.get(request.scheduler) if request.hosts else None
+    several = next((nic for nic in request.nics if is_several(nic)), "")
+    if several and transport in ("tcp", "ofi") and request.fabric != "psm3":
+        what = "the transport tcp" if transport == "tcp" else "libfabric without an MPI"
+        raise one_nic_only(what, several)
     if transport in ("tcp", "ofi"):
         # In a job there need be no ssh; elsewhere any Hydra starts the processes.
         return (scheduler.build if scheduler and scheduler.sockets else sockets)(request)

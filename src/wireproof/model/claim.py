@@ -25,7 +25,10 @@ Protocol = Literal[
 
 class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
     """The link that is claimed. ``rate_bits_per_s`` is the line rate of one rail after encoding;
-    ``source`` says who stated it. ``rails``: how many such links carry the bytes together.
+    ``source`` says who stated it. ``rails``: how many such links carry the bytes together;
+    ``rates``: the line rate of each where they differ (``rate_bits_per_s`` is then the fastest's).
+    ``stripes``: how many of them one flow fills: ``all`` (they are NICs that were named), ``any``
+    number, or "" as the protocol does by itself.
     ``at_most``: the rate is an upper limit only (a virtual function, which may be held to less), so
     that a shortfall is a doubt and no failure.
     """
@@ -38,17 +41,30 @@ class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     preamble_counted: bool = True
     rails: int = 1
+    rates: tuple[float, ...] = ()
+    stripes: Literal["", "all", "any"] = ""
     at_most: bool = False
 
     @property
     def name(self) -> str:
-        """``edr``; ``2 x edr`` of two rails."""
+        """``edr``; ``2 x edr`` of two rails; ``10 + 1 Gb/s`` of two that differ."""
+        if self.rates:
+            return " + ".join(f"{rate / 1e9:g}" for rate in self.rates) + " Gb/s"
         return f"{self.rails} x {self.kind}" if self.rails > 1 else self.kind
 
     @property
     def line_rate(self) -> float | None:
         """Bits/s of all rails together."""
-        return None if self.rate_bits_per_s is None else self.rate_bits_per_s * self.rails
+        if self.rate_bits_per_s is None:
+            return None
+        return sum(self.rates) if self.rates else self.rate_bits_per_s * self.rails
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The line rate of each rail, as a share of the fastest's."""
+        if not self.rates or not self.rate_bits_per_s:
+            return (1.0,) * self.rails
+        return tuple(rate / self.rate_bits_per_s for rate in self.rates)
 
 
 class HostClaim(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,5 +115,6 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
     on_wire_min: float = 0.98
     on_wire_max: float = 1.35
     stray_share: float = 0.05
+    rail_tolerance: float = 0.25
     min_payload_bytes: int = 16384
     max_half_width: float = 0.10

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.ledger import Direction
 from wireproof.model.subject import Subject
 
 __all__ = [
@@ -15,13 +16,16 @@ __all__ = [
     "Judgement",
     "PairVerdict",
     "Proof",
+    "RailShare",
     "Severity",
+    "Striping",
     "Verdict",
 ]
 
 Proof = Literal["on-wire", "off-wire", "wrong-path", "mixed", "unproven"]
 Verdict = Literal["pass", "fail", "inconclusive"]
 Severity = Literal["fail", "inconclusive", "warning", "note"]
+Striping = Literal["", "striped", "one-rail", "unequal", "unknown"]
 Evidence = dict[str, str | float | int | bool | list[str] | None]
 
 
@@ -40,12 +44,27 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     about: Subject | None = None
 
 
+class RailShare(msgspec.Struct, frozen=True, kw_only=True):
+    """What one rail carried at one end in one direction: bytes due by its share of the line rates,
+    and bytes that its counters saw. ``share``: of what all rails carried; None: not known.
+    """
+
+    host: str
+    rail: str
+    direction: Direction
+    due_bytes: float
+    seen_bytes: float | None
+    share: float | None
+    due_share: float
+
+
 class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """One point of one pair, judged.
 
     ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``),
     with its interval. ``efficiency`` is goodput / attainable, never / nominal. ``level``,
     ``quality``: of the path's evidence, the weakest end, in the ledger's terms; "" without any.
+    ``striping``: how the rails shared the bytes, "" where no rails are claimed.
     """
 
     point: int
@@ -73,6 +92,8 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
     repeat: int = 0
     level: str = ""
     quality: str = ""
+    striping: Striping = ""
+    rails: list[RailShare] = msgspec.field(default_factory=list)
 
 
 class GroupVerdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -42,7 +42,7 @@ _SIGNED = {
 }
 _RANKS = {"rank", "origin", "target", "members", "shared_with", "ranks", "pairs", "load", "index"}
 _AT_LEAST_ONE = {"partitions", "threads", "rails"}
-_ABOVE_ZERO = {"rate_bits_per_s"}
+_ABOVE_ZERO = {"rate_bits_per_s", "rates"}
 """Less than 1 bit/s is no line: what takes time there is divided by it."""
 _MAY_BE_NEGATIVE = {"autocorrelation", "share"}
 

@@ -7,15 +7,17 @@ choice bounds the ceiling, and the smallest usual one that the numbers fit is wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.physics.framing import Framing, framings
-from wireproof.physics.limits import floor_constant, limits, typical_constant
+from wireproof.physics.limits import floor_constant, limits, of_all_rails, typical_constant
 from wireproof.physics.pcie import pcie_choices
 from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
 from wireproof.physics.table import Table, default_table
@@ -49,8 +51,7 @@ _OF_BEST = 1.002
 _TRANSFER = 0.995
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """Attainable goodput of one direction with one set of the options that are not known, and its
     arithmetic.
     """
@@ -153,7 +154,7 @@ class Bounds:
             return "one pair of endpoints rarely fills an EFA device: measure several pairs"
         if self.link.at_most:
             return "the rate is the port's, and this function of it may be held to less"
-        if self.link.rails > 1 and reached >= share / self.link.rails:
+        if self.link.rails > 1 and not self.link.stripes and reached >= share / self.link.rails:
             return (
                 f"it fills one of the {self.link.rails} rails: whether all were to be used is "
                 "not known"
@@ -244,27 +245,43 @@ def _choices(link: LinkClaim, table: Table) -> tuple[Choice, ...]:
     last = limits(link, "pingpong", "latency", 0, table).derivation[-1]
     slots = pcie_choices(link.pcie, table) if link.pcie else [(float("inf"), "", "")]
     found: dict[float, Choice] = {}
-    for framing, slot, rails in product(framings(link, table), slots, _rails(link)):
-        choice = _choice(link, framing, slot, rails)
-        lines = (*choice.lines, last)
-        found.setdefault(choice.rate, replace(choice, lines=lines))
+    several = _rails(link)
+    for framing, slot, rails in product(framings(link, table), slots, several):
+        choice = _choice(rails, framing, slot, of=link.rails if len(several) > 1 else 0)
+        found.setdefault(choice.rate, choice._replace(lines=(*choice.lines, last)))
     return tuple(found[rate] for rate in sorted(found))
 
 
-def _choice(link: LinkClaim, framing: Framing, slot: tuple[float, str, str], rails: int) -> Choice:
+def _choice(link: LinkClaim, framing: Framing, slot: tuple[float, str, str], *, of: int) -> Choice:
+    """``link``: with the rails of this choice; ``of``: how many there are, 0 where it is none."""
     width, slot_line, payload = slot
-    rate = min(framing.rate, width) * rails
+    rate, together = of_all_rails(link, framing.rate, width)
     # What the narrower of the two does not depend on is no choice.
     named = [framing.option if framing.rate <= width else payload]
-    named += [f"{rails} of {link.rails} rails"] if len(_rails(link)) > 1 else []
-    lines = [framing.line, *([slot_line] if slot_line else [])]
-    lines += [f"{rails} rails together: {quantity.rate(rate)}"] if rails > 1 else []
+    named += [f"{link.rails} of {of} rails"] if of else []
+    lines = [framing.line, *([slot_line] if slot_line else []), *together]
     lines += [f"attainable goodput {quantity.rate(rate)} in each direction"]
     return Choice(rate, ", ".join(filter(None, named)), tuple(lines))
 
 
-def _rails(link: LinkClaim) -> tuple[int, ...]:
-    """A flow of kernel TCP keeps to one member of a bond; RDMA libraries spread one message over
-    all rails.
+def _rails(link: LinkClaim) -> tuple[LinkClaim, ...]:
+    """The link with as many rails as one flow may use. A flow of kernel TCP keeps to one member of
+    a bond; RDMA libraries spread one message over all rails.
     """
-    return tuple(range(1, link.rails + 1)) if link.protocol == "tcp" else (link.rails,)
+    open_ = link.stripes == "any" or (link.stripes == "" and link.protocol == "tcp")
+    if not open_:
+        return (link,)
+    if link.rates:
+        return _apart(link, sorted(link.rates, reverse=True))
+    return tuple(replace(link, rails=rails) for rails in range(1, link.rails + 1))
+
+
+def _apart(link: LinkClaim, rates: list[float]) -> tuple[LinkClaim, ...]:
+    """Of rails that differ: each alone, as many of the fastest, and equal shares over them all."""
+    alone = [(rate,) for rate in rates]
+    several = [tuple(rates[:count]) for count in range(2, len(rates) + 1)]
+    even = (rates[-1],) * len(rates)
+    return tuple(
+        replace(link, rails=len(some), rates=some, rate_bits_per_s=link.rate_bits_per_s)
+        for some in (*alone, *several, even)
+    )

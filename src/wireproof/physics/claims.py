@@ -300,7 +300,13 @@ def _kept(link: LinkClaim, other: LinkClaim) -> LinkClaim:
     """Whatever carries the bytes, the rails stay, and a rate that is an upper limit."""
     if other is link or other.protocol in ("shm", "loopback"):
         return other
-    return msgspec.structs.replace(other, rails=link.rails, at_most=link.at_most)
+    return msgspec.structs.replace(
+        other,
+        rails=link.rails,
+        rates=link.rates,
+        stripes=link.stripes,
+        at_most=link.at_most,
+    )
 
 
 def _carried(link: LinkClaim, path: str) -> LinkClaim:

@@ -68,7 +68,8 @@ _MADE_UP = (
     "ne2k-pci",
     "pcnet32",
 )
-_STACKED = ("vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "bond", "team", "bridge")
+_NAMED = "rails"
+_STACKED = ("vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "bond", "team", "bridge", _NAMED)
 _AGGREGATES = ("bond", "team")
 _STACKED_DRIVERS = {
     "bonding": "bond",
@@ -146,19 +147,30 @@ def _of_lower(
         return None  # a bridge with one virtual port switches between processes of this machine too
     if len(found) > 1 and not _is_aggregate(kind, found):
         return None
-    first = found[0]
+    first = max(found, key=lambda link: link.rate_bits_per_s or 0.0)
     mtu = _mtu(nic, first.protocol) if first.protocol in ("tcp", "iwarp") else None
     return msgspec.structs.replace(
         first,
         rails=len(found) * first.rails,
+        rates=_apart(found),
+        stripes="all" if kind == _NAMED else "",
         mtu=first.mtu if mtu is None else mtu,
         source=f"{first.source}, below {nic.name} ({kind})",
     )
 
 
 def _is_aggregate(kind: str, members: Iterable[LinkClaim]) -> bool:
-    """Members of one rate that carry one flow together."""
-    return kind in _AGGREGATES and len({link.rate_bits_per_s for link in members}) == 1
+    """Members of one rate that carry one flow together; rails that were named may differ."""
+    if kind == _NAMED and all(link.rails == 1 for link in members):
+        return len({link.protocol for link in members}) == 1
+    alike = len({(link.rate_bits_per_s, link.rails) for link in members}) == 1
+    return kind in (*_AGGREGATES, _NAMED) and alike
+
+
+def _apart(members: list[LinkClaim]) -> tuple[float, ...]:
+    """The rate of each, where they differ."""
+    rates = tuple(link.rate_bits_per_s or 0.0 for link in members)
+    return rates if len(set(rates)) > 1 else ()
 
 
 def _made_up(nic: Nic) -> bool:

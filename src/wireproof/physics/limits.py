@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from wireproof.model import quantity
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.pattern import Form, Pattern, crossings
@@ -10,7 +12,7 @@ from wireproof.physics.pcie import pcie_goodput
 from wireproof.physics.shaper import is_shaped, shaper_credit_bytes
 from wireproof.physics.table import Constant, Table, default_table
 
-__all__ = ["floor_constant", "limits", "typical_constant"]
+__all__ = ["floor_constant", "limits", "of_all_rails", "typical_constant"]
 
 # (slower than this many Gb/s, suffix of the key); the last holds for all above
 _BY_RATE: dict[str, tuple[tuple[float, str], ...]] = {
@@ -85,17 +87,17 @@ def limits(
     table = table or default_table()
     rate, line = goodput(link, table)
     derivation, sources = [line], [f"line rate: {link.source or link.kind}"]
+    width = math.inf
     if link.pcie:
         slot, slot_line = pcie_goodput(link.pcie, table)
         derivation.append(slot_line)
         sources.append("PCI Express base specification")
         if rate is not None and slot < rate:
-            rate = slot
-            derivation.append(f"PCIe is the narrower: attainable {quantity.rate(rate)}")
-    if rate is not None and link.rails > 1:
-        rate *= link.rails
-        derivation.append(f"{link.rails} rails together: {quantity.rate(rate)}")
+            width = slot
+            derivation.append(f"PCIe is the narrower: attainable {quantity.rate(slot)}")
     if rate is not None:
+        rate, together = of_all_rails(link, rate, width)
+        derivation += together
         derivation.append(f"attainable goodput {quantity.rate(rate)} in each direction")
     floor, floor_line = _floor(link, crossings(pattern, form), rate, message_bytes, table)
     constant = floor_constant(link, table)
@@ -106,6 +108,25 @@ def limits(
         derivation=[*derivation, floor_line],
         sources=sources,
     )
+
+
+def of_all_rails(
+    link: LinkClaim, fastest: float, width: float = math.inf
+) -> tuple[float, list[str]]:
+    """What all rails carry together, bytes/s, and the arithmetic where there are several.
+    ``fastest``: what the line of the fastest carries; ``width``: the most that its slot does.
+    """
+    each = [min(fastest * share, width) for share in link.shares]
+    if len(each) == 1:
+        return each[0], []
+    whole, even = sum(each), len(each) * min(each)
+    lines = [f"{len(each)} rails together: {quantity.rate(whole)}"]
+    if even < whole:
+        lines.append(
+            f"a stripe of equal shares ends with its slowest part: {len(each)} x"
+            f" {quantity.rate(min(each))} = {quantity.rate(even)}"
+        )
+    return whole, lines
 
 
 def _floor(

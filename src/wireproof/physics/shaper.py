@@ -33,16 +33,16 @@ def unslowed_bytes(link: LinkClaim, table: Table | None = None) -> int:
 
 def bandwidth_threshold_bytes(link: LinkClaim, table: Table | None = None) -> int:
     """Smallest message whose goodput may be held against the ceiling: 64 KiB at 1 Gb/s, 256 KiB at
-    10 Gb/s; 0 when real.
+    10 Gb/s, on each rail; 0 when real.
     """
-    return _CLEAR * unslowed_bytes(link, table)
+    return _CLEAR * link.rails * unslowed_bytes(link, table)
 
 
 def shaper_credit_bytes(
     link: LinkClaim, *, idle_between_messages: bool, table: Table | None = None
 ) -> int:
-    """Bytes that pass for nothing after an idle moment. A stream idles between batches only and
-    repays its segment.
+    """Bytes that pass for nothing after an idle moment, on all rails. A stream idles between
+    batches only and repays its segment.
     """
     table = table or default_table()
     if not is_shaped(link) or link.rate_bits_per_s is None:
@@ -51,4 +51,5 @@ def shaper_credit_bytes(
         table["shaper.least_burst"].value,
         table["shaper.burst_time"].value * link.rate_bits_per_s / 8,
     )
-    return int(burst) + (unslowed_bytes(link, table) if idle_between_messages else 0)
+    free = int(burst) + (unslowed_bytes(link, table) if idle_between_messages else 0)
+    return link.rails * free

@@ -6,11 +6,12 @@ the counters' meaning and the background; this module only adds them up over the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from wireproof.model.ledger import LEVELS, QUALITIES, Direction, Level, Quality
+from wireproof.model.rails import rails_of
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 from wireproof.report.names import natural
@@ -80,7 +81,7 @@ def flows(run: Run) -> list[Flow]:
 def _flows_of(run: Run, reader: int, namespace: _Namespace) -> Iterator[Flow]:
     claims = [claim for claim in run.claim.hosts if claim.rank in namespace.ranks]
     host = ", ".join(sorted({claim.host for claim in claims})) or f"rank {reader}"
-    claimed = {claim.nic for claim in claims}
+    claimed = {nic for claim in claims for nic in rails_of(claim.nic)}
     for (nic, direction), seen in namespace.seen.items():
         if nic in claimed or (seen or 0.0) >= STRAY_BYTES:
             expected = namespace.expected.get((nic, direction), 0.0)
@@ -101,13 +102,28 @@ def _add_point(run: Run, point: PointRecord, namespaces: dict[int, _Namespace]) 
     due = _payload(point, reader_of)
     for reader, ledger in watch(point, ports_of(hosts), idle).items():
         namespace = namespaces.setdefault(reader, _Namespace())
-        nics = {nic for rank in namespace.ranks if (nic := claimed.get(rank))}
+        nics = _due_shares(run, {claimed.get(rank, "") for rank in namespace.ranks})
         for direction in _DIRECTIONS:
             _add(namespace, ledger, direction, nics, due.get((reader, direction), 0.0))
 
 
+def _due_shares(run: Run, claims: set[str]) -> dict[str, float]:
+    """Claimed NIC to its part of what is due: all of it, or a rail's part of the line rates."""
+    found: dict[str, float] = {}
+    for claim in claims:
+        names, link = rails_of(claim), run.claim.link
+        shares = link.shares if link is not None else ()
+        shares = shares if len(shares) == len(names) > 1 else (1.0,) * len(names)
+        found |= {name: share / sum(shares) for name, share in zip(names, shares, strict=True)}
+    return found
+
+
 def _add(
-    namespace: _Namespace, ledger: Ledger, direction: Direction, claimed: set[str], due: float
+    namespace: _Namespace,
+    ledger: Ledger,
+    direction: Direction,
+    claimed: Mapping[str, float],
+    due: float,
 ) -> None:
     """Add what one point moved: expected bytes count only where the counter could be read, so that
     the two stay comparable.
@@ -125,7 +141,7 @@ def _add(
                 max(level, found.level, key=LEVELS.index),
                 max(quality, found.quality, key=QUALITIES.index),
             )
-            namespace.expected[key] = namespace.expected.get(key, 0.0) + due * (nic in claimed)
+            namespace.expected[key] = namespace.expected.get(key, 0.0) + due * claimed.get(nic, 0.0)
 
 
 def _payload(point: PointRecord, reader_of: dict[int, int]) -> dict[tuple[int, Direction], float]:

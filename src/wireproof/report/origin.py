@@ -7,6 +7,7 @@ from __future__ import annotations
 import shlex
 
 from wireproof.model import quantity
+from wireproof.model.rails import rails_of
 from wireproof.model.record import Host
 from wireproof.model.run import Run
 from wireproof.report.names import clean, fold
@@ -134,7 +135,11 @@ def places(section: Section) -> list[dict[str, str]]:
 def _nic(host: Host, claimed: str) -> str:
     if not claimed:
         return "none claimed"
-    nic = next((nic for nic in host.nics if nic.name == claimed), None)
+    return "; ".join(_one_nic(host, name) for name in rails_of(claimed)[:8])
+
+
+def _one_nic(host: Host, name: str) -> str:
+    nic = next((nic for nic in host.nics if nic.name == name), None)
     if nic is None:
-        return clean(f"{claimed} (not on this host)", 80)
+        return clean(f"{name} (not on this host)", 80)
     return clean(f"{nic.name}, {nic.driver or 'driver unknown'}, MTU {nic.mtu or 'unknown'}", 80)

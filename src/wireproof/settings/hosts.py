@@ -14,11 +14,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
+from wireproof.model.rails import joined
 from wireproof.settings.host_groups import group_text
 
-__all__ = ["MOST_HOSTS", "check_nic", "fold_hosts", "host_lines", "parse_hosts"]
+__all__ = [
+    "MOST_HOSTS",
+    "check_nic",
+    "check_nics",
+    "fold_hosts",
+    "host_lines",
+    "parse_hosts",
+]
 
 MOST_HOSTS = 100_000
+MOST_RAILS = 32
+"""PSM3's and UCX's own limits are 32 and 16."""
 _LONGEST_TEXT = 1 << 20
 _LARGEST_FILE = 64 << 20
 """A scheduler's node file has one line for each slot: 100,000 hosts with some dozens of slots."""
@@ -219,6 +229,17 @@ def check_nic(name: str) -> str:
             f"NIC {name[:60]!r} is not an interface name: give one such as eth0, ib0 or mlx5_0:1."
         )
     return name
+
+
+def check_nics(text: str) -> str:
+    """``text`` if it is one NIC, or several that carry the payload together: ``hsn0,hsn1``."""
+    names = tuple(check_nic(name.strip()) for name in text.split(",")[: MOST_RAILS + 1])
+    twice = next((name for name in names if names.count(name) > 1), "")
+    if twice:
+        raise BadInput(f"NIC {twice} is named twice: give each rail once.")
+    if len(names) > MOST_RAILS:
+        raise BadInput(f"more than {MOST_RAILS} rails are named: give the NICs that one rank uses.")
+    return joined(names)
 
 
 def fold_hosts(hosts: Sequence[str]) -> str:

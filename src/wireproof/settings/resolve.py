@@ -17,7 +17,7 @@ from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.toml import LARGEST, read_toml
 from wireproof.settings.durations import parse_duration
-from wireproof.settings.hosts import check_nic, parse_hosts
+from wireproof.settings.hosts import check_nics, parse_hosts
 from wireproof.settings.sizes import parse_sizes
 
 __all__ = [
@@ -117,7 +117,9 @@ def _provider(text: str) -> str:
 DECLARED: dict[str, Declared] = {
     "mpi": Declared(_text, "", "MPI: a path, or mpich, intel, openmpi, debian-mpich", MPI_NAMES),
     "hosts": Declared(parse_hosts, (), "hosts, one rank each: n1,n2 or n[1-4]"),
-    "nic": Declared(check_nic, "", "the NIC that the traffic is claimed to use"),
+    "nic": Declared(
+        check_nics, "", "the NIC that the traffic is claimed to use, or its rails: hsn0,hsn1"
+    ),
     "nic_selection": Declared(
         _one_of("claimed", "none"),
         "claimed",

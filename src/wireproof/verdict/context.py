@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from wireproof.analysis.ledger import HostPorts
+from wireproof.analysis.rails import answers_to, with_rails
 from wireproof.analysis.witness import ports_of
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
 from wireproof.model.record import Adapter, Host, Idle, Nic, PairResult
@@ -150,22 +151,19 @@ def _claimed_nics(hosts: Mapping[int, Host], claims: Mapping[int, HostClaim]) ->
 
 def _claimed_nic(host: Host, claim: HostClaim | None) -> Nic | None:
     if claim is not None and claim.nic:
-        return next((nic for nic in host.nics if _answers_to(nic, claim.nic)), None)
+        return next((nic for nic in host.nics if answers_to(nic, claim.nic)), None)
     real = [nic for nic in host.nics if nic.kind != "loopback" and not nic.lower]
     return real[0] if len(real) == 1 else None
 
 
-def _answers_to(nic: Nic, name: str) -> bool:
-    device, _, port = name.partition(":")
-    if nic.name == name:
-        return True
-    return nic.rdma is not None and nic.rdma.device == device and port in ("", str(nic.rdma.port))
+def _nic_of(claims: Mapping[int, HostClaim], rank: int) -> str:
+    return claims[rank].nic if rank in claims else ""
 
 
 def context(run: Run, criteria: Criteria, link: LinkClaim | None, table: Table | None) -> Context:
     """Index a run. ``link`` overrides the claim's."""
-    hosts = {host.rank: host for host in run.hosts}
     claims = {claim.rank: claim for claim in run.claim.hosts}
+    hosts = {host.rank: with_rails(host, _nic_of(claims, host.rank)) for host in run.hosts}
     link = link or run.claim.link
     virtual = run.claim.virtual or (link is not None and is_shaped(link))
     readings = [reading for point in run.points for reading in point.witness]

@@ -27,6 +27,7 @@ from wireproof.launch.engines import find_engine
 from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
+from wireproof.model.rails import rails_of
 from wireproof.model.record import FactFrame
 from wireproof.model.run import Run
 from wireproof.model.secrets import masked
@@ -241,7 +242,7 @@ def _reader() -> list[str]:
 
 def _chosen(target: Target) -> list[FactFrame]:
     """The interfaces that the target names, as a fact: a snapshot is judged alike."""
-    names = "\n".join(sorted({name for name in target.nics if name}))
+    names = "\n".join(sorted({name for nics in target.nics for name in rails_of(nics)}))
     return [FactFrame(rank=0, kind="file", status="ok", path=CHOSEN, text=names)] if names else []
 
 

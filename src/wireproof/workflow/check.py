@@ -14,6 +14,7 @@ from wireproof.locate.causes.fact_requests import fact_requests
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
 from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
+from wireproof.model.rails import first_rail
 from wireproof.physics.links import link_from_name
 from wireproof.plan.pace import affordable, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
@@ -221,7 +222,7 @@ def _sweeps(profile: Profile, target: Target, *, back: bool) -> list[Point]:
 
 def _facts(target: Target) -> tuple[FactRequest, ...]:
     """What is read on every host: enough to tell a cause where a node is slow."""
-    nic = target.nics[0] if target.nics else ""
+    nic = first_rail(target.nics[0]) if target.nics else ""
     wanted = [*quick(), *REQUESTS]
     if target.hosts:
         wanted += fact_requests(nic, commands=target.size <= COMMANDS_UP_TO)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from wireproof.model.rails import rails_of
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, Setting
@@ -35,7 +36,7 @@ def _of_run(run: Run) -> Iterator[tuple[str, str]]:
     claimed = {one.rank: one.nic for one in run.claim.hosts}
     for host in run.hosts:
         for nic in host.nics:
-            if nic.name == claimed.get(host.rank):
+            if nic.name in rails_of(claimed.get(host.rank, "")):
                 yield from _of_nic(nic)
     for name, value in sorted(run.provenance.environment.items()):
         yield f"variable {name}", value

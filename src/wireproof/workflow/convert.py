@@ -11,9 +11,10 @@ import msgspec
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.conversion import Converted, LinkShares, Row
 from wireproof.model.errors import BadInput
-from wireproof.physics import claim_from_text, limits
+from wireproof.physics import limits
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.links import link_from_name, link_names
+from wireproof.physics.rails import claim_of_rails
 from wireproof.physics.units import Quantity, goodput_of, parse_quantity, rates, shares, times
 from wireproof.settings.sizes import parse_size
 
@@ -41,7 +42,7 @@ def convert(
     message_bytes = parse_size(size) if size is not None else None
     if message_bytes == 0:
         raise BadInput("a message of 0 bytes carries nothing: give a --size of 1 or more.")
-    claim = claim_from_text(link, path=path, mtu=mtu, pcie=pcie) if link else None
+    claim = claim_of_rails(link, path=path, mtu=mtu, pcie=pcie) if link else None
     rate, step = goodput_of(quantity, message_bytes)
     return Converted(
         value=quantity.text,

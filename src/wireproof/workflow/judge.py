@@ -109,7 +109,7 @@ def standard(
     """From texts as a user writes them: ``link`` ``10gbe``, ``path`` ``tcp``, ``pcie`` ``gen3x16``,
     ``physics`` a TOML file that overrides constants. Raises BadInput.
     """
-    from wireproof.physics import claim_from_text
+    from wireproof.physics.rails import claim_of_rails
     from wireproof.settings.physics_table import read_table
 
     if not link and (mtu or pcie or path):
@@ -118,7 +118,7 @@ def standard(
             " name it with --link, such as --link 10gbe."
         )
     return Standard(
-        link=claim_from_text(link, path=path, mtu=mtu, pcie=pcie) if link else None,
+        link=claim_of_rails(link, path=path, mtu=mtu, pcie=pcie) if link else None,
         path=path,
         table=read_table(physics),
     )

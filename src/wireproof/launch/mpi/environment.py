@@ -11,9 +11,20 @@ import re
 from collections.abc import Mapping
 
 from wireproof.launch.mpi.install import Family
+from wireproof.launch.mpi.rails import (
+    BTL_TCP,
+    INTEL_OFI,
+    MPICH_OFI,
+    PSM2,
+    PSM3,
+    UCX,
+    Rails,
+    one_nic_only,
+)
 from wireproof.launch.registry import MPIS
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput
+from wireproof.model.rails import is_several, rails_of
 
 __all__ = [
     "clearings",
@@ -107,30 +118,51 @@ def library_path(request: LaunchRequest, before: str = "") -> dict[str, str]:
 
 
 def psm3_variables(nic: str) -> dict[str, str]:
-    """PSM3 reads a name of hexadecimal digits only as a unit number: ``fab0`` would find no NIC."""
-    if nic and re.fullmatch(r"(0x)?[0-9a-fA-F]+", nic):
+    """PSM3 reads a name of hexadecimal digits only as a unit number: ``fab0`` would find no NIC. An
+    RDMA device's port (``mlx5_0:1``) is no part of its name.
+    """
+    devices = [name.partition(":")[0] for name in rails_of(nic)]
+    number = next((name for name in devices if re.fullmatch(r"(0x)?[0-9a-fA-F]+", name)), "")
+    if number:
         raise BadInput(
-            f"NIC {nic} consists of hexadecimal digits: PSM3 takes that for a number; rename the"
+            f"NIC {number} consists of hexadecimal digits: PSM3 takes that for a number; rename the"
             " interface."
         )
     hal = {} if re.match(r"(mlx|irdma|hfi|bnxt|rxe|roce)", nic) else {"PSM3_HAL": "sockets"}
-    return {"FI_PROVIDER": "psm3", **({"PSM3_NIC": nic} if nic else {}), **hal}
+    chosen = PSM3.of(nic) if is_several(nic) else {"PSM3_NIC": devices[0]} if nic else {}
+    return {"FI_PROVIDER": "psm3", **chosen, **hal}
 
 
-def _ofi_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
+def _ofi_rails(request: LaunchRequest, nics: str, own: Rails) -> dict[str, str]:
+    """libfabric's variables for rails. ``own``: the MPI's, where it is the one that stripes."""
+    match request.fabric:
+        case "psm3":
+            return psm3_variables(nics)
+        case "psm2":
+            return {"FI_PROVIDER": "psm2", **PSM2.of(nics)}
+        case "mlx":
+            return {"FI_PROVIDER": "mlx", **UCX.of(nics)}
+        case "verbs":
+            return {"FI_PROVIDER": "verbs", **own.of(nics)}
+    raise one_nic_only(f"libfabric's provider {request.fabric or 'tcp'}", nics)
+
+
+def _ofi_nic(request: LaunchRequest, nic: str, own: Rails) -> dict[str, str]:
     """libfabric's variables for ``nic``; an RDMA device's port (``mlx5_0:1``) is not part of its
     domain name.
     """
+    if is_several(nic):
+        return _ofi_rails(request, nic, own)
     device = nic.split(":", 1)[0]
     match request.fabric:
         case "psm3":
-            return psm3_variables(device)
+            return psm3_variables(nic)
         case "verbs":
             return {"FI_PROVIDER": "verbs", **({"FI_VERBS_IFACE": device} if device else {})}
         case "psm2" | "opx":
             return {"FI_PROVIDER": request.fabric}
         case "mlx":
-            return {"FI_PROVIDER": "mlx", **({"UCX_NET_DEVICES": nic} if nic else {})}
+            return {"FI_PROVIDER": "mlx", **_ucx_nic(nic)}
     if not nic and not request.fabric:
         return {}
     return {"FI_PROVIDER": "tcp", **({"FI_TCP_IFACE": device} if device else {})}
@@ -139,8 +171,10 @@ def _ofi_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
 def mpich_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     """MPICH: UCX below by default (``FI_*`` has no effect there), libfabric when asked for."""
     if request.netmod == "ofi" or request.fabric in ("psm3", "psm2", "opx", "verbs"):
-        return {"MPIR_CVAR_CH4_NETMOD": "ofi", **_ofi_nic(request, nic)}
+        return {"MPIR_CVAR_CH4_NETMOD": "ofi", **_ofi_nic(request, nic, MPICH_OFI)}
     chosen = {"UCX_NET_DEVICES": nic, "FI_TCP_IFACE": nic.split(":", 1)[0]} if nic else {}
+    if is_several(nic):
+        chosen = UCX.of(nic)
     if request.netmod == "ucx":
         chosen["MPIR_CVAR_CH4_NETMOD"] = "ucx"
     if request.shared_memory is False:
@@ -154,7 +188,7 @@ def mpich_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
 
 def intel_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     """Intel MPI: libfabric always; its own copy, so the provider path must not be ours."""
-    return _ofi_nic(request, nic)
+    return _ofi_nic(request, nic, INTEL_OFI)
 
 
 def openmpi_nic(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -162,14 +196,20 @@ def openmpi_nic(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[
     is pinned.
     """
     if request.fabric in ("mlx", "verbs") or ":" in nic:  # mlx5_0:1 is an RDMA device and its port
-        return {"pml": "ucx"}, {"UCX_NET_DEVICES": nic} if nic else {}
+        return {"pml": "ucx"}, _ucx_nic(nic)
     if request.fabric in ("psm3", "psm2", "opx"):
-        return {"pml": "cm", "mtl": "ofi"}, _ofi_nic(request, nic)
+        return {"pml": "cm", "mtl": "ofi"}, _ofi_nic(request, nic, UCX)
     parameters: dict[str, str] = {}
     if nic or request.fabric == "tcp" or request.shared_memory is False:
         parameters["pml"] = "ob1"
     if request.shared_memory is False:
         parameters["btl"] = "self,tcp"
     if nic:
-        parameters["btl_tcp_if_include"] = nic
+        parameters |= BTL_TCP.of(nic)
     return parameters, {}
+
+
+def _ucx_nic(nic: str) -> dict[str, str]:
+    if is_several(nic):
+        return UCX.of(nic)
+    return {"UCX_NET_DEVICES": nic} if nic else {}

@@ -89,7 +89,7 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
 def _provider_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     """The variables that name the claimed NIC to PSM3; the engine names it to the others."""
     named = request.over == "ofi" and request.fabric == "psm3" and nic
-    return psm3_variables(nic.split(":", 1)[0]) if named else {}
+    return psm3_variables(nic) if named else {}
 
 
 _SOCKETS_NOTE = {

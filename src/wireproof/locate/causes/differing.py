@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wireproof.locate.causes.properties import claimed_nic
+from wireproof.model.rails import rails_of
 from wireproof.model.record import Host
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Setting
@@ -223,9 +224,10 @@ def _claimed_ports(run: Run) -> dict[str, set[str]]:
 
 
 def _names(host: Host | None, claim: str) -> Iterable[str]:
-    yield claim
-    nic = claimed_nic(host, claim) if host is not None else None
-    if nic is not None:
-        yield nic.name
-        if nic.rdma is not None:
-            yield f"{nic.rdma.device}:{nic.rdma.port}"
+    for one in rails_of(claim):
+        yield one
+        nic = claimed_nic(host, one) if host is not None else None
+        if nic is not None:
+            yield nic.name
+            if nic.rdma is not None:
+                yield f"{nic.rdma.device}:{nic.rdma.port}"

@@ -12,6 +12,7 @@ from wireproof.analysis.ledger import HostPorts
 from wireproof.locate.causes.machine import Machine
 from wireproof.locate.causes.properties import Properties, claimed_nic, properties_of, settings_of
 from wireproof.model.ledger import Direction
+from wireproof.model.rails import first_rail
 from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
 
@@ -58,7 +59,7 @@ def machines_of(
     found = {}
     for name in wanted:
         host = hosts[ranks[name][0]]
-        nic = claimed_nic(host, claims.get(host.rank, ""))
+        nic = claimed_nic(host, first_rail(claims.get(host.rank, "")))
         found[name] = _machine(run, name, host, nic, observed.get(name, _Observed()))
     return found
 

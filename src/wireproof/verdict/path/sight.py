@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, others_than
 from wireproof.analysis.ports import is_real
+from wireproof.analysis.rails import are_rails
 from wireproof.model.claim import Criteria
 from wireproof.model.ledger import Carrier, Direction, Ledger, Level, Quality
 
@@ -49,7 +50,8 @@ class Sighting:
     """One end, one direction: ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly,
     inside (turned round in the adapter), or why it is not known: blind, dark (another port is
     blind), unknown (adapter), wrapped, stale, background, small. ``rival``: another port carried
-    enough to have been the one. ``packets``: None where nobody counts them.
+    enough to have been the one. ``packets``: None where nobody counts them. ``rails``: bytes of
+    each, where several NICs are claimed.
     """
 
     kind: str
@@ -69,6 +71,7 @@ class Sighting:
     by: tuple[tuple[Carrier, float], ...] = ()
     remark: str = ""
     packets: float | None = None
+    rails: tuple[tuple[str, float | None], ...] = ()
 
     @property
     def proves(self) -> bool:
@@ -172,7 +175,14 @@ class _Look:
             by=here.by,
             remark=here.remark,
             packets=here.packets,
+            rails=self._rails(share),
         )
+
+    def _rails(self, share: float) -> tuple[tuple[str, float | None], ...]:
+        port = self.ledger.ports[self.name].nic
+        each = port.lower if are_rails(port) else []
+        seen = {rail: crossed_at(self.ledger, rail, self.direction).bytes for rail in each}
+        return tuple((one, None if n is None else n * share) for one, n in seen.items())
 
     def _could_carry(self, nic: str, one: Crossed) -> bool:
         """Another port moved as many bytes, and as many packets where they are counted, as the

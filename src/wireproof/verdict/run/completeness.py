@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from wireproof.analysis.rails import are_rails, rail_nics
 from wireproof.model.claim import LinkClaim
-from wireproof.model.record import Nic
+from wireproof.model.rails import joined, rails_of
+from wireproof.model.record import Host, Nic
 from wireproof.model.run import MissingCode
 from wireproof.model.subject import Node, Subject, Whole
 from wireproof.physics.from_port import link_of_port
@@ -127,11 +129,18 @@ def _nics(ctx: Context) -> list[Issue]:
             continue
         if nic is None and claim.nic:
             there = ", ".join(n.name for n in host.nics) or "none"
-            text = f"{claim.host} has no NIC {claim.nic!r}; it has {there}"
+            text = f"{claim.host} has no NIC {_lacking(claim.nic, host)!r}; it has {there}"
             issues.append(Issue("nic-unknown", "inconclusive", Node(claim.host), text))
         elif nic is not None:
-            issues += _carrier(claim.host, nic) + _speed(ctx, claim.host, nic, host.nics)
+            issues += [] if are_rails(nic) else _carrier(claim.host, nic)
+            issues += _speed(ctx, claim.host, nic, host.nics)
     return issues
+
+
+def _lacking(claim: str, host: Host) -> str:
+    """The claimed NICs that are not there."""
+    names = rails_of(claim)
+    return joined([name for name in names if not rail_nics(host.nics, name)]) or claim
 
 
 def _carrier(host: str, nic: Nic) -> list[Issue]:

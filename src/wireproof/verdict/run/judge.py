@@ -5,6 +5,7 @@ later, on a laptop.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 from wireproof.analysis.measured import Measured, measure
 from wireproof.analysis.witness import rises
@@ -40,7 +41,9 @@ from wireproof.verdict.run.quality import (
     trouble_issues,
     waited_share,
 )
+from wireproof.verdict.run.rails import down_issues, rail_issues
 from wireproof.verdict.run.shape import Sample, Variant, cache_issues, launch_issues, switch_issues
+from wireproof.verdict.run.striping import Striping, with_stripe
 
 __all__ = ["judge"]
 
@@ -68,7 +71,8 @@ def judge(
             for (point, pair), proof in zip(pairs, proofs, strict=True)
         ]
     )
-    bench = _Bench(with_link(ctx, observed_link(ctx, settled)))
+    ctx = with_link(ctx, observed_link(ctx, settled))
+    bench = _Bench(ctx, Striping(ctx, pairs, settled))
     rest = iter(settled)
     for point, seen in zip(points, witnessed, strict=True):
         bench.point(point, seen, [next(rest) for _ in point.pairs])
@@ -78,9 +82,9 @@ def judge(
 class _Bench:
     """Collects issues and verdicts point by point, then draws what only the whole run shows."""
 
-    def __init__(self, ctx: Context) -> None:
-        self.ctx = ctx
-        self.issues: list[Issue] = [*run_issues(ctx), *_link_issues(ctx)]
+    def __init__(self, ctx: Context, striping: Striping) -> None:
+        self.ctx, self.striping = ctx, striping
+        self.issues: list[Issue] = [*run_issues(ctx), *_link_issues(ctx), *down_issues(ctx)]
         self.pairs: list[PairVerdict] = []
         self.groups: list[GroupVerdict] = []
         self.streams: list[Stream] = []
@@ -116,14 +120,16 @@ class _Bench:
         if ctx.run.claim.wire:
             start_ns = self.starts.get((pair.origin, pair.target))
             filled = (pair.origin, pair.target) in self.filled
-            held = hold(ctx, point, pair, number, proof, start_ns, filled=filled)
+            beside = replace(ctx, link=self.striping.link(point, pair))
+            held = hold(beside, point, pair, number, proof, start_ns, filled=filled)
         own += held.issues
         own += precision_issues(ctx, point, pair, number, held.clear)
         own += arithmetic_issues(ctx, point, pair, number)
         own += sentinel_issues(ctx, point, pair)
         self.issues += own
         self._remember(point, pair, proof, number)
-        self.pairs.append(_pair_verdict(ctx, point, pair, proof, number, held, own))
+        verdict = _pair_verdict(ctx, point, pair, proof, number, held, own)
+        self.pairs.append(with_stripe(verdict, self.striping.of(point, pair)))
 
     def _remember(
         self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured
@@ -151,6 +157,7 @@ class _Bench:
         if self.ctx.run.claim.wire:
             self._compare_directions()
             self.issues += cache_issues(self.curves)
+            self.issues += rail_issues(self.ctx, self.striping)
         self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
         if not self.pairs and not self.groups:
             text = "no pair of any point gave a number"

@@ -20,6 +20,7 @@ OF_A_LIBRARY = frozenset(
         "nolocal-shm",
         "off-wire",
         "one-host",
+        "one-rail",
         "port-uncounted",
         "rdma-instead-of-tcp",
         "slow-start",
@@ -27,6 +28,7 @@ OF_A_LIBRARY = frozenset(
         "tcp-instead-of-rdma",
         "traffic-off-wire",
         "traffic-wrong-path",
+        "unequal-rails",
         "wrong-path",
     }
 )

@@ -27,6 +27,7 @@ from wireproof.launch.hosts.nic import (
 from wireproof.launch.programs.recipe import Recipe
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
+from wireproof.model.rails import first_rail
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.report.json.benchmark import (
     BenchmarkDocument,
@@ -178,7 +179,7 @@ def with_core_and_address(
 def _with_core(
     wanted: BenchmarkSpecification, target: Target, reporter: Reporter
 ) -> BenchmarkSpecification:
-    client, nic = target.hosts[0], target.nics[0]
+    client, nic = target.hosts[0], first_rail(target.nics[0])
     core = core_near(_ask(client, cpulist_argv(nic), target))
     if core is None:
         return wanted
@@ -202,8 +203,8 @@ def _netdev(server: str, target: Target) -> str:
     """perftest's connection manager wants the address of the netdev that belongs to the RDMA
     device.
     """
-    netdevs = _ask(server, netdevs_argv(target.nics[1]), target).split()
-    return netdevs[0] if netdevs and is_nic(netdevs[0]) else target.nics[1]
+    netdevs = _ask(server, netdevs_argv(first_rail(target.nics[1])), target).split()
+    return netdevs[0] if netdevs and is_nic(netdevs[0]) else first_rail(target.nics[1])
 
 
 def _ask(host: str, argv: Sequence[str], target: Target) -> str:

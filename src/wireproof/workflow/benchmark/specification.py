@@ -12,7 +12,7 @@ from wireproof.launch.programs.recipe import Recipe, find_recipe, recipes_of
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import Role, ToolRequest
-from wireproof.physics.claims import claim_from_text
+from wireproof.physics.rails import claim_of_rails
 from wireproof.report.json.benchmark import RecipeDocument
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.resolve import Settings
@@ -126,7 +126,7 @@ def specification(
     named = bool(words) and not words[0].startswith("-")
     recipe = find_recipe(tool, words[0] if named else "")
     fabric = options["fabric"] or ""
-    link = _link(options, _path_of(fabric, recipe))
+    link = _link(options, _path_of(fabric, recipe), settings.nic.value)
     return BenchmarkSpecification(
         recipe=recipe,
         target=_target_of_recipe(recipe, settings, environment, lab=options["lab"], link=link),
@@ -146,11 +146,11 @@ def specification(
     )
 
 
-def _link(options: BenchmarkOptions, path: str) -> LinkClaim | None:
+def _link(options: BenchmarkOptions, path: str, nics: str) -> LinkClaim | None:
     link = options["link"]
     if not link:
         return None
-    return claim_from_text(link, path=path, mtu=options["mtu"], pcie=options["pcie"])
+    return claim_of_rails(link, nics, path=path, mtu=options["mtu"], pcie=options["pcie"])
 
 
 def recipe_documents(tool: str) -> list[RecipeDocument]:

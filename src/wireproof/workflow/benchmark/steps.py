@@ -25,6 +25,7 @@ from wireproof.launch.programs.recipe import DRIVER_STEPS, Recipe
 from wireproof.launch.programs.recipe_hpcc import hpcc_input
 from wireproof.launch.request import LaunchCommand, RequestFields
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.rails import is_several
 from wireproof.model.tool import Role
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.target.target import Target
@@ -115,6 +116,11 @@ def _check(wanted: BenchmarkSpecification) -> None:
     if hosts and len(hosts) != 2 and (recipe.shape == "pair" or recipe.two_ranks):
         raise BadInput(
             f"{recipe.program} runs between two hosts, not {len(hosts)}: give two with --hosts."
+        )
+    if recipe.shape == "pair" and is_several(wanted.nic):
+        raise BadInput(
+            f"{recipe.program} uses one NIC on each host, not {wanted.nic}: give one, or a program"
+            " that an MPI starts."
         )
     if wanted.pairs in (None, 1):
         return

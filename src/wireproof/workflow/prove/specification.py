@@ -106,7 +106,7 @@ def specification(
     interval_s = _interval_s(options.get("interval", "100ms"))
     argv, lab, node = _entered(argv, options.get("lab"))
     target = target_of_command(
-        settings, argv, lab=lab, link=_link(options), environment=environment
+        settings, argv, lab=lab, link=_link(options, settings.nic.value), environment=environment
     )
     target = dataclasses.replace(
         target,
@@ -144,13 +144,13 @@ def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], s
     return entered[2], entered[0], entered[1]
 
 
-def _link(options: ProofOptions) -> LinkClaim | None:
-    from wireproof.physics.claims import claim_from_text
+def _link(options: ProofOptions, nics: str) -> LinkClaim | None:
+    from wireproof.physics.rails import claim_of_rails
 
     link = options.get("link")
     if not link:
         return None
-    return claim_from_text(link, mtu=options.get("mtu"), pcie=options.get("pcie", ""))
+    return claim_of_rails(link, nics, mtu=options.get("mtu"), pcie=options.get("pcie") or "")
 
 
 def _companions(given: Sequence[tuple[str, str]], target: Target) -> list[Companion]:

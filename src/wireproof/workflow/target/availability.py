@@ -9,6 +9,7 @@ from itertools import groupby
 
 from wireproof.launch.registry import Queries
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.rails import rails_of
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 
@@ -73,14 +74,15 @@ class Availability:
             (r for r in ranks if r not in gone and r < len(target.nics) and target.nics[r]),
             key=lambda rank: target.nics[rank],
         )
-        for nic, group in groupby(here, key=lambda rank: target.nics[rank]):
+        for nics, group in groupby(here, key=lambda rank: target.nics[rank]):
             members = tuple(group)
-            states = _states(target, nic, sorted({target.start_on[rank] for rank in members}))
-            gone |= {
-                rank: f"{target.start_on[rank]} cannot take part: its NIC {nic} is down"
-                for rank in members
-                if is_down(states.get(target.start_on[rank], ""))
-            }
+            for nic in rails_of(nics):
+                states = _states(target, nic, sorted({target.start_on[rank] for rank in members}))
+                gone |= {
+                    rank: f"{target.start_on[rank]} cannot take part: its NIC {nic} is down"
+                    for rank in members
+                    if is_down(states.get(target.start_on[rank], ""))
+                }
         return gone
 
     def _unreachable(
@@ -110,17 +112,17 @@ class Availability:
         if not hosts:
             return {}
         seen = _nics_of(hosts, target.agent)
-        lacking = [
-            host for host in hosts if seen[host] and asked[host].partition(":")[0] not in seen[host]
-        ]
+        absent = {host: _absent_rail(asked[host], seen[host]) for host in hosts if seen[host]}
+        lacking = [host for host in hosts if absent.get(host)]
         self._have_nic |= {(host, asked[host]) for host in hosts if host not in lacking}
         if lacking and set(lacking) == set(asked):
             raise BadInput(
-                f"no host has the NIC {asked[lacking[0]]}: {lacking[0]} has"
+                f"no host has the NIC {absent[lacking[0]]}: {lacking[0]} has"
                 f" {_some(seen[lacking[0]])}."
             )
         return {
-            host: f"{host} has no NIC {asked[host]}: it has {_some(seen[host])}" for host in lacking
+            host: f"{host} has no NIC {absent[host]}: it has {_some(seen[host])}"
+            for host in lacking
         }
 
     def _closed(self, hosts: Sequence[str], target: Target, queries: Queries) -> dict[str, str]:
@@ -159,6 +161,12 @@ def _nics_of(hosts: Sequence[str], agent: str) -> dict[str, list[str]]:
         host: [word for word in answer.text.split() if "/" not in word]
         for host, answer in answers.items()
     }
+
+
+def _absent_rail(nics: str, seen: Sequence[str]) -> str:
+    """The first of the claimed NICs that is not there; "" when all are."""
+    rails = rails_of(nics)
+    return next((rail for rail in rails if rail.partition(":")[0] not in seen), "")
 
 
 def _some(names: Sequence[str]) -> str:

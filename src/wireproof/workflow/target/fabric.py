@@ -8,6 +8,7 @@ from wireproof.files.hostile import read_bounded
 from wireproof.locate.topology import against, read_topology
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
+from wireproof.model.rails import first_rail
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 
@@ -32,7 +33,7 @@ def fabric_for(path: Path | None, target: Target, reporter: Reporter) -> Fabric 
     fabric = read_fabric(path) if path is not None else _fabric_of_scheduler(target, reporter)
     if fabric is None:
         return None
-    fabric, notes = against(fabric, target.hosts, target.nics[0] if target.nics else "")
+    fabric, notes = against(fabric, target.hosts, first_rail(target.nics[0]) if target.nics else "")
     for note in (*fabric.notes, *notes):
         reporter.say(note)
     return fabric

@@ -60,21 +60,24 @@ class TargetSpecification:
         return cls(
             hosts=settings.hosts.value,
             nic=settings.nic.value,
-            link=claimed_link(settings.link, mtu, pcie),
+            link=claimed_link(settings.link, mtu, pcie, nics=settings.nic.value),
             launcher=settings.launcher.value,
             **options,  # type: ignore[arg-type]
         )
 
 
-def claimed_link(link: Setting[str], mtu: int | None = None, pcie: str = "") -> LinkClaim | None:
-    """The link of ``--link``; None when it was not given."""
+def claimed_link(
+    link: Setting[str], mtu: int | None = None, pcie: str = "", *, nics: str = ""
+) -> LinkClaim | None:
+    """The link of ``--link`` for the claimed NIC or rails; None when it was not given."""
     if not link.value:
         if mtu or pcie:
             raise BadInput("--mtu and --pcie say more about a link: name it with --link.")
         return None
-    from wireproof.physics.claims import claim_from_text
+    from wireproof.physics.rails import claim_of_rails
 
-    return claim_from_text(link.value, mtu=mtu, pcie=pcie, source=link.source or "--link")
+    source = link.source or "--link"
+    return claim_of_rails(link.value, nics, mtu=mtu, pcie=pcie, source=source)
 
 
 def agent_of(launcher: str) -> str:

@@ -12,12 +12,15 @@ import msgspec
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Policy
+from wireproof.model.rails import joined, rails_of
+from wireproof.physics.rails import links_together
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
     from wireproof.launch.registry import Scheduler
     from wireproof.launch.request import LaunchCommand, Starter
     from wireproof.launch.schedulers.allocation import Allocation
+    from wireproof.model.topology import Network
 
 __all__ = ["Target", "lab_target", "this_machine"]
 
@@ -173,13 +176,8 @@ def this_machine(link: LinkClaim | None = None, ranks: int = 2) -> Target:
     return Target(hosts=(), start_on=(), link=link, wire=False, ranks=ranks)
 
 
-def lab_target(
-    lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClaim | None = None
-) -> Target:
-    """Nodes of a lab, their NIC on one network of it, and the link as the lab has built it."""
-    unknown = [host for host in hosts if host not in lab.nodes]
-    if unknown:
-        raise BadInput(f"lab {lab.name} has no node {unknown[0]!r}: it has {', '.join(lab.nodes)}.")
+def _network(lab: Lab, nic: str) -> Network:
+    """The lab's network that has the NIC (by its name or the network's); the fastest of ""."""
     networks = lab.topology.networks
     fitting = [network for network in networks if nic in ("", network.device, network.name)]
     if not fitting:
@@ -187,19 +185,30 @@ def lab_target(
             f"no node of lab {lab.name} has the NIC {nic!r}: there is"
             f" {', '.join(n.device for n in networks)}."
         )
-    network = max(fitting, key=lambda one: one.rate_bits_per_s or float("inf"))
+    return max(fitting, key=lambda one: one.rate_bits_per_s or float("inf"))
+
+
+def lab_target(
+    lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClaim | None = None
+) -> Target:
+    """Nodes of a lab, their NIC on one network of it, and the link as the lab has built it."""
+    unknown = [host for host in hosts if host not in lab.nodes]
+    if unknown:
+        raise BadInput(f"lab {lab.name} has no node {unknown[0]!r}: it has {', '.join(lab.nodes)}.")
+    networks = [_network(lab, name) for name in rails_of(nic) or ("",)]
+    first = networks[0]
     said = (
         ()
-        if nic or len(networks) == 1
-        else (f"--nic was not given: {network.device}, the fastest, is claimed",)
+        if nic or len(lab.topology.networks) == 1
+        else (f"--nic was not given: {first.device}, the fastest, is claimed",)
     )
     said = (*lab.notes, *said)
     return Target(
         hosts=hosts,
         start_on=hosts,
-        nics=(network.device,) * len(hosts),
-        addresses=tuple(lab.node_address(host, network.name) for host in hosts),
-        link=link or lab.expected_link(network.name),
+        nics=(joined([network.device for network in networks]),) * len(hosts),
+        addresses=tuple(lab.node_address(host, first.name) for host in hosts),
+        link=link or links_together([lab.expected_link(network.name) for network in networks]),
         lab=lab,
         agent=str(lab.agent),
         said=said,

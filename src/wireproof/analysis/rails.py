@@ -1,0 +1,71 @@
+"""Rails of a host as one more port of it: what crossed that port is what crossed them all. Pure.
+
+The kernel knows nothing of it: it is a bond that the user claims and no driver makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from wireproof.analysis.catalogue import family_of
+from wireproof.model.rails import is_several, rails_of
+from wireproof.model.record import Host, Nic
+
+__all__ = ["RAILS", "answers_to", "are_rails", "is_known", "rail_nics", "with_rails"]
+
+RAILS = "rails"
+"""The kind of the port that stands for several."""
+
+
+def answers_to(nic: Nic, name: str) -> bool:
+    """Whether a claim of ``name`` (an interface, ``mlx5_0`` or ``mlx5_0:1``) means this port."""
+    device, _, port = name.partition(":")
+    if nic.name == name:
+        return True
+    return nic.rdma is not None and nic.rdma.device == device and port in ("", str(nic.rdma.port))
+
+
+def rail_nics(nics: Iterable[Nic], claim: str) -> list[Nic]:
+    """The ports that ``claim`` names, in its order; fewer where some are not there."""
+    listed, names = list(nics), rails_of(claim)
+    found = (next((nic for nic in listed if answers_to(nic, name)), None) for name in names)
+    return [nic for nic in found if nic is not None]
+
+
+def with_rails(host: Host, claim: str) -> Host:
+    """The host with the port that stands for the claimed rails; as it is where the claim names
+    one NIC, none, or some that the host has not.
+    """
+    if not is_several(claim):
+        return host
+    found = rail_nics(host.nics, claim)
+    if len({nic.name for nic in found}) < len(rails_of(claim)):
+        return host
+    return msgspec.structs.replace(host, nics=[*host.nics, _together(claim, found)])
+
+
+def are_rails(nic: Nic) -> bool:
+    """Whether the port stands for rails."""
+    return nic.link_kind == RAILS
+
+
+def is_known(nic: Nic, nics: Sequence[Nic]) -> bool:
+    """Whether the catalogue knows which counters tell of the port; of rails, of each."""
+    if not are_rails(nic):
+        return family_of(nic) is not None
+    return all(family_of(one) is not None for one in nics if one.name in nic.lower)
+
+
+def _together(claim: str, rails: Sequence[Nic]) -> Nic:
+    sizes = [nic.mtu for nic in rails]
+    carriers = {nic.carrier for nic in rails}
+    return Nic(
+        name=claim,
+        kind="infiniband" if all(nic.kind == "infiniband" for nic in rails) else "ethernet",
+        link_kind=RAILS,
+        lower=[nic.name for nic in rails],
+        mtu=None if None in sizes else min(size for size in sizes if size is not None),
+        carrier=True if carriers == {True} else None,
+    )

@@ -1,0 +1,118 @@
+"""Several NICs for each rank: which variables make an MPI, or the library below it, use them all.
+Pure.
+
+What a library was told says nothing of what it did: the ports do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from wireproof.model.errors import BadInput
+from wireproof.model.rails import rails_of
+
+__all__ = ["BTL_TCP", "INTEL_OFI", "MPICH_OFI", "PSM2", "PSM3", "UCX", "Rails", "one_nic_only"]
+
+Written = Literal["port", "device", "unit"]
+
+
+@dataclass(frozen=True)
+class Rails:
+    """Variables (or MCA parameters) for rails; ``{nics}`` and ``{count}`` are filled in.
+
+    ``written``: how a NIC is named there: as claimed (``mlx5_0:1``), its device alone, or PSM2's
+    number of its unit and port. ``source``: where this is from.
+    """
+
+    variables: Mapping[str, str]
+    written: Written
+    source: str
+    most: int = 32
+
+    def of(self, nics: str) -> dict[str, str]:
+        """The variables for the rails ``nics``. Raises ``BadInput`` for more than there can be."""
+        names = rails_of(nics)
+        if len(names) > self.most:
+            raise BadInput(f"{len(names)} rails are named, and {self.most} are the most here.")
+        words = ",".join(_WRITTEN[self.written](name) for name in names)
+        return {
+            name: value.format(nics=words, count=len(names))
+            for name, value in self.variables.items()
+        }
+
+
+def _device(nic: str) -> str:
+    return nic.partition(":")[0]
+
+
+def _unit(nic: str) -> str:
+    """``0:1`` of ``hfi1_0`` and of ``hfi1_0:1``."""
+    found = re.fullmatch(r"hfi1_([0-9]{1,3})(?::([0-9]{1,3}))?", nic)
+    if found is None:
+        raise BadInput(f"NIC {nic} is no adapter of Omni-Path: name the rails hfi1_0,hfi1_1.")
+    return f"{found.group(1)}:{found.group(2) or 1}"
+
+
+def _port(nic: str) -> str:
+    return nic
+
+
+_WRITTEN: Mapping[Written, Callable[[str], str]] = {
+    "port": _port,
+    "device": _device,
+    "unit": _unit,
+}
+
+UCX = Rails(
+    {
+        "UCX_NET_DEVICES": "{nics}",
+        "UCX_MAX_EAGER_RAILS": "{count}",
+        "UCX_MAX_RNDV_RAILS": "{count}",
+    },
+    "port",
+    "ucx_info -cf: MAX_EAGER_RAILS (1 unless set), MAX_RNDV_RAILS (2 unless set)",
+    most=16,
+)
+PSM3 = Rails(
+    {"PSM3_MULTIRAIL": "1", "PSM3_MULTIRAIL_MAP": "{nics}"},
+    "device",
+    "libfabric prov/psm3 psm_multi_ep: rail = unit[-address], unit a number or a name",
+)
+PSM2 = Rails(
+    {"PSM2_MULTIRAIL": "1", "PSM2_MULTIRAIL_MAP": "{nics}"},
+    "unit",
+    "opa-psm2 psm_ep: PSM2_MULTIRAIL_MAP=unit:port,unit:port",
+    most=4,
+)
+MPICH_OFI = Rails(
+    {
+        "MPIR_CVAR_CH4_OFI_MAX_NICS": "{count}",
+        "MPIR_CVAR_CH4_OFI_ENABLE_MULTI_NIC_STRIPING": "1",
+        "MPIR_CVAR_CH4_OFI_ENABLE_MULTI_NIC_HASHING": "1",
+    },
+    "device",
+    "MPICH src/mpid/ch4/netmod/ofi/ofi_init.c: control variables of several NICs",
+    most=8,
+)
+INTEL_OFI = Rails(
+    {"I_MPI_MULTIRAIL": "1"},
+    "device",
+    "Intel MPI 2021: control variable CH4_OFI_ENABLE_MULTI_NIC, alias I_MPI_MULTIRAIL",
+    most=10,
+)
+BTL_TCP = Rails(
+    {"btl_tcp_if_include": "{nics}"},
+    "port",
+    "Open MPI: one module of the BTL tcp for each interface, and ob1 stripes over all",
+)
+
+
+def one_nic_only(what: str, nics: str) -> BadInput:
+    """The sentence for what can use one NIC for each rank."""
+    return BadInput(
+        f"{what} uses one NIC for each rank, not {nics}: give one, or rails over UCX (MPICH, Open"
+        " MPI), PSM3 (--fabric psm3) or Open MPI's TCP."
+    )

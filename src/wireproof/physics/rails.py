@@ -1,0 +1,107 @@
+"""``--link`` of several rails: one kind for all, or one for each (``hsn0=10gbe,hsn1=1gbe``), and
+what rails carry together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from wireproof.model.claim import LinkClaim
+from wireproof.model.rails import rails_of
+from wireproof.physics.claims import claim_from_text
+from wireproof.physics.errors import PhysicsError
+
+__all__ = ["claim_of_rails", "links_together"]
+
+_NAMED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._@:-]{0,67})\s*=\s*(\S.*?)\s*")
+_SHOWN = 60
+
+
+def claim_of_rails(
+    text: str,
+    nics: str = "",
+    *,
+    path: str = "",
+    mtu: int | None = None,
+    pcie: str = "",
+    source: str = "",
+) -> LinkClaim:
+    """The claim of ``--link`` for the rails ``nics`` (``hsn0,hsn1``; one NIC or none: a link).
+
+    Raises PhysicsError, in one sentence, as ``claim_from_text`` does, and where rails and links do
+    not fit each other.
+    """
+    given = {"path": path, "pcie": pcie, "source": source}
+    if "=" not in text:
+        return _of_rails(claim_from_text(text, mtu=mtu, **given), rails_of(nics))
+    named = _named(text)
+    names = rails_of(nics) or tuple(named)
+    _same_names(named, names, text)
+    each = [claim_from_text(named[name], mtu=mtu, **given) for name in names]
+    return links_together(each)
+
+
+def _of_rails(link: LinkClaim, names: Sequence[str]) -> LinkClaim:
+    """The link of each rail as that of them all; ``4xndr400`` says the number itself."""
+    if len(names) < 2:
+        return link
+    if link.rails not in (1, len(names)):
+        raise PhysicsError(
+            f"the link has {link.rails} rails and --nic names {len(names)} ({', '.join(names)}):"
+            " give the link of one rail"
+        )
+    return msgspec.structs.replace(link, rails=len(names), stripes="all")
+
+
+def links_together(each: Sequence[LinkClaim]) -> LinkClaim:
+    """One claim of the links of all rails, in their order. Those of different protocols have no
+    limit in common; the smallest MTU is taken.
+    """
+    if len(each) == 1:
+        return each[0]
+    protocols = sorted({link.protocol for link in each})
+    if len(protocols) > 1:
+        raise PhysicsError(
+            f"rails of {' and '.join(protocols)} carry nothing together: give links of one kind"
+        )
+    several = next((link for link in each if link.rails > 1), None)
+    if several is not None:
+        raise PhysicsError(f"a rail of {several.name} is no single link: give each rail its own")
+    rates = [link.rate_bits_per_s for link in each]
+    known = [rate for rate in rates if rate is not None]
+    if len(known) < len(rates) and known:
+        raise PhysicsError("some rails have a rate and others have none: give each its own")
+    fastest = max(each, key=lambda link: link.rate_bits_per_s or 0.0)
+    apart = tuple(known) if len(set(known)) > 1 else ()
+    mtu = min((link.mtu for link in each if link.mtu is not None), default=None)
+    return msgspec.structs.replace(fastest, rails=len(each), rates=apart, mtu=mtu, stripes="all")
+
+
+def _named(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        match = _NAMED.fullmatch(part)
+        if match is None:
+            raise PhysicsError(
+                f"link {text[:_SHOWN]!r}: {part[:_SHOWN]!r} names no rail; write"
+                " hsn0=10gbe,hsn1=1gbe"
+            )
+        name, kind = match.groups()
+        if name in found:
+            raise PhysicsError(f"link {text[:_SHOWN]!r}: rail {name} has two links; give it one")
+        found[name] = kind
+    return found
+
+
+def _same_names(named: dict[str, str], names: Sequence[str], text: str) -> None:
+    stranger = next((name for name in named if name not in names), "")
+    if stranger:
+        raise PhysicsError(
+            f"link {text[:_SHOWN]!r}: {stranger} is no rail of --nic {','.join(names)}"
+        )
+    lacking = next((name for name in names if name not in named), "")
+    if lacking:
+        raise PhysicsError(f"link {text[:_SHOWN]!r}: the rail {lacking} has no link; give it one")

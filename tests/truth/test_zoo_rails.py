@@ -1,0 +1,104 @@
+"""Two adapters of the zoo claimed as rails: did each carry its share?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.zoo.animals import ZOO
+from tests.zoo.frames import run_of
+from tests.zoo.parts import Adapter
+from tests.zoo.scene import Move, Point, Scene, rail_of, timeline
+from tests.zoo.situations import best_level
+
+from wireproof.model.finding import Judgement
+from wireproof.verdict import judge
+
+STREAMS = (
+    Point("pingpong", 8, seconds=0.1),
+    Point("stream", 4 << 20),
+    Point("stream", 4 << 20, 1, 0),
+)
+TWINS = [
+    one
+    for one in ZOO
+    if len(one.ports) == 1
+    and one.port(one.claimed).kind != "virtual"
+    and one.known
+    and best_level(one, one.carrier) is not None
+]
+"""Adapters whose second card is of the same kind, and whose counters show what it carries."""
+
+
+def _claimed(adapter: Adapter, move: Move, **changes: object) -> Judgement:
+    rail = rail_of(adapter)
+    nics = f"{adapter.claimed},{rail.name}"
+    scene = Scene(adapter, move, nic=nics, points=STREAMS, rate=1.5 * adapter.rate)
+    return judge(run_of(timeline(replace(scene, **changes))))
+
+
+def _codes(found: Judgement) -> set[str]:
+    return {one.code for one in found.findings}
+
+
+def _streams(found: Judgement) -> list[tuple[str, str]]:
+    return [(one.proof, one.striping) for one in found.pairs if one.pattern == "stream"]
+
+
+@pytest.mark.parametrize("adapter", TWINS, ids=lambda one: one.key)
+def test_rails_that_share_the_bytes_are_proved_to(adapter: Adapter) -> None:
+    found = _claimed(adapter, Move(claimed=0.5, rail=0.5, carrier=adapter.carrier))
+    assert _streams(found) == [("on-wire", "striped")] * 2
+    assert not _codes(found) & {"one-rail", "unequal-rails", "slow-rail", "rail-down"}
+    seen = [one for pair in found.pairs if pair.pattern == "stream" for one in pair.rails]
+    assert len(seen) == 8
+    for one in seen:
+        assert one.share == pytest.approx(0.5, abs=0.05)
+        assert one.due_share == pytest.approx(0.5)
+        assert one.seen_bytes == pytest.approx(one.due_bytes, rel=0.2)
+
+
+@pytest.mark.parametrize("adapter", TWINS, ids=lambda one: one.key)
+def test_one_rail_that_carries_all_is_found(adapter: Adapter) -> None:
+    found = _claimed(adapter, Move(claimed=1.0, carrier=adapter.carrier))
+    assert _streams(found) == [("on-wire", "one-rail")] * 2
+    assert "one-rail" in _codes(found)
+    assert found.verdict == "fail"
+
+
+@pytest.mark.parametrize("adapter", TWINS, ids=lambda one: one.key)
+def test_shares_out_of_proportion_are_found(adapter: Adapter) -> None:
+    found = _claimed(adapter, Move(claimed=0.8, rail=0.2, carrier=adapter.carrier))
+    assert _streams(found) == [("on-wire", "unequal")] * 2
+    assert "unequal-rails" in _codes(found)
+    assert found.verdict == "fail"
+
+
+@pytest.mark.parametrize("adapter", TWINS, ids=lambda one: one.key)
+def test_a_port_that_is_no_rail_stays_wrong(adapter: Adapter) -> None:
+    found = _claimed(adapter, Move(eth0=1.0), rate=0.117e9, latency_s=25e-6)
+    assert {proof for proof, _ in _streams(found)} == {"wrong-path"}
+    assert {state for _, state in _streams(found)} == {"unknown"}
+
+
+@pytest.mark.parametrize("adapter", TWINS[::6], ids=lambda one: one.key)
+def test_memory_is_no_rail(adapter: Adapter) -> None:
+    found = _claimed(adapter, Move(carrier=adapter.carrier), rate=12e9, latency_s=0.4e-6)
+    assert {proof for proof, _ in _streams(found)} <= {"off-wire", "unproven"}
+    assert found.verdict == "fail" or {proof for proof, _ in _streams(found)} == {"unproven"}
+
+
+def test_rails_with_a_third_in_memory_are_mixed() -> None:
+    adapter = next(one for one in TWINS if one.fast)
+    found = _claimed(adapter, Move(claimed=0.35, rail=0.35, carrier=adapter.carrier))
+    assert {proof for proof, _ in _streams(found)} == {"mixed"}
+
+
+def test_a_rail_that_a_host_lacks_proves_nothing() -> None:
+    adapter = TWINS[0]
+    found = _claimed(adapter, Move(claimed=1.0, carrier=adapter.carrier), with_rail=False)
+    assert {proof for proof, _ in _streams(found)} == {"unproven"}
+    lacking = [one for one in found.findings if one.code == "nic-unknown"]
+    assert lacking
+    assert rail_of(adapter).name in lacking[0].message
+    assert f"{adapter.claimed}," not in lacking[0].message.split(";")[0]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from wireproof.analysis.catalogue import FAMILIES
 from wireproof.analysis.catalogue.row import Family, Row
+from wireproof.analysis.pfc.family import Names, PfcFamily
+from wireproof.analysis.pfc.find import FAMILIES as PAUSING
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, fix_text, remedy_with
 from wireproof.model import quantity
@@ -46,12 +48,60 @@ def pages() -> dict[Path, str]:
     docs = Path(__file__).resolve().parents[1] / "docs"
     parts = {
         docs / "adapters.md": adapters(FAMILIES),
+        docs / "pfc.md": pause_counters(),
         docs / "physics.md": constants(),
         docs / "settings.md": settings(),
     }
     return {
         path: with_generated(path.read_text(encoding="utf-8"), part) for path, part in parts.items()
     }
+
+
+# --- docs/pfc.md
+
+
+def pause_counters() -> str:
+    """What each driver counts of priority flow control."""
+    return "\n".join(line for one in PAUSING for line in _pausing(one)).rstrip() + "\n"
+
+
+def _pausing(family: PfcFamily) -> Iterable[str]:
+    yield f"### {family.name}\n"
+    yield f"Drivers: {', '.join(f'`{one}`' for one in family.drivers)}. {family.note}\n"
+    yield "| what | sent | received |\n|---|---|---|"
+    pairs = {
+        "Xoff": family.xoff,
+        "Xon": family.xon,
+        "Xoff and Xon": family.frames,
+        "ends of pauses": family.resumes,
+        "beginnings and ends of pauses": family.toggles,
+        "time of pause, us": family.paused_us,
+        "traffic of the priority": family.load,
+    }
+    for what, (tx, rx) in pairs.items():
+        if tx or rx:
+            yield f"| {what} | {_spellings(tx)} | {_spellings(rx)} |"
+    dropped = {way: [one for one in family.drops if one.direction == way] for way in ("tx", "rx")}
+    shown = [", ".join(_spellings(one.names) for one in way) for way in dropped.values()]
+    yield f"| drops | {' | '.join(one or 'none' for one in shown)} |"
+    for what, several in (
+        ("lost on the way (RDMA)", family.lost),
+        ("of all priorities together", family.total),
+        ("link-level flow control", family.link),
+        ("the adapter's alarms", family.storms),
+    ):
+        if several:
+            yield f"| {what} | {', '.join(map(_spellings, several))} | |"
+    yield f"\nSource: {family.source}."
+    for what in family.unchecked:
+        yield f"Unchecked: {what}."
+    yield ""
+
+
+def _spellings(names: Names) -> str:
+    """The alternatives of one counter, without their folders."""
+    leaves = [" + ".join(name.rsplit("/", 1)[-1] for name in one) for one in names]
+    return " or ".join(f"`{one}`" for one in dict.fromkeys(leaves)) or "none"
 
 
 # --- docs/physics.md

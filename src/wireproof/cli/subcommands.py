@@ -29,6 +29,7 @@ SUBCOMMANDS: dict[str, str] = {
     "lint": "Find what is wrong in a job script, command line or configuration file.",
     "locate": "Which node, port, link or switch is slow, from what was measured before.",
     "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",
+    "pfc": "Is priority flow control lossless under load, and which host pauses its switch?",
     "plan": "QPs and memory, PFC headroom, latency at scale, time to prove: computed.",
     "prove": "Run any command between two readings of its hosts' ports: did the bytes use the"
     " wire?",

@@ -12,6 +12,7 @@ from wireproof.verdict.catalogue.external import EXTERNAL
 from wireproof.verdict.catalogue.ladder import LADDER
 from wireproof.verdict.catalogue.located import LOCATED
 from wireproof.verdict.catalogue.path import PATH
+from wireproof.verdict.catalogue.pfc import PFC
 from wireproof.verdict.catalogue.runs import RUNS
 from wireproof.verdict.catalogue.watched import WATCHED
 
@@ -52,7 +53,9 @@ def _parsed(text: str) -> dict[str, Entry]:
     return found
 
 
-CATALOGUE: dict[str, Entry] = _parsed("\n".join((PATH, RUNS, EXTERNAL, WATCHED, LOCATED, LADDER)))
+CATALOGUE: dict[str, Entry] = _parsed(
+    "\n".join((PATH, RUNS, EXTERNAL, WATCHED, LOCATED, LADDER, PFC))
+)
 
 
 def causes() -> dict[str, Entry]:

@@ -1,0 +1,194 @@
+"""From the counters of one host to its ports' pauses, drops and alarms, by the table of its
+adapter. Wraps and new beginnings are told by the same code that the byte ledger uses. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from wireproof.analysis.changes import ABSENT, Changes, MarkedChanges
+from wireproof.analysis.crossed import crossed_at
+from wireproof.analysis.ledger import HostPorts
+from wireproof.analysis.pfc.family import Names, PfcFamily
+from wireproof.analysis.pfc.find import by_counters, by_driver
+from wireproof.analysis.traffic import speed_of
+from wireproof.model.ledger import Direction, Ledger
+from wireproof.model.pfc import Count, Drop, Pauses, PfcReading, PriorityReading
+from wireproof.model.record import Nic
+from wireproof.model.traffic import Watched
+
+__all__ = ["readings_of", "statistics_of"]
+
+PRIORITIES = range(8)
+_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
+_EVERYWHERE: tuple[Names, ...] = tuple(
+    ((f"net/{{nic}}/{one}",),) for one in ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
+)
+"""The kernel's own: packets that found no buffer; drivers that do not count them show 0."""
+
+_RESENT: Names = (("ip/Tcp/RetransSegs",),)
+
+
+def readings_of(watched: Watched, nics: Iterable[str]) -> list[PfcReading]:
+    """The named ports of one host; none where its readings are not complete."""
+    about, start, before, after = watched.about, watched.start, watched.before, watched.after
+    if watched.error or about is None or start is None or before is None or after is None:
+        return []
+    changes = MarkedChanges(start, before, after, watched.peaks, watched.settled_s * 1e3)
+    ledger = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs).ledger(changes)
+    host = _Host(watched.host, changes, _spelled([*before.counters, *after.counters]))
+    known = {nic.name: nic for nic in about.nics}
+    return [host.port(known[name], ledger) for name in nics if name in known]
+
+
+def statistics_of(counters: Iterable[str], nic: str) -> set[str]:
+    """Names of ``ethtool -S`` of one interface, without the blanks that some drivers end them
+    with.
+    """
+    place = f"ethtool/{nic}/"
+    return {name.removeprefix(place).strip() for name in counters if name.startswith(place)}
+
+
+def _spelled(counters: Iterable[str]) -> dict[str, str]:
+    """Each name without trailing blanks -> as it stands in the readings."""
+    return {name.strip(): name for name in counters}
+
+
+class _Host:
+    """One host's changes, looked up by the table's names."""
+
+    def __init__(self, host: str, changes: Changes, spelled: dict[str, str]) -> None:
+        self.host, self.changes, self.spelled = host, changes, spelled
+
+    def port(self, nic: Nic, ledger: Ledger) -> PfcReading:
+        family = by_driver(nic.driver) or by_counters(statistics_of(self.spelled, nic.name))
+        seconds = self.changes.interval_ns / 1e9
+        plain = PfcReading(
+            host=self.host,
+            nic=nic.name,
+            driver=nic.driver,
+            speed_bits_per_s=speed_of(nic),
+            mtu=nic.mtu,
+            seconds=seconds,
+            tx_bytes=crossed_at(ledger, nic.name, "tx").bytes,
+            rx_bytes=crossed_at(ledger, nic.name, "rx").bytes,
+        )
+        none = PfcFamily(name="", drivers=(), source="")
+        return _Port(self, nic, family or none).filled(plain)
+
+    def count(self, names: Names, nic: Nic, priority: int = 0) -> Count | None:
+        """The first alternative that is there; None where none is."""
+        for one in names:
+            spelled = [_full(name, nic, priority) for name in one]
+            known = [self.spelled[name] for name in spelled if name in self.spelled]
+            if known:
+                return self._sum(known)
+        return None
+
+    def _sum(self, counters: Sequence[str]) -> Count:
+        """An addend that is not there (no IPv6) counts nothing."""
+        value, least, remarks = 0, False, []
+        for name in counters:
+            rise = self.changes.rise(name)
+            if rise.remark == ABSENT:
+                continue
+            last = self.changes.last(name)
+            if rise.count is None and rise.remark == "reset" and last is not None:
+                value, least = value + last, True
+            elif rise.count is None:
+                return Count(value=None, remark=rise.remark, counters=list(counters))
+            else:
+                value += rise.count
+            remarks += [rise.remark] if rise.remark else []
+        remark = ", ".join(dict.fromkeys(remarks))
+        return Count(value=value, least=least, remark=remark, counters=list(counters))
+
+
+def _full(template: str, nic: Nic, priority: int) -> str:
+    """A name in the engine's spelling; "" where it needs an RDMA device and there is none."""
+    place = template if "/" in template else f"ethtool/{{nic}}/{template}"
+    if "{device}" in place and nic.rdma is None:
+        return ""
+    device, port = (nic.rdma.device, nic.rdma.port) if nic.rdma is not None else ("", 0)
+    return place.format(nic=nic.name, device=device, port=port, p=priority)
+
+
+class _Port:
+    """One port with the table of its adapter."""
+
+    def __init__(self, host: _Host, nic: Nic, family: PfcFamily) -> None:
+        self.host, self.nic, self.family = host, nic, family
+
+    def filled(self, plain: PfcReading) -> PfcReading:
+        family = self.family
+        return msgspec.structs.replace(
+            plain,
+            family=family.name,
+            priorities=[self._priority(number) for number in PRIORITIES],
+            drops=self._drops(),
+            lost=self._each(family.lost),
+            resent=self._count(_RESENT),
+            link=self._each(family.link),
+            storms=self._each(family.storms),
+            total=self._each(family.total),
+            unison=family.unison,
+            shown_when_on=family.shown_when_on,
+            late=self._late(),
+        )
+
+    def _priority(self, number: int) -> PriorityReading:
+        tx, rx = (self._pauses(way, number) for way in (0, 1))
+        return PriorityReading(priority=number, tx=tx, rx=rx)
+
+    def _pauses(self, way: int, number: int) -> Pauses:
+        family = self.family
+        resumes = self._count(family.resumes[way], number)
+        return Pauses(
+            xoff=self._count(family.xoff[way], number),
+            xon=self._count(family.xon[way], number),
+            frames=self._count(family.frames[way], number),
+            resumes=resumes or _ends(self._count(family.toggles[way], number)),
+            paused_us=self._count(family.paused_us[way], number),
+            load=self._count(family.load[way], number),
+        )
+
+    def _count(self, names: Names, number: int = 0) -> Count | None:
+        return self.host.count(names, self.nic, number)
+
+    def _each(self, several: Iterable[Names]) -> list[Count]:
+        return [count for names in several if (count := self._count(names)) is not None]
+
+    def _drops(self) -> list[Drop]:
+        found = [
+            Drop(
+                direction=one.direction,
+                count=count,
+                priority=number if one.by_priority else None,
+                proves=one.proves,
+            )
+            for one in self.family.drops
+            for number in (PRIORITIES if one.by_priority else (0,))
+            if (count := self._count(one.names, number)) is not None
+        ]
+        return found + [
+            Drop(direction="rx", count=count, proves=False) for count in self._each(_EVERYWHERE)
+        ]
+
+    def _late(self) -> str:
+        """How old the second reading may be, where nobody waited for it."""
+        refresh_ms = self.family.refresh_ms
+        if refresh_ms <= self.host.changes.settled_ms:
+            return ""
+        return f"{self.family.name} refreshes its counters every {refresh_ms:g} ms"
+
+
+def _ends(toggles: Count | None) -> Count | None:
+    """Beginnings and ends counted together: two are one end; a single one may be a beginning."""
+    if toggles is None or toggles.value is None:
+        return toggles
+    if toggles.value == 1:
+        said = "one transition, which began a pause or ended it"
+        return msgspec.structs.replace(toggles, value=None, remark=said)
+    return msgspec.structs.replace(toggles, value=toggles.value // 2)

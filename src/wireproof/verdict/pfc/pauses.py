@@ -1,0 +1,120 @@
+"""Who pauses whom: slow receivers, pause storms, pauses that spread to hosts that take no part.
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wireproof.model.finding import Evidence, Finding, Severity
+from wireproof.model.pfc import PauseRate, PfcLoad, PfcReading
+from wireproof.verdict.pfc.made import made
+from wireproof.verdict.pfc.outliers import slow_receivers
+from wireproof.verdict.pfc.pressure import busiest
+from wireproof.verdict.pfc.rates import HALF, always_paused, matters, pause_rate
+
+__all__ = ["pause_findings"]
+
+_NEAR = 0.9
+
+
+def pause_findings(
+    readings: Sequence[PfcReading], load: PfcLoad, priority: int | None
+) -> Iterator[Finding]:
+    """In the lossless priority; the adapter's own alarms in any."""
+    yield from _storms(readings, priority)
+    if priority is None:
+        return
+    yield from _slow(readings, load, priority)
+    yield from _spreading(readings, load, priority)
+
+
+def _slow(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> Iterator[Finding]:
+    rates = [(one, pause_rate(one.of(priority).tx, one.seconds)) for one in readings]
+    known = [(one, rate, rate.frames) for one, rate in rates if rate.frames is not None]
+    counts = [frames for _, _, frames in known]
+    total = sum(counts)
+    for index in slow_receivers(counts):
+        reading, rate, frames = known[index]
+        if not matters(reading, rate):
+            continue
+        others = sorted(counts[:index] + counts[index + 1 :])
+        said = (
+            f"{reading.host} {reading.nic} sent {_frames(rate)} of the {total:,} pauses that hosts"
+            f" sent in priority {priority}; the median of the {len(others)} others is"
+            f" {others[len(others) // 2]:,}: it cannot take what arrives"
+        )
+        severity: Severity = "warning" if _was_the_target(reading, load) else "fail"
+        if severity == "warning":
+            said += " (it is the load's only receiver, and took its line rate)"
+        evidence: Evidence = {"frames": frames, "of": total, "priority": priority}
+        yield made("pfc-slow-receiver", severity, said, [reading.host], evidence=evidence)
+
+
+def _was_the_target(reading: PfcReading, load: PfcLoad) -> bool:
+    """All others sent to it alone, and it took what its link can carry: then its pauses are those
+    of a burst.
+    """
+    found = busiest([reading])
+    return load.receivers == [reading.host] and found is not None and found[1] >= _NEAR
+
+
+def _storms(readings: Sequence[PfcReading], priority: int | None) -> Iterator[Finding]:
+    alarmed = [one for one in readings if any(count.moved for count in one.storms)]
+    if alarmed:
+        first = alarmed[0]
+        names = [name for count in first.storms if count.moved for name in count.counters]
+        said = f"{first.host} {first.nic}: the adapter's own alarm rose ({_leaves(names)})"
+        yield made("pfc-storm", "fail", said, [one.host for one in alarmed])
+    if priority is None:
+        return
+    told = {one.host for one in alarmed}
+    rated = [(one, pause_rate(one.of(priority).tx, one.seconds)) for one in readings]
+    storming = [(one, rate) for one, rate in rated if _is_storm(one, rate)]
+    storming = [(one, rate) for one, rate in storming if one.host not in told]
+    if storming:
+        reading, rate = storming[0]
+        said = f"{reading.host} {reading.nic} stopped its switch port {_share(rate)}"
+        yield made("pfc-storm", "fail", said, [one.host for one, _ in storming])
+
+
+def _is_storm(reading: PfcReading, rate: PauseRate) -> bool:
+    if rate.paused_share is not None:
+        return rate.paused_share > HALF
+    return always_paused(reading, rate.frames)
+
+
+def _share(rate: PauseRate) -> str:
+    if rate.paused_share is not None:
+        return f"{rate.paused_share:.0%} of the time"
+    return (
+        f"with {rate.per_second:,.0f} pauses per second, enough for all the time, while less than"
+        " half of its line rate arrived"
+    )
+
+
+def _spreading(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> Iterator[Finding]:
+    """Hosts that were stopped most of the time. Of ``n`` senders to one receiver each is stopped
+    for (n - 1) / n of it, so our own load's senders are no sign.
+    """
+    if load.kind == "incast":
+        return
+    rates = [(one, pause_rate(one.of(priority).rx, one.seconds)) for one in readings]
+    stopped = [(one, share) for one, rate in rates if (share := rate.paused_share or 0.0) > HALF]
+    if stopped:
+        reading, share = max(stopped, key=lambda each: each[1])
+        said = (
+            f"{reading.host} {reading.nic} was stopped {share:.0%} of the time in priority"
+            f" {priority}"
+        )
+        hosts = [one.host for one, _ in stopped]
+        yield made("pfc-congestion-spreading", "warning", said, hosts)
+
+
+def _frames(rate: PauseRate) -> str:
+    shown = f"{rate.frames:,}" + (f" ({rate.per_second:,.0f}/s)" if rate.per_second else "")
+    return f"at least {shown}" if rate.least else shown
+
+
+def _leaves(names: Sequence[str]) -> str:
+    return ", ".join(name.rsplit("/", 1)[-1].strip() for name in names)

@@ -1,0 +1,181 @@
+"""One host's stored files: a tree as the engine reads it (sys, ethtool), a sosreport's folder, or
+texts of ``ethtool`` alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from pathlib import Path
+
+from wireproof.files.hostile import read_bounded
+from wireproof.instrument.watch import Follower, watch_argv
+from wireproof.launch.engines import find_engine
+from wireproof.model.record import Nic
+from wireproof.model.traffic import WatchStart
+from wireproof.workflow.pfc.configured import commands_of
+from wireproof.workflow.pfc.texts import counters_of, nic_of, split
+
+__all__ = ["Stored", "hosts_in", "read_host"]
+
+_LARGEST = 8 << 20
+_PATIENCE_S = 30.0
+_MOST_HOSTS = 100_000
+_STATISTICS = "ethtool_-S_"
+_ROOTS = ("sys", "proc", "ethtool")
+
+
+@dataclasses.dataclass(frozen=True)
+class Stored:
+    """What one reading of one host holds. ``texts``: of the commands that show settings, by their
+    words. ``error``: one sentence where nothing could be read.
+    """
+
+    about: WatchStart | None = None
+    counters: dict[str, int] = dataclasses.field(default_factory=dict)
+    texts: dict[str, str] = dataclasses.field(default_factory=dict)
+    uptime_s: float | None = None
+    error: str = ""
+
+
+def hosts_in(folder: Path, name: str) -> dict[str, Path]:
+    """Host to its folder or text. A folder that is itself a host's is called as its files say,
+    else ``name``.
+    """
+    if _is_host(folder):
+        return {_hostname(folder) or name: folder}
+    found: dict[str, Path] = {}
+    for each in sorted(folder.iterdir())[:_MOST_HOSTS]:
+        if each.is_dir() and _is_host(each):
+            found[each.name] = each
+        elif each.is_file():
+            found[each.name.removesuffix(".txt")] = each
+    return found
+
+
+def _is_host(folder: Path) -> bool:
+    if any((folder / name).is_dir() for name in (*_ROOTS, "sos_commands")):
+        return True
+    return any(folder.glob(f"{_STATISTICS}*"))
+
+
+def _hostname(folder: Path) -> str:
+    for place in ("etc/hostname", "proc/sys/kernel/hostname"):
+        words = _text(folder / place).split()
+        if words:
+            return words[0]
+    return ""
+
+
+def read_host(path: Path, nic: str) -> Stored:
+    """``nic``: how a text that names none is taken."""
+    if path.is_file():
+        return _of_text(path, nic)
+    if any((path / name).is_dir() for name in ("sys", "ethtool")):
+        return _of_tree(path)
+    return _of_texts(path)
+
+
+def _of_text(path: Path, nic: str) -> Stored:
+    """A recorded terminal, or the output of ``ethtool -S`` alone."""
+    text = _text(path)
+    parts = split(text)
+    names = [name.split()[2] for name in parts if name.startswith("ethtool -S ")]
+    if not names:
+        names, parts = [nic or "port"], {f"ethtool -S {nic or 'port'}": text}
+    return _of_commands(names, parts)
+
+
+def _of_texts(folder: Path) -> Stored:
+    """Files named as sosreports name them: ``ethtool_-S_eth0``."""
+    places = {each.name: each for each in sorted(folder.rglob("*")) if _is_text(each)}
+    names = [
+        place.removeprefix(_STATISTICS).removesuffix(".txt")
+        for place in places
+        if place.startswith(_STATISTICS)
+    ]
+    parts = {
+        words: _text(places[file])
+        for name in names
+        for words in _asked(Nic(name=name))
+        for file in (_file_name(words), f"{_file_name(words)}.txt")
+        if file in places
+    }
+    return _of_commands(names, parts)
+
+
+def _is_text(path: Path) -> bool:
+    known = ("ethtool", "dcb", "mlnx_qos", "lldptool")
+    return path.name.startswith(known) and path.is_file()
+
+
+def _asked(nic: Nic) -> list[str]:
+    """The commands whose texts count for one port, by their words."""
+    name = nic.name
+    own = [f"ethtool -S {name}", f"ethtool -i {name}", f"ethtool {name}"]
+    return own + [" ".join(one.argv) for one in commands_of(nic) if one.argv]
+
+
+def _file_name(words: str) -> str:
+    return "_".join(word.replace("/", ".") for word in words.split())
+
+
+def _of_commands(names: list[str], parts: dict[str, str]) -> Stored:
+    counters: dict[str, int] = {}
+    for name in names:
+        counters |= counters_of(parts.get(f"ethtool -S {name}", ""), name)
+    if not counters:
+        return Stored(error="its texts have no statistic of `ethtool -S`")
+    about = WatchStart(
+        schema=1, hostname="", interval_ms=0, nics=[nic_of(name, parts) for name in names]
+    )
+    return Stored(about=about, counters=counters, texts=parts)
+
+
+def _of_tree(folder: Path) -> Stored:
+    """The engine says what the ports are, as of a live host."""
+    argv = watch_argv(find_engine("nompi"), 1.0, root=str(folder.absolute()))
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Stored(error="its files could not be read within 30 s")
+    follower = Follower(folder.name)
+    follower.feed(done.stdout)
+    if follower.error or follower.about is None or not follower.marks:
+        return Stored(error=follower.error or "its files hold no counter")
+    counters = dict(follower.marks[-1].counters)
+    texts: dict[str, str] = {}
+    kept = {each.name: each for each in sorted(folder.glob("sos_commands/*/*"))}
+    for nic in follower.about.nics:
+        for words in _asked(nic):
+            if _file_name(words) in kept:
+                texts[words] = _text(kept[_file_name(words)])
+        if not any(name.startswith(f"ethtool/{nic.name}/") for name in counters):
+            counters |= counters_of(texts.get(f"ethtool -S {nic.name}", ""), nic.name)
+        texts |= _files(folder, nic)
+    return Stored(follower.about, counters, texts, _uptime(folder))
+
+
+def _files(folder: Path, nic: Nic) -> dict[str, str]:
+    """Files that show a setting."""
+    paths = [one.path for one in commands_of(nic) if one.path]
+    texts = {path: _text(folder / path.lstrip("/")) for path in paths}
+    return {path: text for path, text in texts.items() if text}
+
+
+def _uptime(folder: Path) -> float | None:
+    words = _text(folder / "proc/uptime").split()
+    try:
+        return float(words[0]) if words and len(words[0]) < 20 else None
+    except ValueError:
+        return None
+
+
+def _text(path: Path) -> str:
+    """What stands in a file; nothing where it cannot be read."""
+    try:
+        return read_bounded(path, _LARGEST, follow=False).decode("utf-8", "replace")
+    except OSError:
+        return ""

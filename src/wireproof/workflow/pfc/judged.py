@@ -1,0 +1,69 @@
+"""A record judged, with the headroom that its ports need by ``plan pfc``."""
+
+from __future__ import annotations
+
+from wireproof.model.errors import BadInput
+from wireproof.model.pfc import Headroom, PfcRecord, PfcReport
+from wireproof.model.record import Nic
+from wireproof.plan.pfc.compute import pfc
+from wireproof.verdict.pfc.judge import judge_pfc, read
+
+__all__ = ["judged"]
+
+CABLES_M = (3.0, 100.0)
+"""In a rack and across a hall, where nobody says."""
+
+
+def judged(record: PfcRecord, priority: int | None, cable_m: float | None = None) -> PfcReport:
+    """``cable_m``: of the links to the switch, for the headroom. Raises ``BadInput`` where the
+    named interface is on no host, or where PFC is nothing that its link has.
+    """
+    _refuse(record)
+    cables = CABLES_M if cable_m is None else (cable_m,)
+    kinds = {
+        (one.speed_bits_per_s / 1e9, one.mtu)
+        for one in read(record)
+        if one.speed_bits_per_s and one.mtu
+    }
+    needed = {kind: [need for each in cables if (need := _need(*kind, each))] for kind in kinds}
+    return judge_pfc(record, priority, needed)
+
+
+def _need(speed_gbps: float, mtu: int, cable_m: float) -> Headroom | None:
+    """None: no response time is known for this speed."""
+    try:
+        found = pfc(speed_gbps, mtu, cable_m, 1)
+    except BadInput:
+        return None
+    return Headroom(
+        speed_gbps=speed_gbps,
+        mtu=mtu,
+        cable_m=cable_m,
+        least_bytes=int(found.headroom_bytes.low),
+        most_bytes=int(found.headroom_bytes.high),
+    )
+
+
+def _refuse(record: PfcRecord) -> None:
+    """A name that no host has is a slip, not a missing counter."""
+    listed = [(one, one.about.nics) for one in record.hosts if one.about is not None]
+    asked = sorted({name for name in record.nics.values() if name})
+    for name in asked:
+        found = [nic for _, nics in listed for nic in nics if name in _names(nic)]
+        if listed and not found:
+            host, nics = listed[0]
+            known = ", ".join(sorted(nic.name for nic in nics if nic.kind != "loopback")[:12])
+            raise BadInput(
+                f"no host has the interface {name[:60]!r}: {host.host} has {known or 'none'}."
+            )
+        if found and all(nic.kind == "infiniband" for nic in found):
+            raise BadInput(
+                f"{name[:60]} is an InfiniBand or Omni-Path port: its links are lossless by"
+                " credits; priority flow control is Ethernet's."
+            )
+
+
+def _names(nic: Nic) -> tuple[str, ...]:
+    """What the port may be called: its interface, its RDMA device."""
+    rdma = nic.rdma
+    return (nic.name,) if rdma is None else (nic.name, rdma.device, f"{rdma.device}:{rdma.port}")

@@ -1,0 +1,150 @@
+"""Readings that were stored: a snapshot of ours, or a folder with ``before`` and ``after``, each
+with the files or texts of one host or of several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from wireproof.files.hostile import read_bounded, replace_file
+from wireproof.model.errors import BadInput
+from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
+from wireproof.model.sound import unsound
+from wireproof.model.traffic import Mark, Watched
+from wireproof.workflow.pfc.configured import settings_of
+from wireproof.workflow.pfc.host_files import Stored, hosts_in, read_host
+
+__all__ = ["read_snapshot", "record_of", "write_snapshot"]
+
+_LARGEST = 1 << 30
+_AT_ONCE = 4
+_REBOOTED = "it was started again between the readings"
+
+
+def record_of(source: Path, *, nic: str = "", seconds: float | None = None) -> PfcRecord:
+    """``seconds``: between the readings, where they do not say it themselves. Raises
+    ``BadInput``.
+    """
+    if not source.exists():
+        raise BadInput(f"{source} is not there.")
+    if source.is_file():
+        return read_snapshot(source)
+    first, second = (_hosts(source, name) for name in ("before", "after"))
+    if not set(first) & set(second):
+        names = ", ".join(sorted(second)[:4])
+        raise BadInput(
+            f"no host of {source / 'before'} is in {source / 'after'}, which has {names}: both"
+            " readings of a host have to have its name."
+        )
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        read = partial(_watched, nic=nic, seconds=seconds)
+        found = list(
+            pool.map(
+                lambda host: read(host, first.get(host), second.get(host)), {**first, **second}
+            )
+        )
+    return PfcRecord(
+        hosts=[watched for watched, _ in found],
+        settings=[one for _, several in found for one in several],
+        load=PfcLoad(kind="stored", seconds=seconds or 0.0),
+        nics={watched.host: nic for watched, _ in found} if nic else {},
+    )
+
+
+def _hosts(source: Path, name: str) -> dict[str, Path]:
+    """The hosts of one of the two readings. Raises ``BadInput`` where it is not there."""
+    folder = source / name
+    if not folder.is_dir():
+        raise BadInput(
+            f"{source} has no folder {name}: store the readings before the load in"
+            f" {source.name}/before and those after it in {source.name}/after."
+        )
+    found = hosts_in(folder, source.name)
+    if not found:
+        raise BadInput(
+            f"{folder} holds no host: give each a folder (with sys and ethtool, or"
+            " sos_commands), or a text with what `ethtool -S NIC` printed."
+        )
+    return found
+
+
+def _watched(
+    host: str, before: Path | None, after: Path | None, *, nic: str, seconds: float | None
+) -> tuple[Watched, list[PfcSettings]]:
+    if before is None or after is None:
+        when = "before" if before is None else "after"
+        return Watched(host=host, error=f"there is no reading of it {when} the load"), []
+    first, second = read_host(before, nic), read_host(after, nic)
+    error = first.error or second.error or _another_boot(first, second)
+    if error or second.about is None:
+        return Watched(host=host, about=second.about, error=error or "nothing was read"), []
+    begin, end = _times(first, second, seconds)
+    start = Mark(t_ns=begin, counters=first.counters)
+    watched = Watched(
+        host=host,
+        about=second.about,
+        start=start,
+        before=start,
+        after=Mark(t_ns=end, counters=second.counters),
+    )
+    texts = {**first.texts, **second.texts}
+    return watched, [settings_of(host, one, texts) for one in second.about.nics]
+
+
+def _another_boot(first: Stored, second: Stored) -> str:
+    ids = [one.about.boot_id for one in (first, second) if one.about is not None]
+    if len(ids) == 2 and all(ids) and ids[0] != ids[1]:
+        return _REBOOTED
+    if first.uptime_s is not None and second.uptime_s is not None:
+        return _REBOOTED if second.uptime_s < first.uptime_s else ""
+    return ""
+
+
+def _times(first: Stored, second: Stored, seconds: float | None) -> tuple[int, int]:
+    """By what was said, else by the uptimes; equal where neither is known."""
+    if seconds is not None:
+        return 0, round(seconds * 1e9)
+    if first.uptime_s is not None and second.uptime_s is not None:
+        return round(first.uptime_s * 1e9), round(second.uptime_s * 1e9)
+    return 0, 0
+
+
+def write_snapshot(path: Path, record: PfcRecord) -> None:
+    """Raises ``BadInput`` where the file cannot be made, or is there."""
+    if path.exists():
+        raise BadInput(f"{path} is there already: give the snapshot another name.")
+    try:
+        replace_file(path, msgspec.json.encode(record))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def read_snapshot(path: Path) -> PfcRecord:
+    """What ``write_snapshot`` wrote. Raises ``BadInput`` for any other file."""
+    try:
+        record = msgspec.json.decode(read_bounded(path, _LARGEST), type=PfcRecord)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(
+            f"{path} is no snapshot of `wireproof pfc` (and no folder with before and after)."
+        ) from error
+    if why := _unsound(record):
+        raise BadInput(f"{path} holds a number that cannot be: {why}.")
+    return record
+
+
+def _unsound(record: PfcRecord) -> str:
+    marks: Mapping[str, list[Mark | None]] = {
+        one.host: [one.start, one.before, one.after] for one in record.hosts
+    }
+    for each in marks.values():
+        for mark in each:
+            if mark is not None and (why := unsound(mark)):
+                return why
+    return ""

@@ -17,6 +17,7 @@ from wireproof.cli.outcome import status_of
 from wireproof.report.json.judgement import document_pieces, encoded
 from wireproof.report.text.judgement import long_text, short_text, totals
 from wireproof.report.text.look import Look
+from wireproof.report.text.psm3 import job_text
 from wireproof.workflow.bug import BUG
 from wireproof.workflow.judge import JudgedFile, Tally, files_of, judge_files, standard
 
@@ -42,8 +43,8 @@ def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[R
     for result in results:
         yield from result.series
         tally.add(result)
-        if result.error:
-            say(result.error)
+        if result.error or result.passed_over:
+            say(result.error or result.passed_over)
 
 
 @click.command("judge", params=OPTIONS)
@@ -53,7 +54,8 @@ def command(
     """Judge logs of OSU, IMB, HPCC, perftest, qperf, iperf3, sockperf, fi_pingpong, fabtests,
     mpiGraph, ucx_perftest and nccl-tests: could these numbers have come over that link?
 
-    FILE may be a Slurm log with several results in it, a folder, or - for standard input.
+    FILE may be a Slurm log with several results in it, a folder, or - for standard input; or PSM3's
+    statistics (PSM3_PRINT_STATS), whose files of one job are judged together.
     """
     names = files_of(files)
     against = standard(**claim)
@@ -63,14 +65,19 @@ def command(
     )
     if as_json:
         series = _series(judged(encoded), tally)
-        sys.stdout.buffer.writelines(document_pieces(series, against.link, tally.errors))
+        pieces = document_pieces(
+            series, against.link, tally.errors, partial(tally.jobs, against.link)
+        )
+        sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
     else:
         show = short_text if len(names) >= _BRIEF_FROM and not everything else long_text
         look = Look.of(sys.stdout, os.environ)
         sys.stdout.writelines(_series(judged(partial(show, look=look)), tally))
+        sys.stdout.writelines(map(partial(job_text, look=look), tally.jobs(against.link)))
         if len(names) > 1 or tally.errors:
-            click.echo(totals(tally.verdicts, len(names), len(tally.errors)))
+            what = "series or jobs" if tally.statistics else "series"
+            click.echo(totals(tally.verdicts, len(names), len(tally.errors), what))
     if tally.bugs:
         return BUG
     return 2 if tally.errors else status_of(tally.worst)

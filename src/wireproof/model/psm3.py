@@ -10,10 +10,16 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.finding import Finding, Proof, Verdict
+
 __all__ = [
     "NOT_SAID",
+    "Counted",
+    "CountedHost",
     "Identity",
+    "JudgedStatistics",
     "Kind",
+    "NicCounted",
     "Rail",
     "Section",
     "Seen",
@@ -45,7 +51,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """A variable in the library's own words. ``kind`` is ``taken`` or ``given``. ``default`` is
-    what stands behind ``default was``; ``forced`` is True where a layer above has set it (``*``).
+    what stands behind ``default was``; ``forced`` is True where a layer above has set it (``*``);
+    ``refused``: the value that was asked for and is none.
     """
 
     name: str
@@ -54,6 +61,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     default: str | None = None
     forced: bool = False
+    refused: str = ""
     who: str = ""
 
 
@@ -136,6 +144,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     checked: bool = True
     zeros: bool = False
     program: str = ""
+    job: str = ""
     doubts: list[str] = msgspec.field(default_factory=list)
 
     @property
@@ -144,3 +153,80 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
         rank = self.identity.rank
         label = f"rank {rank}" if rank is not None else f"pid {self.pid}" if self.pid else ""
         return " ".join(part for part in (self.host, label) if part) or self.source
+
+
+class NicCounted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the library counted at one NIC: payload bytes of its own messages, without any header.
+
+    ``packets``: at least so many were sent. ``again``: sent once more. ``losses``: replies that
+    asked for it. ``stalls``: sends that waited for credits. ``rdma_bytes`` and ``long_bytes``: of
+    rendezvous messages, by RDMA and by packets.
+    """
+
+    name: str
+    sent_bytes: int = 0
+    received_bytes: int = 0
+    packets: int = 0
+    again: int = 0
+    losses: int = 0
+    stalls: int = 0
+    rdma_bytes: int = 0
+    long_bytes: int = 0
+    errors: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
+    """One process: messages and payload bytes by path. The bytes of a path are None where the
+    layout does not tell them.
+    """
+
+    who: str
+    host: str
+    rank: int | None
+    sent: int = 0
+    sent_bytes: int = 0
+    received: int = 0
+    received_bytes: int = 0
+    shm_sent: int = 0
+    shm_bytes: int | None = None
+    self_sent: int = 0
+    self_bytes: int | None = None
+    nic_sent: int = 0
+    nic_bytes: int | None = None
+    unexpected: int = 0
+    rendezvous: int = 0
+    rendezvous_bytes: int = 0
+    search: int = 0
+    nics: list[NicCounted] = msgspec.field(default_factory=list)
+
+
+class CountedHost(msgspec.Struct, frozen=True, kw_only=True):
+    """The processes of one host together. ``nics``: by name, in the order that they came."""
+
+    host: str
+    processes: int
+    sent: int
+    sent_bytes: int
+    received_bytes: int
+    shm_bytes: int | None
+    self_bytes: int | None
+    nic_bytes: int | None
+    nics: list[NicCounted]
+
+
+class JudgedStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """The statistics files of one job, judged. ``proof`` is never better than ``unproven``: these
+    are the library's own counters, and not those of a port.
+    """
+
+    sources: list[str]
+    library: str
+    build: str
+    hal: str
+    ranks: int
+    wanted_ranks: int | None
+    verdict: Verdict
+    proof: Proof
+    hosts: list[CountedHost]
+    findings: list[Finding]
+    seen: list[Seen] = msgspec.field(default_factory=list)

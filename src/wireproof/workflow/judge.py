@@ -7,22 +7,20 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import BinaryIO, TypeVar
 
 from wireproof.adapters import read
+from wireproof.adapters.psm3 import is_help, is_statistics, statistics
 from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, WireproofError
-from wireproof.model.finding import Verdict
-from wireproof.model.severity import worst
 from wireproof.physics.table import Table
 from wireproof.report.json.judgement import (
     FileError,
@@ -33,6 +31,8 @@ from wireproof.report.json.judgement import (
 from wireproof.report.names import clean
 from wireproof.verdict.external import judge_log
 from wireproof.workflow.bug import sentence
+from wireproof.workflow.judge_statistics import judged_jobs
+from wireproof.workflow.judged_file import JudgedFile, Tally
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 
 __all__ = [
@@ -62,40 +62,6 @@ class Standard:
     link: LinkClaim | None = None
     path: str = ""
     table: Table | None = None
-
-
-@dataclass(slots=True)
-class JudgedFile(Generic[Rendered]):
-    """What came of one file: its series as the caller wants them and their verdicts, or why there
-    are none. ``bug``: the error is one of ours.
-    """
-
-    file: str
-    series: list[Rendered] = field(default_factory=list)
-    verdicts: list[Verdict] = field(default_factory=list)
-    error: str = ""
-    bug: bool = False
-
-
-@dataclass(slots=True)
-class Tally:
-    """Verdicts, errors and bugs of the files so far."""
-
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
-    errors: list[FileError] = field(default_factory=list)
-    bugs: int = 0
-
-    def add(self, result: JudgedFile[Any]) -> None:
-        """One more file."""
-        self.verdicts.update(result.verdicts)
-        self.bugs += result.bug
-        if result.error:
-            self.errors.append(FileError(file=result.file, message=result.error))
-
-    @property
-    def worst(self) -> Verdict:
-        """The verdict of all series together."""
-        return worst(self.verdicts)
 
 
 def standard(
@@ -143,7 +109,7 @@ def judge(
         found = list(judge_files(files_of([str(text_or_path)]), against, _itself))
     else:
         data = text_or_path.encode() if isinstance(text_or_path, str) else text_or_path
-        found = [JudgedFile("text", judge_bytes(data, "text", against))]
+        found = [_of_bytes(data, "text", against)]
     errors = [FileError(file=one.file, message=one.error) for one in found if one.error]
     if errors and len(found) == 1:
         raise BadInput(errors[0].message)
@@ -152,8 +118,15 @@ def judge(
         version=1,
         link=against.link,
         series=[series for one in found for series in one.series],
+        statistics=judged_jobs([one.statistics for one in found if one.statistics], against.link),
         errors=errors,
     )
+
+
+def _of_bytes(data: bytes, name: str, against: Standard) -> JudgedFile[JudgedSeries]:
+    if is_statistics(data):
+        return JudgedFile(name, statistics=statistics(data, name))
+    return JudgedFile(name, judge_bytes(data, name, against))
 
 
 def _itself(series: JudgedSeries) -> JudgedSeries:
@@ -233,7 +206,14 @@ def _judged_file(
     result = JudgedFile[Rendered](file=clean(name, 400))
     shown = "standard input" if name == "-" else name
     try:
-        found = judge_bytes(_contents(name, stdin), shown, against)
+        data = _contents(name, stdin)
+        if is_help(data):
+            result.passed_over = f"{shown}: explains PSM3's counters and holds none"
+            return result
+        if is_statistics(data):
+            result.statistics = statistics(data, shown)
+            return result
+        found = judge_bytes(data, shown, against)
         # Every series of a file or none: what cannot be shown is not counted either.
         result.series = [render(one) for one in found]
         result.verdicts = [one.verdict for one in found]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wireproof.adapters.psm3.lines import Line, kept
-from wireproof.model.psm3 import Identity, Kind, Rail, Setting
+from wireproof.model.psm3 import Identity, Rail, Setting
 
 __all__ = ["identities", "identities_of", "settings", "settings_of"]
 
@@ -39,7 +39,8 @@ _VERBOSE = re.compile(
 )
 _INVALID = re.compile(
     r"(?:(?:^|\s)(?P<label>\S{1,320}): env Invalid value for (?P<name>[A-Z0-9_]{1,80})"
-    r"|^(?P<plain>[A-Z0-9_]{1,80})=Invalid value) ?\('.{0,200}?'\).{0,80}? Using: (?P<value>.*)$",
+    r"|^(?P<plain>[A-Z0-9_]{1,80})=Invalid value) "
+    r"?\('(?P<refused>.{0,200}?)'\).{0,80}? Using: (?P<value>.*)$",
     re.A,
 )
 _MOST_RAILS = 64
@@ -131,28 +132,34 @@ def _unquoted(text: str) -> str:
 
 def _setting(line: Line) -> Setting | None:
     if found := _INVALID.search(line.text):
-        name = found["name"] or found["plain"]
-        return _made(name, found["value"], "taken", line, who=found["label"] or "")
-    if line.shape == "environment":
-        found = _VERBOSE.search(line.text)
-        if found is None:
-            return None
-        default = found["default"]
         return Setting(
-            name=found["name"],
+            name=found["name"] or found["plain"],
             value=_unquoted(found["value"]),
             kind="taken",
             line=line.number,
-            default=None if default is None else _unquoted(default),
-            forced=found["star"] == "*",
-            who=found["label"],
+            refused=found["refused"] or "(empty)",
+            who=found["label"] or "",
         )
+    if line.shape == "environment":
+        return _verbose(line)
     name, _, value = line.text.partition("=")
-    return _made(name, value, "given", line)
+    return Setting(name=name, value=_unquoted(value), kind="given", line=line.number)
 
 
-def _made(name: str, value: str, kind: Kind, line: Line, who: str = "") -> Setting:
-    return Setting(name=name, value=_unquoted(value), kind=kind, line=line.number, who=who)
+def _verbose(line: Line) -> Setting | None:
+    found = _VERBOSE.search(line.text)
+    if found is None:
+        return None
+    default = found["default"]
+    return Setting(
+        name=found["name"],
+        value=_unquoted(found["value"]),
+        kind="taken",
+        line=line.number,
+        default=None if default is None else _unquoted(default),
+        forced=found["star"] == "*",
+        who=found["label"],
+    )
 
 
 def settings_of(lines: Iterable[Line]) -> Iterator[Setting]:

@@ -4,18 +4,19 @@ and the whole environment of its process: nothing of these passes here.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from wireproof.model.secrets import MASK, masked
 
-__all__ = ["DASHES", "Line", "Shape", "kept", "masked_setting"]
+__all__ = ["Line", "Shape", "job_of", "kept", "masked_setting"]
 
 Shape = Literal[
     "setting", "environment", "identify", "warning", "time", "heading", "counter", "odd"
 ]
-DASHES = "-" * 79
+_DASHES = "-" * 79
 """What ends the environment (psm_stats.c prints 79 of them)."""
 _LABEL = r"(?:^|\s)[^\s:]{1,255}(?::[^\s:]{1,64})?"
 _SETTING = re.compile(
@@ -31,6 +32,7 @@ _HEADING = re.compile(
 _HEADING_INFO = re.compile(r" [A-Z][\w./-]{2,79} \S{1,80}$", re.A)
 _COUNTER = re.compile(r"    [A-Za-z]", re.A)
 _LONGEST = 4096
+_JOB = "FI_PSM3_UUID="
 _PRIVATE = re.compile(r"(FI_PSM3_UUID\s{0,40}=>? ?).*$", re.A)
 """The job's key: who knows it can speak to its endpoints."""
 
@@ -68,7 +70,7 @@ def _begin(lines: list[str]) -> int:
     if not lines or not lines[0].startswith("cmdline:"):
         return 0
     end = next((i for i, line in enumerate(lines) if _TIME.match(line)), len(lines))
-    dashes = [i for i in range(end) if lines[i] == DASHES]
+    dashes = [i for i in range(end) if lines[i] == _DASHES]
     return dashes[-1] + 1 if dashes else len(lines)
 
 
@@ -87,3 +89,14 @@ def masked_setting(text: str) -> str:
     """The line with ``***`` for what looks secret, and for the job's key."""
     hidden = _PRIVATE.sub(rf"\1{MASK}", text)
     return hidden if hidden != text else masked(text)
+
+
+def job_of(lines: list[str]) -> str:
+    """A digest of the job's key, "" where none is told: it says which files belong together, and
+    nobody can speak to the job by it.
+    """
+    for line in lines[_begin(lines) :]:
+        if line.startswith(_JOB):
+            key = line.removeprefix(_JOB).strip().encode("utf-8", "replace")
+            return hashlib.sha256(key).hexdigest()[:12]
+    return ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from wireproof.adapters.page import page_of
 from wireproof.adapters.psm3.identify import identities_of, settings_of
-from wireproof.adapters.psm3.lines import Line, kept
+from wireproof.adapters.psm3.lines import Line, job_of, kept
 from wireproof.adapters.psm3.mq_table import is_table, of_table
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import Identity, Section, Statistics
@@ -210,10 +210,11 @@ def statistics(data: bytes, source: str) -> Statistics:
             " seconds DATE`: PSM3 has written no counters into it (PSM3_PRINT_STATS=-1 writes them"
             " when the process ends)."
         )
-    return _made(page.lines[0], lines, reader)
+    return _made(page.lines, lines, reader)
 
 
-def _made(first: str, lines: list[Line], reader: _Reader) -> Statistics:
+def _made(text: list[str], lines: list[Line], reader: _Reader) -> Statistics:
+    first = text[0]
     host, pid = _named(reader.source)
     found = list(settings_of(lines))
     values = {one.name: one.value for one in found}
@@ -241,6 +242,7 @@ def _made(first: str, lines: list[Line], reader: _Reader) -> Statistics:
         checked=first.startswith("cmdline:"),
         zeros=_shows_zeros(values.get("PSM3_PRINT_STATSMASK", "")),
         program=_program(first),
+        job=job_of(text),
         doubts=reader.doubts,
     )
 

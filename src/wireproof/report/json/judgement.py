@@ -8,13 +8,14 @@ version; unknown is null, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Proof, Verdict
+from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
 from wireproof.report.json.encode import json_text
 
@@ -84,6 +85,7 @@ class JudgementDocument(msgspec.Struct, frozen=True, kw_only=True):
     link: LinkClaim | None
     series: list[JudgedSeries]
     errors: list[FileError]
+    statistics: list[JudgedStatistics] = msgspec.field(default_factory=list)
 
 
 def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> JudgedSeries:
@@ -112,10 +114,13 @@ def encoded(value: msgspec.Struct) -> bytes:
 
 
 def document_pieces(
-    series: Iterable[bytes], link: LinkClaim | None, errors: Sequence[FileError]
+    series: Iterable[bytes],
+    link: LinkClaim | None,
+    errors: Sequence[FileError],
+    statistics: Callable[[], Iterable[JudgedStatistics]] = tuple,
 ) -> Iterator[bytes]:
-    """A :class:`JudgementDocument` piece by piece. ``errors`` is read after the last of ``series``:
-    whoever gives those may add to it until then.
+    """A :class:`JudgementDocument` piece by piece. ``errors`` and ``statistics`` are read after the
+    last of ``series``: whoever gives those may add to them until then.
     """
     claim = encoded(link) if link is not None else b"null"
     yield b'{"schema": "wireproof.judgement", "version": %d, "link": %s, "series": [' % (
@@ -126,7 +131,8 @@ def document_pieces(
     for item in series:
         yield separator + item
         separator = b",\n"
-    yield b'\n], "errors": [' + b",\n".join(map(encoded, errors)) + b"]}\n"
+    yield b'\n], "errors": [' + b",\n".join(map(encoded, errors))
+    yield b'], "statistics": [' + b",\n".join(map(encoded, statistics())) + b"]}\n"
 
 
 def json_schema() -> dict[str, Any]:

@@ -130,8 +130,8 @@ def long_text(judged: JudgedSeries, look: Look) -> str:
     return "\n".join(lines) + "\n"
 
 
-def totals(counts: Mapping[Verdict, int], files: int, errors: int) -> str:
-    """One sentence over all files."""
+def totals(counts: Mapping[Verdict, int], files: int, errors: int, what: str = "series") -> str:
+    """One sentence over all files; ``what``: how the things judged are called."""
     said = ", ".join(
         f"{counts[verdict]} {verdict}"
         for verdict in ("pass", "fail", "inconclusive")
@@ -140,5 +140,5 @@ def totals(counts: Mapping[Verdict, int], files: int, errors: int) -> str:
     without = f"; {errors} of them could not be judged" if errors else ""
     total = sum(counts.get(verdict, 0) for verdict in ("pass", "fail", "inconclusive"))
     return (
-        f"{total} series in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"
+        f"{total} {what} in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"
     )

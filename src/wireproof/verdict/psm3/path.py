@@ -1,0 +1,113 @@
+"""Which way the messages went, by the counts of shared memory, of a process itself and of NICs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wireproof.model.finding import Evidence, Proof, Severity
+from wireproof.model.psm3 import Counted, Statistics
+from wireproof.model.quantity import percent, volume
+from wireproof.verdict.issue import Issue
+from wireproof.verdict.psm3.job import Job, listed
+
+__all__ = ["path_issues", "path_proof"]
+
+_ABSENT = 0.05
+"""The share of bytes below which a path does not count, as for ports (docs/prove.md)."""
+_ENOUGH_BYTES = 1 << 20
+_UNEVEN = 1.10
+"""A rail may carry this times the mean: whole messages alternate, and the last one is odd."""
+
+
+def _bytes(job: Job) -> tuple[int, int] | None:
+    """Bytes by NICs and within hosts; None where a layout does not tell them."""
+    nic = [one.nic_bytes for one in job.processes]
+    near = [
+        None if one.shm_bytes is None or one.self_bytes is None else one.shm_bytes + one.self_bytes
+        for one in job.processes
+    ]
+    if any(one is None for one in (*nic, *near)):
+        return None
+    return sum(one or 0 for one in nic), sum(one or 0 for one in near)
+
+
+def _messages(job: Job) -> tuple[int, int]:
+    nic = sum(one.nic_sent for one in job.processes)
+    return nic, sum(one.shm_sent + one.self_sent for one in job.processes)
+
+
+def _shares(job: Job) -> tuple[float, float]:
+    """What NICs and memory carried: bytes, or messages where all were empty or bytes unknown."""
+    found = _bytes(job)
+    return _messages(job) if found is None or not any(found) else found
+
+
+def path_proof(job: Job) -> Proof:
+    """``off-wire`` when nothing left a host, ``mixed`` when a part did. These counters alone never
+    prove that bytes crossed a port.
+    """
+    nic, near = _shares(job)
+    if not nic + near:
+        return "unproven"
+    share = nic / (nic + near)
+    if share < _ABSENT and near:
+        return "off-wire"
+    return "mixed" if share < 1 - _ABSENT else "unproven"
+
+
+def path_issues(job: Job) -> Iterator[Issue]:
+    """Findings about the path and the rails."""
+    nic, near = _shares(job)
+    if nic + near:
+        yield from _of_memory(job, nic, near)
+    for file, one in zip(job.files, job.processes, strict=True):
+        yield from _rails(job, file, one)
+
+
+def _of_memory(job: Job, nic: float, near: float) -> Iterator[Issue]:
+    if not near or job.wire is False:
+        return
+    found = _bytes(job)
+    known = found is not None and any(found)
+    what = volume(near) if known else f"{int(near)} messages"
+    seen: Evidence = {
+        "within_hosts": near,
+        "by_nics": nic,
+        "unit": "bytes" if known else "messages",
+    }
+    proof = path_proof(job)
+    share = percent(near / (nic + near))
+    if proof == "off-wire":
+        severity: Severity = "fail" if job.wire else "inconclusive"
+        text = f"{what} ({share}) went by shared memory or within a process: no wire was measured"
+        yield Issue("psm-shared-memory", severity, job.whole, text, seen)
+        return
+    severity = "warning" if job.wire and proof == "mixed" else "note"
+    text = f"{what} ({share}) stayed within hosts"
+    yield Issue("psm-partly-memory", severity, job.whole, text, seen)
+
+
+def _carried(one: Counted, names: Sequence[str]) -> tuple[dict[str, int], str]:
+    """Bytes of each NIC in the direction that has more, and how that is called."""
+    sent = dict.fromkeys(names, 0) | {nic.name: nic.sent_bytes for nic in one.nics}
+    taken = dict.fromkeys(names, 0) | {nic.name: nic.received_bytes for nic in one.nics}
+    out = sum(sent.values()) >= sum(taken.values())
+    return (sent, "sent") if out else (taken, "received")
+
+
+def _rails(job: Job, file: Statistics, one: Counted) -> Iterator[Issue]:
+    opened = list(dict.fromkeys(rail.name for rail in file.identity.rails))
+    carried, way = _carried(one, opened)
+    total = sum(carried.values())
+    if len(carried) < 2 or total < _ENOUGH_BYTES:
+        return
+    mean = total / len(carried)
+    parts = listed([f"{name} {volume(value)}" for name, value in carried.items()])
+    seen: Evidence = dict(carried)
+    idle = [name for name, value in carried.items() if value < _ABSENT * mean]
+    if idle:
+        text = f"{one.who} {way} {parts}: {listed(idle)} carried next to nothing"
+        yield Issue("psm-rail-idle", "inconclusive", job.node(one.host), text, seen)
+    elif max(carried.values()) > _UNEVEN * mean:
+        text = f"{one.who} {way} {parts}: the rails' shares differ"
+        yield Issue("psm-rails-unequal", "inconclusive", job.node(one.host), text, seen)

@@ -1,0 +1,65 @@
+"""What came of one file that was to be judged, and of all files so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from wireproof.model.claim import LinkClaim
+from wireproof.model.finding import Verdict
+from wireproof.model.psm3 import JudgedStatistics, Statistics
+from wireproof.model.severity import worst
+from wireproof.report.json.judgement import FileError
+from wireproof.workflow.judge_statistics import judged_jobs
+
+__all__ = ["JudgedFile", "Tally"]
+
+Rendered = TypeVar("Rendered")
+
+
+@dataclass(slots=True)
+class JudgedFile(Generic[Rendered]):
+    """What came of one file: its series as the caller wants them and their verdicts, or why there
+    are none. ``statistics``: it is one process's counters of PSM3, which are judged with those of
+    its job. ``passed_over``: it holds nothing to judge, and is no error. ``bug``: the error is one
+    of ours.
+    """
+
+    file: str
+    series: list[Rendered] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    statistics: Statistics | None = None
+    passed_over: str = ""
+    error: str = ""
+    bug: bool = False
+
+
+@dataclass(slots=True)
+class Tally:
+    """Verdicts, errors and bugs of the files so far."""
+
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    errors: list[FileError] = field(default_factory=list)
+    statistics: list[Statistics] = field(default_factory=list)
+    bugs: int = 0
+
+    def add(self, result: JudgedFile[Any]) -> None:
+        """One more file."""
+        self.verdicts.update(result.verdicts)
+        self.bugs += result.bug
+        if result.statistics is not None:
+            self.statistics.append(result.statistics)
+        if result.error:
+            self.errors.append(FileError(file=result.file, message=result.error))
+
+    def jobs(self, link: LinkClaim | None) -> list[JudgedStatistics]:
+        """The statistics of each job, judged together; their verdicts count from now on."""
+        found = judged_jobs(self.statistics, link)
+        self.verdicts.update(one.verdict for one in found)
+        return found
+
+    @property
+    def worst(self) -> Verdict:
+        """The verdict of all series and jobs together."""
+        return worst(self.verdicts)

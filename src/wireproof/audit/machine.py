@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from wireproof.audit.disclosed import DISCLOSED_FILES, DISCLOSED_GLOBS
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.facts import Answer, HostFacts
 from wireproof.audit.interfaces import (
@@ -43,6 +44,7 @@ HOST_FILES = (
     "/proc/modules",
     INTERFACES,
     PCI,
+    *DISCLOSED_FILES,
 )
 RDMA_PORTS = "/sys/class/infiniband/*/ports/*/link_layer"
 GLOBS = (
@@ -59,6 +61,7 @@ GLOBS = (
     "/sys/class/infiniband/*/device/net/*/mtu",
     "/sys/devices/system/cpu/cpu*/topology/physical_package_id",
     "/sys/bus/pci/drivers/nvidia/*/numa_node",
+    *DISCLOSED_GLOBS,
 )
 NAMES = {
     "host.vendor": "intel, amd, arm or another maker of the processor",

@@ -61,7 +61,13 @@ def _print_json(sections: Sequence[Section]) -> None:
 
     texts = [
         to_json(
-            one.run, one.judgement, one.limits, one.criteria, one.located, one.settings
+            one.run,
+            one.judgement,
+            one.limits,
+            one.criteria,
+            one.located,
+            one.settings,
+            one.disclosure,
         ).rstrip()
         for one in sections
     ]

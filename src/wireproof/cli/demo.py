@@ -25,10 +25,11 @@ def command(out: Path | None, seed: int | None, as_json: bool) -> int:
     from wireproof.cli.console import Console, say
     from wireproof.cli.delivery import deliver
     from wireproof.cli.outcome import INTERRUPTED
+    from wireproof.cli.typed import typed_words
     from wireproof.workflow.demo import demo
     from wireproof.workflow.specification import Storage
 
-    found = demo(Storage(folder=out), seed, Console())
+    found = demo(Storage(folder=out, command=typed_words()), seed, Console())
     if deliver(found.result, as_json=as_json) == INTERRUPTED:
         return INTERRUPTED
     slow_node = f"CAUGHT, {found.slow_node}" if found.slow_node else "MISSED"

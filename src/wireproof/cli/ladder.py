@@ -84,6 +84,7 @@ def command(**options: Any) -> int:
 
 
 def _specification(settings: Settings, options: dict[str, Any]) -> LadderSpecification:
+    from wireproof.cli.typed import typed_words
     from wireproof.settings.model_world import model_of
     from wireproof.settings.physics_table import read_table
     from wireproof.workflow.ladder import LadderSpecification, methods_of
@@ -104,6 +105,7 @@ def _specification(settings: Settings, options: dict[str, Any]) -> LadderSpecifi
             folder=settings.out.value,
             kept=settings.out.value is not None,
             may_change_mode=settings.out.origin != "file",
+            command=typed_words(),
         ),
         layers=layers_of(options["layers"]),
         rounds=options["rounds"],

@@ -209,6 +209,7 @@ def method_of(settings: Settings, options: Mapping[str, Any]) -> Method:
 
 def storage_of(settings: Settings, options: Mapping[str, Any], *, kept: bool) -> Storage:
     """Where the records go, by ``--out`` and ``--resume``."""
+    from wireproof.cli.typed import typed_words
     from wireproof.workflow.history.keep import storage_folder
     from wireproof.workflow.specification import Storage
 
@@ -219,4 +220,5 @@ def storage_of(settings: Settings, options: Mapping[str, Any], *, kept: bool) ->
         kept=kept,
         resume=options["resume"],
         may_change_mode=settings.out.origin != "file",
+        command=typed_words(),
     )

@@ -52,12 +52,13 @@ class StoredPart(msgspec.Struct, frozen=True, kw_only=True):
 
 class StoredResult(msgspec.Struct, frozen=True, kw_only=True):
     """``wireproof``: the version that judged. ``settings``: the name of the snapshot of the hosts'
-    settings, "" without one; it belongs to the first part.
+    settings, "" without one; it belongs to the first part. ``command``: what repeats it.
     """
 
     title: str
     wireproof: str
     parts: list[StoredPart]
     settings: str = ""
+    command: list[str] = msgspec.field(default_factory=list)
     kind: str = KIND
     schema: int = SCHEMA

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wireproof.model.claim import Criteria, Limits
+from wireproof.model.disclosure import Disclosure
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict
 from wireproof.model.located import Located
@@ -77,7 +78,7 @@ class Section:
     ``fabric``, where known, says which nodes are drawn together when there are many. ``settings``:
     the audit of its hosts. ``records``: the folders of its launches, in order. ``constants``: those
     of the limits that the user has set. ``settled``: repeats count for the samples that they
-    repeat.
+    repeat. ``disclosure``: the configuration that it was measured with.
     """
 
     title: str
@@ -93,6 +94,7 @@ class Section:
     records: tuple[Path, ...] = ()
     constants: Mapping[str, float] = field(default_factory=dict)
     settled: bool = False
+    disclosure: Disclosure | None = None
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:

@@ -13,10 +13,11 @@ from wireproof.model.severity import worst
 from wireproof.model.stored import Conclusion, StoredResult
 from wireproof.report.section import Section
 from wireproof.workflow.audit import AuditSpecification, audit
+from wireproof.workflow.disclosure import with_disclosures
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.result import Part, Result
-from wireproof.workflow.stored import conclusions, judged_again, stored_in
+from wireproof.workflow.stored import SETTINGS, conclusions, judged_again, stored_in
 from wireproof.workflow.target.fabric import read_fabric
 
 __all__ = ["Rejudged", "ReportSpecification", "report"]
@@ -85,6 +86,7 @@ def _again(folder: Path, fabric: Fabric | None) -> Rejudged:
         sections = with_settings(sections, audit(snapshot, LoggingReporter(), {}))
     if not sections:
         raise BadInput(f"{folder} holds a result without parts: nothing was measured.")
+    sections = with_disclosures(sections, folder / (stored.settings or SETTINGS), stored.command)
     result = Result(parts=tuple(Part(section, ()) for section in sections), folder=folder)
     if not stored.wireproof:
         return Rejudged(folder=folder, result=result)

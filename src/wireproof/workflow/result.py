@@ -12,14 +12,16 @@ import msgspec
 from wireproof.instrument.measure import Outcome
 from wireproof.model.finding import Verdict
 from wireproof.model.severity import worst
+from wireproof.model.stored import StoredResult
 from wireproof.report.json.result import Document, document
 from wireproof.report.section import Section
 from wireproof.store.result import RESULT, write_result
 from wireproof.store.seal import seal
+from wireproof.workflow.disclosure import with_disclosures
 from wireproof.workflow.history.keep import record
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.specification import Storage
-from wireproof.workflow.stored import stored_result
+from wireproof.workflow.stored import SETTINGS, stored_result
 
 __all__ = ["Part", "Result", "kept"]
 
@@ -60,6 +62,7 @@ class Result:
             msgspec.structs.replace(
                 document(one.run, one.judgement, one.limits, one.criteria, one.located),
                 settings=one.settings,
+                disclosure=one.disclosure,
             )
             for one, _ in self.parts
         ]
@@ -71,13 +74,16 @@ def kept(
     """Seal the records and write the page into ``folder``, and the result into the history, as
     ``storage`` has it.
     """
+    sections = with_disclosures(
+        [part.section for part in parts], folder / SETTINGS, storage.command
+    )
+    parts = [part._replace(section=section) for part, section in zip(parts, sections, strict=True)]
     if not storage.kept:
         return Result(parts=tuple(parts))
     for part in parts:
         for outcome in part.outcomes:
             seal(outcome.folder)
-    sections = [part.section for part in parts]
-    _keep(sections, title, folder, reporter)
+    _keep(folder, stored_result(sections, title, storage.command), reporter)
     if storage.history is not None:
         record(storage.history, folder, sections)
     page = None
@@ -86,10 +92,10 @@ def kept(
     return Result(parts=tuple(parts), folder=folder, page=page)
 
 
-def _keep(sections: Sequence[Section], title: str, folder: Path, reporter: Reporter) -> None:
+def _keep(folder: Path, stored: StoredResult, reporter: Reporter) -> None:
     """Say in the folder which records make up the result: ``wireproof report`` reads that."""
     try:
-        write_result(folder, stored_result(sections, title))
+        write_result(folder, stored)
     except OSError as error:
         reporter.warn(f"{folder / RESULT} could not be written: {error.strerror}.")
 

@@ -53,7 +53,8 @@ class Storage:
 
     ``history``: the history whose index the result is put into; ``folder`` is then inside of it.
     ``resume``: continue the run in ``folder``. ``may_change_mode`` False: a file in the working
-    directory has named the folder, so that its mode is not changed.
+    directory has named the folder, so that its mode is not changed. ``command``: what repeats it,
+    for whoever reads the result.
     """
 
     folder: Path | None = None
@@ -61,6 +62,7 @@ class Storage:
     kept: bool = True
     resume: bool = False
     may_change_mode: bool = True
+    command: tuple[str, ...] = ()
 
 
 def _libfabric(settings: Settings) -> Libfabric:

@@ -39,13 +39,16 @@ _OF_RUN = ("run", "confirm")
 """Stems of launches that are judged together: the screen and its suspects alone."""
 
 
-def stored_result(sections: Sequence[Section], title: str) -> StoredResult:
+def stored_result(
+    sections: Sequence[Section], title: str, command: Sequence[str] = ()
+) -> StoredResult:
     """What has to be kept beside the records to judge and render ``sections`` again."""
     return StoredResult(
         title=title,
         wireproof=__version__,
         parts=[_stored(section) for section in sections],
         settings=SETTINGS if any(section.settings for section in sections) else "",
+        command=list(command),
     )
 
 

@@ -31,6 +31,7 @@ _ORDER = (
     "missing",
     "located.missing",
     "findings",
+    "disclosure.items",
 )
 _LEAST_BYTES = {"samples": 300, "results": 250}
 _FINDINGS = 100
@@ -77,6 +78,7 @@ def _whole(section: Section, seen: Sequence[Flow], left_out: Sequence[str]) -> d
         seen=seen,
         samples=samples,
     )
+    whole = msgspec.structs.replace(whole, disclosure=section.disclosure)
     found: dict[str, Any] = plain(whole)
     return found
 
@@ -92,7 +94,7 @@ def _places(kept: dict[str, Any], name: str) -> list[tuple[dict[str, Any], str]]
     outer, _, inner = name.rpartition(".")
     if not outer:
         return [(kept, inner)]
-    holder = kept[outer]
+    holder = kept[outer] or []
     return [(one, inner) for one in (holder if isinstance(holder, list) else [holder])]
 
 

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wireproof.model import quantity
+from wireproof.model.disclosure import Disclosed
 from wireproof.report.audit import setting_rows
 from wireproof.report.group_cells import cells_of
 from wireproof.report.group_rows import GroupTable
-from wireproof.report.names import clean
+from wireproof.report.names import clean, fold
 from wireproof.report.rows import Row, Table
 from wireproof.report.section import Section, suspected
 from wireproof.report.text.groups import LEGEND
@@ -23,6 +24,7 @@ __all__ = [
     "Column",
     "Grid",
     "count_of",
+    "disclosure_grid",
     "group_grid",
     "number",
     "result_grid",
@@ -181,6 +183,34 @@ def group_grid(table: GroupTable, name: str) -> Grid:
         open=count <= OPEN_ROWS,
         left_out=max(0, count - MOST_ROWS),
     )
+
+
+def disclosure_grid(section: Section, name: str) -> Grid | None:
+    """The configuration that it was measured with; what is not known says why."""
+    found = section.disclosure
+    if found is None:
+        return None
+    known = sum(bool(item.value) for item in found.items)
+    rows = [
+        ("" if item.value else "unsure", [Cell(text) for text in _disclosed(item)])
+        for item in found.items
+    ]
+    return Grid(
+        id=f"{name}-disclosure",
+        title="Configuration disclosure",
+        caption="What it was measured with, for whoever compares or repeats it. Hosts are named "
+        "where they differ.",
+        columns=[Column(one, one, True) for one in ("group", "item", "value", "hosts")],
+        rows=rows,
+        count=f"{known} items known, {len(rows) - known} not",
+        open=False,
+        words=True,
+    )
+
+
+def _disclosed(item: Disclosed) -> tuple[str, str, str, str]:
+    value = clean(item.value, 600) or f"not known: {clean(item.why, 200)}"
+    return item.group, clean(item.name, 80), value, fold(item.hosts)
 
 
 _SETTING = ("setting", "hosts", "is", "should be", "why, expected effect", "fix, undo")

@@ -16,7 +16,7 @@ from wireproof.report.figure.drawing import NARROW, WIDE, drawn
 from wireproof.report.flows import flows
 from wireproof.report.group_rows import group_tables
 from wireproof.report.html.embedded import embedded
-from wireproof.report.html.grids import Grid, group_grid, result_grid, setting_grid
+from wireproof.report.html.grids import Grid, disclosure_grid, group_grid, result_grid, setting_grid
 from wireproof.report.html.heat import HeatMap
 from wireproof.report.html.leaves import LeafMap
 from wireproof.report.html.located import WhoView, pair_pictures, who_views
@@ -85,6 +85,8 @@ class SectionView:
     facts: list[tuple[str, str, bool]]
     settings: Grid | None
     unread: list[tuple[str, str, str]]
+    disclosure: Grid | None
+    again: str
     places: list[dict[str, str]]
     raw: str
     raw_note: str
@@ -125,6 +127,8 @@ def view(section: Section, number: int) -> SectionView:
         facts=facts(section),
         settings=setting_grid(section, name),
         unread=_unread(section),
+        disclosure=disclosure_grid(section, name),
+        again=_again(section),
         places=places(section),
         raw=in_script(raw),
         raw_note=raw_note,
@@ -157,6 +161,13 @@ def _grids(section: Section, found: Sequence[Table], name: str) -> list[Grid]:
 
 def _derivation(section: Section) -> list[str]:
     return [clean(line, 600) for line in (section.limits.derivation if section.limits else [])]
+
+
+def _again(section: Section) -> str:
+    """The command that repeats it; "" where that is not known."""
+    items = section.disclosure.items if section.disclosure else []
+    found = next((one.value for one in items if one.name == "command that repeats it"), "")
+    return clean(found, 2000)
 
 
 def _unread(section: Section) -> list[tuple[str, str, str]]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from wireproof.model.claim import Claim, Criteria, Limits
+from wireproof.model.disclosure import Disclosure
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
 from wireproof.model.ledger import Level, Quality
 from wireproof.model.located import Located
@@ -162,6 +163,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     groups: list[GroupSample] = []
     group_results: list[GroupVerdict] = []
     settings: Audit | None = None
+    disclosure: Disclosure | None = None
 
 
 def document(
@@ -226,6 +228,7 @@ def to_json(
     criteria: Criteria | None = None,
     located: Sequence[Located] = (),
     settings: Audit | None = None,
+    disclosure: Disclosure | None = None,
 ) -> str:
     """The document as indented JSON text with a final line break; ASCII only, so that no terminal
     can be fooled.
@@ -233,7 +236,7 @@ def to_json(
     import json
 
     found = document(run, judgement, limits, criteria, located)
-    whole = plain(msgspec.structs.replace(found, settings=settings))
+    whole = plain(msgspec.structs.replace(found, settings=settings, disclosure=disclosure))
     return escaped(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=True)) + "\n"
 
 

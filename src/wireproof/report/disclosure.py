@@ -1,0 +1,164 @@
+"""What a run discloses of itself: network, software and method; and items of hosts folded, so that
+what all have alike stands there once.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+from wireproof.model import quantity
+from wireproof.model.disclosure import GROUPS, Disclosed, Disclosure, Group
+from wireproof.model.record import Host, Nic
+from wireproof.model.run import Run
+from wireproof.model.setting import Audit
+from wireproof.report.names import natural
+from wireproof.report.section import Section
+
+__all__ = ["folded", "run_items", "setting_items"]
+
+Found = tuple[Group, str, str, str, str]
+"""Group, name, value, host ("" = the run's) and why it is not known."""
+
+
+def folded(found: Iterable[Found], hosts: Sequence[str]) -> Disclosure:
+    """Every item once for each value, with the hosts that have it."""
+    values: dict[tuple[Group, str], dict[tuple[str, str], list[str]]] = {}
+    for group, name, value, host, why in found:
+        same = values.setdefault((group, name), {}).setdefault((value, why), [])
+        if host and host not in same:
+            same.append(host)
+    everybody = sorted(set(hosts), key=natural)
+    ordered = sorted(values, key=lambda key: GROUPS.index(key[0]))
+    items = [
+        Disclosed(group=group, name=name, value=value, hosts=_some(who, everybody), why=why)
+        for group, name in ordered
+        for (value, why), who in values[group, name].items()
+    ]
+    return Disclosure(hosts=everybody, items=items)
+
+
+def _some(who: Sequence[str], everybody: Sequence[str]) -> list[str]:
+    """Those who have it, none where all do."""
+    return [] if len(who) == len(everybody) else sorted(who, key=natural)
+
+
+def run_items(section: Section) -> list[Found]:
+    """What the run itself tells, in the order in which it is read."""
+    hosts = [
+        one for host in section.run.hosts for one in (*_network(section.run, host), *_mpi(host))
+    ]
+    return [*hosts, *_software(section.run), *_method(section)]
+
+
+def _network(run: Run, host: Host) -> list[Found]:
+    """The claimed interface of a host, and the link that was claimed for it."""
+    claimed = next((claim.nic for claim in run.claim.hosts if claim.rank == host.rank), "")
+    nic = next((one for one in host.nics if one.name == claimed), None)
+    if nic is None:
+        why = "none was claimed" if not claimed else f"{claimed} is not on this host"
+        return [("network", "interface", "", host.host, why)]
+    return [
+        ("network", name, value, host.host, "" if value else "it does not say")
+        for name, value in _of_nic(nic)
+    ]
+
+
+def _of_nic(nic: Nic) -> list[tuple[str, str]]:
+    """Name and value; "" where the host does not say."""
+    rdma = nic.rdma
+    speed = quantity.line_rate(nic.speed_mbps * 1e6) if nic.speed_mbps else ""
+    found = [
+        ("interface", nic.name),
+        ("driver", nic.driver),
+        ("MTU", str(nic.mtu) if nic.mtu else ""),
+        ("rate that the interface states", speed),
+        ("PCIe slot as negotiated", nic.pcie or ("" if nic.kind == "ethernet" else "none")),
+        ("NUMA node of the interface", "" if nic.numa_node is None else str(nic.numa_node)),
+    ]
+    if rdma is not None:
+        found.append(("RDMA port", f"{rdma.device}:{rdma.port}, {rdma.rate or 'rate unknown'}"))
+    return found
+
+
+def _mpi(host: Host) -> list[Found]:
+    found = [
+        ("MPI library that answered", " ".join(host.library.split())),
+        ("file of the MPI library", host.library_path),
+        ("cores that ranks may use", host.cpus_allowed),
+    ]
+    if host.fabric is not None:
+        chosen = host.fabric
+        text = f"{chosen.provider} {chosen.provider_version} on {chosen.domain}"
+        found.append(("libfabric provider", " ".join(text.split())))
+    return [("software", name, value, host.host, "") for name, value in found if value]
+
+
+def _software(run: Run) -> list[Found]:
+    known, link = run.provenance, run.claim.link
+    variables = " ".join(f"{name}={value}" for name, value in sorted(known.environment.items()))
+    said = run.open
+    found: list[tuple[Group, str, str]] = [
+        ("network", "link claimed", _link_of(run) if link else "none"),
+        ("software", "MPI", known.mpi),
+        ("software", "launcher", known.launcher),
+        ("software", "transport", f"{said.transport}, ABI {said.abi}" if said else ""),
+        ("software", "environment set", variables or "none"),
+        ("software", "wireproof", known.wireproof),
+        ("method", "command that started the ranks", shlex.join(known.argv)),
+    ]
+    return [(group, name, value, "", "" if value else "unknown") for group, name, value in found]
+
+
+def _link_of(run: Run) -> str:
+    link = run.claim.link
+    if link is None:
+        return "none"
+    rate = quantity.line_rate(link.line_rate) if link.line_rate else "rate unknown"
+    return f"{link.name}, {link.protocol}, {rate}, MTU {link.mtu or 'unknown'}"
+
+
+def _method(section: Section) -> list[Found]:
+    run = section.run
+    batches = [len(pair.batch_ns) for point in run.points for pair in point.pairs]
+    sizes = sorted({point.message_bytes for point in run.points})
+    launches = len(section.records)
+    found = [
+        ("date", run.provenance.started),
+        ("independent launches", str(launches) if launches else ""),
+        ("points measured", f"{len(run.points)} ({len(run.missing)} more are missing)"),
+        ("message sizes", ", ".join(quantity.size(size) for size in sizes)),
+        ("samples of each result", _range(batches)),
+        (
+            "what is reported",
+            "the median with a distribution-free 95 % interval; never the best of several",
+        ),
+        ("seed of the order", str(run.open.seed) if run.open else ""),
+        ("clock", run.open.clock.source if run.open else ""),
+    ]
+    return [("method", name, value, "", "" if value else "unknown") for name, value in found]
+
+
+def _range(counts: Sequence[int]) -> str:
+    if not counts:
+        return ""
+    low, high = min(counts), max(counts)
+    return f"{low} batches" if low == high else f"{low} to {high} batches"
+
+
+def setting_items(audit: Audit | None) -> list[Found]:
+    """Every setting that an audit has read; of one that could not be read, why."""
+    if audit is None:
+        why = "the hosts' settings were not read (a check reads them; `wireproof audit` too)"
+        return [("settings", "settings of the hosts", "", "", why)]
+    return [
+        (
+            "settings",
+            f"{one.id} {one.instance}".strip(),
+            one.seen or ("" if one.status == "unknown" else "not set"),
+            one.host,
+            one.message if one.status == "unknown" and not one.seen else "",
+        )
+        for one in audit.results
+        if one.status != "not-applicable" and not one.usual
+    ]

@@ -27,6 +27,7 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "lint": {"model", "physics"},
     "tune": {"model", "physics", "audit"},
     "plan": {"model", "physics"},
+    "study": {"model", "physics", "analysis", "locate"},
     "settings": {"model", "physics", "files"},
     "adapters": {"model", "physics"},
     "files": set(),
@@ -40,7 +41,18 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "cli": {"*"},
 }
 PYTHON_LAYERS["workflow"] = set(PYTHON_LAYERS) - {"cli"}
-PURE = {"model", "physics", "analysis", "locate", "verdict", "audit", "lint", "plan", "tune"}
+PURE = {
+    "model",
+    "physics",
+    "analysis",
+    "locate",
+    "verdict",
+    "audit",
+    "lint",
+    "plan",
+    "study",
+    "tune",
+}
 PURE_THIRD_PARTY = {"model": {"msgspec"}}
 PURE_THIRD_PARTY_DEFAULT = {"msgspec", "numpy"}
 EFFECTS = {

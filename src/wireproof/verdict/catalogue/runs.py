@@ -192,4 +192,12 @@ detected: More than 0.1 % of the frames were handed over, or taken from an idle 
   after they were due.
 next: Measure when the machine is quiet, with fewer pairs at once, a lower rate or a larger MTU
   (docs/lab.md).
+
+# setting-not-honoured: A value was asked for and is not in force
+means: The library took another value, did not read the setting, its ranks disagree, or no run
+  starts with the value; numbers measured with it say nothing about it.
+detected: `study` asks the library what it has read and chose (its own lines, by the catalogue of
+  knobs), and holds runs with the value against runs without.
+next: Correct the value as the finding says, or use a build that has the setting; do not put it into
+  job scripts.
 """

@@ -1,0 +1,93 @@
+"""``wireproof study``: which settings of a library are obeyed here, and which of them help."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wireproof.cli.console import Console, print_json
+from wireproof.cli.context import current_context
+from wireproof.cli.declare import flag, number, setting, text
+from wireproof.cli.options import LINK, TARGET, method_of, settings_of, target_specification
+from wireproof.cli.outcome import INTERRUPTED, status_of
+
+if TYPE_CHECKING:
+    from wireproof.workflow.study import StudySpecification
+
+__all__ = ["command"]
+
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["library"], metavar="psm3|ucx|ofi|impi|FILE.toml"),
+    text("--knobs", "NAME,...", "only these knobs; default: all of the catalogue."),
+    text(
+        "--values",
+        "NAME=A,B,...",
+        "values of a knob in place of the catalogue's; where they have commas, | parts them.",
+        multiple=True,
+        default=(),
+    ),
+    text("--over", "latency,stream,...", "patterns to measure; default: all."),
+    number("--ppn", 1, 4096, "ranks on each host.", default=1),
+    text("--budget study_budget", "TIME", "time for the whole study.", default="5min"),
+    text("--each", "TIME", "what one point of a launch measures.", default="150ms"),
+    click.Option(
+        ["--smallest"],
+        type=click.FloatRange(1.0, 100.0),
+        default=3.0,
+        show_default=True,
+        metavar="PERCENT",
+        help="effects smaller than this count as none.",
+    ),
+    setting("seed", "N", "seed of the order of the launches; default: drawn."),
+    flag("--json", "one JSON document on stdout.", default=None),
+)
+
+
+@click.command("study", params=[*OPTIONS, *TARGET, *LINK])
+def command(library: str, **options: Any) -> int:
+    """Which settings of a library are obeyed here, and which of them help?
+
+    Every value is read back from what the library itself says, and measured against the base in
+    random blocks over several patterns. A value is recommended only when it was obeyed, the runs
+    used the wire, and its gain is beyond chance and --smallest.
+
+    Exit status: 0 the study says something, 3 it decides nothing, 4 nothing could be measured.
+    """
+    from wireproof.report.text.look import Look
+    from wireproof.report.text.study import study_text
+    from wireproof.workflow.study import run_study
+
+    settings_options = {**options, "budget": options["each"], "model_world": None}
+    study = run_study(
+        _specification(library, settings_options), Console(), current_context().environment
+    )
+    if settings_of(settings_options).json.value:
+        print_json(study)
+    else:
+        click.echo(study_text(study, Look.of(sys.stdout, os.environ)))
+    return INTERRUPTED if study.stopped == "interrupted" else status_of(study.verdict)
+
+
+def _specification(library: str, options: dict[str, Any]) -> StudySpecification:
+    from wireproof.settings.durations import parse_duration
+    from wireproof.settings.study import names_of, values_of
+    from wireproof.study.patterns import DEFAULT
+    from wireproof.workflow.study import StudySpecification, library_called
+
+    settings = settings_of(options)
+    method = method_of(settings, options)
+    return StudySpecification(
+        library=library_called(library),
+        target=target_specification(settings, options),
+        method=method,
+        knobs=names_of(options["knobs"], "--knobs"),
+        values=values_of(options["values"]),
+        over=names_of(options["over"], "--over") or DEFAULT,
+        ppn=options["ppn"],
+        budget_s=parse_duration(options["study_budget"]),
+        smallest=options["smallest"] / 100.0,
+        seed=method.chosen_seed(),
+    )

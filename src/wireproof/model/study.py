@@ -1,0 +1,237 @@
+"""A study of a library's settings: which values are obeyed, and what they change here.
+
+Ratios are value / base of the metric as it was measured; shares are parts of one. ``None`` means
+unknown, never zero. Values that are compared are texts, as they stand in the environment.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from wireproof.model.finding import Finding, Verdict
+from wireproof.model.trial import Metric
+
+__all__ = [
+    "Advice",
+    "Configuration",
+    "Control",
+    "Effect",
+    "Honoured",
+    "Knob",
+    "Library",
+    "Measured",
+    "Readback",
+    "Reading",
+    "Seen",
+    "Stopped",
+    "Study",
+    "StudyRun",
+]
+
+Seen = Literal[
+    "honoured", "altered", "unsaid", "unread", "refused", "disagree", "by-effect", "default"
+]
+"""What is known of a value that was asked for.
+
+``honoured``: the library says it. ``altered``: it says another. ``unread``: it lists what it has
+read, and this is not in the list. ``unsaid``: it says nothing, and its list could not be had.
+``refused``: no run starts with it. ``disagree``: the ranks say different things. ``by-effect``: it
+says nothing, and the runs differ from the base. ``default``: the base itself.
+"""
+Answer = Literal["helps", "hurts", "no-effect", "undecided"]
+Stopped = Literal["complete", "budget", "interrupted"]
+
+
+class Readback(msgspec.Struct, frozen=True, kw_only=True):
+    """What one rank's library says of one setting. ``asked`` None: nothing was; ``seen`` None: it
+    says nothing. ``agrees``: what was seen is what was asked for. ``source``: the line's kind.
+    """
+
+    setting: str
+    asked: str | None
+    seen: str | None
+    source: str
+    rank: str = ""
+    agrees: bool | None = None
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a setting is read back. ``of``: a kind of line of the library (``says``). ``expect``: for
+    a value, the regular expression that what is said must match; a value that is not in it, and any
+    value without ``expect``, must be said itself (``itself`` False: nothing follows from it then).
+    """
+
+    of: str
+    expect: dict[str, str] = {}
+    itself: bool = True
+
+
+class Control(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Another spelling that is tried when a value was refused. ``same``: it means the same as the
+    value; else it is what the value may have been taken for. ``spelling``: with {value}, {first},
+    {rest}, and {hex}, the value as a hexadecimal number. ``means``: for the sentence.
+    """
+
+    spelling: str
+    same: bool
+    means: str
+
+
+class Knob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One setting of the catalogue: data, no code.
+
+    ``values``: what is tried unless others are given; {nic}: each rail in turn, {nics}: all of them
+    with commas. ``valid``: regular expression of a value. ``alongside``: variables that a value
+    needs to count, {rails} a pattern for all rails. ``moves``: patterns that it can change.
+    ``rails``: so many are needed. ``versions``: of the library, for people. ``source``: of what is
+    said here.
+    """
+
+    name: str
+    what: str
+    values: tuple[str, ...]
+    source: str
+    valid: str = ".+"
+    alongside: dict[str, str] = {}
+    moves: tuple[str, ...] = ()
+    rails: int = 1
+    versions: str = ""
+    read: tuple[Reading, ...] = ()
+    control: tuple[Control, ...] = ()
+
+
+class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The knobs of one library. ``id``: what the command line calls it.
+
+    ``prefixes``: of its variables. ``base``: variables of every run. ``asks``: variables that make
+    it say what it does. ``says``: kinds of lines, each a regular expression with a group ``value``
+    and, where the line has them, ``rank`` and ``name``. ``listing``: the kind that names every
+    setting that was read. ``complaints``: lines that say why it does not start. ``fabric``: of the
+    MPI; ``provider``: of libfabric, without an MPI. ``mpi``: families that have it.
+    """
+
+    id: str
+    title: str
+    prefixes: tuple[str, ...]
+    knob: tuple[Knob, ...]
+    asks: dict[str, str] = {}
+    says: dict[str, str] = {}
+    base: dict[str, str] = {}
+    listing: str = ""
+    complaints: tuple[str, ...] = ()
+    fabric: str = ""
+    provider: str = ""
+    mpi: tuple[str, ...] = ()
+
+
+class Configuration(msgspec.Struct, frozen=True, kw_only=True):
+    """One column of the design: the base (``knob`` "") or one value of one knob. ``variables``: all
+    that its runs have beyond those of every run.
+    """
+
+    knob: str = ""
+    value: str = ""
+    variables: dict[str, str] = {}
+
+    @property
+    def shown(self) -> str:
+        return f"{self.knob}={self.value}" if self.knob else "base"
+
+
+class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One launch, in the order of measurement. ``block``: its small block. ``numbers``: by pattern,
+    in the pattern's unit. ``shares``: of what left the first host, by port.
+    """
+
+    block: int
+    configuration: int
+    numbers: dict[str, float]
+    seconds: float
+    proof: str = ""
+    shares: dict[str, float] = {}
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """A pattern of the study: what is measured and in which unit."""
+
+    name: str
+    what: str
+    metric: Metric
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """One value on one pattern against the base. ``low``, ``high``: the 95 % interval of ``ratio``,
+    None with too few blocks. ``p``: of no effect, adjusted for all comparisons of the study (Holm).
+    ``base``, ``other``: medians.
+    """
+
+    configuration: int
+    pattern: str
+    ratio: float
+    low: float | None
+    high: float | None
+    p: float
+    base: float
+    other: float
+    blocks: int
+    answer: Answer
+
+
+class Honoured(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a value was obeyed, with what shows it. ``text``: one sentence."""
+
+    configuration: int
+    seen: Seen
+    text: str
+    readbacks: list[Readback] = []
+
+    @property
+    def obeyed(self) -> bool:
+        return self.seen in ("honoured", "by-effect")
+
+
+class Advice(msgspec.Struct, frozen=True, kw_only=True):
+    """``kind`` use: it helps and hurts nothing; trade: it helps here and hurts there."""
+
+    configuration: int
+    kind: Literal["use", "trade"]
+    text: str
+
+
+class Study(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof study --json`` prints. ``configurations``: the first is the base.
+    ``precision``: the widest half interval of a value that was obeyed, by pattern.
+    """
+
+    schema: str = "wireproof.study"
+    version: int = 1
+    library: str
+    title: str
+    hosts: list[str]
+    rails: list[str]
+    patterns: list[Measured]
+    configurations: list[Configuration]
+    runs: list[StudyRun]
+    effects: list[Effect]
+    honoured: list[Honoured]
+    advice: list[Advice]
+    findings: list[Finding]
+    precision: dict[str, float]
+    smallest: float
+    alpha: float
+    seed: int
+    rounds: int
+    rounds_planned: int
+    budget_s: float
+    seconds: float
+    stopped: Stopped
+    method: str
+    notes: list[str] = []
+
+    @property
+    def verdict(self) -> Verdict:
+        """``pass``: something was decided; ``inconclusive``: nothing was."""
+        decided = any(one.answer != "undecided" for one in self.effects)
+        return "pass" if decided else "inconclusive"

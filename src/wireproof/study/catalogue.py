@@ -1,0 +1,141 @@
+"""The knobs of a library, read from TOML; which of them, with which values, vary. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+
+import msgspec
+
+from wireproof.model.errors import BadInput
+from wireproof.model.study import Configuration, Knob, Library
+from wireproof.model.toml import read_toml
+from wireproof.study.patterns import PATTERNS
+
+__all__ = ["chosen", "configurations", "library_of"]
+
+MOST = 64
+"""Values of a study beside the base; each costs a launch in every round."""
+MOST_VALUES = 16
+LONGEST = 1024
+_NAME = re.compile(r"[A-Z][A-Z0-9_]{1,127}", re.ASCII)
+
+
+def library_of(text: str, source: str) -> Library:
+    """The library that a TOML document describes. Raises ``BadInput`` that names ``source`` and the
+    place of the mistake.
+    """
+    try:
+        found = msgspec.convert(read_toml(text, source), Library)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{source}: {error}.") from error
+    if not found.knob:
+        raise BadInput(f"{source}: there is no [[knob]] in it: a study needs one.")
+    for kind, pattern in found.says.items():
+        _expression(pattern, f"{source}: says.{kind}", group="value")
+    for pattern in found.complaints:
+        _expression(pattern, f"{source}: complaints")
+    for knob in found.knob:
+        _checked(knob, found, source)
+    return found
+
+
+def _checked(knob: Knob, library: Library, source: str) -> None:
+    where = f"{source}: {knob.name}"
+    if _NAME.fullmatch(knob.name) is None:
+        raise BadInput(f"{source}: {knob.name[:40]!r} is no name of a variable.")
+    _expression(knob.valid, f"{where}: valid")
+    for pattern in knob.moves:
+        if pattern not in PATTERNS:
+            raise BadInput(f"{where}: moves: there is no pattern {pattern[:40]!r}.")
+    for reading in knob.read:
+        if reading.of not in library.says:
+            raise BadInput(f"{where}: read: says has no kind {reading.of[:40]!r}.")
+        for pattern in reading.expect.values():
+            _expression(pattern, f"{where}: expect")
+
+
+def _expression(pattern: str, where: str, group: str = "") -> None:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise BadInput(f"{where}: {pattern[:60]!r} is no regular expression ({error}).") from error
+    if group and group not in compiled.groupindex:
+        raise BadInput(f"{where}: the regular expression has no group (?P<{group}>...).")
+
+
+def chosen(
+    library: Library, names: Sequence[str], values: Mapping[str, Sequence[str]]
+) -> list[Knob]:
+    """The knobs called ``names`` (without: all, or those that ``values`` names), with ``values``
+    in place of their own. Raises ``BadInput``.
+    """
+    known = {knob.name: knob for knob in library.knob}
+    wanted = list(names) or list(known)
+    if values and not names:
+        wanted = list(values)
+    for name in (*wanted, *values):
+        if name not in known:
+            raise BadInput(_unknown(name, known, library))
+    wanted += [name for name in values if name not in wanted]
+    return [_with(known[name], values.get(name, ())) for name in dict.fromkeys(wanted)]
+
+
+def _unknown(name: str, known: Iterable[str], library: Library) -> str:
+    near = get_close_matches(name, list(known), n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+    return f"the study {library.id} has no knob {name[:60]!r}; {hint}"
+
+
+def _with(knob: Knob, values: Sequence[str]) -> Knob:
+    if not values:
+        return knob
+    for value in values:
+        plain = value.isprintable() and len(value) <= LONGEST
+        if not plain or re.fullmatch(knob.valid, value) is None:
+            raise BadInput(
+                f"{knob.name}: {value[:40]!r} is no value of it: {knob.what} ({knob.valid})."
+            )
+    if len(set(values)) != len(values) or len(values) > MOST_VALUES:
+        raise BadInput(f"{knob.name}: give up to {MOST_VALUES} values that differ.")
+    return msgspec.structs.replace(knob, values=tuple(values))
+
+
+def configurations(
+    knobs: Sequence[Knob], rails: Sequence[str], base: Mapping[str, str]
+) -> tuple[list[Configuration], list[str]]:
+    """The base and one configuration for each value; and one sentence for each knob that was left
+    out. ``rails``: NICs that the library may use; ``base``: variables of every run. A value that
+    the base has already is no configuration of its own.
+    """
+    found, left = [Configuration()], []
+    for knob in knobs:
+        if len(rails) < knob.rails:
+            there = f"there is {rails[0]}" if rails else "there is none"
+            left.append(f"{knob.name} is left out: it needs {knob.rails} rails, and {there} alone.")
+            continue
+        for value in _expanded(knob.values, rails):
+            variables = {**_alongside(knob, rails), knob.name: value}
+            changed = {k: v for k, v in variables.items() if base.get(k) != v}
+            if knob.name in changed:
+                found.append(Configuration(knob=knob.name, value=value, variables=changed))
+            else:
+                left.append(f"{knob.name}={value} is left out: every run has it.")
+    if not 1 < len(found) <= MOST + 1:
+        why = " ".join(left) or "no knob has a value to try."
+        raise BadInput(why if len(found) < 2 else f"{len(found) - 1} values: give up to {MOST}.")
+    return found, left
+
+
+def _expanded(values: Iterable[str], rails: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for value in values:
+        each = rails if "{nic}" in value else ("",)
+        found += [value.replace("{nic}", nic).replace("{nics}", ",".join(rails)) for nic in each]
+    return [value for value in dict.fromkeys(found) if value]
+
+
+def _alongside(knob: Knob, rails: Sequence[str]) -> dict[str, str]:
+    pattern = rails[0] if len(rails) == 1 else f"@({'|'.join(rails)})"
+    return {name: value.replace("{rails}", pattern) for name, value in knob.alongside.items()}

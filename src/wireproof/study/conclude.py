@@ -1,0 +1,133 @@
+"""From the runs and what was read back to what a study says. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from wireproof.model.finding import Finding
+from wireproof.model.study import (
+    Advice,
+    Configuration,
+    Effect,
+    Honoured,
+    Knob,
+    Library,
+    Measured,
+    Study,
+    StudyRun,
+)
+from wireproof.study.design import BLOCK_VALUES
+from wireproof.study.effects import ALPHA, effects
+from wireproof.study.honoured import Probe, judged
+
+__all__ = ["METHOD", "concluded", "path_of_most", "percent"]
+
+METHOD = (
+    f"random blocks of at most {BLOCK_VALUES} values and the base; Hodges-Lehmann estimate of the"
+    " differences of logarithms in a block with the 95 % interval of Wilcoxon's signed-rank test;"
+    f" Holm over all comparisons at {ALPHA:g}"
+)
+
+
+def concluded(
+    study: Study, probes: Mapping[int, Probe], knobs: Mapping[str, Knob], library: Library
+) -> Study:
+    """``study`` with effects, what was obeyed, findings, advice and the precision reached, all from
+    its runs and ``probes`` (by configuration).
+    """
+    values = len(study.configurations) - 1
+    found = effects(study.runs, values, study.patterns, study.smallest)
+    found = [_unless_beside(one, study.runs) for one in found]
+    honoured = []
+    for number, probe in probes.items():
+        one = study.configurations[number]
+        own = [each for each in found if each.configuration == number]
+        honoured.append(judged(number, one, knobs[one.knob], probe, own, library))
+    return msgspec.structs.replace(
+        study,
+        effects=found,
+        honoured=honoured,
+        findings=[_finding(one, study) for one in honoured if not one.obeyed],
+        advice=_advice(study, found, honoured),
+        precision=_precision(study.patterns, found),
+        method=METHOD,
+    )
+
+
+def _unless_beside(one: Effect, runs: Sequence[StudyRun]) -> Effect:
+    """Undecided where most runs of the value or of the base did not use the wire."""
+    paths = {path_of_most(runs, number) for number in (0, one.configuration)}
+    if paths <= {"on-wire", ""}:
+        return one
+    return msgspec.structs.replace(one, answer="undecided")
+
+
+def path_of_most(runs: Sequence[StudyRun], configuration: int) -> str:
+    """The path of most runs of a configuration; "" where none is known."""
+    seen = Counter(
+        run.proof
+        for run in runs
+        if run.configuration == configuration and run.proof not in ("", "unproven")
+    )
+    return seen.most_common(1)[0][0] if seen else ""
+
+
+def _finding(one: Honoured, study: Study) -> Finding:
+    configuration = study.configurations[one.configuration]
+    return Finding(
+        code="setting-not-honoured",
+        severity="note",
+        message=f"{configuration.shown}: {one.text}",
+        evidence={"setting": configuration.knob, "asked": configuration.value, "seen": one.seen},
+        subject=configuration.knob,
+    )
+
+
+def _advice(study: Study, found: Sequence[Effect], honoured: Sequence[Honoured]) -> list[Advice]:
+    obeyed = {one.configuration for one in honoured if one.obeyed}
+    advice = []
+    for number in sorted(obeyed):
+        own = [one for one in found if one.configuration == number]
+        helps = [one for one in own if one.answer == "helps"]
+        hurts = [one for one in own if one.answer == "hurts"]
+        if helps:
+            text = _worded(study.configurations[number], helps, hurts)
+            advice.append(Advice(configuration=number, kind="trade" if hurts else "use", text=text))
+    return sorted(advice, key=lambda one: (one.kind != "use", -_gain(one.configuration, found)))
+
+
+def _gain(number: int, found: Sequence[Effect]) -> float:
+    """The largest help of a value, as a share."""
+    own = [one for one in found if one.configuration == number and one.answer == "helps"]
+    return max(abs(one.ratio - 1.0) for one in own)
+
+
+def _worded(one: Configuration, helps: Sequence[Effect], hurts: Sequence[Effect]) -> str:
+    text = f"{one.shown}: {', '.join(f'{each.pattern} {percent(each)}' for each in helps)}"
+    if hurts:
+        text += f"; but {', '.join(f'{each.pattern} {percent(each)}' for each in hurts)}"
+    return text
+
+
+def percent(one: Effect) -> str:
+    """``+98.2 % [95.1, 101]``"""
+    centre = f"{100.0 * (one.ratio - 1.0):+.1f} %"
+    if one.low is None or one.high is None:
+        return centre
+    return f"{centre} [{100.0 * (one.low - 1.0):+.1f}, {100.0 * (one.high - 1.0):+.1f}]"
+
+
+def _precision(patterns: Sequence[Measured], found: Sequence[Effect]) -> dict[str, float]:
+    """The median half interval of the effects on each pattern."""
+    halves = {
+        one.name: sorted(
+            (each.high - each.low) / 2.0
+            for each in found
+            if each.pattern == one.name and each.low is not None and each.high is not None
+        )
+        for one in patterns
+    }
+    return {name: each[len(each) // 2] for name, each in halves.items() if each}

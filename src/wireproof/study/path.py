@@ -1,0 +1,84 @@
+"""Which rails carried the payload of a launch, where a library may use several. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from wireproof.analysis.crossed import everywhere
+from wireproof.analysis.witness import ports_of, watch
+from wireproof.model.claim import Criteria
+from wireproof.model.finding import Judgement, Proof
+from wireproof.model.record import Host, Nic
+from wireproof.model.run import Run
+
+__all__ = ["path_of", "rails_of"]
+
+_WORST: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed", "unproven", "on-wire")
+
+
+def path_of(run: Run, judgement: Judgement, rails: Sequence[str]) -> tuple[Proof, dict[str, float]]:
+    """The path of the launch when ``rails`` may share the payload, and each port's share of what
+    left the hosts. ``judgement``: by the one claimed port. Where there are points of large messages
+    between pairs they alone are looked at: these are what the ports can tell apart.
+    """
+    proof = _claimed_path(judgement)
+    sent, payload = _sent(run)
+    whole = sum(sent.values())
+    shares = {name: count / whole for name, count in sent.items() if count > 0.01 * whole}
+    if proof not in ("mixed", "wrong-path") or len(rails) < 2 or not payload:
+        return proof, shares
+    criteria = Criteria()
+    on_rails = sum(count for name, count in sent.items() if name in rails)
+    if whole - on_rails > criteria.stray_share * payload:
+        return proof, shares
+    if criteria.on_wire_min * payload <= on_rails <= criteria.on_wire_max * payload:
+        return "on-wire", shares
+    return proof, shares
+
+
+def _claimed_path(judgement: Judgement) -> Proof:
+    """The worst path of the telling points."""
+    large = Criteria().min_payload_bytes
+    found = {pair.proof for pair in judgement.pairs if pair.message_bytes >= large}
+    return next((one for one in _WORST if one in found), judgement.proof)
+
+
+def _sent(run: Run) -> tuple[dict[str, float], float]:
+    """Bytes that left all hosts by port, and the payload that had to."""
+    ports = ports_of({host.rank: host for host in run.hosts})
+    idle = {one.rank: one for one in run.idle}
+    sent: dict[str, float] = defaultdict(float)
+    payload = 0.0
+    for point in run.points:
+        if not point.pairs or point.message_bytes < Criteria().min_payload_bytes:
+            continue
+        payload += sum(
+            pair.payload_forward_bytes + pair.payload_backward_bytes for pair in point.pairs
+        )
+        for ledger in watch(point, ports, idle).values():
+            for name, crossed in everywhere(ledger, "tx").items():
+                sent[name] += crossed.bytes or 0.0
+    return dict(sent), payload
+
+
+def rails_of(host: Host, claimed: str) -> list[Nic]:
+    """The claimed NIC and those like it: of its kind and stated speed, with a carrier and an
+    address of their own; the claimed one first. Empty when it is not there.
+    """
+    own = next((nic for nic in host.nics if nic.name == claimed), None)
+    if own is None:
+        return []
+    like = [nic for nic in host.nics if nic.name != claimed and _is_like(nic, own)]
+    return [own, *sorted(like, key=lambda nic: nic.name)]
+
+
+def _is_like(nic: Nic, own: Nic) -> bool:
+    return (
+        nic.kind != "loopback"
+        and (nic.kind, nic.link_kind) == (own.kind, own.link_kind)
+        and nic.speed_mbps == own.speed_mbps
+        and nic.carrier is not False
+        and not nic.lower
+        and bool(nic.address)
+    )

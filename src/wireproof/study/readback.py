@@ -1,0 +1,114 @@
+"""What a library says of its settings, taken from the texts of a run by the catalogue's regular
+expressions. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from wireproof.model.study import Configuration, Knob, Library, Readback, Reading
+
+__all__ = ["Said", "complaint", "readbacks", "said_in"]
+
+LONGEST_LINE = 1000
+LONGEST_VALUE = 200
+
+Said = Mapping[str, Sequence[tuple[str, str, str]]]
+"""By kind of line: (rank, name, value) in the order of the text; "" where a line has none."""
+
+
+def said_in(text: str, library: Library) -> Said:
+    """Every line of a kind that the library's catalogue knows."""
+    compiled = {kind: re.compile(pattern) for kind, pattern in library.says.items()}
+    found: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for line in text.splitlines():
+        for kind, pattern in compiled.items():
+            match = pattern.search(line[:LONGEST_LINE])
+            if match is not None:
+                groups = match.groupdict(default="")
+                value = groups["value"].strip()[:LONGEST_VALUE]
+                found[kind].append((groups.get("rank", ""), groups.get("name", ""), value))
+    return found
+
+
+def complaint(text: str, library: Library) -> str:
+    """The first line by which the library says why it does not start; "" without one."""
+    lines = [line[:LONGEST_LINE] for line in text.splitlines()]
+    for pattern in library.complaints:
+        match = next((found for line in lines if (found := re.search(pattern, line))), None)
+        if match is not None:
+            return (match.groupdict().get("value") or match[0]).strip()[:LONGEST_VALUE]
+    return ""
+
+
+def readbacks(said: Said, knob: Knob, asked: Configuration | None) -> list[Readback]:
+    """What every rank says of ``knob``: asked for in this run, or not (None). The last word of a
+    rank counts: a library may change its mind while it starts.
+    """
+    value = asked.value if asked is not None else None
+    found: list[Readback] = []
+    for reading in knob.read:
+        for rank, seen in _by_rank(said, reading, knob.name).items():
+            found.append(
+                Readback(
+                    setting=knob.name,
+                    asked=value,
+                    seen=seen,
+                    source=reading.of,
+                    rank=rank,
+                    agrees=None if value is None else _agrees(reading, value, seen),
+                )
+            )
+    return found
+
+
+def _by_rank(said: Said, reading: Reading, name: str) -> dict[str, str]:
+    """The last value of each rank; several lines of one rank that are no setting's are joined."""
+    found: dict[str, str] = {}
+    joined: dict[str, list[str]] = defaultdict(list)
+    for rank, of, value in said.get(reading.of, ()):
+        if of == name:
+            found[rank] = value
+        elif not of and value not in joined[rank]:
+            joined[rank].append(value)
+    return found or {rank: ",".join(sorted(values)) for rank, values in joined.items() if values}
+
+
+def _agrees(reading: Reading, asked: str, seen: str) -> bool | None:
+    """Whether what is said fits what was asked for; None where nothing follows."""
+    expected = reading.expect.get(asked, reading.expect.get("*"))
+    if expected is not None:
+        wanted = expected.replace("{value}", re.escape(asked))
+        return re.search(wanted, seen) is not None
+    return _same(asked, seen) if reading.itself else None
+
+
+_WORDS = {
+    "yes": "1",
+    "no": "0",
+    "true": "1",
+    "false": "0",
+    "on": "1",
+    "off": "0",
+    "y": "1",
+    "n": "0",
+}
+_SIZE = re.compile(r"([0-9]+)([kmg])i?b?", re.ASCII)
+_POWER = {"k": 10, "m": 20, "g": 30}
+
+
+def _same(one: str, other: str) -> bool:
+    """Equal as people write values: 1 is YES is 0x1, 64k is 65536, quotes are none."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(text: str) -> str:
+    text = text.strip().strip("'\"").lower()
+    text = _WORDS.get(text, text)
+    if (size := _SIZE.fullmatch(text)) is not None:
+        return str(int(size[1]) << _POWER[size[2]])
+    if re.fullmatch(r"0x[0-9a-f]{1,32}", text):
+        return str(int(text, 16))
+    return str(int(text)) if re.fullmatch(r"[0-9]{1,32}", text) else text

@@ -1,0 +1,9 @@
+"""``wireproof study``: which settings of a library are obeyed, and which of them help here."""
+
+from __future__ import annotations
+
+from wireproof.workflow.study.course import run_study
+from wireproof.workflow.study.libraries import libraries, library_called
+from wireproof.workflow.study.specification import StudySpecification
+
+__all__ = ["StudySpecification", "libraries", "library_called", "run_study"]

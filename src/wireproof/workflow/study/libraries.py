@@ -1,0 +1,44 @@
+"""The catalogues of knobs that come with wireproof, and a site's own."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+
+from wireproof.files.hostile import read_bounded
+from wireproof.model.errors import BadInput
+from wireproof.model.study import Library
+from wireproof.model.toml import LARGEST
+from wireproof.study.catalogue import library_of
+
+__all__ = ["libraries", "library_called"]
+
+
+def libraries() -> dict[str, str]:
+    """The texts of our own catalogues by their names."""
+    folder = files("wireproof.study").joinpath("knobs")
+    return {
+        each.name.removesuffix(".toml"): each.read_text(encoding="utf-8")
+        for each in sorted(folder.iterdir(), key=lambda one: one.name)
+        if each.name.endswith(".toml")
+    }
+
+
+def library_called(name: str) -> Library:
+    """One of ours, or that of the file ``name`` (with ``.toml``). Raises ``BadInput``."""
+    ours = libraries()
+    if name in ours:
+        return library_of(ours[name], f"{name}.toml")
+    if not name.endswith(".toml"):
+        near = get_close_matches(name, ours, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ours)}."
+        raise BadInput(f"there is no study {name[:60]!r}; {hint} A site's own ends in .toml.")
+    try:
+        data = read_bounded(Path(name), LARGEST)
+    except OSError as error:
+        raise BadInput(f"{name} cannot be read: {error.strerror}.") from error
+    try:
+        return library_of(data.decode(), name)
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name} is no text in UTF-8.") from error

@@ -9,16 +9,27 @@ from typing import Any
 
 import click
 
-from wireproof.cli.console import print_json
+from wireproof.cli.console import Console, print_json
+from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag, number, text
+from wireproof.cli.options import TARGET, settings_of, target_specification
 from wireproof.cli.outcome import status_of
+from wireproof.cli.sections import Sectioned, sections
+from wireproof.files.streams import descriptor
 
 __all__ = ["command"]
 
+EXAMPLES = (
+    "wireproof pfc --hosts 'n[1-8]' --nic hsn0 --priority 3 --duration 20s",
+    "wireproof pfc --hosts 'n[1-8]' --nic hsn0 -- mpirun -f hosts ./application",
+    "wireproof pfc --hosts 'n[1-64]' --no-load --duration 1min --json",
+    "wireproof pfc --from case-4711 --priority 3 --duration 10s",
+)
 OPTIONS: tuple[click.Parameter, ...] = (
-    text("--nic", "NAME", "the interface (or RDMA device); default: Ethernet ports with RDMA."),
     number("--priority", 0, 7, "the lossless priority; default: the one that PFC is on for."),
-    text("--duration", "10s", "how long the load runs; of stored readings: time between them."),
+    text("--duration", "10s", "how long; of stored readings: the time between them."),
+    number("--senders", 2, 4096, "how many hosts send to one at once; default: at most 16."),
+    flag("--no-load", "send nothing: watch what runs there."),
     click.Option(
         ["--from", "source"],
         type=click.Path(path_type=Path),
@@ -33,25 +44,45 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="of the links to the switch, for the headroom that drops call for.",
     ),
     flag("--json as_json", "one JSON document on stdout."),
+    click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
 )
 
 
-@click.command("pfc", params=list(OPTIONS))
+@click.command(
+    "pfc",
+    cls=Sectioned,
+    sections=sections(OPTIONS, "What is judged", target=TARGET),
+    examples=EXAMPLES,
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
+)
 def command(as_json: bool, **options: Any) -> int:
-    """Say whether priority flow control is lossless, by the counters of the hosts before and after
-    a load: no drops, Xoff and Xon moving, in this priority alone, link flow control off; and which
-    host pauses its switch.
+    """Is priority flow control lossless, and which host pauses its switch?
 
-    Nothing is changed. Exit status: 0 all four shown under pressure, 1 something is wrong, 3 not
-    proven.
+    By the counters of the hosts before and after a load (an incast of our own, COMMAND, or what
+    runs there): no drops, Xoff and Xon moving, in this priority alone, link-level flow control off.
+    No setting is changed. Exit status: 0 all four are shown under pressure, 1 something is wrong, 3
+    not proven.
     """
     from wireproof.report.text.look import Look
     from wireproof.report.text.pfc import pfc_lines
     from wireproof.workflow.pfc import pfc_report
 
-    report = pfc_report(**options)
+    settings = settings_of(options)
+    errors = descriptor(sys.stderr)
+    report = pfc_report(
+        target_specification(settings, {"mtu": None, "pcie": "", **options}, alone=True),
+        settings,
+        current_context().environment,
+        Console(),
+        (errors, errors),
+        **{name: options[name] for name in _FIELDS},
+    )
     if as_json:
         print_json(report)
     else:
         click.echo("\n".join(pfc_lines(report, Look.of(sys.stdout, os.environ))))
     return status_of(report.verdict)
+
+
+_FIELDS = ("priority", "duration", "source", "snapshot", "cable_m", "argv", "no_load", "senders")
+"""Options that go on as they are written."""

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.finding import Finding, Verdict
+from wireproof.model.finding import Finding, Proof, Verdict
 from wireproof.model.ledger import Direction
 from wireproof.model.traffic import Watched
 
@@ -139,6 +139,7 @@ class PfcReading(msgspec.Struct, frozen=True, kw_only=True):
     total: list[Count] = msgspec.field(default_factory=list)
     tx_bytes: float | None = None
     rx_bytes: float | None = None
+    rx_peak_bytes_per_s: float | None = None
     unison: bool = False
     shown_when_on: bool = False
     late: str = ""
@@ -167,6 +168,7 @@ class PfcLoad(msgspec.Struct, frozen=True, kw_only=True):
     """What made the traffic. ``kind``: ``incast`` is our own, ``command`` the user's, ``none`` a
     job that was watched, ``stored`` a pair of stored readings. ``receivers``: hosts of our own load
     that all others sent to, each in its turn; ``senders``: how many at once.
+    ``proof``: whether its payload crossed the claimed port, by its own evidence; "" unknown.
     """
 
     kind: Literal["incast", "command", "none", "stored"]
@@ -175,11 +177,13 @@ class PfcLoad(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     exit_status: int | None = None
     transport: str = ""
+    proof: Proof | Literal[""] = ""
 
 
 class PfcRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema", tag="wireproof.pfc"):
     """All that is judged; ``--snapshot`` keeps it and ``--from`` judges it again. ``nics``: the
-    interface that was named, by host.
+    interface that was named, by host. ``rate_bits_per_s``: the claimed line rate, in place of what
+    interfaces say of themselves.
     """
 
     version: int = 1
@@ -187,6 +191,7 @@ class PfcRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema", t
     settings: list[PfcSettings]
     load: PfcLoad
     nics: dict[str, str] = msgspec.field(default_factory=dict)
+    rate_bits_per_s: float | None = None
 
 
 class Headroom(msgspec.Struct, frozen=True, kw_only=True):

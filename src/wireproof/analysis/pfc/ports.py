@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wireproof.analysis.relations import lower_of
+from wireproof.model.rails import rails_of
 from wireproof.model.record import Nic
 
 __all__ = ["bottom", "ports_of"]
 
 
 def ports_of(nics: Sequence[Nic], named: str = "") -> list[str]:
-    """What ``named`` stands on at the bottom; without a name the Ethernet ports that have RDMA,
-    else all that have a carrier, else the virtual ones. Empty: ``named`` is not there.
+    """What ``named`` (an interface, or rails) stands on at the bottom; without a name the Ethernet
+    ports that have RDMA, else all that have a carrier, else the virtual ones. Empty: ``named`` is
+    not there.
     """
     if named:
-        return bottom(nics, named)
+        return list(dict.fromkeys(one for rail in rails_of(named) for one in bottom(nics, rail)))
     ethernet = [one for one in nics if one.kind == "ethernet" and one.carrier is not False]
     rdma = [one for one in ethernet if one.rdma is not None]
     virtual = [one for one in nics if one.kind == "virtual" and not one.lower]

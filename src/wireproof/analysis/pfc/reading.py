@@ -65,6 +65,7 @@ class _Host:
     def port(self, nic: Nic, ledger: Ledger) -> PfcReading:
         family = by_driver(nic.driver) or by_counters(statistics_of(self.spelled, nic.name))
         seconds = self.changes.interval_ns / 1e9
+        arrived = crossed_at(ledger, nic.name, "rx")
         plain = PfcReading(
             host=self.host,
             nic=nic.name,
@@ -73,7 +74,8 @@ class _Host:
             mtu=nic.mtu,
             seconds=seconds,
             tx_bytes=crossed_at(ledger, nic.name, "tx").bytes,
-            rx_bytes=crossed_at(ledger, nic.name, "rx").bytes,
+            rx_bytes=arrived.bytes,
+            rx_peak_bytes_per_s=arrived.peak_bytes_per_s,
         )
         none = PfcFamily(name="", drivers=(), source="")
         return _Port(self, nic, family or none).filled(plain)

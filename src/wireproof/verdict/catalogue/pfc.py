@@ -94,6 +94,11 @@ means: The driver has no counter that shows it, or what it printed was not read:
 detected: None of the names known for this driver is there (docs/pfc.md has the table).
 next: A newer driver, the switch's counters, or the missing text (`ethtool -S`, `ethtool -a`).
 
+# pfc-adapter-unknown: No pause counters are known of this adapter
+means: What its driver counts of priority flow control, if anything, is not in our table.
+detected: The driver is none of docs/pfc.md, and no statistic has the name of one of them.
+next: The switch's counters; report the driver with `ethtool -S`.
+
 # pfc-counters-unreadable: A counter says nothing of this time
 means: It began anew, stopped at its end or was not there all the time.
 detected: A value below the one before without a wrap, a value at its end, a counter that appeared
@@ -114,6 +119,11 @@ next: One configuration on all hosts and switches (`wireproof audit pfc-enabled`
 means: What the counters show is of a load that was not whole.
 detected: Its exit status.
 next: See what it said; run again.
+
+# pfc-load-elsewhere: The load did not use the claimed port
+means: The counters tell of a port that the load went past.
+detected: The engine's own evidence of the incast's path: off-wire, wrong-path or mixed.
+next: `--nic`, `--transport` and the MPI's selection of NICs (`wireproof explain wrong-path`).
 
 # pfc-unwatched: A host was not read
 means: Its port may be the one that drops or pauses.

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from wireproof.model.ledger import Direction
 from wireproof.model.pfc import Condition, Pauses, PfcReading, PfcSettings
 from wireproof.verdict.pfc.drops import drops_of, no_drops
@@ -34,6 +36,21 @@ def conditions(
     """All four. ``claimed``: the priority is the user's or the settings', not guessed from what
     moved.
     """
+    found = _each(reading, priority, settings, claimed=claimed)
+    if reading.family:
+        return found
+    said = f"no counters of pauses are known of the driver {reading.driver or '(none)'}"
+    return [
+        msgspec.structs.replace(one, because=said, code="pfc-adapter-unknown")
+        if one.code == "pfc-counters-missing" and one.name != "link-pause"
+        else one
+        for one in found
+    ]
+
+
+def _each(
+    reading: PfcReading, priority: int | None, settings: PfcSettings | None, *, claimed: bool
+) -> list[Condition]:
     if priority is None:
         unknown = "which priority is lossless is not known: give --priority"
         open_ones = [

@@ -19,6 +19,8 @@ __all__ = ["Judged", "findings"]
 
 _NEAR = 0.9
 _DROPS = ("pfc-dropped", "pfc-lost")
+_WHOLE = ("pfc-adapter-unknown", "pfc-no-priority")
+"""Several conditions of a port are open for one reason."""
 
 
 class Judged(NamedTuple):
@@ -54,15 +56,16 @@ def _of_conditions(judged: Judged) -> Iterator[Finding]:
         for one in port.conditions:
             if one.code:
                 severity: Severity = "fail" if one.answer == "fail" else "inconclusive"
-                groups[one.name, one.code, severity].append((port, one))
-    for (name, code, severity), places in groups.items():
+                name = "" if one.code in _WHOLE else one.name
+                groups[name, one.code, severity].append((port, one))
+    for (_, code, severity), places in groups.items():
         port, first = places[0]
         hosts = list(dict.fromkeys(port.host for port, _ in places))
         ports = len({(port.host, port.nic) for port, _ in places})
         said = f"{port.host} {port.nic}: {first.because}"
         if ports > 1:
             said = f"on {ports} of {len(judged.ports)} ports; {said}"
-        evidence: Evidence = {"condition": name}
+        evidence: Evidence = {"conditions": list(dict.fromkeys(one.name for _, one in places))}
         if first.counters:
             evidence["counters"] = first.counters[:16]
         advice = _headroom(judged) if code in _DROPS else ""
@@ -115,6 +118,9 @@ def _of_load(judged: Judged) -> Iterator[Finding]:
     if load.exit_status:
         said = f"the load ended with status {load.exit_status}"
         yield made("pfc-load-failed", "inconclusive", said)
+    if load.proof in ("off-wire", "wrong-path", "mixed"):
+        said = f"the load did not go through the claimed port alone: its path is {load.proof}"
+        yield made("pfc-load-elsewhere", "inconclusive", said)
     if judged.readings and pressure.there is False:
         yield made("pfc-no-pressure", "inconclusive", _too_little(judged), advice=_more(judged))
     priority = judged.choice.priority

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from wireproof.analysis.pfc.ports import ports_of
 from wireproof.analysis.pfc.reading import readings_of
 from wireproof.model.finding import Finding, Verdict
@@ -40,11 +42,15 @@ LIMITS = (
 
 def read(record: PfcRecord) -> list[PfcReading]:
     """The ports of every host whose readings are complete."""
-    return [
+    found = [
         reading
         for one in record.hosts
         for reading in readings_of(one, _ports(one, record.nics.get(one.host, "")))
     ]
+    rate = record.rate_bits_per_s
+    if rate is None:
+        return found
+    return [msgspec.structs.replace(one, speed_bits_per_s=rate) for one in found]
 
 
 def _ports(watched: Watched, named: str) -> list[str]:
@@ -86,7 +92,7 @@ def _port(
     answers = conditions(reading, choice.priority, settings, claimed=choice.claimed)
     own = None if choice.priority is None else reading.of(choice.priority)
     dropped = [one.count.value for one in drops_of(reading, choice.priority)]
-    known = any(one.count.value is not None for one in reading.drops)
+    known = any(one.proves and one.count.value is not None for one in reading.drops)
     return PfcPort(
         host=reading.host,
         nic=reading.nic,
@@ -96,7 +102,7 @@ def _port(
         conditions=answers,
         tx=PauseRate() if own is None else pause_rate(own.tx, reading.seconds),
         rx=PauseRate() if own is None else pause_rate(own.rx, reading.seconds),
-        dropped=max((one or 0 for one in dropped), default=0) if known else None,
+        dropped=max((one or 0 for one in dropped), default=0) if known or dropped else None,
         receives=reading.host in record.load.receivers,
     )
 

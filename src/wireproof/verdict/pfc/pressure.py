@@ -36,13 +36,24 @@ def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> Pressure:
 
 
 def busiest(readings: Sequence[PfcReading]) -> tuple[PfcReading, float] | None:
-    """The port that received the largest share of its line rate, and that share; None: unknown."""
+    """The port that received the largest share of its line rate, at its peak where the time between
+    readings was short enough to see one, and that share; None: unknown.
+    """
     shares = [
-        (one, one.rx_bytes * 8 / (one.speed_bits_per_s * one.seconds))
+        (one, rate * 8 / one.speed_bits_per_s)
         for one in readings
-        if one.rx_bytes is not None and one.speed_bits_per_s and one.seconds > 0
+        if one.speed_bits_per_s and (rate := _arrived(one)) is not None
     ]
     return max(shares, key=lambda each: each[1], default=None)
+
+
+def _arrived(reading: PfcReading) -> float | None:
+    """Bytes per second."""
+    if reading.rx_peak_bytes_per_s:
+        return reading.rx_peak_bytes_per_s
+    if reading.rx_bytes is None or reading.seconds <= 0:
+        return None
+    return reading.rx_bytes / reading.seconds
 
 
 def _rate(readings: Sequence[PfcReading], load: PfcLoad) -> list[str]:
@@ -51,8 +62,9 @@ def _rate(readings: Sequence[PfcReading], load: PfcLoad) -> list[str]:
         return []
     reading, share = found
     senders = f"{load.senders} senders at once; " if load.senders else ""
+    when = "at its peak" if reading.rx_peak_bytes_per_s else "on average"
     return [
-        f"{senders}{reading.nic} of {reading.host} received {share:.0%} of its line rate on average"
+        f"{senders}{reading.nic} of {reading.host} received {share:.0%} of its line rate {when}"
     ]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from wireproof.model.errors import BadInput
 from wireproof.model.pfc import Headroom, PfcRecord, PfcReport
+from wireproof.model.rails import rails_of
 from wireproof.model.record import Nic
 from wireproof.plan.pfc.compute import pfc
 from wireproof.verdict.pfc.judge import judge_pfc, read
 
-__all__ = ["judged"]
+__all__ = ["judged", "refuse"]
 
 CABLES_M = (3.0, 100.0)
 """In a rack and across a hall, where nobody says."""
@@ -18,7 +19,7 @@ def judged(record: PfcRecord, priority: int | None, cable_m: float | None = None
     """``cable_m``: of the links to the switch, for the headroom. Raises ``BadInput`` where the
     named interface is on no host, or where PFC is nothing that its link has.
     """
-    _refuse(record)
+    refuse(record)
     cables = CABLES_M if cable_m is None else (cable_m,)
     kinds = {
         (one.speed_bits_per_s / 1e9, one.mtu)
@@ -44,10 +45,10 @@ def _need(speed_gbps: float, mtu: int, cable_m: float) -> Headroom | None:
     )
 
 
-def _refuse(record: PfcRecord) -> None:
-    """A name that no host has is a slip, not a missing counter."""
+def refuse(record: PfcRecord) -> None:
+    """Raises ``BadInput``: a name that no host has is a slip, not a missing counter."""
     listed = [(one, one.about.nics) for one in record.hosts if one.about is not None]
-    asked = sorted({name for name in record.nics.values() if name})
+    asked = sorted({rail for name in record.nics.values() for rail in rails_of(name)})
     for name in asked:
         found = [nic for _, nics in listed for nic in nics if name in _names(nic)]
         if listed and not found:

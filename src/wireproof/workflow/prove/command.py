@@ -33,6 +33,7 @@ __all__ = [
     "ProvedCommand",
     "on_target",
     "prove_command",
+    "run_command",
     "start_companions",
 ]
 
@@ -112,7 +113,7 @@ def prove_command(
         watch.begin()
         servers = start_companions(watch, wanted.companions, sinks)
         watch.look_at_the_background()
-        command, status, seconds = _run(watch, wanted, sinks)
+        command, status, seconds = run_command(watch, wanted, sinks)
         traffic = watch.traffic(seconds)
         for server in servers:
             server.end()
@@ -151,7 +152,7 @@ def start_companions(
     return started
 
 
-def _run(
+def run_command(
     watch: Watch, wanted: ProofSpecification, sinks: Sinks
 ) -> tuple[WatchedCommand, int, float]:
     """The command from start to end: itself, its exit status and its seconds. Ctrl-C ends it, not

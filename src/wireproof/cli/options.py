@@ -27,6 +27,7 @@ __all__ = [
     "LINK",
     "MACHINES",
     "OUTPUT",
+    "PSM_STATISTICS",
     "SYSFS_ROOT",
     "TARGET",
     "folder_name",
@@ -52,6 +53,11 @@ SYSFS_ROOT = text(
     "read ports and counters below DIR (a host's / in a container, a recorded tree);"
     " {host}: its name.",
     callback=folder_name,
+)
+PSM_STATISTICS = flag(
+    "--psm-statistics",
+    "PSM3's own counters as a second witness: written into a private folder here, which all hosts"
+    " must see, and removed.",
 )
 TARGET: tuple[click.Parameter, ...] = (
     setting("hosts", "N1,N2|N[1-4]"),

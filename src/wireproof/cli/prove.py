@@ -13,7 +13,7 @@ import click
 
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.declare import flag, text
-from wireproof.cli.options import SYSFS_ROOT, link_claim, settings_of
+from wireproof.cli.options import PSM_STATISTICS, SYSFS_ROOT, link_claim, settings_of
 from wireproof.cli.outcome import status_of
 from wireproof.files.streams import descriptor
 
@@ -65,6 +65,7 @@ OPTIONS: list[click.Parameter] = [
         metavar="HOST 'WORDS'",
         help="a server that COMMAND talks to: started on HOST before it, ended after it.",
     ),
+    PSM_STATISTICS,
     flag("--strict", "exit 1 or 3 when the path is not proven, if the command ended with 0."),
     flag("--json as_json", "one JSON object on stdout; the command's output goes to stderr."),
     click.Argument(
@@ -104,13 +105,16 @@ def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) 
         _print_text(proved)
     if strict:
         # The command's status when it failed, else that of the proof.
-        return proved.exit_status or status_of(proved.judgement.verdict)
+        return proved.exit_status or status_of(proved.verdict)
     return proved.exit_status
 
 
 def _print_text(proved: ProvedCommand) -> None:
+    from wireproof.report.text.look import Look
+    from wireproof.report.text.psm3 import job_lines
     from wireproof.report.text.watched import lines
 
     path = lines(proved.exit_status, proved.traffic, proved.judgement)
-    for line in [*proved.notes, *path]:
+    own = job_lines(proved.statistics, Look.of(sys.stderr, os.environ)) if proved.statistics else []
+    for line in [*proved.notes, *path, *own]:
         click.echo(f"wireproof: {line}", err=True)

@@ -12,7 +12,7 @@ import click
 
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.declare import choice, file, flag, number, text
-from wireproof.cli.options import link_claim, settings_of
+from wireproof.cli.options import PSM_STATISTICS, link_claim, settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
@@ -65,6 +65,7 @@ OPTIONS: list[click.Parameter] = [
     number("--pairs", 1, 1024, "ranks per host."),
     number("--cpu", 0, 8191, "core of the one process of each host."),
     number("--port", 1, 65535, "of the server."),
+    PSM_STATISTICS,
     flag("--dry-run", "print the commands and run nothing."),
     flag("--list listed", "list the recipes."),
     flag("--json as_json", "one JSON document on stdout."),

@@ -215,8 +215,8 @@ class CountedHost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgedStatistics(msgspec.Struct, frozen=True, kw_only=True):
-    """The statistics files of one job, judged. ``proof`` is never better than ``unproven``: these
-    are the library's own counters, and not those of a port.
+    """The statistics files of one job, judged. ``proof`` is never better than ``unproven`` unless
+    ports were read too and agree: these are the library's own counters, and not those of a port.
     """
 
     sources: list[str]

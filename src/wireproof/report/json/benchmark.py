@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.finding import Proof, Verdict
+from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.tool import Role
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.judgement import JudgedSeries
@@ -58,3 +59,4 @@ class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
     path: TrafficVerdict
     traffic: Traffic
     series: list[JudgedSeries]
+    statistics: JudgedStatistics | None = None

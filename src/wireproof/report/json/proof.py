@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from wireproof.model.finding import Proof, Verdict
+from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
 from wireproof.report.names import clean
@@ -41,6 +42,7 @@ class ProofDocument(msgspec.Struct, frozen=True, kw_only=True):
     hosts: list[HostTraffic]
     series: list[Series]
     notes: list[str]
+    statistics: JudgedStatistics | None = None
 
 
 def proof_document(
@@ -50,6 +52,7 @@ def proof_document(
     judgement: TrafficVerdict,
     series: Sequence[Series],
     notes: Sequence[str] = (),
+    statistics: JudgedStatistics | None = None,
 ) -> ProofDocument:
     """The command, what crossed the ports while it ran, and the judgement, as one flat object."""
     return ProofDocument(
@@ -63,4 +66,5 @@ def proof_document(
         hosts=list(traffic.hosts),
         series=list(series),
         notes=list(notes),
+        statistics=statistics,
     )

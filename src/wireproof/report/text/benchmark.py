@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from wireproof.report.json.benchmark import BenchmarkDocument, PreparedDocument, RecipeDocument
 from wireproof.report.text.judgement import long_text
 from wireproof.report.text.look import Look
+from wireproof.report.text.psm3 import job_text
 from wireproof.report.text.watched import lines as path_lines
 
 __all__ = ["recipe_lines", "result_text", "shell_text"]
@@ -25,7 +26,8 @@ def result_text(exit_status: int, document: BenchmarkDocument, look: Look) -> st
     """Each series, the path of the bytes, and the verdict, below what the tool itself printed."""
     series = "".join(long_text(one, look) for one in document.series)
     path = "\n".join(path_lines(exit_status, document.traffic, document.path))
-    return f"\n{series}{path}\n{document.verdict.upper()}"
+    own = job_text(document.statistics, look) if document.statistics else ""
+    return f"\n{series}{path}\n{own}{document.verdict.upper()}"
 
 
 def shell_text(prepared: PreparedDocument) -> str:

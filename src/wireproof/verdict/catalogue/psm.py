@@ -108,6 +108,13 @@ detected: Total_count_sent and Total_count_recv are absent or zero.
 next: Check that the program communicates through PSM3 (FI_PROVIDER=psm3, I_MPI_FABRICS=ofi) and
   that a NIC was found.
 
+# psm-no-files: No statistics of PSM3 were written
+means: Nothing is known of what the library did.
+detected: The folder given as PSM3_PRINT_STATS_PREFIX holds no statistics file when the command has
+  ended.
+next: Check that PSM3 was used (FI_PROVIDER=psm3), that all hosts see the working directory, and
+  that the launcher passes PSM3_PRINT_STATS and PSM3_PRINT_STATS_PREFIX on (Open MPI: -x NAME).
+
 # psm-file-incomplete: A statistics file is not whole
 means: The process was killed, or the file was cut or changed: what it lacks is not known.
 detected: The text ends within a line or a block, a group stands twice in a block, or a counter and

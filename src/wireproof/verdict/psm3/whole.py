@@ -20,6 +20,9 @@ _SUMS_AGREE = 0.01
 
 def whole_issues(job: Job) -> Iterator[Issue]:
     """Findings about the files as evidence."""
+    if not job.files:
+        text = "no process has written statistics of PSM3"
+        yield Issue("psm-no-files", "inconclusive", job.whole, text)
     for one in job.files:
         if one.doubts or not one.complete:
             text = f"{PurePath(one.source).name}: {'; '.join(one.doubts)}"

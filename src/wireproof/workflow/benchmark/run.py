@@ -94,6 +94,7 @@ class BenchmarkResult:
             path=self.proved.judgement,
             traffic=self.proved.traffic,
             series=self.series,
+            statistics=self.proved.statistics,
         )
 
 
@@ -239,7 +240,7 @@ def run_prepared(
         prepared=prepared,
         proved=proved,
         series=series,
-        verdict=overall(proved.judgement.verdict, series),
+        verdict=overall(proved.verdict, series),
         interrupted=interrupted,
     )
 
@@ -256,6 +257,7 @@ def _proof_of(prepared: Prepared) -> ProofSpecification:
         companions=servers,
         name=prepared.recipe.program,
         hold_stdin=bool(main.host),
+        psm_statistics=prepared.wanted.psm_statistics,
     )
 
 

@@ -41,6 +41,7 @@ class BenchmarkOptions(TypedDict):
     pairs: int | None
     cpu: int | None
     port: int | None
+    psm_statistics: bool
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,7 @@ class BenchmarkSpecification:
     extra: tuple[str, ...] = ()
     dry: bool = False
     read_by_people: bool = True
+    psm_statistics: bool = False
 
     @property
     def path(self) -> str:
@@ -143,6 +145,7 @@ def specification(
         extra=tuple(words[1:] if named else words),
         dry=dry,
         read_by_people=read_by_people,
+        psm_statistics=options["psm_statistics"],
     )
 
 

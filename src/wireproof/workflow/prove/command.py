@@ -16,11 +16,20 @@ from wireproof.adapters import read
 from wireproof.analysis.traffic import not_watched
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.finding import Verdict
+from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.series import Series
+from wireproof.model.severity import worst
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.proof import ProofDocument, proof_document
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.prove.results import ResultFile
+from wireproof.workflow.prove.statistics import (
+    Collected,
+    collected,
+    held_against_ports,
+    statistics_folder,
+)
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.reach import guarded, launcher_environment, reach
@@ -55,7 +64,7 @@ class Companion:
 class ProofSpecification:
     """``argv`` runs on ``target`` (in a lab: inside its first node). ``name``: how its output is
     called in the series' ``source``; ``results``: files that it writes numbers to; ``hold_stdin``
-    is for a ``guarded`` command.
+    is for a ``guarded`` command. ``psm_statistics``: PSM3's own counters are a second witness.
     """
 
     argv: tuple[str, ...]
@@ -65,13 +74,14 @@ class ProofSpecification:
     name: str = ""
     results: tuple[Path, ...] = ()
     hold_stdin: bool = False
+    psm_statistics: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProvedCommand:
     """``exit_status`` is the command's (128 + signal for a signal, 130 when the user ended it).
     ``output``: its standard output, bounded by ``watch_command.MOST_OUTPUT``; ``seconds``: its
-    time. ``series``: the numbers in it.
+    time. ``series``: the numbers in it. ``statistics``: PSM3's own counters, where asked for.
     """
 
     exit_status: int
@@ -81,6 +91,13 @@ class ProvedCommand:
     judgement: TrafficVerdict
     series: list[Series]
     notes: tuple[str, ...] = ()
+    statistics: JudgedStatistics | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of the path, and of PSM3's own counters where they were read."""
+        own = [self.statistics.verdict] if self.statistics else []
+        return worst([self.judgement.verdict, *own])
 
     def document(self, wanted: ProofSpecification) -> ProofDocument:
         """What ``wireproof prove --json`` prints of the command that was ``wanted``."""
@@ -91,6 +108,7 @@ class ProvedCommand:
             self.judgement,
             self.series,
             [*wanted.target.said, *self.notes],
+            self.statistics,
         )
 
 
@@ -106,10 +124,25 @@ def prove_command(
     ``environment`` is what it inherits. Its output is passed on to ``sinks`` as it comes. Raises
     ``CouldNotMeasure`` when no host can be watched: then the command was not started.
     """
+    with statistics_folder(asked=wanted.psm_statistics) as (folder, more):
+        proved = _proved({**environment, **more}, wanted, sinks, reporter or LoggingReporter())
+        if folder is None or proved.exit_status == INTERRUPTED:
+            return proved
+        return _with_statistics(proved, collected(folder), wanted.target)
+
+
+def _with_statistics(proved: ProvedCommand, found: Collected, target: Target) -> ProvedCommand:
+    judged, refused = held_against_ports(found, proved.traffic, target)
+    return dataclasses.replace(proved, statistics=judged, notes=(*proved.notes, *refused))
+
+
+def _proved(
+    environment: Mapping[str, str], wanted: ProofSpecification, sinks: Sinks, reporter: Reporter
+) -> ProvedCommand:
     argv, target = wanted.argv, wanted.target
     whole = {**environment, **launcher_environment(target, environment)}
     files = [ResultFile(path) for path in wanted.results]
-    with Watch(target, whole, wanted.interval_s, reporter or LoggingReporter()) as watch:
+    with Watch(target, whole, wanted.interval_s, reporter) as watch:
         watch.begin()
         servers = start_companions(watch, wanted.companions, sinks)
         watch.look_at_the_background()

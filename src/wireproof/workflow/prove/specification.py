@@ -42,6 +42,7 @@ class ProofOptions(TypedDict, total=False):
     interval: str
     results: Sequence[Path]
     server: Sequence[tuple[str, str]]
+    psm_statistics: bool
 
 
 class ProofKeywords(ProofOptions, total=False):
@@ -120,6 +121,7 @@ def specification(
         companions=tuple(_companions(options.get("server", ()), target)),
         interval_s=interval_s,
         results=tuple(options.get("results") or usual_results(argv, Path.cwd())),
+        psm_statistics=options.get("psm_statistics", False),
     )
 
 

@@ -1,0 +1,93 @@
+"""PSM3's own counters of a command that runs under proof: written into a private folder, read,
+removed, and held against the ports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wireproof.adapters.psm3 import is_help, is_statistics, statistics
+from wireproof.files.hostile import read_bounded
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.psm3 import JudgedStatistics, Statistics
+from wireproof.model.traffic import Traffic
+from wireproof.report.names import clean
+from wireproof.verdict.psm3 import judge_statistics
+from wireproof.workflow.judge_statistics import claimed_wire
+from wireproof.workflow.target.target import Target
+
+__all__ = ["Collected", "collected", "held_against_ports", "statistics_folder"]
+
+_LARGEST = 4 << 20
+_MOST_FILES = 20_000
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What was in the folder; ``refused``: a sentence for each file that could not be read."""
+
+    files: list[Statistics] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, str]]]:
+    """A private folder in the working directory, which on a cluster is the one that other hosts see
+    too, and the variables that make PSM3 write there; (None, {}) where it is not asked for.
+
+    The files hold the environment of every rank: the folder is readable by nobody else, and is
+    removed with all that is in it.
+    """
+    if not asked:
+        yield None, {}
+        return
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="wireproof-psm3-", dir=Path.cwd()))
+    except OSError as error:
+        raise CouldNotMeasure(
+            f"no folder for PSM3's statistics can be made in {Path.cwd()} ({error.strerror}): run"
+            " in a folder that can be written and that all hosts see."
+        ) from error
+    try:
+        yield folder, {"PSM3_PRINT_STATS": "-1", "PSM3_PRINT_STATS_PREFIX": f"{folder}/"}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def collected(folder: Path) -> Collected:
+    """Every statistics file in ``folder``, in the order of the names."""
+    files: list[Statistics] = []
+    refused: list[str] = []
+    for name in sorted(os.listdir(folder))[:_MOST_FILES]:
+        try:
+            data = read_bounded(folder / name, _LARGEST, follow=False)
+            if not is_help(data) and is_statistics(data):
+                files.append(statistics(data, name))
+        except BadInput as error:
+            refused.append(clean(error, 300))
+        except OSError as error:
+            refused.append(f"{clean(name, 120)}: {error.strerror}")
+    return Collected(files, refused)
+
+
+def held_against_ports(
+    found: Collected, traffic: Traffic, target: Target
+) -> tuple[JudgedStatistics, list[str]]:
+    """The judgement, and what there is to say of files that were not read."""
+    pauses: dict[str, int] = {}
+    for host in traffic.hosts:
+        for name, count in host.pauses.items():
+            pauses[name] = pauses.get(name, 0) + count
+    judged = judge_statistics(
+        found.files,
+        wire=claimed_wire(target.link) if target.wire else None,
+        pauses=pauses,
+        traffic=traffic,
+    )
+    return judged, found.refused

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -108,24 +107,8 @@ def test_text_and_json_are_harmless(section: Section) -> None:
 
 def test_the_page_is_harmless(section: Section) -> None:
     page = render([section], EVIL)
-    ours = page[: page.rindex('id="plots"')]  # the library behind it has its own characters
-    assert not UNSAFE & set(ours)
+    assert not UNSAFE & set(page)
     assert "<script>alert" not in page
-
-
-def test_labels_of_plots_are_harmless(section: Section) -> None:
-    page = render([section], EVIL)
-    begin = page.index(">", page.index('id="plots"')) + 1
-    plots = json.loads(page[begin : page.index("</script>", begin)])
-
-    def texts(value: Any) -> list[str]:
-        if isinstance(value, dict):
-            return [text for pair in value.items() for one in pair for text in texts(one)]
-        if isinstance(value, list):
-            return [text for one in value for text in texts(one)]
-        return [value] if isinstance(value, str) else []
-
-    assert not [text for text in texts(plots) if UNSAFE & set(text)]
 
 
 def test_what_is_said_is_one_harmless_line(capsys: pytest.CaptureFixture[str]) -> None:

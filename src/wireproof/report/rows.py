@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 
 from wireproof.model.finding import PairVerdict
@@ -51,6 +52,11 @@ class Table:
         """Whether its time is half of a message there and one back."""
         return is_round_trip(self.pattern, self.form)
 
+    @cached_property
+    def directed(self) -> tuple[int | None, list[Cell]]:
+        """The size of the pair picture and its cells between different hosts; None without one."""
+        return directed_cells(self)
+
     @property
     def pairs(self) -> int:
         return len({(row.pair.origin, row.pair.target) for row in self.rows})
@@ -58,7 +64,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Cell:
-    """Goodput from one host to another: median over repetitions, the gravest verdict of them."""
+    """Goodput from one host to another: median over repetitions, the gravest verdict and the widest
+    interval of them. ``half_width`` is relative.
+    """
 
     origin: str
     target: str
@@ -66,6 +74,7 @@ class Cell:
     efficiency: float | None
     verdict: str
     proof: str
+    half_width: float | None = None
 
 
 def row_of(pair: PairVerdict, section: Section) -> Row:
@@ -146,6 +155,10 @@ def heat_cells(table: Table, message_bytes: int) -> list[Cell]:
 
 def _cell(origin: str, target: str, rows: Iterable[Row]) -> Cell:
     rows = list(rows)
+    if len(rows) == 1:
+        (row,) = rows
+        verdict, proof, width = row.pair.verdict, row.pair.proof, row.pair.half_width
+        return Cell(origin, target, row.goodput or 0.0, row.efficiency, verdict, proof, width)
     shares = [row.efficiency for row in rows if row.efficiency is not None]
     proofs = sorted({row.pair.proof for row in rows})
     return Cell(
@@ -155,4 +168,5 @@ def _cell(origin: str, target: str, rows: Iterable[Row]) -> Cell:
         median(shares) if shares else None,
         worst([row.pair.verdict for row in rows]),
         proofs[0] if len(proofs) == 1 else "mixed",
+        max((row.pair.half_width for row in rows), default=None),
     )

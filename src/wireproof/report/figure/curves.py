@@ -17,6 +17,7 @@ from wireproof.report.section import Section
 __all__ = ["bandwidth", "latency"]
 
 MOST_SERIES = 6
+LEAST_SIZES = 3
 ZERO_AT = 0.5
 """Where a message of 0 bytes stands on the logarithmic axis; its tick says 0."""
 _READ = (
@@ -142,8 +143,10 @@ def _lines(table: Table, rates: bool) -> Iterator[_Series]:
         if (row.goodput if rates else row.time_ns) is not None:
             found.setdefault((row.pair.origin, row.pair.target), []).append(row)
     for rows in found.values():
+        if len(rows) < LEAST_SIZES:
+            continue
         merged = _merged(rows)
-        if len(merged) >= 3:
+        if len(merged) >= LEAST_SIZES:
             between = " → ".join(clean(name, 40) for name in rows[0].between)
             yield f"{_short(table)} {between}", merged
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from wireproof.model import quantity
 from wireproof.report.names import clean, natural
-from wireproof.report.rows import Cell, Table, directed_cells
+from wireproof.report.rows import Cell, Table
 
 __all__ = ["GRADIENT", "HeatCell", "HeatMap", "HeatRow", "heat_map", "shade"]
 
@@ -87,7 +87,7 @@ def heat_map(table: Table, name: str) -> HeatMap | None:
     """The picture of one table, or None when it holds fewer than two directions between different
     hosts.
     """
-    size, cells = directed_cells(table)
+    size, cells = table.directed
     if size is None or len(cells) < 2:
         return None
     by_route = {(cell.origin, cell.target): cell for cell in cells}
@@ -134,7 +134,7 @@ def _cell(cell: Cell | None, same: bool, best: float, many: bool) -> HeatCell | 
     word = "" if cell.verdict == "pass" else "fail" if bad else "not sure"
     title = (
         f"{clean(cell.origin, 80)} → {clean(cell.target, 80)}: {quantity.megabytes(cell.goodput)} "
-        "MB/s"
+        f"MB/s {quantity.plus_minus(cell.half_width)}"
     )
     title += f", {cell.proof}, {cell.verdict}"
     shown = quantity.percent(cell.efficiency) if cell.efficiency is not None else cell.verdict

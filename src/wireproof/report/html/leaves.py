@@ -16,7 +16,7 @@ from wireproof.model.located import Located
 from wireproof.report.html.heat import GRADIENT, shade
 from wireproof.report.html.strip import leaf_by_node
 from wireproof.report.names import clean, fold, natural
-from wireproof.report.rows import Cell, Table, directed_cells
+from wireproof.report.rows import Cell, Table
 from wireproof.report.section import Section
 
 __all__ = ["LeafMap", "Tick", "leaf_map"]
@@ -56,7 +56,7 @@ def leaf_map(
     """The map of one table of rates, or None with fewer than two groups that measured each
     other.
     """
-    size, cells = directed_cells(table)
+    size, cells = table.directed
     group, real = _groups(section, cells)
     names = sorted(set(group.values()), key=natural)
     if size is None or len(names) < 2:

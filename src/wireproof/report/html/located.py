@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from wireproof.report.html.heat import MOST_HOSTS, HeatMap, heat_map
 from wireproof.report.html.leaves import LeafMap, leaf_map
+from wireproof.report.html.pairs import PairMap, pair_map
 from wireproof.report.html.strip import Strip, strip_of
 from wireproof.report.located import Culprit, Story, each, stories
 from wireproof.report.rows import Table
 from wireproof.report.section import Section
 
-__all__ = ["WhoView", "pair_pictures", "who_views"]
+__all__ = ["Pictures", "WhoView", "pair_pictures", "who_views"]
 
 MOST_CULPRITS = 40
 
@@ -47,21 +48,29 @@ def who_views(section: Section, name: str) -> list[WhoView]:
     ]
 
 
-def pair_pictures(
-    section: Section, found: list[Table], name: str
-) -> tuple[list[HeatMap], list[LeafMap]]:
+@dataclass(frozen=True)
+class Pictures:
+    """Host by host as a table; leaf by leaf, and all pairs for the page's script to zoom into."""
+
+    maps: list[HeatMap]
+    leaves: list[LeafMap]
+    pairs: list[PairMap]
+
+
+def pair_pictures(section: Section, found: list[Table], name: str) -> Pictures:
     """Each table of rates as a picture: host by host, or leaf by leaf where there are more hosts
     than can be drawn.
     """
-    maps: list[HeatMap] = []
-    leaves: list[LeafMap] = []
+    whole = Pictures([], [], [])
     for number, table in enumerate(found):
         if table.unit == "ns":
             continue
         if len({host for row in table.rows for host in row.between}) > MOST_HOSTS:
             leaf = leaf_map(section, table, f"{name}-map{number}", section.located)
-            leaves += [leaf] if leaf is not None else []
+            whole.leaves.extend([leaf] if leaf is not None else [])
+            pairs = pair_map(table, f"{name}-map{number}")
+            whole.pairs.extend([pairs] if pairs is not None else [])
         else:
             drawn = heat_map(table, f"{name}-map{number}")
-            maps += [drawn] if drawn is not None else []
-    return maps, leaves
+            whole.maps.extend([drawn] if drawn is not None else [])
+    return whole

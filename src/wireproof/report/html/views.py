@@ -17,9 +17,7 @@ from wireproof.report.flows import flows
 from wireproof.report.group_rows import group_tables
 from wireproof.report.html.embedded import embedded
 from wireproof.report.html.grids import Grid, disclosure_grid, group_grid, result_grid, setting_grid
-from wireproof.report.html.heat import HeatMap
-from wireproof.report.html.leaves import LeafMap
-from wireproof.report.html.located import WhoView, pair_pictures, who_views
+from wireproof.report.html.located import Pictures, WhoView, pair_pictures, who_views
 from wireproof.report.html.markup import in_script, trusted
 from wireproof.report.html.proof import Proof, proof_of
 from wireproof.report.names import clean, fold
@@ -75,8 +73,7 @@ class SectionView:
     findings: list[FindingView]
     proof_table: Proof
     who: list[WhoView]
-    maps: list[HeatMap]
-    leaves: list[LeafMap]
+    pictures: Pictures
     figures: list[FigureView]
     grids: list[Grid]
     derivation: list[str]
@@ -94,14 +91,14 @@ class SectionView:
     @property
     def interactive(self) -> bool:
         """Whether there is a figure or a table, which the page's script serves."""
-        return bool(self.figures or self.grids or self.proof_table.rows or self.settings)
+        drawn = self.figures or self.pictures.pairs or self.pictures.maps
+        return bool(drawn or self.grids or self.proof_table.rows or self.settings)
 
 
 def view(section: Section, number: int) -> SectionView:
     """Everything that the template needs for section ``number`` (from 1)."""
     name = f"run{number}"
     found = tables(section)
-    maps, leaves = pair_pictures(section, found, name)
     seen = flows(section.run)
     raw, raw_note = embedded(section, seen)
     judgement, limits = section.judgement, section.limits
@@ -117,8 +114,7 @@ def view(section: Section, number: int) -> SectionView:
         findings=_findings(judgement.findings, name),
         proof_table=proof_of(seen),
         who=who_views(section, name),
-        maps=maps,
-        leaves=leaves,
+        pictures=pair_pictures(section, found, name),
         figures=[_figure(chart) for chart in charts(section, found, name)],
         grids=_grids(section, found, name),
         derivation=[*_derivation(section), *_criteria(section)],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireproof.analysis.ladder import Times, enough_rounds, fitted
+from wireproof.analysis.ladder import Round, enough_rounds, fitted
 from wireproof.analysis.signed_rank import above, shift
 from wireproof.model.ladder import LayerName, Step
 from wireproof.verdict.ladder import Rung, decided
@@ -32,7 +32,7 @@ def world(
     """
     rng = random.Random(seed)
     count = rounds or enough_rounds(len(names) - 1)
-    times: dict[LayerName, list[Times | None]] = {name: [] for name in names}
+    times: dict[LayerName, list[Round | None]] = {name: [] for name in names}
     for number in range(count):
         drift = 1.0 + 0.3 * number / count
         start, pace = 20_000.0, 1.0
@@ -42,12 +42,14 @@ def world(
             launch = drift * (1.0 + rng.gauss(0, 0.02))
             switch = 15_000.0 if name == "mpi" else 0.0
             times[name].append(
-                {
-                    size: launch
-                    * (1.0 + rng.gauss(0, 0.01))
-                    * (start + pace * size + (switch if size > EAGER else 0.0))
-                    for size in SIZES
-                }
+                Round(
+                    {
+                        size: launch
+                        * (1.0 + rng.gauss(0, 0.01))
+                        * (start + pace * size + (switch if size > EAGER else 0.0))
+                        for size in SIZES
+                    }
+                )
             )
     return [Rung(name, fitted(times[name])) for name in names]
 
@@ -130,16 +132,16 @@ def test_a_protocol_switch_is_no_loss_of_start_or_rate() -> None:
 
 
 def test_a_round_that_failed_is_left_out() -> None:
-    good: Times = {size: 1000.0 + size for size in SIZES}
+    good = Round({size: 1000.0 + size for size in SIZES})
     found = fitted([good, None, good])
-    assert found.start[1] is None
-    assert found.start[0] == pytest.approx(1000.0)
+    assert found.each["start"][1] is None
+    assert found.each["start"][0] == pytest.approx(1000.0)
     with pytest.raises(ValueError, match="without a round"):
         fitted([None])
 
 
 def test_noise_without_a_slope_has_no_rate() -> None:
-    falling: Times = {size: 1e6 / (1 + place) for place, size in enumerate(SIZES)}
+    falling = Round({size: 1e6 / (1 + place) for place, size in enumerate(SIZES)})
     assert fitted([falling] * 8).line.rate is None
 
 

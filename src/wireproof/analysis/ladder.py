@@ -9,7 +9,7 @@ symmetric about the same number, which is all that the signed-rank test and inte
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -17,29 +17,32 @@ from wireproof.analysis.fit import Fit, fit_sizes, fit_with_break
 from wireproof.analysis.signed_rank import above, least_size, shift
 from wireproof.model.ladder import Line, Number, Quantity, SizeTime
 
-__all__ = ["ALPHA", "Fitted", "Loss", "Times", "enough_rounds", "fitted", "loss", "one_number"]
+__all__ = ["ALPHA", "Fitted", "Loss", "Round", "comparable", "enough_rounds", "fitted", "loss"]
 
 ALPHA = 0.05
 """Of all steps and quantities together."""
 _NS_PER_S = 1e9
 
-Times = Mapping[int, float]
-"""Message size (bytes) -> time of one message (ns), of one round."""
+
+@dataclass(frozen=True)
+class Round:
+    """One round of a layer. ``times``: message size (bytes) -> time of one message (ns).
+    ``windowed``: bytes/s of the largest size with many messages under way, None: not measured.
+    """
+
+    times: Mapping[int, float]
+    windowed: float | None = None
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """``line`` over all rounds; ``start``, ``rate``: of each round, in ns and bytes/s, None where
-    that round does not give it.
+    """``line`` over all rounds; ``each``: of each round, in ns and bytes/s, None where that round
+    does not give it.
     """
 
     line: Line
     times: tuple[SizeTime, ...]
-    start: tuple[float | None, ...]
-    rate: tuple[float | None, ...]
-
-    def each(self, quantity: Quantity) -> tuple[float | None, ...]:
-        return self.start if quantity == "start" else self.rate
+    each: Mapping[Quantity, tuple[float | None, ...]]
 
 
 @dataclass(frozen=True)
@@ -59,55 +62,63 @@ class Loss:
 
 
 def enough_rounds(steps: int) -> int:
-    """Rounds after which ``steps`` steps, in two quantities each, have intervals that hold at once;
-    and one to spare, so that one disturbed round does not keep them open.
+    """Rounds after which ``steps`` steps, in three quantities each, have intervals that hold at
+    once; and one to spare, so that one disturbed round does not keep them open.
     """
-    return least_size(ALPHA / (2 * max(1, steps))) + 1
+    return least_size(ALPHA / (3 * max(1, steps))) + 1
 
 
-def fitted(rounds: Sequence[Times | None]) -> Fitted:
+def fitted(rounds: Sequence[Round | None]) -> Fitted:
     """The line of each round (None: it failed), broken where the medians of all rounds break: one
     protocol switch for all rounds, so that noise does not move it.
 
     Raises ValueError without a round.
     """
-    whole_rounds = [one for one in rounds if one is not None]
-    if not whole_rounds:
-        raise ValueError("a layer without a round")
-    sizes = sorted(set.intersection(*(set(one) for one in whole_rounds)))
-    medians = {size: median(one[size] for one in whole_rounds) for size in sizes}
+    medians = _medians([one.times for one in rounds if one is not None])
     whole = fit_sizes(medians)
     switch = whole.eager_limit_bytes if whole is not None else None
-    fits = [
-        None if one is None else fit_with_break({size: one[size] for size in sizes}, switch)
-        for one in rounds
-    ]
-    starts, rates = _of_each(fits, _start), _of_each(fits, _rate)
+    fits = [None if one is None else _fit(one, medians, switch) for one in rounds]
+    each: dict[Quantity, tuple[float | None, ...]] = {
+        "start": tuple(map(_start, fits)),
+        "rate": tuple(map(_rate, fits)),
+        "windowed": tuple(one.windowed if one is not None else None for one in rounds),
+    }
     line = Line(
-        start=one_number([one for one in starts if one is not None]),
-        rate=one_number([one for one in rates if one is not None]),
+        start=_over(each["start"]),
+        rate=_over(each["rate"]),
+        windowed=_over(each["windowed"]),
         switch_bytes=switch,
-        residual=max((one.residual for one in whole.lines), default=None) if whole else None,
+        residual=max(one.residual for one in whole.lines) if whole is not None else None,
     )
-    times = tuple(SizeTime(message_bytes=size, time_ns=medians[size]) for size in sizes)
-    return Fitted(line, times, starts, rates)
+    times = tuple(SizeTime(message_bytes=size, time_ns=medians[size]) for size in medians)
+    return Fitted(line, times, each)
 
 
-def _of_each(
-    fits: Sequence[Fit | None], of: Callable[[Fit], float | None]
-) -> tuple[float | None, ...]:
-    return tuple(None if one is None else of(one) for one in fits)
+def _medians(rounds: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    """Of the sizes that every round has, ascending."""
+    if not rounds:
+        raise ValueError("a layer without a round")
+    sizes = sorted(set.intersection(*map(set, rounds)))
+    return {size: median(one[size] for one in rounds) for size in sizes}
 
 
-def _start(fit: Fit) -> float | None:
-    return fit.start_ns if fit.start_ns > 0 else None
+def _fit(one: Round, sizes: Iterable[int], switch: int | None) -> Fit | None:
+    return fit_with_break({size: one.times[size] for size in sizes}, switch)
 
 
-def _rate(fit: Fit) -> float | None:
-    return _NS_PER_S / fit.gap_ns_per_byte if fit.gap_ns_per_byte > 0 else None
+def _start(fit: Fit | None) -> float | None:
+    return fit.start_ns if fit is not None and fit.start_ns > 0 else None
 
 
-def one_number(values: Sequence[float], alpha: float = ALPHA) -> Number | None:
+def _rate(fit: Fit | None) -> float | None:
+    return _NS_PER_S / fit.gap_ns_per_byte if fit is not None and fit.gap_ns_per_byte > 0 else None
+
+
+def _over(values: Iterable[float | None]) -> Number | None:
+    return _number([one for one in values if one is not None])
+
+
+def _number(values: Sequence[float], alpha: float = ALPHA) -> Number | None:
     """Centre and interval of positive values, found among their logarithms."""
     if not values:
         return None
@@ -119,20 +130,18 @@ def _back(value: float | None) -> float | None:
     return None if value is None else math.exp(value)
 
 
-def loss(
-    lower: Fitted, upper: Fitted, quantity: Quantity, *, smallest: float, alpha: float
-) -> Loss | None:
-    """What ``upper`` loses to ``lower``, round by round. ``alpha``: of the intervals.
+def comparable(lower: Fitted, upper: Fitted, quantity: Quantity) -> list[tuple[float, float]]:
+    """The rounds in which both layers have the quantity."""
+    both = zip(lower.each[quantity], upper.each[quantity], strict=True)
+    return [(one, other) for one, other in both if one is not None and other is not None]
 
-    None without a round that has both.
+
+def loss(
+    pairs: Sequence[tuple[float, float]], quantity: Quantity, *, smallest: float, alpha: float
+) -> Loss:
+    """What the upper layer loses to the lower, round by round: ``comparable`` pairs, one at least.
+    ``alpha``: of the intervals.
     """
-    pairs = [
-        (one, other)
-        for one, other in zip(lower.each(quantity), upper.each(quantity), strict=True)
-        if one is not None and other is not None
-    ]
-    if not pairs:
-        return None
     sign = 1.0 if quantity == "start" else -1.0
     logs = [sign * math.log(other / one) for one, other in pairs]
     more = shift([sign * (other - one) for one, other in pairs], alpha)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import choice, number, setting, text
+from wireproof.cli.declare import choice, flag, number, setting, text
 from wireproof.cli.options import LINK, OUTPUT, TARGET, settings_of, target_specification
 from wireproof.cli.outcome import status_of
 from wireproof.cli.sections import Sectioned, sections
+from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from wireproof.settings.resolve import Settings
@@ -24,11 +26,22 @@ __all__ = ["command"]
 EXAMPLES = (
     "wireproof ladder --hosts n1,n2 --nic ib0 --link edr",
     "wireproof ladder --hosts n1,n2 --nic eth0 --provider tcp --layers tcp,ofi,mpi",
+    "wireproof ladder --hosts n1,n2 --nic ib0 -- mpirun -hosts n1,n2 -ppn 1 osu_latency",
     "wireproof ladder --transport model --model-step mpi:latency_ns=11000",
 )
 COLLECTIVES = ("allreduce", "alltoall", "broadcast")
+PATTERNS = ("exchange", "put", "get", "ring", "incast", "all_to_all", "allgather")
+UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 OPTIONS: tuple[click.Parameter, ...] = (
-    text("--layers", "A,B,...", "tcp, ofi, mpi, collective; default: all that are here."),
+    click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
+    text("--layers", "A,B,...", "verbs, tcp, ofi, mpi, collective; default: all that are here."),
+    choice("--pattern", PATTERNS, "the application's: measured as the topmost layer."),
+    text(
+        "--metric",
+        "REGEX|json:PATH",
+        "time of one message in the output of COMMAND, which is run for each {size}.",
+    ),
+    choice("--unit", tuple(UNITS), "of --metric.", default="us"),
     number("--rounds", 1, 1000, "how often each layer is measured; default: as many as it takes."),
     setting("sizes", "LIST", "message sizes; default 8 B to 4 MiB, by the link's rate."),
     click.Option(
@@ -49,21 +62,28 @@ OPTIONS: tuple[click.Parameter, ...] = (
         " gap_ns_per_byte).",
     ),
 )
+DRY_RUN = flag("--dry-run", "print what would be run, and start nothing.")
 _KEPT = tuple(one for one in OUTPUT if one.name not in ("history", "resume"))
 
 
 @click.command(
     "ladder",
     cls=Sectioned,
-    sections=sections(OPTIONS, "What is compared", target=TARGET, link=LINK, output=_KEPT),
+    sections=sections(
+        OPTIONS, "What is compared", target=TARGET, link=LINK, output=(*_KEPT, DRY_RUN)
+    ),
     examples=EXAMPLES,
 )
-def command(**options: Any) -> int:
+def command(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     """Between two hosts, layer by layer: where are time and rate lost?
 
-    Kernel TCP, libfabric, MPI point to point and an MPI collective are measured in rounds of random
-    order, each with the proof of its path, and each fitted as t(s) = o + s/R. The layer at which o
-    or R is lost is named, with its interval and its knobs.
+    Raw verbs or kernel TCP, libfabric, MPI point to point, an MPI collective, and COMMAND or a
+    --pattern as the application are measured in rounds of random order, each with the proof of its
+    path, and each fitted as t(s) = o + s/R. The layer at which o or R is lost is named, with its
+    interval and its knobs.
+
+    COMMAND prints a table of sizes that `wireproof judge` reads, or has {size} among its words: it
+    is then run for each size, and --metric finds the time of one message.
 
     Exit status: 0 no layer loses more than --smallest, 1 one does, 3 open, 4 could not measure.
     """
@@ -72,7 +92,9 @@ def command(**options: Any) -> int:
     from wireproof.workflow.ladder import run_ladder
 
     settings = settings_of(options)
-    wanted = _specification(settings, options)
+    wanted = _specification(argv, settings, options)
+    if dry_run:
+        return _dry_run(wanted, as_json=settings.json.value)
     found = run_ladder(wanted, Console(), current_context().environment)
     if settings.json.value:
         print_json(found.ladder)
@@ -83,7 +105,28 @@ def command(**options: Any) -> int:
     return status_of(found.ladder.verdict)
 
 
-def _specification(settings: Settings, options: dict[str, Any]) -> LadderSpecification:
+def _dry_run(wanted: LadderSpecification, *, as_json: bool) -> int:
+    from wireproof.report.text.ladder import plan_text
+    from wireproof.workflow.ladder import plan_ladder
+
+    plan = plan_ladder(wanted, Console(), current_context().environment)
+    print_json(plan) if as_json else click.echo(plan_text(plan))
+    return 0
+
+
+def _number(options: dict[str, Any]) -> Callable[[str], float | None] | None:
+    """The reader of --metric, in ns."""
+    if not options["metric"]:
+        return None
+    from wireproof.settings.trial import metric_reader
+
+    read, scale = metric_reader(options["metric"]), UNITS[options["unit"]]
+    return lambda output: None if (value := read(output)) is None else value * scale
+
+
+def _specification(
+    argv: tuple[str, ...], settings: Settings, options: dict[str, Any]
+) -> LadderSpecification:
     from wireproof.cli.typed import typed_words
     from wireproof.settings.model_world import model_of
     from wireproof.settings.physics_table import read_table
@@ -91,6 +134,10 @@ def _specification(settings: Settings, options: dict[str, Any]) -> LadderSpecifi
     from wireproof.workflow.ladder.specification import layers_of, model_step_of
     from wireproof.workflow.specification import Storage
 
+    if argv and options["pattern"]:
+        raise BadInput("--pattern and a command of your own exclude each other: give one.")
+    if options["metric"] and not argv:
+        raise BadInput("--metric is for a command: give one behind --.")
     world = options["model_world"]
     mpi, ofi = methods_of(
         settings,
@@ -113,4 +160,7 @@ def _specification(settings: Settings, options: dict[str, Any]) -> LadderSpecifi
         smallest=options["smallest"] / 100.0,
         collective=options["collective"],
         model_steps=tuple(map(model_step_of, options["model_steps"])),
+        pattern=options["pattern"] or "",
+        command=argv,
+        number=_number(options),
     )

@@ -16,11 +16,13 @@ __all__ = [
     "LAYERS",
     "Hint",
     "Ladder",
+    "LadderPlan",
     "Layer",
     "LayerName",
     "Line",
     "MissingLayer",
     "Number",
+    "PlannedLayer",
     "Quantity",
     "SizeTime",
     "Step",
@@ -30,8 +32,10 @@ __all__ = [
 LayerName = Literal["verbs", "tcp", "ofi", "mpi", "collective", "application"]
 LAYERS: tuple[LayerName, ...] = get_args(LayerName)
 """From the wire up."""
-Quantity = Literal["start", "rate"]
-"""What a step may lose: time before the first byte (o), or bytes per second (R)."""
+Quantity = Literal["start", "rate", "windowed"]
+"""What a step may lose: time before the first byte (o), bytes per second of one message under way
+(R), or of many (W), as bandwidth benchmarks print it.
+"""
 StepAnswer = Literal["loses", "no-loss", "undecided"]
 
 
@@ -52,7 +56,8 @@ class SizeTime(msgspec.Struct, frozen=True, kw_only=True):
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
     """What was fitted. ``start`` (ns) is of the small messages' line, ``rate`` (bytes/s) of the
-    large ones'; None where the sizes do not give it.
+    large ones', ``windowed`` (bytes/s) of many of the largest under way; None: not measured, or
+    the sizes do not give it.
 
     ``switch_bytes``: the largest size before the line breaks (eager to rendezvous), None: no break.
     ``residual``: relative, root mean square, of the medians.
@@ -60,6 +65,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
     start: Number | None
     rate: Number | None
+    windowed: Number | None = None
     switch_bytes: int | None = None
     residual: float | None = None
 
@@ -118,6 +124,26 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     does: str
     command: str
+
+
+class PlannedLayer(msgspec.Struct, frozen=True, kw_only=True):
+    """What would be run for a layer in a round, as lines for a shell."""
+
+    name: LayerName
+    title: str
+    commands: list[str]
+
+
+class LadderPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof ladder --dry-run --json`` prints."""
+
+    schema: str = "wireproof.ladder-plan"
+    version: int = 1
+    hosts: list[str]
+    rounds: int
+    seed: int
+    layers: list[PlannedLayer]
+    notes: list[str] = msgspec.field(default_factory=list)
 
 
 class Ladder(msgspec.Struct, frozen=True, kw_only=True):

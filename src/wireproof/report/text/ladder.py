@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Callable
 
 from wireproof.model import quantity
-from wireproof.model.ladder import Ladder, Number, Quantity
+from wireproof.model.ladder import Ladder, LadderPlan, Number, Quantity
+from wireproof.report.names import clean
 from wireproof.report.text.look import Look
 
-__all__ = ["ladder_text"]
+__all__ = ["ladder_text", "plan_text"]
 
 _MOST = 600
 _MOST_HINTS = 8
@@ -21,11 +22,21 @@ def ladder_text(ladder: Ladder, look: Look) -> str:
     return "\n".join(_lines(ladder, look))
 
 
+def plan_text(plan: LadderPlan) -> str:
+    """Lines for a shell: one launch of each layer."""
+    lines = [f"# {plan.rounds} rounds in random order, seed {plan.seed}; of each the first launch:"]
+    lines += [f"# {clean(note)}" for note in plan.notes]
+    for one in plan.layers:
+        lines += [f"# {one.title}", *one.commands]
+    return "\n".join(lines)
+
+
 def _lines(ladder: Ladder, look: Look) -> list[str]:
     lines = _wrapped(f"{_WORDS[ladder.verdict]}  {ladder.answer}", look, "  ")
     lines.append("")
     lines += _figure(ladder, look, "start", "o: time before the first byte, us", _us)
-    lines += _figure(ladder, look, "rate", "R: rate of large messages, MB/s", _mb)
+    lines += _figure(ladder, look, "rate", "R: rate of large messages, one by one, MB/s", _mb)
+    lines += _figure(ladder, look, "windowed", "W: rate with many under way, MB/s", _mb)
     for step in ladder.steps:
         mark = {"loses": "!", "no-loss": " ", "undecided": "?"}[step.answer]
         lines += _wrapped(step.text, look, "    ", f"{mark} ")
@@ -61,12 +72,14 @@ def _figure(
     ladder: Ladder, look: Look, what: Quantity, title: str, shown: Callable[[float], str]
 ) -> list[str]:
     """A title, and one line for each layer: its number, its proof, a bar."""
-    numbers = [one.line.start if what == "start" else one.line.rate for one in ladder.layers]
+    numbers = [getattr(one.line, what) for one in ladder.layers]
+    if not any(numbers):
+        return []
     titles = [look.say(one.title, 40) for one in ladder.layers]
     texts = [_number(one, shown) for one in numbers]
     most = max((one.value for one in numbers if one is not None), default=0.0)
     first, second = max(map(len, titles)), max(map(len, texts))
-    room = max(8, min(40, look.width - first - second - 16))
+    room = max(8, min(40, look.width - first - second - 17))
     lines = [title]
     for name, text, number, layer in zip(titles, texts, numbers, ladder.layers, strict=True):
         bar = "#" * round(room * number.value / most) if number is not None else ""

@@ -86,20 +86,26 @@ def _of_step(step: Step) -> Finding:
 
 def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding]:
     """The rate of the lowest layer against the link: only where no layer above does better."""
-    tops = [one.line.rate.high or one.line.rate.value for one in parts if one.line.rate]
-    lowest = parts[0] if parts else None
-    if lowest is None or attainable is None or not tops or lowest.line.rate is None:
+    tops = [top for one in parts if (top := _top(one)) is not None]
+    lowest = parts[0].line.windowed or parts[0].line.rate if parts else None
+    if lowest is None or attainable is None or len(tops) < len(parts):
         return []
     if max(tops) >= _LINK_SHARE * attainable:
         return []
-    rate = lowest.line.rate.value
+    rate = lowest.value
     message = (
-        f"{lowest.title} itself moves {quantity.megabytes(rate)} MB/s, {rate / attainable:.0%} of"
+        f"{parts[0].title} itself moves {quantity.megabytes(rate)} MB/s, {rate / attainable:.0%} of"
         f" the {quantity.megabytes(attainable)} MB/s that the link can carry, and no layer above"
         " does better: look at the link and the host first"
     )
     evidence: Evidence = {"rate": rate, "attainable": attainable}
-    return [_finding("lowest-layer-slow", "fail", message, lowest.name, evidence)]
+    return [_finding("lowest-layer-slow", "fail", message, parts[0].name, evidence)]
+
+
+def _top(layer: Layer) -> float | None:
+    """The upper end of the best rate that it reaches, bytes/s; None with too few rounds for one."""
+    found = [one.high for one in (layer.line.rate, layer.line.windowed) if one is not None]
+    return None if not found or None in found else max(one for one in found if one is not None)
 
 
 def _of_layer(layer: Layer) -> Finding:
@@ -134,9 +140,13 @@ def _answer(
 
 
 def _share(parts: Sequence[Layer]) -> list[str]:
-    """What of the lowest layer's rate is left at the top."""
-    if len(parts) < 2 or parts[0].line.rate is None or parts[-1].line.rate is None:
+    """What of the lowest layer's rate is left at the top: of a window where both have one."""
+    if len(parts) < 2:
         return []
-    low, top = parts[0].line.rate.value, parts[-1].line.rate.value
-    left = f"{quantity.megabytes(top)} MB/s ({top / low:.0%}) are left in {parts[-1].title}"
-    return [f"Of {quantity.megabytes(low)} MB/s in {parts[0].title}, {left}"]
+    low, top = parts[0].line, parts[-1].line
+    ends = (low.windowed, top.windowed) if low.windowed and top.windowed else (low.rate, top.rate)
+    if ends[0] is None or ends[1] is None:
+        return []
+    first, last = ends[0].value, ends[1].value
+    left = f"{quantity.megabytes(last)} MB/s ({last / first:.0%}) are left in {parts[-1].title}"
+    return [f"Of {quantity.megabytes(first)} MB/s in {parts[0].title}, {left}"]

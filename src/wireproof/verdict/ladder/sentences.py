@@ -16,7 +16,7 @@ def step_said(step: Step, titles: Mapping[LayerName, str], smallest: float) -> s
     """
     lower, upper = titles[step.lower], titles[step.upper]
     if step.answer == "undecided":
-        what = "start" if step.quantity == "start" else "rate"
+        what = {"start": "start", "rate": "rate", "windowed": "rate of a window"}[step.quantity]
         return (
             f"{lower} to {upper}: whether the {what} loses more than {smallest:.0%} is open"
             f" ({_times(step)}); give more --rounds"
@@ -30,14 +30,16 @@ def step_said(step: Step, titles: Mapping[LayerName, str], smallest: float) -> s
 
 
 def _alike(step: Step) -> str:
-    return "starts as soon as" if step.quantity == "start" else "is as fast as"
+    words = {"start": "starts as soon as", "rate": "is as fast as"}
+    return words.get(step.quantity, "with a full window is as fast as")
 
 
 def _lost(step: Step) -> str:
     amount = abs(step.difference.value)
     if step.quantity == "start":
         return f"takes {quantity.microseconds(amount)} us longer to start than"
-    return f"moves {quantity.megabytes(amount)} MB/s less than"
+    how = " with a full window" if step.quantity == "windowed" else ""
+    return f"moves {quantity.megabytes(amount)} MB/s less{how} than"
 
 
 def _times(step: Step) -> str:

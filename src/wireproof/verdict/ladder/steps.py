@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import get_args
 
 import msgspec
 import numpy as np
 
-from wireproof.analysis.ladder import ALPHA, Fitted, Loss, loss
+from wireproof.analysis.ladder import ALPHA, Fitted, Loss, comparable, loss
 from wireproof.locate.significance import holm
 from wireproof.model.ladder import LayerName, Quantity, Step, StepAnswer
 
 __all__ = ["Rung", "decided"]
 
-_QUANTITIES: tuple[Quantity, ...] = ("start", "rate")
+_QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 
 @dataclass(frozen=True)
@@ -31,28 +32,23 @@ class Rung:
 
 
 def decided(rungs: Sequence[Rung], smallest: float) -> list[Step]:
-    """Every step from one rung to the next, in both quantities, from the wire up; none where a
-    rung has no round with that quantity.
+    """Every step from one rung to the next, in each quantity, from the wire up; none where a
+    rung has no round with it.
     """
-    asked = [(*pair, quantity) for pair in pairwise(rungs) for quantity in _QUANTITIES]
-    alpha = ALPHA / max(1, len(asked))
-    found = [
-        (below, above, quantity, lost)
-        for below, above, quantity in asked
-        if (lost := _loss(below, above, quantity, smallest, alpha)) is not None
+    asked = [
+        (pair, quantity, both)
+        for pair in pairwise(rungs)
+        for quantity in _QUANTITIES
+        if (both := comparable(pair[0].fitted, pair[1].fitted, quantity))
     ]
-    adjusted = holm(np.asarray([lost.p_loss for *_, lost in found], dtype=np.float64))
+    alpha = ALPHA / max(1, len(asked))
+    losses = [loss(both, what, smallest=smallest, alpha=alpha) for _, what, both in asked]
+    adjusted = holm(np.asarray([one.p_loss for one in losses], dtype=np.float64))
     steps = [
-        _step((below, above), quantity, lost, _answer(float(p), lost.high, smallest), float(p))
-        for (below, above, quantity, lost), p in zip(found, adjusted, strict=True)
+        _step(pair, quantity, lost, _answer(float(p), lost.high, smallest), float(p))
+        for (pair, quantity, _), lost, p in zip(asked, losses, adjusted, strict=True)
     ]
     return [_with_regained(step, rungs, smallest) for step in steps]
-
-
-def _loss(
-    below: Rung, above: Rung, quantity: Quantity, smallest: float, alpha: float
-) -> Loss | None:
-    return loss(below.fitted, above.fitted, quantity, smallest=smallest, alpha=alpha)
 
 
 def _step(
@@ -84,7 +80,7 @@ def _with_regained(step: Step, rungs: Sequence[Rung], smallest: float) -> Step:
     names = [rung.name for rung in rungs]
     below = rungs[names.index(step.lower)]
     for later in rungs[names.index(step.upper) + 1 :]:
-        lost = _loss(below, later, step.quantity, smallest, ALPHA)
-        if lost is not None and lost.p_none <= ALPHA:
+        both = comparable(below.fitted, later.fitted, step.quantity)
+        if both and loss(both, step.quantity, smallest=smallest, alpha=ALPHA).p_none <= ALPHA:
             return msgspec.structs.replace(step, regained=later.name)
     return step

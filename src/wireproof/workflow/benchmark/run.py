@@ -57,6 +57,7 @@ __all__ = [
     "main_argv",
     "overall",
     "prepared_document",
+    "proof_of",
     "ready",
     "run_prepared",
     "with_core_and_address",
@@ -226,7 +227,7 @@ def run_prepared(
     understood.
     """
     target, recipe = prepared.wanted.target, prepared.recipe
-    wanted = _proof_of(prepared)
+    wanted = proof_of(prepared)
     proved = prove_command(wanted, environment=environment, sinks=sinks, reporter=reporter)
     proved = _with_result_file(proved, folder, recipe.result_file, target)
     if not target.wire:
@@ -245,7 +246,8 @@ def run_prepared(
     )
 
 
-def _proof_of(prepared: Prepared) -> ProofSpecification:
+def proof_of(prepared: Prepared) -> ProofSpecification:
+    """The prepared steps as a command with its servers, to be run with the proof."""
     servers = tuple(
         Companion(step.host, step.enclosed) for step in prepared.steps if step.role == "server"
     )

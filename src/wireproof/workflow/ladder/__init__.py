@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from wireproof.workflow.ladder.run import LadderResult, run_ladder
+from wireproof.workflow.ladder.run import LadderResult, plan_ladder, run_ladder
 from wireproof.workflow.ladder.specification import LadderSpecification, ModelStep, methods_of
 
-__all__ = ["LadderResult", "LadderSpecification", "ModelStep", "methods_of", "run_ladder"]
+__all__ = [
+    "LadderResult",
+    "LadderSpecification",
+    "ModelStep",
+    "methods_of",
+    "plan_ladder",
+    "run_ladder",
+]

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.analysis.ladder import Times
+from wireproof.analysis.ladder import Round
 from wireproof.analysis.measured import measure
 from wireproof.instrument.measure import Outcome
+from wireproof.launch.programs.program import shell_line
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Judgement, Proof
-from wireproof.model.ladder import LAYERS, LayerName
+from wireproof.model.ladder import LAYERS, LayerName, PlannedLayer
 from wireproof.model.plan import Point
-from wireproof.model.record import PointRecord
+from wireproof.model.record import Host, PointRecord
 from wireproof.model.run import Run
 from wireproof.plan.sweep import numbered
 from wireproof.report.section import Section, results
@@ -25,7 +26,7 @@ from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.result import Part
 from wireproof.workflow.session.merge import merged_run
-from wireproof.workflow.session.run import judged, run_session
+from wireproof.workflow.session.run import command_of, judged, run_session
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import MeasureSpecification, Method
 from wireproof.workflow.target.target import Target
@@ -37,7 +38,9 @@ BUDGET_S = 0.05
 _SIZES = (8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20)
 _LONGEST_NS = 1e7
 _UNKNOWN_RATE = 1e9
-_PATTERN = "pingpong"
+_PATTERN, _STREAM = "pingpong", "stream"
+_LEAST_SIZES = 3
+_NS_PER_S = 1e9
 _TITLES: Mapping[LayerName, str] = {
     "tcp": "kernel TCP",
     "ofi": "libfabric",
@@ -63,34 +66,34 @@ class LaunchedLayer:
     ) -> None:
         self.name: LayerName = name
         self._wanted, self._folder = wanted, folder
-        collective = name == "collective"
-        self.title = f"MPI {wanted.collective}" if collective else _TITLES[name]
+        pattern = {"collective": wanted.collective, "application": wanted.pattern}.get(name)
+        self.title = _TITLES.get(name) or f"MPI {pattern}"
         self._method = _method(name, wanted)
-        self._prepared = self._prepare(wanted.collective if collective else _PATTERN, environment)
+        self._prepared = self._prepare(pattern or _PATTERN, environment)
         self._sections: list[Section] = []
         self._outcomes: list[Outcome] = []
+        self._part: Part | None = None
 
     @property
     def target(self) -> Target:
         return self._prepared.target
 
-    @property
-    def method(self) -> Method:
-        return self._method
-
     def _prepare(self, pattern: str, environment: Mapping[str, str]) -> Prepared:
-        measured = MeasureSpecification(
-            pattern=pattern,
-            target=self._wanted.target,
-            method=self._method,
-            sizes=self._wanted.sizes or _SIZES,
+        """The sizes of the pattern; of messages between two also a window full of the largest."""
+        found = prepare(self._measured(pattern, self._wanted.sizes or _SIZES), environment)
+        sizes = self._wanted.sizes or sizes_for(found.target.claimed_rate)
+        points = tuple(one for one in found.points if one.message_bytes in sizes)
+        if len(points) < _LEAST_SIZES:
+            raise BadInput(f"--sizes: a line needs {_LEAST_SIZES} sizes above 0 B of {pattern}.")
+        if pattern == _PATTERN:
+            stream = prepare(self._measured(_STREAM, (max(sizes),)), environment)
+            points += stream.points
+        return dataclasses.replace(found, points=points)
+
+    def _measured(self, pattern: str, sizes: tuple[int, ...]) -> MeasureSpecification:
+        return MeasureSpecification(
+            pattern=pattern, target=self._wanted.target, method=self._method, sizes=sizes
         )
-        found = prepare(measured, environment)
-        if not self._wanted.sizes:
-            sizes = sizes_for(found.target.claimed_rate)
-            points = tuple(one for one in found.points if one.message_bytes in sizes)
-            found = dataclasses.replace(found, points=points)
-        return found
 
     def session(self, number: int, seed: int) -> Session:
         """The launch of round ``number``: the same points in another order, numbered apart."""
@@ -106,7 +109,7 @@ class LaunchedLayer:
         )
         return dataclasses.replace(session, points=points, extra=self._prepared.variables)
 
-    def run(self, number: int, seed: int, reporter: Reporter) -> Times:
+    def run(self, number: int, seed: int, reporter: Reporter) -> Round:
         """Times by size of one round. Raises ``CouldNotMeasure`` when a size has none."""
         session = self.session(number, seed)
         try:
@@ -115,16 +118,27 @@ class LaunchedLayer:
             raise type(error)(f"{self.title}: {error}") from error
         if outcomes[-1].ending.ended == "interrupted":
             raise KeyboardInterrupt
+        times = [(one, time) for one in section.run.points if (time := _time_ns(one)) is not None]
+        if len(times) < len(session.points):
+            raise CouldNotMeasure(f"{self.title}: {_why(section.run)}")
         self._sections.append(section)
         self._outcomes += outcomes
-        times = {one.message_bytes: _time_ns(one) for one in section.run.points}
-        found = {size: one for size, one in times.items() if one is not None}
-        if len(found) < len(session.points):
-            raise CouldNotMeasure(f"{self.title}: {_why(section.run)}")
-        return found
+        windowed = [_NS_PER_S * one.message_bytes / time for one, time in times if _streams(one)]
+        return Round(
+            {one.message_bytes: time for one, time in times if not _streams(one)},
+            max(windowed, default=None),
+        )
+
+    def planned(self, seed: int) -> PlannedLayer:
+        """The command of its first launch."""
+        command = command_of(self.session(0, seed), self.target)
+        line = shell_line(command.argv, command.environment)
+        return PlannedLayer(name=self.name, title=self.title, commands=[line])
 
     def part(self) -> Part:
-        """All rounds as one judged run."""
+        """All rounds as one judged run, in which those of few bytes help each other's proof."""
+        if self._part is not None:
+            return self._part
         first = self._sections[0]
         run = merged_run([one.run for one in self._sections])
         records = [folder for one in self._sections for folder in one.records]
@@ -135,30 +149,29 @@ class LaunchedLayer:
             table=self._method.table,
             criteria=first.criteria,
         )
-        return Part(judged(run, session, records), self._outcomes)
+        self._part = Part(judged(run, session, records), self._outcomes)
+        return self._part
 
     def titled(self) -> str:
         """With the provider that answered."""
-        fabric = self._host_fabric()
-        return f"{self.title} {fabric}" if self.name == "ofi" and fabric else self.title
-
-    def _host_fabric(self) -> str:
-        hosts = self._sections[0].run.hosts if self._sections else []
-        return hosts[0].fabric.provider if hosts and hosts[0].fabric is not None else ""
+        fabric = self.hosts[0].fabric if self.hosts else None
+        return f"{self.title} {fabric.provider}" if fabric is not None else self.title
 
     def how(self) -> str:
         """What was measured, over which library."""
-        hosts = self._sections[0].run.hosts if self._sections else []
+        hosts = self.hosts
         library = hosts[0].library.split("\n")[0][:80] if hosts and hosts[0].library else ""
         pattern = self._prepared.points[0].pattern
         what = "half round trips" if pattern == _PATTERN else f"{pattern} of two ranks"
         return f"{what} over {library or self._method.transport}"
 
-    def proof(self, judgement: Judgement) -> Proof:
-        """The worst proof of its points. Those with too few bytes to be seen are passed over where
-        larger ones of the layer are seen.
-        """
-        return path_of(judgement)
+    def proof(self) -> Proof:
+        return path_of(self.part().section.judgement)
+
+    @property
+    def hosts(self) -> list[Host]:
+        """Where the ranks ran, and with which NICs; none before the first round."""
+        return self._sections[0].run.hosts if self._sections else []
 
 
 def path_of(judgement: Judgement) -> Proof:
@@ -192,6 +205,10 @@ def _numbered(points: Sequence[Point], number: int, seed: int) -> tuple[Point, .
         msgspec.structs.replace(one, id=first + one.id, repeat=number)
         for one in numbered(points, seed=seed)
     )
+
+
+def _streams(point: PointRecord) -> bool:
+    return point.pattern == _STREAM
 
 
 def _time_ns(point: PointRecord) -> float | None:

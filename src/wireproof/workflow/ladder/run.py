@@ -5,26 +5,27 @@ from __future__ import annotations
 import dataclasses
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
-from wireproof.analysis.ladder import ALPHA, Fitted, Times, enough_rounds, fitted
+from wireproof.analysis.ladder import ALPHA, Fitted, Round, enough_rounds, fitted
 from wireproof.files.hostile import replace_file
 from wireproof.model import quantity
-from wireproof.model.errors import BadInput, WireproofError
-from wireproof.model.ladder import Ladder, Layer, LayerName, MissingLayer
+from wireproof.model.errors import WireproofError
+from wireproof.model.ladder import Ladder, LadderPlan, Layer, LayerName, MissingLayer
 from wireproof.physics.limits import limits
 from wireproof.report.json.encode import json_text
-from wireproof.report.section import Section
 from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
-from wireproof.workflow.ladder.launched import LaunchedLayer, path_of
+from wireproof.workflow.ladder.commanded import raw_verbs
+from wireproof.workflow.ladder.layers import AnyLayer, layers_of_hosts, rdma_device
 from wireproof.workflow.ladder.specification import LadderSpecification
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import kept
 from wireproof.workflow.result_folder import result_folder
-from wireproof.workflow.target.target import Target
 
-__all__ = ["LadderResult", "run_ladder"]
+__all__ = ["LadderResult", "plan_ladder", "run_ladder"]
 
 DOCUMENT = "ladder.json"
 
@@ -47,15 +48,37 @@ def run_ladder(
     """
     with result_folder(wanted.storage, "ladder", reporter) as folder:
         course = _Course(wanted, folder, reporter, environment)
-        course.run()
+        with course:
+            course.run()
         found = course.result(folder)
     if course.interrupted:
         raise KeyboardInterrupt
     return found
 
 
+def plan_ladder(
+    wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> LadderPlan:
+    """What would be run, with nothing started. Raises ``BadInput``."""
+    layers = layers_of_hosts(wanted, Path(), environment)
+    target, seed = layers[0].target, wanted.mpi.chosen_seed()
+    return LadderPlan(
+        hosts=list(target.hosts),
+        rounds=wanted.rounds or enough_rounds(len(layers) - 1),
+        seed=seed,
+        layers=[one.planned(seed) for one in layers],
+        notes=list(target.said),
+    )
+
+
 class _Course:
-    """One ladder under way."""
+    """One ladder under way; leaving it takes what perftest has needed."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
 
     def __init__(
         self,
@@ -64,15 +87,16 @@ class _Course:
         reporter: Reporter,
         environment: Mapping[str, str],
     ) -> None:
-        self._wanted, self._reporter = wanted, reporter
-        self._layers = [LaunchedLayer(name, wanted, folder, environment) for name in _names(wanted)]
+        self._wanted, self._folder, self._reporter = wanted, folder, reporter
+        self._environment = environment
+        self._layers = layers_of_hosts(wanted, folder, environment)
         self._target = self._layers[0].target
-        check_hosts(self._target, played=wanted.mpi.plays_hosts)
         self._seed = wanted.mpi.chosen_seed()
-        self._times: dict[LayerName, list[Times | None]] = {one.name: [] for one in self._layers}
+        self._times: dict[LayerName, list[Round | None]] = {one.name: [] for one in self._layers}
         self._missing: list[MissingLayer] = []
         self._rounds = wanted.rounds or enough_rounds(len(self._layers) - 1)
         self._begun = time.monotonic()
+        self._stack = ExitStack()
         self.interrupted = False
 
     def run(self) -> None:
@@ -83,6 +107,8 @@ class _Course:
         try:
             for number in range(self._rounds):
                 self._round(number)
+                if number == 0:
+                    self._look_for_verbs()
                 self._say(number)
         except KeyboardInterrupt:
             done = min(map(len, self._times.values()), default=0)
@@ -105,19 +131,49 @@ class _Course:
         random.Random(f"{self._seed}/{number}").shuffle(order)
         failed: list[WireproofError] = []
         for layer in order:
-            try:
-                times = layer.run(number, self._seed, self._reporter)
-            except WireproofError as error:
-                if number == 0 and self._wanted.asked(layer.name):
-                    raise
-                failed.append(error)
-                self._failed(layer, number, error)
-            else:
-                self._times[layer.name].append(times)
+            failed += self._one(layer, number)
         if not self._layers:
             raise failed[0]
 
-    def _failed(self, layer: LaunchedLayer, number: int, error: WireproofError) -> None:
+    def _one(self, layer: AnyLayer, number: int) -> list[WireproofError]:
+        """One layer of one round: the error that kept it from being measured, if any."""
+        try:
+            self._times[layer.name].append(layer.run(number, self._seed, self._reporter))
+        except WireproofError as error:
+            if number == 0 and self._wanted.asked(layer.name):
+                raise
+            self._failed(layer, number, error)
+            return [error]
+        return []
+
+    def _look_for_verbs(self) -> None:
+        """Raw verbs take the place of the kernel's sockets below all others, where the claimed NIC
+        has them and perftest is here.
+        """
+        wanted = self._wanted
+        if wanted.mpi.plays_hosts or (wanted.layers and "verbs" not in wanted.layers):
+            return
+        try:
+            device = rdma_device(self._layers, self._target)
+            layer = raw_verbs(
+                self._target,
+                device,
+                environment=self._environment,
+                folder=self._folder if wanted.storage.kept else None,
+                reporter=self._reporter,
+                stack=self._stack,
+            )
+        except WireproofError as error:
+            if wanted.asked("verbs"):
+                raise
+            self._is_missing("verbs", "raw verbs", error)
+            return
+        self._layers.insert(0, layer)
+        self._times["verbs"] = []
+        if not self._one(layer, 0) and not wanted.layers:
+            self._layers = [one for one in self._layers if one.name != "tcp"]
+
+    def _failed(self, layer: AnyLayer, number: int, error: WireproofError) -> None:
         """Missing from the first round on; later one round that does not count, and no second."""
         if number:
             if None in self._times[layer.name]:
@@ -125,20 +181,22 @@ class _Course:
             self._reporter.warn(f"round {number + 1}: {error}")
             self._times[layer.name].append(None)
             return
-        why = str(error).removeprefix(f"{layer.title}: ").rstrip(".")
-        self._missing.append(MissingLayer(name=layer.name, title=layer.title, why=why))
-        self._reporter.warn(f"{layer.title} is left out: {why}.")
+        self._is_missing(layer.name, layer.title, error)
         self._layers.remove(layer)
         del self._times[layer.name]
 
+    def _is_missing(self, name: LayerName, title: str, error: WireproofError) -> None:
+        why = str(error).removeprefix(f"{title}: ").rstrip(".")
+        self._missing.append(MissingLayer(name=name, title=title, why=why))
+        self._reporter.warn(f"{title} is left out: {why}.")
+
     def result(self, folder: Path) -> LadderResult:
         """The answer, its records sealed."""
-        parts = {one.name: one.part() for one in self._layers}
-        sections = {name: part.section for name, part in parts.items()}
-        ladder = self._ladder(sections)
+        ladder = self._ladder()
+        parts = [part for one in self._layers if (part := one.part()) is not None]
         told = [
             part._replace(section=dataclasses.replace(part.section, lead=ladder.answer))
-            for part in parts.values()
+            for part in parts
         ]
         title = f"ladder of {', '.join(ladder.hosts)}"
         result = kept(
@@ -152,13 +210,13 @@ class _Course:
             replace_file(folder / DOCUMENT, json_text(ladder).encode() + b"\n")
         return LadderResult(ladder=ladder, folder=result.folder)
 
-    def _ladder(self, sections: Mapping[LayerName, Section]) -> Ladder:
+    def _ladder(self) -> Ladder:
         wanted = self._wanted
         lines = {one.name: fitted(self._times[one.name]) for one in self._layers}
-        layers = [self._layer(one, lines[one.name], sections[one.name]) for one in self._layers]
+        layers = [self._layer(one, lines[one.name]) for one in self._layers]
         rungs = [Rung(one.name, lines[one.name]) for one in layers if not one.apart]
         steps = decided(rungs, wanted.smallest)
-        attainable = self._attainable(next(iter(sections.values())))
+        attainable = self._attainable()
         judged = judge_ladder(
             layers,
             self._missing,
@@ -187,7 +245,7 @@ class _Course:
             notes=list(self._target.said),
         )
 
-    def _attainable(self, section: Section) -> float | None:
+    def _attainable(self) -> float | None:
         """What physics leaves of the claimed link for large messages, bytes/s."""
         link = self._target.link
         if link is None or self._wanted.mpi.plays_hosts:
@@ -196,9 +254,9 @@ class _Course:
             link, "stream", "stream", 1 << 20, self._wanted.mpi.table
         ).attainable_bytes_per_s
 
-    def _layer(self, layer: LaunchedLayer, lines: Fitted, section: Section) -> Layer:
+    def _layer(self, layer: AnyLayer, lines: Fitted) -> Layer:
         played = self._wanted.mpi.plays_hosts
-        proof = path_of(section.judgement)
+        proof = layer.proof()
         apart = "" if played or proof == "on-wire" else f"its path is {proof}"
         return Layer(
             name=layer.name,
@@ -211,17 +269,3 @@ class _Course:
             rounds=sum(one is not None for one in self._times[layer.name]),
             apart=apart,
         )
-
-
-def _names(wanted: LadderSpecification) -> Sequence[LayerName]:
-    return wanted.layers or ("tcp", "ofi", "mpi", "collective")
-
-
-def check_hosts(target: Target, *, played: bool) -> None:
-    """Two hosts; the settings see to it that they differ. Raises ``BadInput``."""
-    if not target.hosts and played:
-        return
-    count = len(target.hosts)
-    if count != 2:
-        given = f"{count} were given" if count else "none was"
-        raise BadInput(f"a ladder stands between two hosts, and {given}: give --hosts A,B.")

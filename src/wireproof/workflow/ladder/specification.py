@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -52,6 +53,9 @@ class ModelStep:
 class LadderSpecification:
     """``layers`` empty: all that can be measured here; else these, and one that cannot is an error.
     ``rounds`` None: as many as it takes to decide all steps. ``smallest``: a smaller loss is none.
+
+    The application is a ``pattern`` of our own, or a ``command``; ``number``: where each run of it
+    is for one size, the time (ns) in its output.
     """
 
     target: TargetSpecification
@@ -64,10 +68,21 @@ class LadderSpecification:
     smallest: float = 0.25
     collective: Collective = "allreduce"
     model_steps: tuple[ModelStep, ...] = ()
+    pattern: str = ""
+    command: tuple[str, ...] = ()
+    number: Callable[[str], float | None] | None = None
 
     def asked(self, layer: LayerName) -> bool:
         """The user named it, so that it must be there."""
-        return layer in self.layers or (layer == "ofi" and bool(self.ofi.ofi.provider))
+        given = layer in self.layers or layer == "application"
+        return given or (layer == "ofi" and bool(self.ofi.ofi.provider))
+
+    @property
+    def names(self) -> tuple[LayerName, ...]:
+        """The layers to begin with, from the wire up; raw verbs join when a NIC has them."""
+        own: tuple[LayerName, ...] = ("application",) if self.pattern or self.command else ()
+        chosen = self.layers or ("tcp", "ofi", "mpi", "collective")
+        return tuple(one for one in LAYERS if one in (*chosen, *own))
 
 
 def methods_of(

@@ -5,6 +5,7 @@ what was seen.
 from __future__ import annotations
 
 import dataclasses
+import os
 import signal
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ import msgspec
 
 from wireproof.adapters import read
 from wireproof.analysis.traffic import not_watched
+from wireproof.instrument.talk import clean_text
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
@@ -40,6 +42,7 @@ __all__ = [
     "Companion",
     "ProofSpecification",
     "ProvedCommand",
+    "last_words",
     "on_target",
     "prove_command",
     "run_command",
@@ -47,6 +50,7 @@ __all__ = [
 ]
 
 COMPANION_S = 0.5
+_TALK_BYTES = 4096
 INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -202,6 +206,14 @@ def run_command(
         command.end()
         watch.hearing.listen(1.0, command.ended)
         return command, INTERRUPTED, time.monotonic() - begun
+
+
+def last_words(descriptor: int) -> str:
+    """The last line of a file that a command wrote its standard error to; "" without any."""
+    size = os.fstat(descriptor).st_size
+    data = os.pread(descriptor, _TALK_BYTES, max(0, size - _TALK_BYTES))
+    lines = [line for line in data.splitlines() if line.strip()]
+    return clean_text(lines[-1])[-300:] if lines else ""
 
 
 def _notes(command: WatchedCommand) -> tuple[str, ...]:

@@ -9,11 +9,10 @@ from types import TracebackType
 from typing import Self
 
 from wireproof.analysis.trial.reading import losses
-from wireproof.instrument.talk import clean_text
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.trial import Knob, Metric
-from wireproof.workflow.prove.command import on_target, start_companions
+from wireproof.workflow.prove.command import last_words, on_target, start_companions
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import launcher_environment
@@ -24,7 +23,6 @@ __all__ = ["CommandWorkload"]
 
 READ_EVERY_S = 10.0
 """Ports are read before and after a run; between, only to keep the connection."""
-TALK_BYTES = 4096
 
 
 class CommandWorkload:
@@ -101,7 +99,7 @@ class CommandWorkload:
             in_time = self._watch.hearing.listen(self._wanted.longest_s, command.ended)
             seconds = time.monotonic() - begun
             status = command.end()
-            said = _tail(errors)
+            said = last_words(errors)
         finally:
             command.close()
             os.close(errors)
@@ -145,11 +143,3 @@ class CommandWorkload:
             for name, count in losses(rose).items():
                 found[name] = found.get(name, 0.0) + count
         return found
-
-
-def _tail(descriptor: int) -> str:
-    """The last line that the command wrote to its standard error."""
-    size = os.fstat(descriptor).st_size
-    data = os.pread(descriptor, TALK_BYTES, max(0, size - TALK_BYTES))
-    lines = [line for line in data.splitlines() if line.strip()]
-    return clean_text(lines[-1])[-300:] if lines else ""

@@ -1,0 +1,85 @@
+"""Which layers there are between the hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.ladder import LayerName
+from wireproof.model.record import Host, Nic
+from wireproof.workflow.ladder.commanded import CommandedLayer, application
+from wireproof.workflow.ladder.launched import LaunchedLayer
+from wireproof.workflow.ladder.specification import LadderSpecification
+from wireproof.workflow.target.target import Target
+
+__all__ = ["AnyLayer", "layers_of_hosts", "rdma_device"]
+
+AnyLayer = LaunchedLayer | CommandedLayer
+
+
+def layers_of_hosts(
+    wanted: LadderSpecification, folder: Path, environment: Mapping[str, str]
+) -> list[AnyLayer]:
+    """The layers from the wire up, with nothing started. Raises ``BadInput``."""
+    launched = [name for name in wanted.names if name != "verbs" and not _own(wanted, name)]
+    layers: list[AnyLayer] = [LaunchedLayer(one, wanted, folder, environment) for one in launched]
+    if not layers:
+        raise BadInput("--layers: besides verbs and a command, name a layer of our own: tcp, mpi.")
+    target = layers[0].target
+    check_hosts(target, played=wanted.mpi.plays_hosts)
+    if wanted.command:
+        if wanted.mpi.plays_hosts:
+            raise BadInput("a command does not run in the model: leave it or the model out.")
+        own = application(
+            wanted.command,
+            target,
+            sizes=wanted.sizes,
+            number=wanted.number,
+            environment=environment,
+            folder=folder if wanted.storage.kept else None,
+        )
+        layers.append(own)
+    return layers
+
+
+def _own(wanted: LadderSpecification, name: LayerName) -> bool:
+    return name == "application" and bool(wanted.command)
+
+
+def check_hosts(target: Target, *, played: bool) -> None:
+    """Two hosts; the settings see to it that they differ. Raises ``BadInput``."""
+    if not target.hosts and played:
+        return
+    count = len(target.hosts)
+    if count != 2:
+        given = f"{count} were given" if count else "none was"
+        raise BadInput(f"a ladder stands between two hosts, and {given}: give --hosts A,B.")
+
+
+def rdma_device(layers: Sequence[AnyLayer], target: Target) -> str:
+    """The RDMA device of the claimed NIC, as both hosts have it. Raises ``CouldNotMeasure`` where
+    there is none.
+    """
+    hosts = next((one.hosts for one in layers if isinstance(one, LaunchedLayer) and one.hosts), [])
+    found = [_device(host, target.nics[0] if target.nics else "") for host in hosts]
+    if not found or "" in found:
+        nic = target.nics[0] if target.nics else "no active port"
+        raise CouldNotMeasure(f"raw verbs: {nic} is not an RDMA device of both hosts.")
+    if len(set(found)) > 1:
+        raise CouldNotMeasure(
+            f"raw verbs: the hosts' RDMA devices have different names ({', '.join(found)}), and"
+            " perftest is given one: leave verbs out with --layers."
+        )
+    return found[0]
+
+
+def _device(host: Host, nic: str) -> str:
+    return next((one.rdma.device for one in host.nics if one.rdma and _is(one, nic)), "")
+
+
+def _is(one: Nic, name: str) -> bool:
+    """The claimed NIC, by its own name or its RDMA device's; without a claim any that is up."""
+    if not name:
+        return one.rdma is not None and "ACTIVE" in one.rdma.state.upper()
+    return name == one.name or (one.rdma is not None and name == one.rdma.device)

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 from tests.fuzz.mutate import MUTATIONS, damaged, seeds_of
+from tests.fuzz.psm3 import damaged_statistics, try_statistics
 from tests.fuzz.structure import HOSTILE_TEXTS, changed, text_of
 from tests.synthetic import World, run_of
 
@@ -465,5 +466,6 @@ TARGETS: dict[str, Target] = {
     "folders": Target(_damaged_folder, _try_folder),
     "pairs": Target(_damaged_pairs, _try_pairs),
     "toml": Target(_damaged_toml, _try_toml),
+    "psm3": Target(damaged_statistics, try_statistics),
     "topologies": Target(lambda choice: _damaged_text(choice, _topology_seeds()), _try_topology),
 }

@@ -16,6 +16,7 @@ COUNTS = {
     "folders": 250,
     "pairs": 150,
     "toml": 1500,
+    "psm3": 400,
     "topologies": 4000,
 }
 

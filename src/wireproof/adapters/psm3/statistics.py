@@ -101,9 +101,10 @@ class _Reader:
             self.torn = True
             self.doubt(line.number, f"the file is cut off here; expected {self._expected()}")
         elif self.blocks:
+            # What stands there may be of the environment: it is not repeated.
             raise BadInput(
-                f"{self.source}: line {line.number} is torn: expected {self._expected()}, and"
-                f" {line.text.strip()[:60]!r} stands there: give the file as PSM3 wrote it."
+                f"{self.source}: line {line.number} is torn: expected {self._expected()}: give the"
+                " file as PSM3 wrote it."
             )
 
     def _expected(self) -> str:

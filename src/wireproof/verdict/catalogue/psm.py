@@ -128,7 +128,7 @@ next: Give PSM3_PRINT_STATS_PREFIX a folder that all hosts share, or collect the
 
 # psm-jobs-mixed: Files of several jobs
 means: Two files belong to the same rank: sums over them mean nothing.
-detected: A rank number occurs twice.
+detected: A process (its host and rank, or its number) occurs twice.
 next: Judge the files of each job alone.
 
 # psm-sums-differ: The counters do not add up

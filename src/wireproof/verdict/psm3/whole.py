@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 
@@ -36,13 +37,16 @@ def whole_issues(job: Job) -> Iterator[Issue]:
 def _missing(job: Job) -> Iterator[Issue]:
     wanted = max((one.identity.ranks or 0 for one in job.files), default=0)
     ranks = [one.identity.rank for one in job.files if one.identity.rank is not None]
-    if twice := sorted({rank for rank in ranks if ranks.count(rank) > 1})[:5]:
-        text = f"rank {twice[0]} wrote several of these files: they are of more than one job"
-        yield Issue("psm-jobs-mixed", "inconclusive", job.whole, text, {"rank": twice[0]})
+    names = Counter(one.who for one in job.files)
+    if twice := [who for who, count in names.items() if count > 1]:
+        text = f"{twice[0]} wrote several of these files: they are of more than one job"
+        yield Issue("psm-jobs-mixed", "inconclusive", job.whole, text, {"process": twice[0]})
     absent = sorted(set(range(min(wanted, 1 << 20))) - set(ranks))
     if wanted and absent and ranks:
-        names = listed([str(rank) for rank in absent])
-        text = f"the job has {wanted} ranks, and no file of rank {names} is here"
+        text = (
+            f"the job has {wanted} ranks, and no file of rank"
+            f" {listed([str(rank) for rank in absent])} is here"
+        )
         yield Issue("psm-ranks-missing", "inconclusive", job.whole, text, {"absent": len(absent)})
 
 

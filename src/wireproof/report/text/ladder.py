@@ -75,7 +75,7 @@ def _figure(
     numbers = [getattr(one.line, what) for one in ladder.layers]
     if not any(numbers):
         return []
-    titles = [look.say(one.title, 40) for one in ladder.layers]
+    titles = [look.say(one.title, 30) for one in ladder.layers]
     texts = [_number(one, shown) for one in numbers]
     most = max((one.value for one in numbers if one is not None), default=0.0)
     first, second = max(map(len, titles)), max(map(len, texts))

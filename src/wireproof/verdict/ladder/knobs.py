@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wireproof.model.ladder import Hint, LayerName, Quantity, Step
 
-__all__ = ["KNOBS", "Knob", "hints_for"]
-
+__all__ = ["KNOBS", "STUDIES", "Knob", "hints_for"]
 
 _START: tuple[Quantity, ...] = ("start",)
-_RATE: tuple[Quantity, ...] = ("rate",)
+_RATE: tuple[Quantity, ...] = ("rate", "windowed")
+_TRANSPORT: dict[LayerName, str] = {"tcp": " --transport tcp", "ofi": " --transport ofi"}
 
 
 @dataclass(frozen=True)
 class Knob:
     """``name``: a setting of the catalogue, or a variable. ``values``: of a variable, to be tried
     against what is set now; "" of a setting, whose recommended value is tried. ``reads``: what
-    reads it. ``moves``: the quantities that it moves.
+    reads it (of libfabric: the provider). ``moves``: the quantities that it moves.
     """
 
     layer: LayerName
@@ -26,23 +26,43 @@ class Knob:
     does: str
     values: str = ""
     reads: str = ""
-    moves: tuple[Quantity, ...] = ("start", "rate")
+    moves: tuple[Quantity, ...] = ("start", *_RATE)
 
-    def hint(self, hosts: str) -> Hint:
+    def hint(self, where: str) -> Hint:
         reads = f" ({self.reads})" if self.reads else ""
-        does, command = f"{self.does}{reads}", self._command(hosts)
+        does, command = f"{self.does}{reads}", self._command(where)
         return Hint(layer=self.layer, name=self.name, does=does, command=command)
 
-    def _command(self, hosts: str) -> str:
+    def _command(self, where: str) -> str:
         """`tune try` has no collective: there the ladder itself is asked again with the value."""
         if self.layer == "collective" and self.values:
-            value = self.values.split(",")[1]
-            return f"{self.name}={value} wireproof ladder --hosts {hosts} --layers mpi,collective"
+            value = self.values.split(",")[-1]
+            return f"{self.name}={value} wireproof ladder {where} --layers mpi,collective"
         tried = f"'{self.name}={self.values}'" if self.values else self.name
         pattern = "" if self.moves == _START else " --pattern stream"
-        return f"wireproof tune try {tried} --hosts {hosts}{pattern}"
+        return f"wireproof tune try {tried} {where}{pattern}{_TRANSPORT.get(self.layer, '')}"
 
 
+@dataclass(frozen=True)
+class Study:
+    """A catalogue of `wireproof study`: many knobs at once, each read back."""
+
+    layer: LayerName
+    name: str
+    reads: str
+
+    def hint(self, where: str) -> Hint:
+        command = f"wireproof study {self.name} {where}{_TRANSPORT.get(self.layer, '')}"
+        does = f"all its knobs in one run, each read back ({self.reads})"
+        return Hint(layer=self.layer, name=f"study {self.name}", does=does, command=command)
+
+
+STUDIES: tuple[Study, ...] = (
+    Study("ofi", "psm3", "psm3"),
+    Study("mpi", "ucx", "UCX"),
+    Study("mpi", "ofi", "libfabric"),
+    Study("mpi", "impi", "Intel MPI"),
+)
 KNOBS: tuple[Knob, ...] = (
     Knob("verbs", "mtu", "bytes of one packet", moves=_RATE),
     Knob("verbs", "pcie-max-payload-rdma", "payload of one PCIe packet", moves=_RATE),
@@ -85,12 +105,23 @@ KNOBS: tuple[Knob, ...] = (
 )
 
 
-def hints_for(steps: Sequence[Step], hosts: Sequence[str]) -> list[Hint]:
-    """The knobs of the layers that lose, by what they lose."""
+def hints_for(steps: Sequence[Step], titles: Mapping[LayerName, str], where: str) -> list[Hint]:
+    """The knobs of the layers that lose, by what they lose; of libfabric those of its provider.
+
+    ``titles``: of the layers, libfabric's with its provider. ``where``: the options that choose the
+    hosts.
+    """
     lost = {(one.upper, one.quantity) for one in steps if one.answer == "loses"}
-    names = ",".join(hosts) or "A,B"
-    return [
-        knob.hint(names)
-        for knob in KNOBS
-        if any((knob.layer, quantity) in lost for quantity in knob.moves)
+    layers = {layer for layer, _ in lost}
+    studies = [one.hint(where) for one in STUDIES if one.layer in layers and _fits(one, titles)]
+    knobs = [
+        one.hint(where)
+        for one in KNOBS
+        if any((one.layer, quantity) in lost for quantity in one.moves) and _fits(one, titles)
     ]
+    return [*studies, *knobs]
+
+
+def _fits(one: Knob | Study, titles: Mapping[LayerName, str]) -> bool:
+    """A variable of another provider does nothing."""
+    return one.layer != "ofi" or not one.reads or one.reads in titles.get("ofi", "")

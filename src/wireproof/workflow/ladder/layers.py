@@ -13,7 +13,7 @@ from wireproof.workflow.ladder.launched import LaunchedLayer
 from wireproof.workflow.ladder.specification import LadderSpecification
 from wireproof.workflow.target.target import Target
 
-__all__ = ["AnyLayer", "layers_of_hosts", "rdma_device"]
+__all__ = ["AnyLayer", "layers_of_hosts", "rdma_device", "where_of"]
 
 AnyLayer = LaunchedLayer | CommandedLayer
 
@@ -55,6 +55,13 @@ def check_hosts(target: Target, *, played: bool) -> None:
     if count != 2:
         given = f"{count} were given" if count else "none was"
         raise BadInput(f"a ladder stands between two hosts, and {given}: give --hosts A,B.")
+
+
+def where_of(target: Target) -> str:
+    """The options that choose these hosts again."""
+    lab = [f"--lab {target.lab.name}"] if target.lab is not None else []
+    nic = [f"--nic {target.nics[0]}"] if target.nics and target.nics[0] else []
+    return " ".join([*lab, f"--hosts {','.join(target.hosts) or 'A,B'}", *nic])
 
 
 def rdma_device(layers: Sequence[AnyLayer], target: Target) -> str:

@@ -19,7 +19,7 @@ from wireproof.physics.limits import limits
 from wireproof.report.json.encode import json_text
 from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
 from wireproof.workflow.ladder.commanded import raw_verbs
-from wireproof.workflow.ladder.layers import AnyLayer, layers_of_hosts, rdma_device
+from wireproof.workflow.ladder.layers import AnyLayer, layers_of_hosts, rdma_device, where_of
 from wireproof.workflow.ladder.specification import LadderSpecification
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import kept
@@ -238,7 +238,9 @@ class _Course:
             missing=self._missing,
             steps=judged.steps,
             findings=judged.findings,
-            hints=hints_for(judged.steps, self._target.hosts),
+            hints=hints_for(
+                judged.steps, {one.name: one.title for one in layers}, where_of(self._target)
+            ),
             verdict=judged.verdict,
             answer=judged.answer,
             seconds=time.monotonic() - self._begun,

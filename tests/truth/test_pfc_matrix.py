@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.zoo.pfc_worlds import ADAPTERS, LOSSLESS, SITUATIONS, record_of
+from tests.zoo.pfc_adapters import ADAPTERS, LOSSLESS
+from tests.zoo.pfc_worlds import SITUATIONS, record_of
 
 from wireproof.workflow.pfc.judged import judged
 
@@ -16,7 +17,7 @@ def _shown_by(situation, adapter) -> bool:
         "lost": not adapter.lost.startswith("ip/"),  # what TCP sends again may only be late
         "no-xon": "xon-xoff" in adapter.proves and adapter.shows_no_xon,
         "sent": adapter.by_priority and adapter.key != "ionic",
-        "rate": adapter.by_priority,
+        "rate": adapter.by_priority and adapter.rated,
     }
     return all(own.get(need, need in adapter.proves) for need in situation.needs)
 

@@ -116,11 +116,13 @@ class Drop(msgspec.Struct, frozen=True, kw_only=True):
 
 class PfcReading(msgspec.Struct, frozen=True, kw_only=True):
     """One port over one interval. ``seconds``: 0 where it is not known. ``lost``: packets of RDMA
-    that were sent again or missed; ``resent``: segments of TCP, of the whole host. ``link``: pause
+    that were sent again or missed; ``resent``: segments of TCP, of the whole host. ``by_kernel``:
+    the kernel's sockets carried a part of the traffic that counts; None: not known. ``link``: pause
     frames of link-level flow control. ``storms``: the adapter's own alarms. ``total``: PFC frames
-    of all priorities together, where no counter tells them apart. ``unison``: priorities of one
-    traffic class count together. ``shown_when_on``: the driver lists pauses of a priority only
-    where its PFC is on. ``late``: refreshed less often than the interval allows.
+    of all priorities together, where no counter tells them apart. ``before``: pauses moved in the
+    quiet second before the load, too. ``unison``: priorities of one traffic class count together.
+    ``shown_when_on``: the driver lists pauses of a priority only where its PFC is on. ``late``:
+    refreshed less often than the interval allows.
     """
 
     host: str
@@ -134,12 +136,14 @@ class PfcReading(msgspec.Struct, frozen=True, kw_only=True):
     drops: list[Drop] = msgspec.field(default_factory=list)
     lost: list[Count] = msgspec.field(default_factory=list)
     resent: Count | None = None
+    by_kernel: bool | None = None
     link: list[Count] = msgspec.field(default_factory=list)
     storms: list[Count] = msgspec.field(default_factory=list)
     total: list[Count] = msgspec.field(default_factory=list)
     tx_bytes: float | None = None
     rx_bytes: float | None = None
     rx_peak_bytes_per_s: float | None = None
+    before: bool = False
     unison: bool = False
     shown_when_on: bool = False
     late: str = ""

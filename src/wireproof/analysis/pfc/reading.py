@@ -4,6 +4,7 @@ adapter. Wraps and new beginnings are told by the same code that the byte ledger
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -14,7 +15,7 @@ from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.pfc.family import Names, PfcFamily
 from wireproof.analysis.pfc.find import by_counters, by_driver
 from wireproof.analysis.traffic import speed_of
-from wireproof.model.ledger import Direction, Ledger
+from wireproof.model.ledger import Direction, Ledger, PortLedger
 from wireproof.model.pfc import Count, Drop, Pauses, PfcReading, PriorityReading
 from wireproof.model.record import Nic
 from wireproof.model.traffic import Watched
@@ -22,6 +23,8 @@ from wireproof.model.traffic import Watched
 __all__ = ["readings_of", "statistics_of"]
 
 PRIORITIES = range(8)
+_LEAST_TRAFFIC = 1_000_000.0
+_A_PART = 0.1
 _DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _EVERYWHERE: tuple[Names, ...] = tuple(
     ((f"net/{{nic}}/{one}",),) for one in ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
@@ -76,6 +79,7 @@ class _Host:
             tx_bytes=crossed_at(ledger, nic.name, "tx").bytes,
             rx_bytes=arrived.bytes,
             rx_peak_bytes_per_s=arrived.peak_bytes_per_s,
+            by_kernel=_by_kernel(ledger.ports[nic.name]),
         )
         none = PfcFamily(name="", drivers=(), source="")
         return _Port(self, nic, family or none).filled(plain)
@@ -108,13 +112,30 @@ class _Host:
         return Count(value=value, least=least, remark=remark, counters=list(counters))
 
 
+def _by_kernel(port: PortLedger) -> bool | None:
+    """A tenth of what crossed or more, where the kernel's part is counted apart."""
+    found = None
+    for direction in _DIRECTIONS:
+        entries = [one for one in port.entries(direction) if one.bytes is not None]
+        kernel = sum(one.bytes or 0.0 for one in entries if one.carrier == "kernel")
+        if any(one.carrier == "kernel" for one in entries):
+            most = max(one.bytes or 0.0 for one in entries)
+            found = bool(found) or (kernel >= _LEAST_TRAFFIC and kernel >= _A_PART * most)
+    return found
+
+
 def _full(template: str, nic: Nic, priority: int) -> str:
     """A name in the engine's spelling; "" where it needs an RDMA device and there is none."""
+    if nic.rdma is None:
+        return "" if "{device}" in template else _filled(template, nic.name, "", 0, priority)
+    return _filled(template, nic.name, nic.rdma.device, nic.rdma.port, priority)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _filled(template: str, nic: str, device: str, port: int, priority: int) -> str:
+    """Most hosts of a cluster have the same names."""
     place = template if "/" in template else f"ethtool/{{nic}}/{template}"
-    if "{device}" in place and nic.rdma is None:
-        return ""
-    device, port = (nic.rdma.device, nic.rdma.port) if nic.rdma is not None else ("", 0)
-    return place.format(nic=nic.name, device=device, port=port, p=priority)
+    return place.format(nic=nic, device=device, port=port, p=priority)
 
 
 class _Port:
@@ -135,6 +156,7 @@ class _Port:
             link=self._each(family.link),
             storms=self._each(family.storms),
             total=self._each(family.total),
+            before=self._before(),
             unison=family.unison,
             shown_when_on=family.shown_when_on,
             late=self._late(),
@@ -177,6 +199,13 @@ class _Port:
         return found + [
             Drop(direction="rx", count=count, proves=False) for count in self._each(_EVERYWHERE)
         ]
+
+    def _before(self) -> bool:
+        family = self.family
+        several = [*family.xoff, *family.frames, *family.paused_us, *family.total]
+        counts = [self._count(names, number) for names in several for number in PRIORITIES]
+        named = {name for count in counts if count is not None for name in count.counters}
+        return any(self.host.changes.background(name) > 0 for name in named)
 
     def _late(self) -> str:
         """How old the second reading may be, where nobody waited for it."""

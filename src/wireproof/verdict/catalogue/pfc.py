@@ -60,7 +60,7 @@ next: `wireproof explain pfc-enabled`; the same priority on the switch port.
 # pfc-slow-receiver: A host pauses its switch far more than the others do
 means: It cannot take what arrives; its pauses fill the switch and then stop others.
 detected: Its pauses sent are ten times the median of all hosts and more, and an outlier by median
-  and MAD (Holm over all ports).
+  and MAD (Holm over all ports); of a single port, a hundred times what it gets.
 next: Its PCIe slot and link, memory and NUMA placement, CPU frequency, receive buffers
   (`wireproof audit`); compare a run without it.
 
@@ -124,6 +124,11 @@ next: See what it said; run again.
 means: The counters tell of a port that the load went past.
 detected: The engine's own evidence of the incast's path: off-wire, wrong-path or mixed.
 next: `--nic`, `--transport` and the MPI's selection of NICs (`wireproof explain wrong-path`).
+
+# pfc-before-the-load: Pauses moved before the load began
+means: Other traffic, or a storm, is there without it; a part of what was counted may be theirs.
+detected: Pause counters rose in the quiet second before the load.
+next: Look at it alone: `wireproof pfc --no-load`; keep other jobs off the hosts.
 
 # pfc-unwatched: A host was not read
 means: Its port may be the one that drops or pauses.

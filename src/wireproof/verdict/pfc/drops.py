@@ -7,6 +7,8 @@ from wireproof.verdict.pfc.said import VERB, amount, fails, missing, of_driver, 
 
 __all__ = ["drops_of", "lost_of", "no_drops"]
 
+NAME = "no-drops"
+
 
 def lost_of(reading: PfcReading) -> list[Count]:
     """Counters of RDMA packets that were missed or sent again, which rose."""
@@ -37,18 +39,20 @@ def _elsewhere(drop: Drop, reading: PfcReading, priority: int) -> bool:
     return sum(count.value or 0 for count in by_priority.values()) >= drop.count.value
 
 
-def _in_the_switch(name: str, reading: PfcReading) -> Condition | None:
+def _in_the_switch(reading: PfcReading) -> Condition | None:
     """What a switch drops is seen by hosts only as what they send again; None: nothing was."""
-    if reading.lost:
+    if reading.lost and not reading.by_kernel:
         return None
     if reading.resent is None:
         said = "what a switch drops shows nowhere: no counter of packets sent again was read"
-        return missing(name, said + of_driver(reading))
+        return missing(NAME, said + of_driver(reading))
     if reading.resent.moved is False:
         return None
+    if reading.resent.moved is None:
+        return unread(NAME, [reading.resent])
     said = f"TCP sent segments again ({amount(reading.resent)}): lost in a switch, or only late"
     return Condition(
-        name=name,
+        name=NAME,
         answer="unproven",
         because=said,
         code="pfc-lost",
@@ -58,26 +62,44 @@ def _in_the_switch(name: str, reading: PfcReading) -> Condition | None:
 
 def no_drops(reading: PfcReading, priority: int | None) -> Condition:
     """Condition 1: no drops, Tx or Rx."""
-    name = "no-drops"
+    return (
+        _risen(reading, priority)
+        or _unread_ones(reading, priority)
+        or _in_the_switch(reading)
+        or _shown(reading, priority)
+    )
+
+
+def _risen(reading: PfcReading, priority: int | None) -> Condition | None:
     if dropped := drops_of(reading, priority):
         said = "; ".join(f"{amount(one.count)} ({one.direction})" for one in dropped[:3])
-        return fails(
-            name, f"packets were dropped: {said}", "pfc-dropped", [one.count for one in dropped]
-        )
+        counts = [one.count for one in dropped]
+        return fails(NAME, f"packets were dropped: {said}", "pfc-dropped", counts)
     if lost := lost_of(reading):
         said = "; ".join(amount(one) for one in lost[:3])
-        return fails(name, f"packets were lost on the way: {said}", "pfc-lost", lost)
-    asked = [one for one in reading.drops if one.priority in (None, priority)]
-    unknown = [one.count for one in asked if one.count.moved is None]
+        return fails(NAME, f"packets were lost on the way: {said}", "pfc-lost", lost)
+    return None
+
+
+def _unread_ones(reading: PfcReading, priority: int | None) -> Condition | None:
+    unknown = [one.count for one in _asked(reading, priority) if one.count.moved is None]
     unknown += [one for one in reading.lost if one.moved is None]
-    if unknown:
-        return unread(name, unknown)
-    if (open_one := _in_the_switch(name, reading)) is not None:
-        return open_one
-    proving = [one for one in asked if one.proves and not _elsewhere(one, reading, priority or 0)]
+    return unread(NAME, unknown) if unknown else None
+
+
+def _asked(reading: PfcReading, priority: int | None) -> list[Drop]:
+    return [one for one in reading.drops if one.priority in (None, priority)]
+
+
+def _shown(reading: PfcReading, priority: int | None) -> Condition:
+    proving = [
+        one
+        for one in _asked(reading, priority)
+        if one.proves and not _elsewhere(one, reading, priority or 0)
+    ]
     for direction, verb in VERB.items():
         if not any(one.direction == direction for one in proving):
-            what = f"no counter of packets dropped when {verb}"
-            return missing(name, f"{what} is there{of_driver(reading)}")
+            what = f"no counter of packets dropped when {verb} is there"
+            return missing(NAME, what + of_driver(reading))
     said = "0 dropped, sent or received, by the host's own counters"
-    return passes(name, said, [one.count for one in proving])
+    return passes(NAME, said, [one.count for one in proving])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from wireproof.model.finding import Evidence, Finding, Severity
@@ -41,7 +41,9 @@ def findings(judged: Judged) -> list[Finding]:
         *_of_conditions(judged),
         *_of_settings(judged),
         *_of_load(judged),
+        *_one_way(judged),
         *_unwatched(judged),
+        *_before(judged),
         *pause_findings(judged.readings, judged.record.load, judged.choice.priority),
     ]
     return sorted(found, key=lambda one: (rank(one.severity), order[one.code], one.message))
@@ -98,19 +100,27 @@ def _headroom(judged: Judged) -> str:
 
 
 def _of_settings(judged: Judged) -> Iterator[Finding]:
-    known = [one for one in judged.record.settings if one.lossless is not None]
+    looked_at = {(port.host, port.nic) for port in judged.ports}
+    known = [
+        (one, tuple(one.lossless))
+        for one in judged.record.settings
+        if one.lossless is not None and (one.host, one.nic) in looked_at
+    ]
     priority = judged.choice.priority
-    off = [one for one in known if priority is not None and priority not in (one.lossless or [])]
+    off = [(one, on) for one, on in known if priority is not None and priority not in on]
     if off:
-        first = off[0]
-        on = ", ".join(map(str, first.lossless or [])) or "none"
-        said = f"PFC is not on for priority {priority}: {first.host} {first.nic} has it for {on}"
-        yield made("pfc-off", "fail", said, [one.host for one in off])
-    kinds = {tuple(one.lossless or []) for one in known}
+        first, on = off[0]
+        said = f"PFC is not on for priority {priority}: {first.host} {first.nic} has it for"
+        yield made("pfc-off", "fail", f"{said} {_listed(on)}", [one.host for one, _ in off])
+    kinds = sorted({on for _, on in known})
     if len(kinds) > 1:
-        shown = "; ".join(", ".join(map(str, kind)) or "none" for kind in sorted(kinds)[:4])
+        shown = "; ".join(map(_listed, kinds[:4]))
         said = f"hosts differ in the priorities that PFC is on for: {shown}"
-        yield made("pfc-settings-differ", "warning", said, [one.host for one in known])
+        yield made("pfc-settings-differ", "warning", said, [one.host for one, _ in known])
+
+
+def _listed(priorities: Sequence[int]) -> str:
+    return ", ".join(map(str, priorities)) or "none"
 
 
 def _of_load(judged: Judged) -> Iterator[Finding]:
@@ -123,8 +133,12 @@ def _of_load(judged: Judged) -> Iterator[Finding]:
         yield made("pfc-load-elsewhere", "inconclusive", said)
     if judged.readings and pressure.there is False:
         yield made("pfc-no-pressure", "inconclusive", _too_little(judged), advice=_more(judged))
+
+
+def _one_way(judged: Judged) -> Iterator[Finding]:
+    """There was pressure, and nothing shows that the switch met it."""
     priority = judged.choice.priority
-    if priority is None or not pressure.there:
+    if priority is None or not judged.pressure.there:
         return
     own = [one.of(priority) for one in judged.readings]
     if any(one.tx.stopped for one in own) and all(one.rx.stopped is False for one in own):
@@ -153,6 +167,15 @@ def _more(judged: Judged) -> str:
             " ECN, or with a transport that has no congestion control."
         )
     return ""
+
+
+def _before(judged: Judged) -> Iterator[Finding]:
+    """What the load cannot have caused."""
+    busy = [one for one in judged.readings if one.before]
+    if busy:
+        first = busy[0]
+        said = f"{first.host} {first.nic} paused, or was paused, before the load began"
+        yield made("pfc-before-the-load", "note", said, [one.host for one in busy])
 
 
 def _unwatched(judged: Judged) -> Iterator[Finding]:

@@ -58,12 +58,14 @@ def _ports(watched: Watched, named: str) -> list[str]:
 
 
 def judge_pfc(
-    record: PfcRecord, asked: int | None, headroom: Mapping[tuple[float, int], Sequence[Headroom]]
+    record: PfcRecord,
+    readings: list[PfcReading],
+    asked: int | None,
+    headroom: Mapping[tuple[float, int], Sequence[Headroom]],
 ) -> PfcReport:
-    """``asked``: the priority, None: by the settings or by what moved. ``headroom``: what ports
-    need, by speed (Gb/s) and MTU.
+    """``readings``: of the record. ``asked``: the priority, None: by the settings or by what moved.
+    ``headroom``: what ports need, by speed (Gb/s) and MTU.
     """
-    readings = read(record)
     choice = chosen(asked, record.settings, readings)
     pressure = pressure_of(readings, record.load)
     settings = {(one.host, one.nic): one for one in record.settings}

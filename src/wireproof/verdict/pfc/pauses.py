@@ -16,24 +16,44 @@ from wireproof.verdict.pfc.rates import HALF, always_paused, matters, pause_rate
 __all__ = ["pause_findings"]
 
 _NEAR = 0.9
+_ONE_SIDED = 100
+"""Pauses sent for each one that came in."""
 
 
 def pause_findings(
     readings: Sequence[PfcReading], load: PfcLoad, priority: int | None
 ) -> Iterator[Finding]:
     """In the lossless priority; the adapter's own alarms in any."""
-    yield from _storms(readings, priority)
+    yield from _alarms(readings)
     if priority is None:
         return
+    yield from _storms(readings, priority)
     yield from _slow(readings, load, priority)
     yield from _spreading(readings, load, priority)
 
 
 def _slow(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> Iterator[Finding]:
+    for group in _comparable(readings, load):
+        yield from _slow_of(group, load, priority)
+
+
+def _comparable(readings: Sequence[PfcReading], load: PfcLoad) -> list[list[PfcReading]]:
+    """Those that all others sent to in their turn, and those that only sent: each among its
+    equals.
+    """
+    received = [one for one in readings if one.host in load.receivers]
+    if len({one.host for one in received}) < 2:
+        return [list(readings)]
+    return [received, [one for one in readings if one.host not in load.receivers]]
+
+
+def _slow_of(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> Iterator[Finding]:
     rates = [(one, pause_rate(one.of(priority).tx, one.seconds)) for one in readings]
     known = [(one, rate, rate.frames) for one, rate in rates if rate.frames is not None]
     counts = [frames for _, _, frames in known]
     total = sum(counts)
+    if len(known) == 1:
+        yield from _alone(*known[0], priority)
     for index in slow_receivers(counts):
         reading, rate, frames = known[index]
         if not matters(reading, rate):
@@ -51,6 +71,18 @@ def _slow(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> Itera
         yield made("pfc-slow-receiver", severity, said, [reading.host], evidence=evidence)
 
 
+def _alone(reading: PfcReading, rate: PauseRate, frames: int, priority: int) -> Iterator[Finding]:
+    """One port, and no other to compare it with: what it sends against what it gets."""
+    got = pause_rate(reading.of(priority).rx, reading.seconds).frames
+    if got is None or frames < _ONE_SIDED * max(1, got) or not matters(reading, rate):
+        return
+    said = (
+        f"{reading.host} {reading.nic} sent {_frames(rate)} pauses in priority {priority} and got"
+        f" {got:,}: it cannot take what arrives"
+    )
+    yield made("pfc-slow-receiver", "fail", said, [reading.host])
+
+
 def _was_the_target(reading: PfcReading, load: PfcLoad) -> bool:
     """All others sent to it alone, and it took what its link can carry: then its pauses are those
     of a burst.
@@ -59,19 +91,18 @@ def _was_the_target(reading: PfcReading, load: PfcLoad) -> bool:
     return load.receivers == [reading.host] and found is not None and found[1] >= _NEAR
 
 
-def _storms(readings: Sequence[PfcReading], priority: int | None) -> Iterator[Finding]:
+def _alarms(readings: Sequence[PfcReading]) -> Iterator[Finding]:
     alarmed = [one for one in readings if any(count.moved for count in one.storms)]
     if alarmed:
         first = alarmed[0]
         names = [name for count in first.storms if count.moved for name in count.counters]
         said = f"{first.host} {first.nic}: the adapter's own alarm rose ({_leaves(names)})"
         yield made("pfc-storm", "fail", said, [one.host for one in alarmed])
-    if priority is None:
-        return
-    told = {one.host for one in alarmed}
+
+
+def _storms(readings: Sequence[PfcReading], priority: int) -> Iterator[Finding]:
     rated = [(one, pause_rate(one.of(priority).tx, one.seconds)) for one in readings]
     storming = [(one, rate) for one, rate in rated if _is_storm(one, rate)]
-    storming = [(one, rate) for one, rate in storming if one.host not in told]
     if storming:
         reading, rate = storming[0]
         said = f"{reading.host} {reading.nic} stopped its switch port {_share(rate)}"

@@ -20,10 +20,10 @@ from wireproof.workflow.audit import settings_by_id
 __all__ = ["commands_of", "settings_of"]
 
 _IDS = ("flow-control-rx", "flow-control-tx", "pfc-enabled")
-_MLNX_ON = re.compile(r"^\s*enabled((?:\s+[01]){8})\s*$", re.MULTILINE)
-_MLNX_TRUST = re.compile(r"^\s*Priority trust state:\s*(\w{1,16})", re.MULTILINE)
-_LLDP_ON = re.compile(r"^\s*PFC enabled:[ \t]*([0-7][0-7 ,\t]*|none)", re.MULTILINE)
-_LLDP_WILLING = re.compile(r"^\s*Willing:\s*(yes|no)", re.MULTILINE)
+_MLNX_ON = re.compile(r"^[ \t]*enabled((?:[ \t]+[01]){8})[ \t]*$", re.MULTILINE)
+_MLNX_TRUST = re.compile(r"^[ \t]*Priority trust state:[ \t]*(\w{1,16})", re.MULTILINE)
+_LLDP_ON = re.compile(r"^[ \t]*PFC enabled:[ \t]*([0-7][0-7 ,\t]*|none)", re.MULTILINE)
+_LLDP_WILLING = re.compile(r"^[ \t]*Willing:[ \t]*(yes|no)", re.MULTILINE)
 _DCB_ON = re.compile(r"\b([0-7]):on\b")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wireproof.analysis.pfc.ports import ports_of
 from wireproof.instrument.facts import Collected, collect
@@ -17,13 +17,15 @@ from wireproof.workflow.target.target import Target
 __all__ = ["settings_on"]
 
 
-def settings_on(target: Target, watched: Sequence[Watched], nic: str) -> list[PfcSettings]:
+def settings_on(
+    target: Target, watched: Sequence[Watched], named: Mapping[str, str]
+) -> list[PfcSettings]:
     """Of each port that is looked at; hosts with the same ports are asked together."""
     argv_of = reader_argv(target)
     groups: dict[tuple[str, ...], list[tuple[str, list[Nic]]]] = defaultdict(list)
     for one in watched:
         if one.about is not None and one.host in argv_of:
-            names = ports_of(one.about.nics, nic)
+            names = ports_of(one.about.nics, named.get(one.host, ""))
             ports = [each for each in one.about.nics if each.name in names]
             groups[tuple(each.name for each in ports)].append((one.host, ports))
     found: list[PfcSettings] = []

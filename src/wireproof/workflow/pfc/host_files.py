@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import dataclasses
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+
+import msgspec
 
 from wireproof.files.hostile import read_bounded
 from wireproof.instrument.watch import Follower, watch_argv
@@ -148,14 +151,30 @@ def _of_tree(folder: Path) -> Stored:
     counters = dict(follower.marks[-1].counters)
     texts: dict[str, str] = {}
     kept = {each.name: each for each in sorted(folder.glob("sos_commands/*/*"))}
-    for nic in follower.about.nics:
+    about = _with_texts(follower.about, kept)
+    for nic in about.nics:
         for words in _asked(nic):
             if _file_name(words) in kept:
                 texts[words] = _text(kept[_file_name(words)])
         if not any(name.startswith(f"ethtool/{nic.name}/") for name in counters):
             counters |= counters_of(texts.get(f"ethtool -S {nic.name}", ""), nic.name)
         texts |= _files(folder, nic)
-    return Stored(follower.about, counters, texts, _uptime(folder))
+    return Stored(about, counters, texts, _uptime(folder))
+
+
+def _with_texts(about: WatchStart, kept: Mapping[str, Path]) -> WatchStart:
+    """With the interfaces that a sosreport's texts name and its /sys does not have."""
+    known = {nic.name for nic in about.nics}
+    named = [place.removeprefix(_STATISTICS) for place in kept if place.startswith(_STATISTICS)]
+    more = [name for name in named if name not in known]
+    texts = {
+        words: _text(kept[_file_name(words)])
+        for name in more
+        for words in _asked(Nic(name=name))
+        if _file_name(words) in kept
+    }
+    nics = [*about.nics, *(nic_of(name, texts) for name in more)]
+    return msgspec.structs.replace(about, nics=nics)
 
 
 def _files(folder: Path, nic: Nic) -> dict[str, str]:

@@ -20,14 +20,15 @@ def judged(record: PfcRecord, priority: int | None, cable_m: float | None = None
     named interface is on no host, or where PFC is nothing that its link has.
     """
     refuse(record)
+    readings = read(record)
     cables = CABLES_M if cable_m is None else (cable_m,)
     kinds = {
         (one.speed_bits_per_s / 1e9, one.mtu)
-        for one in read(record)
+        for one in readings
         if one.speed_bits_per_s and one.mtu
     }
     needed = {kind: [need for each in cables if (need := _need(*kind, each))] for kind in kinds}
-    return judge_pfc(record, priority, needed)
+    return judge_pfc(record, readings, priority, needed)
 
 
 def _need(speed_gbps: float, mtu: int, cable_m: float) -> Headroom | None:
@@ -47,17 +48,17 @@ def _need(speed_gbps: float, mtu: int, cable_m: float) -> Headroom | None:
 
 def refuse(record: PfcRecord) -> None:
     """Raises ``BadInput``: a name that no host has is a slip, not a missing counter."""
-    listed = [(one, one.about.nics) for one in record.hosts if one.about is not None]
+    listed = [(one.host, one.about.nics) for one in record.hosts if one.about is not None]
     asked = sorted({rail for name in record.nics.values() for rail in rails_of(name)})
-    for name in asked:
+    for name in asked if listed else ():
         found = [nic for _, nics in listed for nic in nics if name in _names(nic)]
-        if listed and not found:
+        if not found:
             host, nics = listed[0]
-            known = ", ".join(sorted(nic.name for nic in nics if nic.kind != "loopback")[:12])
+            known = sorted(nic.name for nic in nics if nic.kind != "loopback")[:12]
             raise BadInput(
-                f"no host has the interface {name[:60]!r}: {host.host} has {known or 'none'}."
+                f"no host has the interface {name[:60]!r}: {host} has {', '.join(known) or 'none'}."
             )
-        if found and all(nic.kind == "infiniband" for nic in found):
+        if all(nic.kind == "infiniband" for nic in found):
             raise BadInput(
                 f"{name[:60]} is an InfiniBand or Omni-Path port: its links are lossless by"
                 " credits; priority flow control is Ethernet's."

@@ -62,7 +62,7 @@ def record_live(
         nics = _nics(wanted, [one.host for one in watch.watched()])
         none = PfcLoad(kind=wanted.load)
         refuse(PfcRecord(hosts=watch.watched(), settings=[], load=none, nics=nics))
-        settings = settings_on(target, watch.watched(), wanted.nic)
+        settings = settings_on(target, watch.watched(), nics)
         watch.look_at_the_background()
         load = _run(wanted, watch, reporter, sinks)
         watch.traffic(load.seconds)

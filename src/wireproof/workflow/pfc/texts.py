@@ -12,42 +12,50 @@ from wireproof.model.record import Nic
 __all__ = ["counters_of", "nic_of", "split"]
 
 _COMMAND = re.compile(
-    r"^[^\n]{0,80}?[#$>]?\s*((?:ethtool|dcb|mlnx_qos|lldptool)(?: [\w.@:-]{1,64}){1,6})\s*$",
-    re.MULTILINE,
+    r"(?:.{0,80}[#$>] *)?((?:ethtool|dcb|mlnx_qos|lldptool)(?: [\w.@:-]{1,64}){1,6})", re.ASCII
 )
-_STATISTIC = re.compile(r"^\s*(\S[^\n]{0,63}?)\s*:\s*(\d{1,20})\s*$", re.MULTILINE)
-_SPEED = re.compile(r"^\s*Speed:\s*(\d{1,9})Mb/s", re.MULTILINE)
-_DRIVER = re.compile(r"^driver:\s*(\S{1,32})\s*$", re.MULTILINE)
-_HEAD = "NIC statistics:"
+_SPEED = re.compile(r"^[ \t]*Speed:[ \t]*(\d{1,9})Mb/s", re.MULTILINE | re.ASCII)
+_DRIVER = re.compile(r"^driver:[ \t]*([\w.-]{1,32})", re.MULTILINE | re.ASCII)
+_LONGEST = 200
+_LONGEST_NAME = 64
+_MOST_DIGITS = 20
 
 
 def split(text: str) -> dict[str, str]:
     """A recorded terminal: each command (``$ ethtool -S eth0 | grep prio``) with what follows it;
     a text without one is all under "".
     """
-    marks = [(one.start(), one.end(), one.group(1)) for one in _marks(text)]
-    if not marks:
-        return {"": text}
-    ends = [start for start, _, _ in marks[1:]] + [len(text)]
-    found: dict[str, str] = {}
-    for (_, begin, name), end in zip(marks, ends, strict=True):
-        found.setdefault(" ".join(name.split()), text[begin:end])
-    return found
+    found: dict[str, list[str]] = {"": []}
+    lines = found[""]
+    for line in text.splitlines():
+        if (command := _command(line)) is not None:
+            lines = found.setdefault(command, [])
+        else:
+            lines.append(line)
+    parts = {command: "\n".join(several) for command, several in found.items()}
+    return parts if len(parts) == 1 else {name: part for name, part in parts.items() if name}
 
 
-def _marks(text: str) -> list[re.Match[str]]:
-    """Lines that are commands; what a pipe does to the output is no matter."""
-    plain = re.sub(r"\s*\|[^\n]*", lambda one: " " * len(one.group()), text)
-    return list(_COMMAND.finditer(plain))
+def _command(line: str) -> str | None:
+    """The words of a command that is typed in this line; what a pipe does to its output is no
+    matter.
+    """
+    if len(line) > _LONGEST:
+        return None
+    found = _COMMAND.fullmatch(line.partition("|")[0].strip())
+    return " ".join(found.group(1).split()) if found else None
 
 
 def counters_of(text: str, nic: str) -> dict[str, int]:
     """Statistics of one interface in the engine's spelling; the first of equal names counts."""
     found: dict[str, int] = {}
-    for one in _STATISTIC.finditer(text):
-        value = int(one.group(2))
-        if value < 1 << 64 and one.group(1) != _HEAD.rstrip(":"):
-            found.setdefault(f"ethtool/{nic}/{one.group(1)}", value)
+    for line in text.splitlines():
+        name, colon, value = line[:_LONGEST].rpartition(":")
+        name, digits = name.strip(), value.strip()
+        if not colon or not 0 < len(name) <= _LONGEST_NAME or len(digits) > _MOST_DIGITS:
+            continue
+        if digits.isascii() and digits.isdigit() and int(digits) < 1 << 64:
+            found.setdefault(f"ethtool/{nic}/{name}", int(digits))
     return found
 
 

@@ -65,10 +65,15 @@ def test_nothing_is_cut_off_on_paper(
 
 def test_it_prints(browser: Any, page_file: Path) -> None:
     with Visit(browser, page_file, scheme="dark") as visit:
+        visit.page.evaluate(
+            "addEventListener('beforeprint', () => { "
+            "window.folded = document.querySelectorAll('details:not([open])').length; })"
+        )
         for paper in ("A4", "Letter"):
             printed = visit.page.pdf(format=paper, prefer_css_page_size=True)
             assert printed.startswith(b"%PDF")
             assert printed.count(b"/Type /Page\n") >= 3
+            assert visit.page.evaluate("window.folded") == 0
         assert visit.page.locator("details:not([open])").count() > 0, "folded again after it"
 
 

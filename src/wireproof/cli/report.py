@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.declare import file, flag
+from wireproof.cli.declare import choice, file, flag
+from wireproof.report.forms import FORMS, Form
 
 __all__ = ["command"]
 
@@ -14,7 +15,17 @@ OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(
         ["folders"], type=click.Path(path_type=Path), nargs=-1, required=True, metavar="FOLDER..."
     ),
-    file("--out page", "one page for all folders, in place of report.html in each."),
+    file(
+        "--out page",
+        "one page for all folders, in place of report.html in each; of figures a folder.",
+    ),
+    choice(
+        "--format form",
+        FORMS,
+        "what is written: the page, Markdown, figures as SVG or PNG, or"
+        " PDF (PNG and PDF need Chromium).",
+        default="html",
+    ),
     file("--topology", "which switch each node connects to; replaces the stored one."),
     flag("--no-page", "write no page."),
     flag("--json as_json", "one JSON document on stdout; writes no page."),
@@ -28,6 +39,7 @@ def command(
     topology: Path | None,
     no_page: bool,
     as_json: bool,
+    form: Form,
 ) -> int:
     """Judge a stored result again by the rules of this version, render it, and say what changed.
 
@@ -39,10 +51,13 @@ def command(
     from wireproof.report.text.rejudged import change_lines
     from wireproof.workflow.report import ReportSpecification, report
 
+    if form != "html" and (no_page or as_json):
+        raise click.UsageError(f"--format {form} writes files: leave out --no-page and --json.")
     found = report(
         ReportSpecification(
             folders=folders,
             page=page,
+            form=form,
             pages=page is not None or not (no_page or as_json),
             topology=topology,
         ),

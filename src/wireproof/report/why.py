@@ -56,6 +56,8 @@ _DISTURBED = {
     "background-traffic",
 }
 _MOST_SETTINGS = 3
+_MOST_ARE_GOOD = 0.9
+"""The share of the other results that must pass; those that are in doubt clear nothing."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,11 @@ def _others_are_good(section: Section, finding: Finding) -> list[str]:
     pairs = section.judgement.pairs
     others = [one for one in pairs if not {one.origin_host, one.target_host} & about]
     good = sum(one.verdict == "pass" for one in others)
-    if not others or any(one.verdict == "fail" for one in others):
+    if (
+        not others
+        or good < _MOST_ARE_GOOD * len(others)
+        or any(one.verdict == "fail" for one in others)
+    ):
         return []
     passed = f"{good} of {len(others)} results without {fold(about)} pass, none fails"
     return [f"the fabric as a whole ({passed})"]

@@ -11,9 +11,11 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Verdict
 from wireproof.model.severity import worst
 from wireproof.model.stored import Conclusion, StoredResult
+from wireproof.report.forms import Form
 from wireproof.report.section import Section
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.disclosure import with_disclosures
+from wireproof.workflow.export import default_target, exported
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.result import Part, Result
@@ -22,17 +24,20 @@ from wireproof.workflow.target.fabric import read_fabric
 
 __all__ = ["Rejudged", "ReportSpecification", "report"]
 
+_TITLE = "wireproof report"
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportSpecification:
-    """``folders``: results. ``page``: one page for all of them; None: ``report.html`` in each
-    folder; ``pages`` False: none. ``topology``: a description of the fabric that replaces the
-    stored one.
+    """``folders``: results. ``form``: of what is written. ``page``: one file (of figures: one
+    folder) for all of them; None: one in each folder; ``pages`` False: none. ``topology``: a
+    description of the fabric that replaces the stored one.
     """
 
     folders: tuple[Path, ...]
     page: Path | None = None
     pages: bool = True
+    form: Form = "html"
     topology: Path | None = None
 
 
@@ -72,10 +77,9 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
         return found
     if specification.page is not None:
         sections = [part.section for one in found for part in one.result.parts]
-        _write(specification.page, sections, "wireproof report")
-        page = specification.page
+        page = exported(specification.form, sections, _TITLE, specification.page, reporter)
         return [_with_page(one, page) for one in found]
-    return [_own_page(one, reporter) for one in found]
+    return [_own_page(one, specification.form, reporter) for one in found]
 
 
 def _again(folder: Path, fabric: Fabric | None) -> Rejudged:
@@ -114,10 +118,10 @@ def _differences(
     return tuple(gone), tuple(new)
 
 
-def _own_page(one: Rejudged, reporter: Reporter) -> Rejudged:
-    page = one.folder / "report.html"
+def _own_page(one: Rejudged, form: Form, reporter: Reporter) -> Rejudged:
+    sections = [part.section for part in one.result.parts]
     try:
-        _write(page, [part.section for part in one.result.parts], "wireproof report")
+        page = exported(form, sections, _TITLE, default_target(form, one.folder), reporter)
     except CouldNotMeasure as error:
         reporter.warn(f"{error} Give --out FILE to write it elsewhere.")
         return one
@@ -126,12 +130,3 @@ def _own_page(one: Rejudged, reporter: Reporter) -> Rejudged:
 
 def _with_page(one: Rejudged, page: Path) -> Rejudged:
     return dataclasses.replace(one, result=dataclasses.replace(one.result, page=page))
-
-
-def _write(page: Path, sections: list[Section], title: str) -> None:
-    from wireproof.report.html.page import render, write
-
-    try:
-        write(page, render(sections, title))
-    except OSError as error:
-        raise CouldNotMeasure(f"{page} cannot be written: {error.strerror}.") from error

@@ -5,12 +5,16 @@ many programs that show SVG do not know.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from wireproof.report.figure.chart import Chart
+from wireproof.report.figure.charts import charts
 from wireproof.report.figure.drawing import PRINTED, Size, drawn
+from wireproof.report.rows import tables
+from wireproof.report.section import Section
 
-__all__ = ["PALETTE", "standalone", "style"]
+__all__ = ["PALETTE", "figures", "standalone", "style"]
 
 PALETTE = {
     "ink": "#1c2430",
@@ -33,6 +37,15 @@ PALETTE = {
 def style() -> str:
     """How the classes of a drawing look; colours are variables of the page."""
     return (Path(__file__).parent / "figure.css").read_text(encoding="utf-8")
+
+
+def figures(sections: Sequence[Section]) -> dict[str, str]:
+    """Every figure of every run as the text of an SVG file, by its name."""
+    return {
+        chart.id: standalone(chart)
+        for number, section in enumerate(sections, 1)
+        for chart in charts(section, tables(section), f"run{number}")
+    }
 
 
 def standalone(chart: Chart, size: Size = PRINTED) -> str:

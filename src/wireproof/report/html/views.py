@@ -11,7 +11,7 @@ from wireproof.model.finding import Finding
 from wireproof.report.answers import Answer, answers
 from wireproof.report.failing import unread
 from wireproof.report.figure.chart import Chart
-from wireproof.report.figure.curves import bandwidth, latency
+from wireproof.report.figure.charts import charts
 from wireproof.report.figure.drawing import NARROW, WIDE, drawn
 from wireproof.report.flows import flows
 from wireproof.report.group_rows import group_tables
@@ -129,15 +129,6 @@ def view(section: Section, number: int) -> SectionView:
         raw=in_script(raw),
         raw_note=raw_note,
     )
-
-
-def charts(section: Section, found: Sequence[Table], name: str) -> list[Chart]:
-    """The figures of one run, those that have something to show."""
-    drawn = [
-        latency(section, found, f"{name}-latency"),
-        bandwidth(section, found, f"{name}-bandwidth"),
-    ]
-    return [chart for chart in drawn if chart is not None]
 
 
 def _figure(chart: Chart) -> FigureView:

@@ -1,0 +1,21 @@
+"""All figures of one run, those that have something to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wireproof.report.figure.chart import Chart
+from wireproof.report.figure.curves import bandwidth, latency
+from wireproof.report.rows import Table
+from wireproof.report.section import Section
+
+__all__ = ["charts"]
+
+
+def charts(section: Section, found: Sequence[Table], name: str) -> list[Chart]:
+    """In the order in which they are read; ``name`` begins the name of each."""
+    drawn = [
+        latency(section, found, f"{name}-latency"),
+        bandwidth(section, found, f"{name}-bandwidth"),
+    ]
+    return [chart for chart in drawn if chart is not None]

@@ -1,0 +1,119 @@
+"""The report as Markdown, for an issue or a wiki: the same words and tables as the page, without
+its pictures. Every name from outside is escaped: it is a word and never markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from wireproof import __version__
+from wireproof.report.answers import answers
+from wireproof.report.flows import flows
+from wireproof.report.group_rows import group_tables
+from wireproof.report.html.grids import (
+    Grid,
+    disclosure_grid,
+    group_grid,
+    result_grid,
+    setting_grid,
+)
+from wireproof.report.html.proof import proof_of
+from wireproof.report.names import clean
+from wireproof.report.rows import tables
+from wireproof.report.section import Section, grouped, headline
+
+__all__ = ["markdown"]
+
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+
+
+def markdown(sections: Sequence[Section], title: str) -> str:
+    """The whole text. Raises ValueError without a section."""
+    if not sections:
+        raise ValueError("a report needs at least one run")
+    lines = [f"# {_safe(title)}", ""]
+    for number, section in enumerate(sections, 1):
+        lines += _section(section, f"run{number}")
+    lines.append(f"wireproof {__version__}. MB = 10^6 bytes, MiB = 2^20 bytes.")
+    return "\n".join(lines) + "\n"
+
+
+def _safe(text: str, most: int = 1000) -> str:
+    """Text in which no sign means anything."""
+    return _SIGNS.sub(r"\\\1", clean(text, most))
+
+
+def _section(section: Section, name: str) -> list[str]:
+    judgement = section.judgement
+    found = tables(section)
+    lead = [_safe(section.lead), ""] if section.lead else []
+    grids = [result_grid(table, name) for table in found]
+    grids += [group_grid(table, name) for table in group_tables(section)]
+    grids += [one for one in (setting_grid(section, name), disclosure_grid(section, name)) if one]
+    return [
+        f"## {_safe(section.title)}",
+        "",
+        *lead,
+        f"**{judgement.verdict.upper()}**, path: {judgement.proof}. {_safe(headline(section))}",
+        "",
+        *_questions(section),
+        *_findings(section),
+        *_proof(section),
+        *(line for grid in grids for line in _grid(grid)),
+        *_limits(section),
+    ]
+
+
+def _questions(section: Section) -> list[str]:
+    lines = [
+        f"- **{one.question}** {_safe(one.short)}. {_safe(one.text, 2000)}".rstrip()
+        for one in answers(section)
+    ]
+    return [*lines, ""]
+
+
+def _findings(section: Section) -> list[str]:
+    lines = []
+    for group in grouped(section.judgement.findings):
+        first = group[0]
+        more = f" ({len(group) - 1} more of this kind)" if len(group) > 1 else ""
+        advice = f" Next: {_safe(first.advice)}" if first.advice else ""
+        said = f"{_safe(first.message)} \\[{_safe(first.code, 40)}\\]{more}"
+        lines.append(f"- {first.severity}: {said}{advice}")
+    return ["### Findings", "", *lines, ""] if lines else []
+
+
+def _proof(section: Section) -> list[str]:
+    proof = proof_of(flows(section.run))
+    if not proof.rows:
+        return []
+    heads = ("host", "NIC", "direction", "level", "quality", "due", "seen", "seen of due")
+    rows = [
+        (one.host, one.nic, one.direction, one.level, one.quality, *(c.text for c in one.cells))
+        for one in proof.rows
+    ]
+    aligned = [False] * 5 + [True] * 3
+    return ["### Proof of the path", "", _safe(proof.note), "", *_table(heads, rows, aligned), ""]
+
+
+def _grid(grid: Grid) -> list[str]:
+    heads = [" ".join(column.lines).replace("- ", "").strip() for column in grid.columns]
+    rows = [[cell.text for cell in cells] for _, cells in grid.rows]
+    aligned = [not column.text for column in grid.columns]
+    title = f"### {_safe(grid.title)} ({grid.count})"
+    return [title, "", _safe(grid.caption), "", *_table(heads, rows, aligned), ""]
+
+
+def _table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool]
+) -> Iterable[str]:
+    yield f"| {' | '.join(_safe(head) for head in heads)} |"
+    yield f"|{'|'.join('---:' if one else '---' for one in right)}|"
+    for row in rows:
+        yield f"| {' | '.join(_safe(cell) for cell in row)} |"
+
+
+def _limits(section: Section) -> list[str]:
+    lines = section.limits.derivation if section.limits else []
+    return ["### Limits", "", *(f"1. {_safe(line)}" for line in lines), ""] if lines else []

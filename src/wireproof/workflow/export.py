@@ -1,0 +1,165 @@
+"""A report in the form that is asked for: page, Markdown, figures as SVG or PNG, PDF.
+
+PDF and PNG are drawn by a Chromium of this machine, which prints our own page: it needs no network,
+and the page's policy allows it none.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from wireproof.files.hostile import read_bounded, replace_file
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.report.forms import Form
+from wireproof.report.section import Section
+from wireproof.workflow.reporter import Reporter
+
+__all__ = ["Form", "chromium_argv", "default_target", "exported"]
+
+_DEFAULTS: dict[Form, str] = {"html": "report.html", "markdown": "report.md", "pdf": "report.pdf"}
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_TIMEOUT_S = 180.0
+_LARGEST = 256 << 20
+
+
+def default_target(form: Form, folder: Path) -> Path:
+    """Where a form goes: a file in ``folder``; figures beside each other in it."""
+    return folder / _DEFAULTS[form] if form in _DEFAULTS else folder
+
+
+def exported(
+    form: Form, sections: Sequence[Section], title: str, target: Path, reporter: Reporter
+) -> Path:
+    """Write ``sections`` to the file ``target``, figures into the folder ``target``; returns it.
+
+    Raises ``BadInput`` when no Chromium is here for what needs one, before anything is written, and
+    ``CouldNotMeasure`` when it fails or the file cannot be written.
+    """
+    try:
+        return _WRITERS[form](list(sections), title, target, reporter)
+    except OSError as error:
+        raise CouldNotMeasure(f"{target} cannot be written: {error.strerror}.") from error
+
+
+def _html(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+    from wireproof.report.html.page import render, write
+
+    return write(target, render(sections, title))
+
+
+def _markdown(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+    from wireproof.report.markdown import markdown
+
+    replace_file(target, markdown(sections, title).encode("utf-8"))
+    return target
+
+
+def _svg(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+    for name, text in _figures(sections).items():
+        _written(target, f"{name}.svg", text.encode("utf-8"))
+    return target
+
+
+def _png(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+    program = _chromium("png")
+    for name, text in _figures(sections).items():
+        reporter.say(f"drawing {name}.png with {program}")
+        _written(target, f"{name}.png", _shot(program, "png", text, "svg"))
+    return target
+
+
+def _pdf(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+    from wireproof.report.html.page import render
+
+    program = _chromium("pdf")
+    reporter.say(f"printing with {program}")
+    replace_file(target, _shot(program, "pdf", render(sections, title), "html"))
+    return target
+
+
+_WRITERS: dict[Form, Callable[[list[Section], str, Path, Reporter], Path]] = {
+    "html": _html,
+    "markdown": _markdown,
+    "svg": _svg,
+    "pdf": _pdf,
+    "png": _png,
+}
+
+
+def _figures(sections: Sequence[Section]) -> dict[str, str]:
+    """The text of each figure by its name; ``BadInput`` when there is none."""
+    from wireproof.report.figure.file import figures
+
+    found = figures(sections)
+    if not found:
+        raise BadInput("there is no figure: no pair was measured over three sizes or more.")
+    return found
+
+
+def _written(folder: Path, name: str, data: bytes) -> None:
+    folder.mkdir(exist_ok=True)
+    replace_file(folder / name, data)
+
+
+def _chromium(form: Form) -> str:
+    program = next((found for name in _BROWSERS if (found := shutil.which(name))), None)
+    if program is None:
+        raise BadInput(
+            f"--format {form} is drawn by Chromium, and none of {', '.join(_BROWSERS)} is on PATH:"
+            " install Debian's package chromium, or take --format html, markdown or svg."
+        )
+    return program
+
+
+def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: bool) -> list[str]:
+    """The command that draws ``source`` into ``target``. ``root``: whose Chromium refuses its own
+    sandbox; what it shows is our own page.
+    """
+    how = (
+        [f"--print-to-pdf={target}", "--no-pdf-header-footer"]
+        if form == "pdf"
+        else [f"--screenshot={target}", "--window-size=760,560", "--force-device-scale-factor=2"]
+    )
+    return [
+        program,
+        "--headless",
+        *(["--no-sandbox"] if root else []),
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+        "--hide-scrollbars",
+        f"--user-data-dir={source.parent / 'profile'}",
+        *how,
+        source.as_uri(),
+    ]
+
+
+def _shot(program: str, form: Form, text: str, kind: str) -> bytes:
+    """What Chromium makes of ``text``. Raises ``CouldNotMeasure`` when it does not."""
+    with tempfile.TemporaryDirectory(prefix="wireproof-", ignore_cleanup_errors=True) as made:
+        source, target = Path(made, f"source.{kind}"), Path(made, f"target.{form}")
+        source.write_text(text, encoding="utf-8")
+        argv = chromium_argv(program, form, source, target, root=os.geteuid() == 0)
+        try:
+            done = subprocess.run(
+                argv,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_TIMEOUT_S,
+                check=False,
+                env={**os.environ, "HOME": made},
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CouldNotMeasure(f"{program} did not end in {_TIMEOUT_S:.0f} s.") from error
+        if not target.is_file():
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            last = said[-1][:300] if said else f"status {done.returncode}"
+            raise CouldNotMeasure(f"{program} wrote no {form}: {last}.")
+        return read_bounded(target, _LARGEST)

@@ -1,0 +1,189 @@
+"""The other forms of a report: Markdown that no name can break, figures that any program shows, and
+the command that prints.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from tests.unit.test_report_groups import group, point
+from tests.unit.test_report_groups import section as grouped
+from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, off_wire
+
+from wireproof.model.claim import Limits
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.finding import Finding
+from wireproof.report.figure.charts import charts
+from wireproof.report.figure.file import figures
+from wireproof.report.figure.ticks import decades, plain, sizes
+from wireproof.report.markdown import markdown
+from wireproof.report.rows import tables
+from wireproof.workflow import export
+from wireproof.workflow.reporter import LoggingReporter
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_markdown_tells_what_the_page_tells() -> None:
+    text = markdown([four_nodes(), off_wire()], "both")
+    for words in (
+        "# both",
+        "**FAIL**, path: on-wire. n3 sends at 297 Mb/s of 956 attainable",
+        "- **Why?** No cause found yet. Excluded: ",
+        "| host | NIC | direction | level | quality | due | seen | seen of due |",
+        "| n1 | hsn0 | out | stack | exact | 2.78 GB | 2.91 GB | 105 % |",
+        "### Ping-pong (half round trip) (11 results)",
+        "**FAIL**, path: off-wire.",
+    ):
+        assert words in text, words
+
+
+def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
+    text = markdown([hostile(), four_nodes(), grouped(point(1, group()))], HOSTILE)
+    width = 0
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            width = 0
+            continue
+        cells = len(re.sub(r"\\.", "", line).split("|"))
+        width = width or cells
+        assert cells == width, line
+
+
+def test_hostile_names_are_words_in_markdown() -> None:
+    text = markdown([hostile()], HOSTILE)
+    bare = re.sub(r"\\.", "", text)
+    assert "<" not in bare
+    assert "[" not in bare
+    assert "`" not in bare
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("section", [four_nodes(), off_wire(), hostile()])
+def test_a_figure_is_a_whole_picture_without_variables(section: object) -> None:
+    found = figures([section])  # type: ignore[list-item]
+    assert found
+    for text in found.values():
+        root = ElementTree.fromstring(text)  # noqa: S314  our own
+        assert root.tag == f"{SVG}svg"
+        assert "var(" not in text
+        assert not root.findall(f".//{SVG}script")
+        assert not root.findall(f".//{SVG}image")
+        assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_a_figure_draws_every_mark_where_it_belongs() -> None:
+    section = four_nodes()
+    latency, bandwidth = charts(section, tables(section), "x")
+    values = [pair.value / 1e3 for pair in section.judgement.pairs if pair.unit == "ns"]
+    assert [mark.y for mark in latency.lines[0].marks] == pytest.approx(values)
+    assert latency.x.low < latency.lines[0].marks[0].x < latency.x.high
+    assert all(mark.low <= mark.y <= mark.high for line in bandwidth.lines for mark in line.marks)
+    assert "attainable 119.5 MB/s" in bandwidth.limits[0].words
+
+
+def test_the_floor_grows_with_the_size_and_bursts_shift_it() -> None:
+    section = four_nodes()
+    shaped = msgspec.structs.replace(
+        section.limits or Limits(attainable_bytes_per_s=1.0, floor_ns=1.0),
+        credit_bytes=16384,
+        judged_from_bytes=65536,
+    )
+    (plain_floor,), (burst_floor,) = (
+        charts(one, tables(one), "x")[0].limits
+        for one in (section, replace(section, limits=shaped))
+    )
+    assert plain_floor.points[0][1] == pytest.approx(4.0, rel=0.01)
+    assert plain_floor.points[-1][1] == pytest.approx(4.0 + 4.19 / 119.5e-6 * 1.5, rel=0.02)
+    for (size, before), (_, after) in zip(plain_floor.points, burst_floor.points, strict=True):
+        assert after <= before
+        if size < 16384:
+            assert after == pytest.approx(4.0)
+    bandwidth = charts(replace(section, limits=shaped), tables(section), "x")[1]
+    assert bandwidth.zones[0].until == 65536
+    assert "below 64 KiB (shaded) are not held" in bandwidth.note
+
+
+def test_the_switch_of_the_protocol_is_marked_where_the_judge_has_found_it() -> None:
+    section = four_nodes(slow=None)
+    note = Finding(
+        code="protocol-switch",
+        severity="note",
+        message="",
+        advice="",
+        subject="n1 -> n2",
+        evidence={"eager_limit_bytes": 16384, "step_ns": 3e3},
+    )
+    judged = msgspec.structs.replace(section.judgement, findings=[note, note])
+    for chart in charts(replace(section, judgement=judged), tables(section), "x"):
+        assert [(step.at, step.words) for step in chart.steps] == [(16384, "switch above 16 KiB")]
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.3, 7e4), (1.0, 1.2), (9.0, 30.0), (1e-3, 4.0)])
+def test_ticks_stand_within_the_axis(low: float, high: float) -> None:
+    for found in (decades(low, high), plain(low, high)):
+        assert all(low <= value <= high * (1 + 1e-9) for value, _ in found)
+        assert all(float(word) == pytest.approx(value) for value, word in found)
+    assert len(plain(low, high)) >= 3
+
+
+def test_sizes_have_their_names_and_zero_its_place() -> None:
+    assert sizes(0.5, 4096, 0.5)[0] == (0.5, "0")
+    assert ("4 KiB" in dict(map(reversed, sizes(1, 4096, 0.5)))) is True  # type: ignore[arg-type]
+
+
+def test_without_figures_it_is_said(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no figure"):
+        export.exported("svg", [empty()], "x", tmp_path, LoggingReporter())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["pdf", "png"])
+def test_without_a_browser_it_is_named_before_anything_is_written(
+    form: export.Form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    target = export.default_target(form, tmp_path)
+    with pytest.raises(BadInput, match="install Debian's package chromium"):
+        export.exported(form, [four_nodes()], "x", target, LoggingReporter())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "said"), [("echo broken >&2; exit 3", "broken"), ("exit 0", "status 0")]
+)
+def test_a_browser_that_fails_is_quoted(
+    script: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    fake = tmp_path / "bin" / "chromium"
+    fake.write_text(f"#!/bin/sh\n{script}\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:/usr/bin:/bin")
+    target = tmp_path / "report.pdf"
+    with pytest.raises(CouldNotMeasure, match=said):
+        export.exported("pdf", [four_nodes()], "x", target, LoggingReporter())
+    assert not target.exists()
+
+
+def test_the_command_that_prints() -> None:
+    pdf = export.chromium_argv("chromium", "pdf", Path("/t/a.html"), Path("/t/b"), root=False)
+    assert pdf[:2] == ["chromium", "--headless"]
+    assert "--no-sandbox" not in pdf
+    assert "--print-to-pdf=/t/b" in pdf
+    assert pdf[-1] == "file:///t/a.html"
+    png = export.chromium_argv("chromium", "png", Path("/t/a.svg"), Path("/t/b"), root=True)
+    assert "--no-sandbox" in png
+    assert "--screenshot=/t/b" in png
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
+    target = tmp_path / "no" / "report.md"
+    with pytest.raises(CouldNotMeasure, match="cannot be written"):
+        export.exported("markdown", [four_nodes()], "x", target, LoggingReporter())

@@ -41,7 +41,7 @@ def test_a_bad_algorithm_of_the_mpi_is_named(far: Lab, tmp_path: Path) -> None:
     layers = ("--layers", "mpi,collective", "--rounds", 7)
     done = ladder(far, *layers, *sizes, "--json", "--out", tmp_path / "out", **RING)
     found = document(done)
-    assert done.returncode == 1, done.stdout
+    assert done.returncode in (1, 3), done.stderr  # 3: this machine is busy, and that is said
     lost = {one["upper"] for one in found["steps"] if one["answer"] == "loses"}
     assert lost == {"collective"}
     assert {one["proof"] for one in found["layers"]} == {"on-wire"}

@@ -86,6 +86,25 @@ def test_a_loss_that_is_not_paid_above_is_a_note() -> None:
     assert "layer mpi does not pay it" in found.findings[0].message
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper", "severity"),
+    [
+        (0.6, 0.7, "inconclusive"),  # the hosts have other work
+        (0.6, None, "inconclusive"),
+        (0.0, 0.7, "fail"),  # the upper layer's own threads
+        (0.6, 0.0, "fail"),
+        (None, None, "fail"),
+    ],
+)
+def test_a_busy_host_is_not_blamed_on_a_layer(
+    lower: float | None, upper: float | None, severity: str
+) -> None:
+    layers = layer("tcp", waited=lower), layer("mpi", waited=upper)
+    found = judged([step("tcp", "mpi", **LOST)], *layers)
+    assert codes(found) == [("layer-latency", severity)]
+    assert ("waited for a processor" in found.answer) == (severity == "inconclusive")
+
+
 def test_an_open_step_is_inconclusive() -> None:
     found = judged([step("tcp", "mpi", answer="undecided", low=None, high=None)])
     assert (found.verdict, codes(found)) == ("inconclusive", [("layer-undecided", "inconclusive")])

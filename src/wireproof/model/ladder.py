@@ -73,7 +73,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 class Layer(msgspec.Struct, frozen=True, kw_only=True):
     """``how``: what was measured. ``proof``: of the path; "" where a model plays the wire.
     ``apart``: why it takes no part in a claim, "" when it does. ``form``: the closed form that the
-    line stands for.
+    line stands for. ``waited``: share of the time that the poorer end's process waited for a
+    processor, median over the points; None: not known.
     """
 
     name: LayerName
@@ -84,6 +85,7 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True):
     line: Line
     times: list[SizeTime]
     rounds: int
+    waited: float | None = None
     apart: str = ""
 
 

@@ -42,7 +42,7 @@ def _lines(ladder: Ladder, look: Look) -> list[str]:
         lines += _wrapped(step.text, look, "    ", f"{mark} ")
     told = {step.text for step in ladder.steps}
     for one in ladder.findings:
-        if one.message not in told:
+        if one.message.partition("; but ")[0] not in told:
             lines += _wrapped(f"{one.message} [{one.code}]", look, "    ", "- ")
     lines += _hints(ladder, look)
     lines += _wrapped(_method(ladder), look, "")

@@ -13,7 +13,8 @@ means: Between two hosts this layer takes longer before the first byte than the 
 detected: The start o of t(s) = o + s/R, fitted in each round, is compared round by round with that
   of the layer below (signed-rank test of the logarithms); claimed by Holm's rule over all steps,
   at 5 % for all together, when the ratio exceeds 1 + the threshold. A note where a layer further
-  up is proven not to pay it.
+  up is proven not to pay it; inconclusive where the processes of both layers waited for a
+  processor for more than 25 % of the time.
 next: Look at the knobs of that layer that are printed below it; `wireproof tune try` says of each
   whether it helps here.
 

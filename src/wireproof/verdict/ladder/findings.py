@@ -20,6 +20,8 @@ __all__ = ["Judged", "judge_ladder"]
 
 _LINK_SHARE = 0.8
 """Of the link's attainable goodput, below which the lowest layer itself is slow."""
+_BUSY = 0.25
+"""Share of the time without a processor, above which a host is too busy to blame a layer."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def judge_ladder(
     worded = [msgspec.structs.replace(one, text=step_said(one, titles, smallest)) for one in steps]
     parts = [one for one in layers if not one.apart]
     findings = [
-        *(_of_step(one) for one in worded if one.answer != "no-loss"),
+        *(_of_step(one, _busy(one, layers)) for one in worded if one.answer != "no-loss"),
         *_of_lowest(parts, attainable_bytes_per_s),
         *(_of_layer(one) for one in layers if one.apart),
         *_of_number(parts, worded),
@@ -67,9 +69,21 @@ def _finding(
     )
 
 
-def _of_step(step: Step) -> Finding:
+def _busy(step: Step, layers: Sequence[Layer]) -> str:
+    """Why the hosts may have made the difference: the processes of both layers waited for a
+    processor. Where those of the upper layer alone did, its own way of waiting is the cause.
+    """
+    waited = {one.name: one.waited for one in layers}
+    lower, upper = waited[step.lower], waited[step.upper]
+    if lower is None or lower <= _BUSY or (upper is not None and upper <= _BUSY):
+        return ""
+    share = f"{lower:.0%}" if upper is None else f"{lower:.0%} and {upper:.0%}"
+    return f"; but the processes waited for a processor for {share} of the time"
+
+
+def _of_step(step: Step, busy: str) -> Finding:
     code = "layer-latency" if step.quantity == "start" else "layer-rate"
-    severity: Severity = "note" if step.regained else "fail"
+    severity: Severity = "note" if step.regained else "inconclusive" if busy else "fail"
     if step.answer == "undecided":
         code, severity = "layer-undecided", "inconclusive"
     evidence: Evidence = {
@@ -81,7 +95,7 @@ def _of_step(step: Step) -> Finding:
         "high": step.high,
         "p": step.p,
     }
-    return _finding(code, severity, step.text, step.upper, evidence)
+    return _finding(code, severity, step.text + busy, step.upper, evidence)
 
 
 def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding]:
@@ -135,6 +149,7 @@ def _answer(
     said = [one.message for one in findings if one.severity == "fail"]
     if not said:
         open_ = [one for one in findings if one.severity == "inconclusive"]
+        open_.sort(key=lambda one: one.code == "layer-undecided")
         said = [open_[0].message] if open_ else [f"no layer loses more than {smallest:.0%}"]
     return ". ".join([*said, *_share(parts)]) + "."
 

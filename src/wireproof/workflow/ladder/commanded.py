@@ -131,6 +131,10 @@ class CommandedLayer:
         words = " ".join(self._runs[0].proof.argv)
         return words if len(words) <= 80 else f"{words[:77]}..."
 
+    def waited(self) -> float | None:
+        """Nobody counts it."""
+        return None
+
     def proof(self) -> Proof:
         """On the wire when every round was."""
         for grave in _GRAVE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 import msgspec
 
@@ -21,6 +22,7 @@ from wireproof.model.record import Host, PointRecord
 from wireproof.model.run import Run
 from wireproof.plan.sweep import numbered
 from wireproof.report.section import Section, results
+from wireproof.verdict.run.quality import waited_share
 from wireproof.workflow.ladder.specification import LadderSpecification
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Quiet, Reporter
@@ -164,6 +166,12 @@ class LaunchedLayer:
         pattern = self._prepared.points[0].pattern
         what = "half round trips" if pattern == _PATTERN else f"{pattern} of two ranks"
         return f"{what} over {library or self._method.transport}"
+
+    def waited(self) -> float | None:
+        """Share of the time that a process waited for a processor; None where it is not counted."""
+        points = [point for one in self._sections for point in one.run.points]
+        shares = [waited_share(pair) for point in points for pair in point.pairs]
+        return median(shares) if shares else None
 
     def proof(self) -> Proof:
         return path_of(self.part().section.judgement)

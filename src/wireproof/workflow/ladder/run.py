@@ -269,5 +269,6 @@ class _Course:
             line=lines.line,
             times=list(lines.times),
             rounds=sum(one is not None for one in self._times[layer.name]),
+            waited=None if played else layer.waited(),
             apart=apart,
         )

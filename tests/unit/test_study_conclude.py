@@ -7,11 +7,19 @@ import random
 
 import msgspec
 
-from wireproof.model.study import Configuration, Knob, Library, Measured, Readback, Study, StudyRun
+from wireproof.model.study import (
+    Configuration,
+    Knob,
+    Library,
+    Measured,
+    Probe,
+    Readback,
+    Study,
+    StudyRun,
+)
 from wireproof.model.trial import Metric
 from wireproof.study.conclude import concluded
 from wireproof.study.design import round_blocks
-from wireproof.study.honoured import Probe
 
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="")
 TIME = Metric(name="half round trip", unit="ns", better="lower", source="")
@@ -66,11 +74,6 @@ def study(made: list[StudyRun], probes: dict[int, Probe]) -> Study:
         configurations=[Configuration()]
         + [Configuration(knob="X_RAILS", value=str(one)) for one in values],
         runs=made,
-        effects=[],
-        honoured=[],
-        advice=[],
-        findings=[],
-        precision={},
         smallest=0.03,
         alpha=0.05,
         seed=1,
@@ -79,7 +82,6 @@ def study(made: list[StudyRun], probes: dict[int, Probe]) -> Study:
         budget_s=1.0,
         seconds=1.0,
         stopped="complete",
-        method="",
     )
     return concluded(empty, probes, {"X_RAILS": KNOB}, LIBRARY)
 
@@ -138,7 +140,7 @@ def test_each_silence_has_its_own_sentence() -> None:
     found = study(
         same,
         {
-            1: Probe(listed=frozenset({"X_OTHER"})),
+            1: Probe(listed=["X_OTHER"]),
             2: Probe(),
             3: Probe(),
             4: Probe(failed="no data available"),

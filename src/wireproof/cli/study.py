@@ -42,6 +42,8 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="effects smaller than this count as none.",
     ),
     setting("seed", "N", "seed of the order of the launches; default: drawn."),
+    setting("out", "DIR", "keep the study in DIR: study.json, and what is needed to go on."),
+    flag("--resume", "go on with the study in --out."),
     flag("--json", "one JSON document on stdout.", default=None),
 )
 
@@ -53,6 +55,8 @@ def command(library: str, **options: Any) -> int:
     Every value is read back from what the library itself says, and measured against the base in
     random blocks over several patterns. A value is recommended only when it was obeyed, the runs
     used the wire, and its gain is beyond chance and --smallest.
+
+    Ctrl-C ends it with what was measured; --resume --out DIR goes on.
 
     Exit status: 0 the study says something, 3 it decides nothing, 4 nothing could be measured.
     """
@@ -75,6 +79,7 @@ def _specification(library: str, options: dict[str, Any]) -> StudySpecification:
     from wireproof.settings.durations import parse_duration
     from wireproof.settings.study import names_of, values_of
     from wireproof.study.patterns import DEFAULT
+    from wireproof.workflow.specification import Storage
     from wireproof.workflow.study import StudySpecification, library_called
 
     settings = settings_of(options)
@@ -90,4 +95,10 @@ def _specification(library: str, options: dict[str, Any]) -> StudySpecification:
         budget_s=parse_duration(options["study_budget"]),
         smallest=options["smallest"] / 100.0,
         seed=method.chosen_seed(),
+        storage=Storage(
+            folder=settings.out.value,
+            kept=bool(settings.out.value) or options["resume"],
+            resume=options["resume"],
+            may_change_mode=settings.out.origin != "file",
+        ),
     )

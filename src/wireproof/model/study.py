@@ -15,6 +15,7 @@ from wireproof.model.trial import Metric
 
 __all__ = [
     "Advice",
+    "Begun",
     "Configuration",
     "Control",
     "Effect",
@@ -22,6 +23,7 @@ __all__ = [
     "Knob",
     "Library",
     "Measured",
+    "Probe",
     "Readback",
     "Reading",
     "Seen",
@@ -40,6 +42,7 @@ read, and this is not in the list. ``unsaid``: it says nothing, and its list cou
 ``refused``: no run starts with it. ``disagree``: the ranks say different things. ``by-effect``: it
 says nothing, and the runs differ from the base. ``default``: the base itself.
 """
+Reader = Literal["", "psm3"]
 Answer = Literal["helps", "hurts", "no-effect", "undecided"]
 Stopped = Literal["complete", "budget", "interrupted"]
 
@@ -58,12 +61,14 @@ class Readback(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a setting is read back. ``of``: a kind of line of the library (``says``). ``expect``: for
-    a value, the regular expression that what is said must match; a value that is not in it, and any
-    value without ``expect``, must be said itself (``itself`` False: nothing follows from it then).
+    """How a setting is read back. ``of``: a kind of line of the library (``says``, or of its
+    ``reader``). ``name``: what the line calls the setting, "" as the knob. ``expect``: for a value,
+    or * for any, the regular expression that what is said must match, {value} in it; a value
+    without one must be said itself (``itself`` False: nothing follows from it then).
     """
 
     of: str
+    name: str = ""
     expect: dict[str, str] = {}
     itself: bool = True
 
@@ -120,6 +125,8 @@ class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     says: dict[str, str] = {}
     base: dict[str, str] = {}
     listing: str = ""
+    reader: Reader = ""
+    counts: dict[str, str] = {}
     complaints: tuple[str, ...] = ()
     fabric: str = ""
     provider: str = ""
@@ -142,7 +149,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
 
 class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
     """One launch, in the order of measurement. ``block``: its small block. ``numbers``: by pattern,
-    in the pattern's unit. ``shares``: of what left the first host, by port.
+    in the pattern's unit. ``shares``: of what left the hosts, by port. ``said``: findings about the
+    library's own counters, by code.
     """
 
     block: int
@@ -151,6 +159,7 @@ class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     proof: str = ""
     shares: dict[str, float] = {}
+    said: dict[str, str] = {}
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,6 +201,36 @@ class Honoured(msgspec.Struct, frozen=True, kw_only=True):
         return self.seen in ("honoured", "by-effect")
 
 
+class Probe(msgspec.Struct, frozen=True, kw_only=True):
+    """One start with a value, to read back. ``failed``: why it did not start, "" when it did.
+    ``listed``: the names of all settings that the library says it has read; None: it gave no list.
+    ``controls``: other spellings of a refused value, and why each did not start.
+    """
+
+    readbacks: list[Readback] = []
+    failed: str = ""
+    listed: list[str] | None = None
+    controls: dict[str, str] = {}
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """A study under way, as it is kept to go on with. ``asked``: what it was asked for, one text
+    for each part. ``probes``: by configuration.
+    """
+
+    schema: str = "wireproof.study-begun"
+    version: int = 1
+    asked: dict[str, str]
+    seed: int
+    rails: list[str]
+    configurations: list[Configuration]
+    probes: dict[int, Probe]
+    runs: list[StudyRun]
+    rounds: int
+    seconds: float
+    notes: list[str]
+
+
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """``kind`` use: it helps and hurts nothing; trade: it helps here and hurts there."""
 
@@ -202,7 +241,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 
 class Study(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof study --json`` prints. ``configurations``: the first is the base.
-    ``precision``: the widest half interval of a value that was obeyed, by pattern.
+    ``precision``: the median half interval of the effects, by pattern.
     """
 
     schema: str = "wireproof.study"
@@ -214,11 +253,6 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     patterns: list[Measured]
     configurations: list[Configuration]
     runs: list[StudyRun]
-    effects: list[Effect]
-    honoured: list[Honoured]
-    advice: list[Advice]
-    findings: list[Finding]
-    precision: dict[str, float]
     smallest: float
     alpha: float
     seed: int
@@ -227,11 +261,18 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float
     seconds: float
     stopped: Stopped
-    method: str
+    effects: list[Effect] = []
+    honoured: list[Honoured] = []
+    advice: list[Advice] = []
+    findings: list[Finding] = []
+    precision: dict[str, float] = {}
+    method: str = ""
     notes: list[str] = []
 
     @property
     def verdict(self) -> Verdict:
-        """``pass``: something was decided; ``inconclusive``: nothing was."""
+        """``pass``: something was decided, of an effect or of a value that is not obeyed;
+        ``inconclusive``: nothing was.
+        """
         decided = any(one.answer != "undecided" for one in self.effects)
-        return "pass" if decided else "inconclusive"
+        return "pass" if decided or self.findings else "inconclusive"

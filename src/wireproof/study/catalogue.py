@@ -50,7 +50,7 @@ def _checked(knob: Knob, library: Library, source: str) -> None:
         if pattern not in PATTERNS:
             raise BadInput(f"{where}: moves: there is no pattern {pattern[:40]!r}.")
     for reading in knob.read:
-        if reading.of not in library.says:
+        if reading.of not in library.says and not library.reader:
             raise BadInput(f"{where}: read: says has no kind {reading.of[:40]!r}.")
         for pattern in reading.expect.values():
             _expression(pattern, f"{where}: expect")

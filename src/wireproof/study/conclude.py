@@ -16,12 +16,13 @@ from wireproof.model.study import (
     Knob,
     Library,
     Measured,
+    Probe,
     Study,
     StudyRun,
 )
 from wireproof.study.design import BLOCK_VALUES
 from wireproof.study.effects import ALPHA, effects
-from wireproof.study.honoured import Probe, judged
+from wireproof.study.honoured import judged
 
 __all__ = ["METHOD", "concluded", "path_of_most", "percent"]
 

@@ -7,8 +7,7 @@ recommended of a value that nothing shows to be in force.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from wireproof.model.study import (
     Configuration,
@@ -17,24 +16,12 @@ from wireproof.model.study import (
     Honoured,
     Knob,
     Library,
+    Probe,
     Readback,
     Seen,
 )
 
-__all__ = ["Probe", "judged", "spelling"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Probe:
-    """One start with a value, to read back. ``failed``: why it did not start, "" when it did.
-    ``listed``: the names of all settings that the library says it has read; None: it gave no list.
-    ``controls``: other spellings of a refused value, and why each did not start.
-    """
-
-    readbacks: Sequence[Readback] = ()
-    failed: str = ""
-    listed: frozenset[str] | None = None
-    controls: Mapping[str, str] = field(default_factory=dict)
+__all__ = ["judged", "spelling"]
 
 
 def judged(
@@ -47,7 +34,7 @@ def judged(
 ) -> Honoured:
     """What is known of one value, in one sentence. ``effects``: of this value, on each pattern."""
     seen, text = _seen(one, knob, probe, effects, library)
-    return Honoured(configuration=number, seen=seen, text=text, readbacks=list(probe.readbacks))
+    return Honoured(configuration=number, seen=seen, text=text, readbacks=probe.readbacks)
 
 
 def _seen(
@@ -122,12 +109,12 @@ def _controls(one: Configuration, knob: Knob, probe: Probe) -> str:
     if same is None:
         return ""
     text = (
-        f"; written as {spelling(same, one.value)} ({same.means}) it starts: the name is there, and"
-        " was taken for something else"
+        f"; written as {spelling(same, one.value)} ({same.means}) it starts, so that what it"
+        " names is there, and the text was taken for something else"
     )
     for each in knob.control:
         if not each.same and _outcome(each, one, probe) == probe.failed:
-            text += f": {each.means} {spelling(each, one.value)} is refused in the same words"
+            text += f"; {spelling(each, one.value)} ({each.means}) is refused in the same words"
     return text
 
 

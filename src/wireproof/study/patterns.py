@@ -32,14 +32,14 @@ PATTERNS: dict[str, StudyPattern] = {
         title="half round trip of {size}", pattern="pingpong", form="latency", size=8
     ),
     "pingpong": StudyPattern(
-        title="half round trip of {size}", pattern="pingpong", form="latency", size=256 << 10
+        title="half round trip of {size}", pattern="pingpong", form="latency", size=128 << 10
     ),
     "stream": StudyPattern(
-        title="stream of {size}, 16 in flight",
+        title="stream of {size}, 8 in flight",
         pattern="stream",
         form="stream",
         size=128 << 10,
-        window=16,
+        window=8,
     ),
     "saturation": StudyPattern(
         title="message rate of {size}, all ranks, 64 in flight",
@@ -86,6 +86,6 @@ def _point(one: StudyPattern, ranks: int) -> Point:
 
 
 def title_of(name: str) -> str:
-    """``stream of 128 KiB, 16 in flight``"""
+    """``stream of 128 KiB, 8 in flight``"""
     one = PATTERNS[name]
     return one.title.format(size=quantity.size(one.size))

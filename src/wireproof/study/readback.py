@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from wireproof.model.secrets import MASK, masked
 from wireproof.model.study import Configuration, Knob, Library, Readback, Reading
 
 __all__ = ["Said", "complaint", "readbacks", "said_in"]
@@ -29,8 +30,15 @@ def said_in(text: str, library: Library) -> Said:
             if match is not None:
                 groups = match.groupdict(default="")
                 value = groups["value"].strip()[:LONGEST_VALUE]
-                found[kind].append((groups.get("rank", ""), groups.get("name", ""), value))
+                name = groups.get("name", "")
+                found[kind].append((groups.get("rank", ""), name, _kept(name, value)))
     return found
+
+
+def _kept(name: str, value: str) -> str:
+    """The value, unless it looks like a secret by itself or by its name."""
+    whole = f"{name or 'value'}={value}"
+    return value if masked(whole) == whole else MASK
 
 
 def complaint(text: str, library: Library) -> str:
@@ -39,7 +47,7 @@ def complaint(text: str, library: Library) -> str:
     for pattern in library.complaints:
         match = next((found for line in lines if (found := re.search(pattern, line))), None)
         if match is not None:
-            return (match.groupdict().get("value") or match[0]).strip()[:LONGEST_VALUE]
+            return masked((match.groupdict().get("value") or match[0]).strip()[:LONGEST_VALUE])
     return ""
 
 
@@ -50,7 +58,7 @@ def readbacks(said: Said, knob: Knob, asked: Configuration | None) -> list[Readb
     value = asked.value if asked is not None else None
     found: list[Readback] = []
     for reading in knob.read:
-        for rank, seen in _by_rank(said, reading, knob.name).items():
+        for rank, seen in _by_rank(said, reading, reading.name or knob.name).items():
             found.append(
                 Readback(
                     setting=knob.name,

@@ -5,29 +5,29 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from wireproof.model import quantity
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.study import Configuration, Knob, Stopped, Study, StudyRun
+from wireproof.model.study import Begun, Configuration, Knob, Probe, Stopped, Study, StudyRun
 from wireproof.study.catalogue import chosen, configurations
 from wireproof.study.conclude import concluded
 from wireproof.study.design import launches, least_rounds, round_blocks
 from wireproof.study.effects import ALPHA
-from wireproof.study.honoured import Probe
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.study.launching import Launcher
 from wireproof.workflow.study.probing import Prober
 from wireproof.workflow.study.rails import agreed_rails
 from wireproof.workflow.study.specification import StudySpecification
+from wireproof.workflow.study.stored import Keeper
 
 __all__ = ["run_study"]
 
 MORE_ROUNDS = 3
 """Beyond the least: a single odd block must not hide an effect."""
 LEAST_PLANNED = 12
-START_S = 2.0
-"""What a launch is thought to take before one was seen."""
 
 
 def run_study(
@@ -38,11 +38,18 @@ def run_study(
     ``environment``: what commands inherit. Raises ``BadInput`` before anything is started, and for
     rails that cannot be used; ``CouldNotMeasure`` when the base does not run.
     """
-    launcher = Launcher(wanted, reporter, environment)
     knobs = chosen(wanted.library, wanted.knobs, wanted.values)
-    with tempfile.TemporaryDirectory(prefix="wireproof-study-") as scratch:
-        course = _Course(wanted, launcher, knobs, Path(scratch), reporter)
-        return course.run({**environment, **launcher.base})
+    launcher = Launcher(wanted, reporter, environment)
+    with ExitStack() as stack:
+        kept = wanted.storage.kept
+        keeper = Keeper(
+            stack.enter_context(result_folder(wanted.storage, "study", reporter)) if kept else None
+        )
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wireproof-study-")))
+        course = _Course(wanted, launcher, knobs, scratch, reporter)
+        study = course.run({**environment, **launcher.base}, keeper)
+        keeper.result(study)
+    return study
 
 
 class _Course:
@@ -54,80 +61,125 @@ class _Course:
         folder: Path,
         reporter: Reporter,
     ) -> None:
-        self._wanted, self._launcher, self._knobs = wanted, launcher, knobs
+        self._wanted, self._launcher = wanted, launcher
+        self._knobs = {knob.name: knob for knob in knobs}
         self._folder, self._reporter = folder, reporter
         self._prober = Prober(launcher, wanted.library, folder)
-        self._begun = time.monotonic()
+        self._started = time.monotonic()
+        self._before_s = 0.0
+        self._seed = wanted.seed
         self._configurations: list[Configuration] = [Configuration()]
         self._probes: dict[int, Probe] = {}
         self._runs: list[StudyRun] = []
         self._notes: list[str] = []
         self._rounds = self._planned = 0
 
-    def run(self, variables: Mapping[str, str]) -> Study:
-        hosts = self._prober.base(self._knobs)
+    def run(self, variables: Mapping[str, str], keeper: Keeper) -> Study:
+        hosts = self._prober.base()
         rails, notes = agreed_rails(hosts, self._launcher.asked)
         self._launcher.rails = rails
-        self._configurations, left = configurations(self._knobs, rails, variables)
+        self._configurations, left = configurations(list(self._knobs.values()), rails, variables)
         for one in self._configurations:
             self._launcher.check(one)
+        begun = keeper.begun(self._asked())
         for line in (*self._launcher.target.said, *notes, *left):
             self._note(line)
+        if begun is not None:
+            self._go_on(begun)
         try:
             self._probe_all()
-            stopped: Stopped = self._measure()
+            keeper.keep(self._begun())
+            stopped = self._measure(keeper)
         except KeyboardInterrupt:
             stopped = "interrupted"
+        keeper.keep(self._begun())
         return self._study(stopped)
+
+    def _asked(self) -> dict[str, str]:
+        """What must be the same when a study goes on."""
+        return {
+            "the library": self._wanted.library.id,
+            "the hosts": ",".join(self._launcher.target.hosts),
+            "the transport": self._wanted.method.transport,
+            "the patterns": ",".join(self._launcher.names),
+            "the values": " ".join(one.shown for one in self._configurations[1:]),
+            "the rails": ",".join(self._launcher.rails),
+        }
+
+    def _begun(self) -> Begun:
+        return Begun(
+            asked=self._asked(),
+            seed=self._seed,
+            rails=list(self._launcher.rails),
+            configurations=self._configurations,
+            probes=self._probes,
+            runs=self._runs,
+            rounds=self._rounds,
+            seconds=self._seconds(),
+            notes=self._notes,
+        )
+
+    def _go_on(self, begun: Begun) -> None:
+        self._seed, self._rounds = begun.seed, begun.rounds
+        self._probes, self._runs = dict(begun.probes), list(begun.runs)
+        self._before_s = begun.seconds
+        self._reporter.say(f"going on after round {begun.rounds}, {len(begun.runs)} launches")
+
+    def _seconds(self) -> float:
+        return self._before_s + time.monotonic() - self._started
 
     def _note(self, line: str) -> None:
         self._notes.append(line)
         self._reporter.say(line)
 
     def _probe_all(self) -> None:
-        by_name = {knob.name: knob for knob in self._knobs}
         for number, one in enumerate(self._configurations[1:], start=1):
-            probe = self._prober.probe(one, by_name[one.knob])
+            if number in self._probes:
+                continue
+            probe = self._prober.probe(one, self._knobs[one.knob])
             self._probes[number] = probe
             if probe.failed:
                 self._reporter.say(f"{one.shown}: no run starts with it: {probe.failed}")
 
-    def _measure(self) -> Stopped:
-        startable = [n for n, probe in self._probes.items() if not probe.failed]
+    def _measure(self, keeper: Keeper) -> Stopped:
+        startable = [number for number, probe in self._probes.items() if not probe.failed]
         if not startable:
             return "complete"
-        each = self._warm_up()
-        comparisons = len(startable) * len(self._launcher.names)
-        needed = max(LEAST_PLANNED, least_rounds(comparisons, ALPHA) + MORE_ROUNDS)
-        round_s = each * launches(len(startable))
-        self._planned = max(1, min(needed, int(self._left_s() / round_s)))
-        self._announce(len(startable), round_s, least_rounds(comparisons, ALPHA))
-        while self._rounds < self._planned and (self._rounds == 0 or self._left_s() > round_s):
+        round_s = self._warm_up() * launches(len(startable))
+        self._plan(len(startable), round_s)
+        while self._rounds < self._planned:
+            if self._rounds and self._left_s() < round_s:
+                return "budget"
+            begun = time.monotonic()
             self._round(startable)
-            round_s = max(round_s * 0.5, self._spent_s() / max(1, self._rounds))
-        return "complete" if self._rounds >= self._planned else "budget"
+            round_s = time.monotonic() - begun
+            self._say_round(round_s)
+            keeper.keep(self._begun())
+        return "complete"
 
     def _left_s(self) -> float:
-        return self._wanted.budget_s - (time.monotonic() - self._begun)
+        return self._wanted.budget_s - self._seconds()
 
     def _warm_up(self) -> float:
-        """Seconds of a launch; ``CouldNotMeasure`` when the base does not run."""
+        """Seconds of a launch; ``CouldNotMeasure`` when the base is not on the wire."""
         run = self._launcher.run(0, -1, self._configurations[0], "warm-up", self._new_folder())
         if run.proof not in ("on-wire", "unproven", ""):
+            rails = ", ".join(self._launcher.rails) or "the claimed NIC"
             raise CouldNotMeasure(
-                f"the runs without any of the values are {run.proof} of {self._rails()}: nothing"
-                " can be said of settings; name the NIC, or the rails, with --nic."
+                f"the runs without any value are {run.proof} of {rails}: nothing can be said of"
+                " settings; name the NIC, or the rails, with --nic."
             )
         return run.seconds
 
-    def _rails(self) -> str:
-        return ", ".join(self._launcher.rails) or "the claimed NIC"
-
-    def _announce(self, values: int, round_s: float, least: int) -> None:
-        patterns = ", ".join(self._launcher.names)
+    def _plan(self, values: int, round_s: float) -> None:
+        """How many rounds; fixed here, so that no result decides when it ends."""
+        least = least_rounds(values * len(self._launcher.names), ALPHA)
+        affordable = self._rounds + max(0, int(self._left_s() / round_s))
+        self._planned = max(1, min(max(LEAST_PLANNED, least + MORE_ROUNDS), affordable))
         self._reporter.say(
-            f"{values} values over {patterns}: {self._planned} rounds of {launches(values)}"
-            f" launches, about {quantity.duration(self._planned * round_s)}"
+            f"{values} values over {', '.join(self._launcher.names)}: {self._planned} rounds of"
+            f" {launches(values)} launches, about"
+            f" {quantity.duration(max(0, self._planned - self._rounds) * round_s)}"
         )
         if self._planned < least:
             self._note(
@@ -137,24 +189,25 @@ class _Course:
             )
 
     def _round(self, startable: list[int]) -> None:
-        for block in round_blocks(len(startable), self._wanted.seed, self._rounds):
-            number = 1 + max((run.block for run in self._runs), default=-1)
+        self._runs = [run for run in self._runs if run.block < self._first_block(startable)]
+        blocks = round_blocks(len(startable), self._seed, self._rounds)
+        for number, block in enumerate(blocks, start=self._first_block(startable)):
             for place in block:
                 self._one(startable[place - 1] if place else 0, number)
         self._rounds += 1
-        left = (self._planned - self._rounds) * self._spent_s() / self._rounds
-        self._reporter.say(
-            f"round {self._rounds} of {self._planned}; about {quantity.duration(left)} left"
-            if left
-            else f"round {self._rounds} of {self._planned}"
-        )
 
-    def _spent_s(self) -> float:
-        return sum(run.seconds for run in self._runs)
+    def _first_block(self, startable: list[int]) -> int:
+        """Of the next round. What an interrupted round has left behind it is measured again."""
+        return self._rounds * len(round_blocks(len(startable), 0, 0))
+
+    def _say_round(self, round_s: float) -> None:
+        left = (self._planned - self._rounds) * round_s
+        more = f"; about {quantity.duration(left)} left" if left else ""
+        self._reporter.say(f"round {self._rounds} of {self._planned}{more}")
 
     def _one(self, number: int, block: int) -> None:
         """One launch; one that fails is left out and said."""
-        seed = f"{self._wanted.seed}/{len(self._runs)}"
+        seed = f"{self._seed}/{block}/{number}"
         one = self._configurations[number]
         try:
             run = self._launcher.run(number, block, one, seed, self._new_folder())
@@ -164,36 +217,26 @@ class _Course:
         self._runs.append(run)
 
     def _new_folder(self) -> Path:
-        return Path(tempfile.mkdtemp(dir=self._folder)) / "run"
+        return Path(tempfile.mkdtemp(dir=self._folder))
 
     def _study(self, stopped: Stopped) -> Study:
         wanted = self._wanted
-        return concluded(
-            Study(
-                library=wanted.library.id,
-                title=wanted.library.title,
-                hosts=list(dict.fromkeys(self._launcher.target.hosts)),
-                rails=list(self._launcher.rails),
-                patterns=self._launcher.patterns,
-                configurations=self._configurations,
-                runs=self._runs,
-                effects=[],
-                honoured=[],
-                advice=[],
-                findings=[],
-                precision={},
-                smallest=wanted.smallest,
-                alpha=ALPHA,
-                seed=wanted.seed,
-                rounds=self._rounds,
-                rounds_planned=self._planned,
-                budget_s=wanted.budget_s,
-                seconds=time.monotonic() - self._begun,
-                stopped=stopped,
-                method="",
-                notes=self._notes,
-            ),
-            self._probes,
-            {knob.name: knob for knob in self._knobs},
-            wanted.library,
+        bare = Study(
+            library=wanted.library.id,
+            title=wanted.library.title,
+            hosts=list(dict.fromkeys(self._launcher.target.hosts)),
+            rails=list(self._launcher.rails),
+            patterns=self._launcher.patterns,
+            configurations=self._configurations,
+            runs=self._runs,
+            smallest=wanted.smallest,
+            alpha=ALPHA,
+            seed=self._seed,
+            rounds=self._rounds,
+            rounds_planned=self._planned,
+            budget_s=wanted.budget_s,
+            seconds=self._seconds(),
+            stopped=stopped,
+            notes=self._notes,
         )
+        return concluded(bare, self._probes, self._knobs, wanted.library)

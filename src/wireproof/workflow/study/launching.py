@@ -31,16 +31,19 @@ from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.run import run_session
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import Method
+from wireproof.workflow.study.reading import counted, counting
 from wireproof.workflow.study.specification import StudySpecification
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.trial.reaching import unread
 
-__all__ = ["Launcher"]
+__all__ = ["COUNTS", "Launcher"]
 
 EACH_S = 0.15
 """What one point measures: launches differ more than what is in one."""
 PROBE_S = 0.02
+COUNTS = "counts"
+"""The folder of a launch that a library's counters go to."""
 _NARROW = 1e-4
 _LOG_BYTES = 8 << 20
 
@@ -66,6 +69,7 @@ class Launcher:
         _refuse_other_mpi(wanted.library, self._session, self.install)
         self.base = {**self._own_variables(wanted), **wanted.library.base}
         self.rails: tuple[str, ...] = ()
+        self._library = wanted.library
 
     def _prepared(self, wanted: StudySpecification) -> Session:
         method, library = wanted.method, wanted.library
@@ -125,14 +129,15 @@ class Launcher:
         ("" when it did not).
         """
         point = msgspec.structs.replace(points_of(("latency",), self.target.size)[0], id=0)
-        session = self._with({**variables, **asks}, (point,), PROBE_S, folder)
+        counts = counting(self._library, folder / COUNTS)
+        session = self._with({**variables, **asks, **counts}, (point,), PROBE_S, folder / "run")
         hosts: list[Host] = []
         failed = ""
         try:
             hosts = self._launched(session).run.hosts
         except CouldNotMeasure as error:
             failed = str(error).split(" (log:")[0].split(" (give --out")[0]
-        return hosts, _log(folder), failed
+        return hosts, _log(folder / "run"), failed
 
     def run(
         self, number: int, block: int, configuration: Configuration, seed: str, folder: Path
@@ -145,9 +150,8 @@ class Launcher:
             for index, name in enumerate(names)
         )
         begun = time.monotonic()
-        section = self._launched(
-            self._with(configuration.variables, points, self._budget_s, folder)
-        )
+        variables = {**configuration.variables, **counting(self._library, folder / COUNTS)}
+        section = self._launched(self._with(variables, points, self._budget_s, folder / "run"))
         numbers = {
             names[point.id]: value
             for point in section.run.points
@@ -161,6 +165,7 @@ class Launcher:
             seconds=time.monotonic() - begun,
             proof=proof,
             shares=shares,
+            said=counted(self._library, folder / COUNTS),
         )
 
     def _with(

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Host
-from wireproof.model.study import Configuration, Knob, Library
-from wireproof.study.honoured import Probe, spelling
-from wireproof.study.readback import Said, complaint, readbacks, said_in
-from wireproof.workflow.study.launching import Launcher
+from wireproof.model.study import Configuration, Knob, Library, Probe
+from wireproof.study.honoured import spelling
+from wireproof.study.readback import Said, complaint, readbacks
+from wireproof.workflow.study.launching import COUNTS, Launcher
+from wireproof.workflow.study.reading import heard
 
 __all__ = ["Prober"]
 
@@ -21,9 +22,9 @@ class Prober:
     def __init__(self, launcher: Launcher, library: Library, folder: Path) -> None:
         self._launcher, self._library, self._folder = launcher, library, folder
 
-    def base(self, knobs: list[Knob]) -> list[Host]:
+    def base(self) -> list[Host]:
         """The hosts of a start without any value. Raises ``CouldNotMeasure`` when there is none."""
-        hosts, text, failed = self._start(Configuration())
+        hosts, text, failed, _ = self._start(Configuration())
         if failed:
             why = complaint(text, self._library)
             more = f" ({why})" if why else ""
@@ -34,8 +35,8 @@ class Prober:
 
     def probe(self, one: Configuration, knob: Knob) -> Probe:
         """What the library says when it is asked for one value."""
-        _, text, failed = self._start(one)
-        said = said_in(text, self._library)
+        _, text, failed, folder = self._start(one)
+        said = heard(text, self._library, folder / COUNTS)
         if failed:
             return Probe(
                 failed=complaint(text, self._library) or failed,
@@ -44,9 +45,9 @@ class Prober:
             )
         return Probe(readbacks=readbacks(said, knob, one), listed=self._listed(said))
 
-    def _listed(self, said: Said) -> frozenset[str] | None:
+    def _listed(self, said: Said) -> list[str] | None:
         lines = said.get(self._library.listing, ())
-        return frozenset(name for _, name, _ in lines) if lines else None
+        return sorted({name for _, name, _ in lines}) if lines else None
 
     def _controls(self, one: Configuration, knob: Knob) -> dict[str, str]:
         """Other spellings of a refused value, and why each did not start."""
@@ -56,12 +57,12 @@ class Prober:
             if not other or other == one.value:
                 continue
             variables = {**one.variables, knob.name: other}
-            _, text, failed = self._start(
+            _, text, failed, _ = self._start(
                 Configuration(knob=knob.name, value=other, variables=variables)
             )
             found[other] = (complaint(text, self._library) or failed) if failed else ""
         return found
 
-    def _start(self, one: Configuration) -> tuple[list[Host], str, str]:
-        folder = Path(tempfile.mkdtemp(dir=self._folder)) / "probe"
-        return self._launcher.probe(one.variables, self._library.asks, folder)
+    def _start(self, one: Configuration) -> tuple[list[Host], str, str, Path]:
+        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        return *self._launcher.probe(one.variables, self._library.asks, folder), folder

@@ -151,7 +151,7 @@ def test_each_silence_has_its_own_sentence() -> None:
     assert "X_RAILS is not among the 1 settings that X lists as read" in unread
     assert "behaves as the base within" in unread
     assert "the library says nothing of it; it behaves as the base within" in unsaid
-    assert refused == "no run starts with it: no data available"
+    assert refused == "no run works with it: no data available"
 
 
 def test_a_small_effect_is_no_reason_for_a_setting() -> None:

@@ -29,7 +29,11 @@ OPTIONS: tuple[click.Parameter, ...] = (
         multiple=True,
         default=(),
     ),
-    text("--over", "latency,stream,...", "patterns to measure; default: all."),
+    text(
+        "--over",
+        "latency,stream,...",
+        "patterns to measure; default: latency and what the knobs can move.",
+    ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
     text("--budget study_budget", "TIME", "time for the whole study.", default="5min"),
     text("--each", "TIME", "what one point of a launch measures.", default="150ms"),
@@ -78,7 +82,6 @@ def command(library: str, **options: Any) -> int:
 def _specification(library: str, options: dict[str, Any]) -> StudySpecification:
     from wireproof.settings.durations import parse_duration
     from wireproof.settings.study import names_of, values_of
-    from wireproof.study.patterns import DEFAULT
     from wireproof.workflow.specification import Storage
     from wireproof.workflow.study import StudySpecification, library_called
 
@@ -90,7 +93,7 @@ def _specification(library: str, options: dict[str, Any]) -> StudySpecification:
         method=method,
         knobs=names_of(options["knobs"], "--knobs"),
         values=values_of(options["values"]),
-        over=names_of(options["over"], "--over") or DEFAULT,
+        over=names_of(options["over"], "--over"),
         ppn=options["ppn"],
         budget_s=parse_duration(options["study_budget"]),
         smallest=options["smallest"] / 100.0,

@@ -112,7 +112,8 @@ class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     ``prefixes``: of its variables. ``base``: variables of every run. ``asks``: variables that make
     it say what it does. ``says``: kinds of lines, each a regular expression with a group ``value``
-    and, where the line has them, ``rank`` and ``name``. ``listing``: the kind that names every
+    and, where the line has them, ``rank``, ``owner`` and ``name`` (together ``owner/name``);
+    ``rank``: where any line names its rank. ``listing``: the kind that names every
     setting that was read. ``complaints``: lines that say why it does not start. ``fabric``: of the
     MPI; ``provider``: of libfabric, without an MPI. ``mpi``: families that have it.
     """
@@ -123,6 +124,7 @@ class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     knob: tuple[Knob, ...]
     asks: dict[str, str] = {}
     says: dict[str, str] = {}
+    rank: str = ""
     base: dict[str, str] = {}
     listing: str = ""
     reader: Reader = ""

@@ -34,6 +34,8 @@ def library_of(text: str, source: str) -> Library:
         raise BadInput(f"{source}: there is no [[knob]] in it: a study needs one.")
     for kind, pattern in found.says.items():
         _expression(pattern, f"{source}: says.{kind}", group="value")
+    if found.rank:
+        _expression(found.rank, f"{source}: rank", group="rank")
     for pattern in found.complaints:
         _expression(pattern, f"{source}: complaints")
     for knob in found.knob:

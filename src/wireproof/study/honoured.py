@@ -41,10 +41,10 @@ def _seen(
     one: Configuration, knob: Knob, probe: Probe, effects: Sequence[Effect], library: Library
 ) -> tuple[Seen, str]:
     if probe.failed:
-        return "refused", f"no run starts with it: {probe.failed}{_controls(one, knob, probe)}"
+        return "refused", f"no run works with it: {probe.failed}{_controls(one, knob, probe)}"
     against = [each for each in probe.readbacks if each.agrees is False]
     for_it = [each for each in probe.readbacks if each.agrees]
-    if probe.listed is not None and not for_it and knob.name not in probe.listed:
+    if probe.listed is not None and not for_it and not _names(knob, library) & {*probe.listed}:
         return "unread", (
             f"asked {one.value}, and {knob.name} is not among the {len(probe.listed)} settings that"
             f" {library.title} lists as read{_also(against)}{_behaves(effects)}"
@@ -58,6 +58,12 @@ def _seen(
     if _shows(effects):
         return "by-effect", "the library says nothing of it, and the runs differ from the base"
     return "unsaid", f"asked {one.value}, the library says nothing of it{_behaves(effects)}"
+
+
+def _names(knob: Knob, library: Library) -> set[str]:
+    """What the library's list would call the setting."""
+    named = {each.name for each in knob.read if each.of == library.listing and each.name}
+    return named or {knob.name}
 
 
 def _also(against: Sequence[Readback]) -> str:

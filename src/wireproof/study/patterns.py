@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -11,8 +11,9 @@ from wireproof.model import quantity
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import Form, GroupPattern, Pattern
 from wireproof.model.plan import Point
+from wireproof.model.study import Knob
 
-__all__ = ["DEFAULT", "PATTERNS", "StudyPattern", "points_of", "title_of"]
+__all__ = ["PATTERNS", "StudyPattern", "patterns_for", "points_of", "title_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +56,25 @@ PATTERNS: dict[str, StudyPattern] = {
         size=8,
         group=True,
     ),
+    "allreduce": StudyPattern(
+        title="allreduce of {size}, all ranks",
+        pattern="allreduce",
+        form="stream",
+        size=16 << 10,
+        group=True,
+    ),
 }
 """By the names of ``--over``. The sizes: below every switch of protocol, and above the usual one
 (64,000 B), where a window of messages can keep several rails busy.
 """
-DEFAULT = tuple(PATTERNS)
+_ALWAYS = "latency"
+"""A gain elsewhere that costs latency is a trade."""
+
+
+def patterns_for(knobs: Iterable[Knob]) -> tuple[str, ...]:
+    """What is measured when nobody says: what any of the knobs can move, and the latency."""
+    moved = {name for knob in knobs for name in knob.moves} | {_ALWAYS}
+    return tuple(name for name in PATTERNS if name in moved)
 
 
 def points_of(names: Sequence[str], ranks: int) -> list[Point]:

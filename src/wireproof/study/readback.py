@@ -21,18 +21,27 @@ Said = Mapping[str, Sequence[tuple[str, str, str]]]
 
 
 def said_in(text: str, library: Library) -> Said:
-    """Every line of a kind that the library's catalogue knows."""
+    """Every line of a kind that the library's catalogue knows; one line may name several
+    settings.
+    """
     compiled = {kind: re.compile(pattern) for kind, pattern in library.says.items()}
+    ranked = re.compile(library.rank or "(?!)")
     found: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    for line in text.splitlines():
+    for whole in text.splitlines():
+        line = whole[:LONGEST_LINE]
         for kind, pattern in compiled.items():
-            match = pattern.search(line[:LONGEST_LINE])
-            if match is not None:
-                groups = match.groupdict(default="")
-                value = groups["value"].strip()[:LONGEST_VALUE]
-                name = groups.get("name", "")
-                found[kind].append((groups.get("rank", ""), name, _kept(name, value)))
+            for match in pattern.finditer(line):
+                rank = ranked.search(line)
+                found[kind].append(_entry(match, rank["rank"] if rank else ""))
     return found
+
+
+def _entry(match: re.Match[str], rank: str) -> tuple[str, str, str]:
+    """Rank, name (``owner/name`` where the line has both) and value."""
+    groups = match.groupdict(default="")
+    name = "/".join(part for part in (groups.get("owner", ""), groups.get("name", "")) if part)
+    value = groups["value"].strip()[:LONGEST_VALUE]
+    return groups.get("rank", "") or rank, name, _kept(name, value)
 
 
 def _kept(name: str, value: str) -> str:

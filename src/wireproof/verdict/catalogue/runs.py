@@ -195,7 +195,7 @@ next: Measure when the machine is quiet, with fewer pairs at once, a lower rate 
 
 # setting-not-honoured: A value was asked for and is not in force
 means: The library took another value, did not read the setting, its ranks disagree, or no run
-  starts with the value; numbers measured with it say nothing about it.
+  works with the value; numbers measured with it say nothing about it.
 detected: `study` asks the library what it has read and chose (its own lines, by the catalogue of
   knobs), and holds runs with the value against runs without.
 next: Correct the value as the finding says, or use a build that has the setting; do not put it into

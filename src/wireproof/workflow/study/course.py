@@ -15,6 +15,7 @@ from wireproof.study.catalogue import chosen, configurations
 from wireproof.study.conclude import concluded
 from wireproof.study.design import launches, least_rounds, round_blocks
 from wireproof.study.effects import ALPHA
+from wireproof.study.patterns import patterns_for
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.study.launching import Launcher
@@ -39,7 +40,7 @@ def run_study(
     rails that cannot be used; ``CouldNotMeasure`` when the base does not run.
     """
     knobs = chosen(wanted.library, wanted.knobs, wanted.values)
-    launcher = Launcher(wanted, reporter, environment)
+    launcher = Launcher(wanted, wanted.over or patterns_for(knobs), reporter, environment)
     with ExitStack() as stack:
         kept = wanted.storage.kept
         keeper = Keeper(
@@ -139,7 +140,7 @@ class _Course:
             probe = self._prober.probe(one, self._knobs[one.knob])
             self._probes[number] = probe
             if probe.failed:
-                self._reporter.say(f"{one.shown}: no run starts with it: {probe.failed}")
+                self._reporter.say(f"{one.shown}: no run works with it: {probe.failed}")
 
     def _measure(self, keeper: Keeper) -> Stopped:
         startable = [number for number, probe in self._probes.items() if not probe.failed]

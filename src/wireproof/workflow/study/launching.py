@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -42,6 +42,8 @@ __all__ = ["COUNTS", "Launcher"]
 EACH_S = 0.15
 """What one point measures: launches differ more than what is in one."""
 PROBE_S = 0.02
+PROBE_HANGS_MS = 8000
+"""A value with which not one short point ends so soon does not work."""
 COUNTS = "counts"
 """The folder of a launch that a library's counters go to."""
 _NARROW = 1e-4
@@ -52,7 +54,11 @@ class Launcher:
     """Launches of ``wanted`` on its target. Raises ``BadInput`` for what cannot be launched."""
 
     def __init__(
-        self, wanted: StudySpecification, reporter: Reporter, environment: Mapping[str, str]
+        self,
+        wanted: StudySpecification,
+        over: Sequence[str],
+        reporter: Reporter,
+        environment: Mapping[str, str],
     ) -> None:
         self._quiet = Quiet(reporter)
         target = resolve_target(wanted.target, environment)
@@ -61,7 +67,7 @@ class Launcher:
         self.asked = rails_of(target.nics[0]) if target.nics else ()
         one = dataclasses.replace(target, nics=tuple(map(first_rail, target.nics)))
         self.target: Target = one.spread(wanted.ppn)
-        self.names = tuple(dict.fromkeys(wanted.over))
+        self.names = tuple(dict.fromkeys(over))
         self._points = dict(zip(self.names, points_of(self.names, self.target.size), strict=True))
         self._budget_s = wanted.method.budget_s or EACH_S
         self._session = self._prepared(wanted)
@@ -131,6 +137,8 @@ class Launcher:
         point = msgspec.structs.replace(points_of(("latency",), self.target.size)[0], id=0)
         counts = counting(self._library, folder / COUNTS)
         session = self._with({**variables, **asks, **counts}, (point,), PROBE_S, folder / "run")
+        hung = msgspec.structs.replace(session.policy, point_deadline_ms=PROBE_HANGS_MS)
+        session = dataclasses.replace(session, policy=hung)
         hosts: list[Host] = []
         failed = ""
         try:

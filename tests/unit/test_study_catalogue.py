@@ -16,8 +16,8 @@ from wireproof.workflow.study import libraries, library_called
 
 UCX = """\
 [17.8] [n1:12   :0]  parser.c:2355 UCX  WARN  unused environment variable: UCX_FOO (maybe: UCX_TLS?)
-[17.8] [n1:12   :0] parser.c:2364 UCX  INFO  UCX_* env variables: UCX_TLS=tcp,self UCX_RNDV_THRESH=16k
-[17.8] [n2:11   :0] parser.c:2364 UCX  INFO  UCX_* env variables: UCX_TLS=tcp,self UCX_RNDV_THRESH=8k
+[17.8] [n1:12   :0] parser.c:2364 UCX INFO UCX_* env variables: UCX_TLS=tcp,self UCX_RNDV_THRESH=16k
+[17.8] [n2:11   :0] parser.c:2364 UCX INFO UCX_* env variables: UCX_TLS=tcp,self UCX_RNDV_THRESH=8k
 """
 OFI = """\
 libfabric:44:1795:ofi_rxm:tcp:core:fi_param_get_():278<info> variable iface=<not set>

@@ -9,12 +9,8 @@ int refuse_watch(int, char**) {
   throw bad_plan("watch needs no MPI: use wireproof-engine.nompi watch");
 }
 
-std::unique_ptr<Transport> refuse_ofi(const OpenRequest&) {
-  throw bad_plan("transport kind=ofi needs no MPI: use wireproof-engine.nompi");
-}
-
 }  // namespace
 
-const Variant kVariant{WIREPROOF_ABI, true, open_mpi, refuse_ofi, refuse_watch};
+const Variant kVariant{WIREPROOF_ABI, true, open_mpi, open_ofi_by_mpi, refuse_watch};
 
 }  // namespace wireproof

@@ -123,12 +123,16 @@ void write_fabric(JsonWriter& json, const FabricFacts& fabric) {
       .field("domain", fabric.domain)
       .field("fabric", fabric.fabric)
       .field("nic", fabric.nic)
+      .field("api_version", fabric.api_version)
       .field("messages", fabric.messages)
       .field("completion", fabric.completion)
       .field("progress", fabric.progress)
       .field("inject_bytes", fabric.inject_bytes)
       .field("protocol", fabric.protocol)
-      .field("protocol_version", fabric.protocol_version);
+      .field("protocol_version", fabric.protocol_version)
+      .field("remote", fabric.remote)
+      .field("exchange", fabric.exchange)
+      .field("exchange_library", fabric.exchange_library);
   json.end_object();
 }
 

@@ -67,8 +67,9 @@ TransportKind prepare(const Arguments& arguments, const Variant& variant, Openin
   } catch (const Failure&) {
     // The other ranks wait in the library's start-up: join them there, and
     // say it to all in agree().
-    if (opening.request.ranks > 1 && variant.has_mpi && started == TransportKind::mpi)
-      return started;
+    const bool by_mpi = started == TransportKind::mpi ||
+                        (started == TransportKind::ofi && arguments.meet.empty());
+    if (opening.request.ranks > 1 && variant.has_mpi && by_mpi) return started;
     throw;
   }
   return opening.plan.transport;

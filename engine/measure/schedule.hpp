@@ -8,12 +8,9 @@
 #include "measure/statistics.hpp"
 #include "pattern/shape.hpp"
 #include "plan/plan.hpp"
+#include "plan/window.hpp"
 
 namespace wireproof {
-
-/// The window that is really used: bytes in flight are bounded, with at least two messages for a
-/// stream.
-int bounded_window(const Point& point, const Policy& policy);
 
 /// One batch: >= 2 us, >= 200 clock quanta, clock cost < 0.1 %, and long enough that max_batches
 /// last for many blocks.

@@ -31,7 +31,12 @@ void Sweep::check_plan() const {
                      " needs a group, and transport kind=" + std::string(name_of(plan_.transport)) +
                      " measures pairs only; use kind=mpi, or a pattern of pairs");
     }
-    if (!is_group(point.pattern) && !transport_.has(point.pattern)) {
+    if (is_collective(point.pattern) && !transport_.has(point.pattern)) {
+      throw bad_plan(name + ": " + std::string(name_of(point.pattern)) +
+                     " is a collective of an MPI's library, and transport " +
+                     std::string(name_of(plan_.transport)) + " has none: use kind=mpi");
+    }
+    if (!transport_.has(point.pattern)) {
       throw bad_plan(name + ": transport " + std::string(name_of(plan_.transport)) + " has no " +
                      (is_remote(point.pattern) && !transport_.one_sided()
                           ? "remote access (" + remote_patterns() + ")"

@@ -1,6 +1,9 @@
 // Memory for the messages of one end.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "pattern/page_buffer.hpp"
 
 namespace wireproof {
@@ -17,5 +20,25 @@ struct EndMemory {
 };
 
 constexpr std::size_t kCacheLine = 64;
+
+/// Which memory a link's messages come from and go to, told to a link that wants to know
+/// (`use_memory`) for as long as this lives.
+template <class L>
+class LentMemory {
+ public:
+  LentMemory(L& link, std::span<const std::byte> source, std::span<std::byte> sink) : link_(link) {
+    tell(source, sink);
+  }
+  ~LentMemory() { tell({}, {}); }
+  LentMemory(const LentMemory&) = delete;
+  LentMemory& operator=(const LentMemory&) = delete;
+
+ private:
+  void tell(std::span<const std::byte> source, std::span<std::byte> sink) {
+    if constexpr (requires { link_.use_memory(source, sink); }) link_.use_memory(source, sink);
+  }
+
+  L& link_;
+};
 
 }  // namespace wireproof

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "pattern/end_memory.hpp"
 #include "pattern/payload.hpp"
@@ -27,8 +28,8 @@ class PatternRunner final : public Runner {
     buffers_.sink = memory.sink.reserve(buffers_.stride * extent(layout_.sink_messages));
     fill_payload({buffers_.source, shape.bytes}, shape.bytes);
     fill_payload({buffers_.sink, buffers_.stride * extent(layout_.sink_messages)}, shape.bytes);
-    use_memory({buffers_.source, buffers_.stride},
-               {buffers_.sink, buffers_.stride * extent(layout_.sink_messages)});
+    lent_.emplace(link_, std::span(buffers_.source, buffers_.stride),
+                  std::span(buffers_.sink, buffers_.stride * extent(layout_.sink_messages)));
     link_.reserve(layout_.slots);
     if (layout_.window_messages > 0) {
       const std::size_t bytes = buffers_.stride * extent(layout_.window_messages);
@@ -40,7 +41,6 @@ class PatternRunner final : public Runner {
       if (prepared_) P::release(link_, shape_);
     }
     if (layout_.window_messages > 0) link_.conceal();
-    use_memory({}, {});
   }
   PatternRunner(const PatternRunner&) = delete;
   PatternRunner& operator=(const PatternRunner&) = delete;
@@ -86,9 +86,6 @@ class PatternRunner final : public Runner {
     }
   }
 
-  void use_memory(std::span<const std::byte> source, std::span<std::byte> sink) {
-    if constexpr (requires { link_.use_memory(source, sink); }) link_.use_memory(source, sink);
-  }
   void expose(std::size_t bytes) {
     buffers_.window = link_.expose(shape_.window_kind, bytes);
     if (!layout_.window_is_zero) return;
@@ -103,6 +100,7 @@ class PatternRunner final : public Runner {
   PointShape shape_;
   Layout layout_;
   Buffers buffers_;
+  std::optional<LentMemory<L>> lent_;  // until the window is concealed
   bool prepared_ = false;
 };
 

@@ -18,6 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kDetails = {"full", "brief"};
 constexpr std::array<std::string_view, 2> kMessages = {"tagged", "msg"};
 constexpr std::array<std::string_view, 2> kCompletions = {"transmit", "delivery"};
+constexpr std::array<std::string_view, 2> kExchanges = {"meeting", "mpi"};
 constexpr std::array<std::string_view, 2> kPins = {"none", "nic"};
 constexpr std::array<std::string_view, 2> kTeardowns = {"none", "point"};
 constexpr std::array<std::string_view, 3> kFactKinds = {"file", "glob", "command"};
@@ -60,6 +61,9 @@ void read_transport(Statement& line, Draft& plan) {
   }
   if (const auto chosen = line.take_choice<std::size_t>("completion", kCompletions)) {
     libfabric.completion = kCompletions[*chosen];
+  }
+  if (const auto chosen = line.take_choice<std::size_t>("exchange", kExchanges)) {
+    libfabric.exchange = kExchanges[*chosen];
   }
 }
 

@@ -76,11 +76,13 @@ struct WitnessPolicy {
 
 /// What transport ofi asks libfabric for; "" leaves it to libfabric. `library`: the file of the
 /// libfabric. `messages`: "tagged" or "msg". `completion`: "transmit" or "delivery".
+/// `exchange`: "meeting" or "mpi", by which the ranks say their addresses.
 struct Libfabric {
   std::string provider;
   std::string library;
   std::string messages = "tagged";
   std::string completion;
+  std::string exchange;
 };
 
 /// The known truth of the model transport.

@@ -1,72 +1,15 @@
-// A libfabric of one provider within one process, for what the real ones here never do: every third
-// call finds no room, memory must be registered, a message can be too long for its receive.
+// A libfabric within one process, for what the real ones here never do: every third call finds no
+// room, memory must be registered, a message can be too long for its receive. Its providers differ
+// in what they offer and demand (kVariants).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <map>
-#include <mutex>
+#include <iterator>
 #include <vector>
 
-#include "transport/ofi/abi.hpp"
-
-using namespace wireproof::ofi::abi;  // it is the other side of that interface
+#include "fake_state.hpp"
 
 namespace {
-
-constexpr std::size_t kInject = 16;
-constexpr int kTooLong = 265;
-constexpr int kNotRegistered = 22;
-
-struct Region {
-  Memory memory;
-  std::uintptr_t begin;
-  std::size_t bytes;
-};
-
-struct Message {
-  std::uint64_t tag;
-  std::vector<char> bytes;
-};
-
-struct Receive {
-  std::uint64_t tag;
-  void* at;
-  std::size_t bytes;
-  void* context;
-};
-
-struct Place;
-
-struct FakeQueue {
-  Queue queue;
-  std::deque<std::pair<void*, int>> done;  // context and error
-};
-
-struct Place {
-  Endpoint endpoint;
-  std::uint64_t number;
-  FakeQueue* queue;
-  std::deque<Message> arrived;
-  std::deque<Receive> posted;
-};
-
-std::mutex mutex;
-std::map<std::uint64_t, Place*> places;
-std::map<std::uint64_t, Region*> regions;
-std::uint64_t next_number = 1;
-unsigned calls_made = 0;
-
-bool no_room() { return ++calls_made % 3 == 0; }
-
-bool registered(const void* at, std::size_t bytes, const void* descriptor) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(at);
-  return bytes == 0 || std::any_of(regions.begin(), regions.end(), [&](const auto& entry) {
-           const Region& region = *entry.second;
-           return region.memory.descriptor == descriptor && begin >= region.begin &&
-                  begin + bytes <= region.begin + region.bytes;
-         });
-}
 
 void match(Place& place) {
   for (auto receive = place.posted.begin(); receive != place.posted.end();) {
@@ -124,6 +67,11 @@ ssize_t receive(Endpoint* end, void* at, std::size_t bytes, void* descriptor, Ad
   return 0;
 }
 
+void land(Place& place) {
+  for (const auto& [at, bytes] : place.landing) std::memcpy(at, bytes.data(), bytes.size());
+  place.landing.clear();
+}
+
 /// Both directions of remote access: from `source` to `target`, one of them the peer's window.
 ssize_t move(Endpoint* end, void* local, std::size_t bytes, void* descriptor, std::uint64_t place,
              std::uint64_t key, void* context, bool writes) {
@@ -134,7 +82,14 @@ ssize_t move(Endpoint* end, void* local, std::size_t bytes, void* descriptor, st
                     place >= found->second->begin &&
                     place + bytes <= found->second->begin + found->second->bytes;
   auto* const remote = reinterpret_cast<void*>(place);
-  if (good) std::memcpy(writes ? remote : local, writes ? local : remote, bytes);
+  Place& own = place_of(end);
+  if (good && writes && own.variant->late) {
+    const auto* const text = static_cast<const char*>(local);
+    own.landing.emplace_back(remote, std::vector<char>(text, text + bytes));
+  } else if (good) {
+    land(own);
+    std::memcpy(writes ? remote : local, writes ? local : remote, bytes);
+  }
   place_of(end).queue->done.emplace_back(context, good ? 0 : kNotRegistered);
   return 0;
 }
@@ -147,6 +102,55 @@ ssize_t read_remote(Endpoint* end, void* at, std::size_t bytes, void* descriptor
 ssize_t write_remote(Endpoint* end, const void* from, std::size_t bytes, void* descriptor, Address,
                      std::uint64_t place, std::uint64_t key, void* context) {
   return move(end, const_cast<void*>(from), bytes, descriptor, place, key, context, true);
+}
+
+constexpr std::size_t kMostNumbers = 4;
+
+/// On integers of 64 bits; `result` and `compared` null where the operation has none.
+ssize_t change(Endpoint* end, const void* operand, std::size_t count, void* descriptor,
+               const void* compared, void* result, void* result_descriptor, std::uint64_t place,
+               std::uint64_t key, void* context) {
+  const std::lock_guard lock(mutex);
+  if (no_room()) return -kAgain;
+  const std::size_t bytes = count * sizeof(std::uint64_t);
+  const auto found = regions.find(key);
+  const bool good = found != regions.end() && count <= kMostNumbers &&
+                    registered(operand, bytes, descriptor) &&
+                    registered(result, result == nullptr ? 0 : bytes, result_descriptor) &&
+                    place >= found->second->begin &&
+                    place + bytes <= found->second->begin + found->second->bytes;
+  auto* const words = reinterpret_cast<std::uint64_t*>(place);
+  const auto* const given = static_cast<const std::uint64_t*>(operand);
+  for (std::size_t i = 0; good && i < count; ++i) {
+    const std::uint64_t before = words[i];
+    if (compared == nullptr) words[i] += given[i];
+    if (compared != nullptr && std::memcmp(&before, compared, sizeof before) == 0)
+      words[i] = given[i];
+    if (result != nullptr) std::memcpy(result, &before, sizeof before);
+  }
+  place_of(end).queue->done.emplace_back(context, good ? 0 : kNotRegistered);
+  return 0;
+}
+
+ssize_t add(Endpoint* end, const void* operand, std::size_t count, void* descriptor, Address,
+            std::uint64_t place, std::uint64_t key, Number, Operation, void* context) {
+  return change(end, operand, count, descriptor, nullptr, nullptr, nullptr, place, key, context);
+}
+ssize_t fetch(Endpoint* end, const void* operand, std::size_t count, void* descriptor, void* result,
+              void* result_descriptor, Address, std::uint64_t place, std::uint64_t key, Number,
+              Operation, void* context) {
+  return change(end, operand, count, descriptor, nullptr, result, result_descriptor, place, key,
+                context);
+}
+ssize_t compare(Endpoint* end, const void* operand, std::size_t count, void* descriptor,
+                const void* compared, void*, void* result, void* result_descriptor, Address,
+                std::uint64_t place, std::uint64_t key, Number, Operation, void* context) {
+  return change(end, operand, count, descriptor, compared, result, result_descriptor, place, key,
+                context);
+}
+int takes(Endpoint*, Number, Operation, std::size_t* count) {
+  *count = kMostNumbers;
+  return 0;
 }
 
 ssize_t read_queue(Queue* queue, void* entries, std::size_t count) {
@@ -207,6 +211,7 @@ ObjectCalls memory_object = {sizeof(ObjectCalls), close_memory, bind, control, {
 ObjectCalls queue_object = {sizeof(ObjectCalls), close_queue, bind, control, {}};
 
 int get_name(Object* endpoint, void* address, std::size_t* length) {
+  if (reinterpret_cast<Place*>(endpoint)->variant->nameless) return -kNoData;
   *length = sizeof(std::uint64_t);
   std::memcpy(address, &reinterpret_cast<Place*>(endpoint)->number, *length);
   return 0;
@@ -222,6 +227,9 @@ VectorCalls vector_calls = {sizeof(VectorCalls), insert};
 QueueCalls queue_calls = {sizeof(QueueCalls), read_queue, nullptr, read_error, {}, describe};
 TaggedCalls tagged_calls = {sizeof(TaggedCalls), receive, {}, send, {}, inject};
 RemoteCalls remote_calls = {sizeof(RemoteCalls), read_remote, {}, write_remote};
+AtomicCalls atomic_calls = {sizeof(AtomicCalls), add,   {},    fetch, {}, compare, {},
+                            takes,               takes, takes};
+MessageCalls message_calls = {sizeof(MessageCalls), nullptr, {}, nullptr, {}, nullptr};
 
 Vector the_vector = {{0, nullptr, &object_calls}, &vector_calls};
 
@@ -235,13 +243,16 @@ int open_queue(Domain*, QueueAttributes*, Queue** made, void*) {
   *made = &queue->queue;
   return 0;
 }
-int open_endpoint(Domain*, Info*, Endpoint** made, void*) {
+int open_endpoint(Domain*, Info* info, Endpoint** made, void*) {
   const std::lock_guard lock(mutex);
   auto* const place = new Place{};
   place->endpoint.object.calls = &endpoint_object;
   place->endpoint.address = &address_calls;
   place->endpoint.tagged = &tagged_calls;
   place->endpoint.remote = &remote_calls;
+  place->endpoint.atomics = &atomic_calls;
+  place->endpoint.messages = &message_calls;
+  place->variant = &variant_of(info->fabric->provider);
   place->number = next_number++;
   places[place->number] = place;
   *made = &place->endpoint;
@@ -281,7 +292,8 @@ struct Whole {
   FabricAttributes fabric{};
 };
 
-char fake_name[] = "fake";
+/// `Whole` of one provider.
+Info* offer_of(Variant& variant, const Info* hints);
 
 }  // namespace
 
@@ -300,27 +312,44 @@ Info* fi_dupinfo(const Info*) {
   return &whole->info;
 }
 void fi_freeinfo(Info* info) {
-  if (info->fabric->provider != fake_name) std::free(info->fabric->provider);
-  delete reinterpret_cast<Whole*>(info);
+  while (info != nullptr) {
+    Info* const next = info->next;
+    if (!is_ours(info->fabric->provider)) std::free(info->fabric->provider);
+    delete reinterpret_cast<Whole*>(info);
+    info = next;
+  }
 }
 
 int fi_getinfo(std::uint32_t, const char*, const char*, std::uint64_t, const Info* hints,
                Info** found) {
-  const char* const wanted = hints == nullptr ? nullptr : hints->fabric->provider;
-  if (wanted != nullptr && std::strcmp(wanted, "fake") != 0) return -kNoData;
-  Info* const info = *found = fi_dupinfo(nullptr);
-  info->capabilities = kTagged | kRemoteAccess;
-  info->transmit->inject_size = kInject;
-  info->transmit->size = info->receive->size = 64;
-  info->transmit->flags = kDeliveryComplete;
-  info->endpoint->type = EndpointType::reliable_datagram;
-  info->endpoint->largest_message = std::size_t{1} << 20;
-  info->domain->registration = kLocalKey | kProviderKey | kVirtualAddress;
-  info->domain->name = info->fabric->name = info->fabric->provider = fake_name;
-  return 0;
+  *found = nullptr;
+  for (std::size_t i = std::size(kVariants); i-- > 0;) {
+    if (hints != nullptr && !meets(kVariants[i], *hints)) continue;
+    Info* const info = offer_of(kVariants[i], hints);
+    info->next = *found;
+    *found = info;
+  }
+  return *found == nullptr ? -kNoData : 0;
 }
 int fi_fabric(FabricAttributes*, Fabric** made, void*) {
   *made = &the_fabric;
   return 0;
 }
 }
+
+namespace {
+
+Info* offer_of(Variant& variant, const Info* hints) {
+  Info* const info = fi_dupinfo(nullptr);
+  info->capabilities = variant.capabilities;
+  info->transmit->inject_size = kInject;
+  info->transmit->size = info->receive->size = 64;
+  info->transmit->flags = hints == nullptr ? 0 : hints->transmit->flags;
+  info->endpoint->type = EndpointType::reliable_datagram;
+  info->endpoint->largest_message = std::size_t{1} << 20;
+  info->domain->registration = variant.registration;
+  info->domain->name = info->fabric->name = info->fabric->provider = variant.name;
+  return info;
+}
+
+}  // namespace

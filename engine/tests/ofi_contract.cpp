@@ -41,6 +41,7 @@ VALUE(kTransmitComplete, FI_TRANSMIT_COMPLETE);
 VALUE(kDeliveryComplete, FI_DELIVERY_COMPLETE);
 VALUE(kNamesOnly, FI_PROV_ATTR_ONLY);
 VALUE(kSource, FI_SOURCE);
+VALUE(kDirectedReceive, FI_DIRECTED_RECV);
 VALUE(kNeedsContext, FI_CONTEXT);
 VALUE(kNeedsContext2, FI_CONTEXT2);
 VALUE(kLocalKey, FI_MR_LOCAL);
@@ -49,6 +50,7 @@ VALUE(kAllocated, FI_MR_ALLOCATED);
 VALUE(kProviderKey, FI_MR_PROV_KEY);
 VALUE(kBoundToEndpoint, FI_MR_ENDPOINT);
 VALUE(kSendAfterSend, FI_ORDER_SAS);
+VALUE(kReadAfterWrite, FI_ORDER_RAW);
 VALUE(kNoAddress, FI_ADDR_UNSPEC);
 VALUE(EndpointType::message, FI_EP_MSG);
 VALUE(EndpointType::datagram, FI_EP_DGRAM);
@@ -102,6 +104,7 @@ WHOLE(FabricAttributes, fi_fabric_attr);
 PLACE(FabricAttributes, name, fi_fabric_attr, name);
 PLACE(FabricAttributes, provider, fi_fabric_attr, prov_name);
 PLACE(FabricAttributes, provider_version, fi_fabric_attr, prov_version);
+PLACE(FabricAttributes, api_version, fi_fabric_attr, api_version);
 WHOLE(DeviceAttributes, fi_device_attr);
 PLACE(DeviceAttributes, name, fi_device_attr, name);
 PLACE(DeviceAttributes, driver, fi_device_attr, driver);
@@ -170,6 +173,9 @@ PLACE(RemoteCalls, write, fi_ops_rma, write);
 PLACE(AtomicCalls, write, fi_ops_atomic, write);
 PLACE(AtomicCalls, fetch, fi_ops_atomic, readwrite);
 PLACE(AtomicCalls, compare, fi_ops_atomic, compwrite);
+PLACE(AtomicCalls, can_write, fi_ops_atomic, writevalid);
+PLACE(AtomicCalls, can_fetch, fi_ops_atomic, readwritevalid);
+PLACE(AtomicCalls, can_compare, fi_ops_atomic, compwritevalid);
 
 /// Two prototypes are called alike when they have as many parameters, each of the same size, and
 /// the same result.
@@ -214,6 +220,9 @@ CALL(RemoteCalls, write, fi_ops_rma, write);
 CALL(AtomicCalls, write, fi_ops_atomic, write);
 CALL(AtomicCalls, fetch, fi_ops_atomic, readwrite);
 CALL(AtomicCalls, compare, fi_ops_atomic, compwrite);
+CALL(AtomicCalls, can_write, fi_ops_atomic, writevalid);
+CALL(AtomicCalls, can_fetch, fi_ops_atomic, readwritevalid);
+CALL(AtomicCalls, can_compare, fi_ops_atomic, compwritevalid);
 
 template <class Ours, class Theirs>
 constexpr bool kFunction = Alike<Ours, Theirs>::value;

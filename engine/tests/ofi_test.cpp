@@ -1,21 +1,17 @@
-// The libfabric transport: what ranks say of their endpoints, what is asked for, and, where a
-// libfabric is here, whole pairs over its tcp provider on loopback.
+// The libfabric transport: what ranks say of their endpoints, and what is asked for.
 #include <gtest/gtest.h>
 
 #include <array>
-#include <future>
 
 #include "base/arguments.hpp"
-#include "pattern/runner.hpp"
-#include "tests/tcp_meeting.hpp"
-#include "transport/ofi/selection.hpp"
+#include "tests/ofi_ranks.hpp"
+#include "transport/ofi/demands.hpp"
 #include "transport/ofi/word.hpp"
 #include "transport/openers.hpp"
 
 namespace wireproof::ofi {
 namespace {
 
-using tcp::free_meeting_point;
 using tcp::message_of;
 
 Word word_of(const std::string& provider, int version = 1) {
@@ -25,6 +21,7 @@ Word word_of(const std::string& provider, int version = 1) {
           .format = 2,
           .messages = "tagged",
           .completion = "",
+          .remote = "",
           .memory = "",
           .address = std::string("\x02\x00\xff\x7f", 4)};
 }
@@ -32,7 +29,7 @@ Word word_of(const std::string& provider, int version = 1) {
 TEST(OfiWord, IsReadAsItWasSaid) {
   Word said = word_of("tcp;ofi_rxm");
   said.completion = "delivery";
-  EXPECT_EQ(said.line(), "tcp;ofi_rxm 11 1 2 tagged delivery - 0200ff7f");
+  EXPECT_EQ(said.line(), "tcp;ofi_rxm 11 1 2 tagged delivery - - 0200ff7f");
   const Word heard = Word::read(said.line());
   EXPECT_EQ(heard.provider, said.provider);
   EXPECT_EQ(heard.protocol, said.protocol);
@@ -42,8 +39,8 @@ TEST(OfiWord, IsReadAsItWasSaid) {
 }
 
 TEST(OfiWord, AnythingElseIsRefused) {
-  for (const char* line : {"", "tcp", "tcp 1 1 2 - - - 0", "tcp 1 1 2 - - - 0g",
-                           "tcp x 1 2 - - - 00", "tcp 1 1 2 - - - 00 more"}) {
+  for (const char* line : {"", "tcp", "tcp 1 1 2 - - - - 0", "tcp 1 1 2 - - - - 0g",
+                           "tcp x 1 2 - - - - 00", "tcp 1 1 2 - - - - 00 more"}) {
     EXPECT_EQ(message_of([&] { Word::read(line); }).substr(0, 11), "ofi-garbled") << line;
   }
 }
@@ -89,12 +86,45 @@ TEST(OfiProvider, VersionsAreText) {
   EXPECT_EQ(version_text(abi::version(2, 6)), "2.6");
 }
 
-TEST(OfiCompletion, IsAskedForAsWantedAndAtTheTargetForRemoteAccess) {
-  using Levels = std::vector<std::uint64_t>;
-  EXPECT_EQ(completion_levels("", false), Levels{0});
-  EXPECT_EQ(completion_levels("", true), (Levels{abi::kDeliveryComplete, abi::kTransmitComplete}));
-  EXPECT_EQ(completion_levels("transmit", true), Levels{abi::kTransmitComplete});
-  EXPECT_EQ(completion_levels("delivery", false), Levels{abi::kDeliveryComplete});
+std::vector<std::string> levels(const std::string& keys, const std::string& points) {
+  const Plan plan = plan_of(keys, points);
+  std::vector<std::string> found;
+  for (const Level& level : levels_of(plan.libfabric, demands_of(plan))) {
+    found.push_back(std::to_string(level.completion >> 27) + std::string(name_of(level.remote)));
+  }
+  return found;
+}
+
+TEST(OfiLevels, RemoteWritesEndAtTheTargetWhereThatIsToBeHad) {
+  using Texts = std::vector<std::string>;
+  const std::string pingpong = "point id=1 pattern=pingpong message_bytes=8 pairs=0-1\n";
+  const std::string put = "point id=1 pattern=put message_bytes=8 pairs=0-1\n";
+  EXPECT_EQ(levels("", pingpong), Texts{"0"});
+  EXPECT_EQ(levels("completion=delivery", pingpong), Texts{"2"});
+  EXPECT_EQ(levels("", put), (Texts{"2delivery", "1read-back", "1local"}));
+  EXPECT_EQ(levels("messages=msg", put), (Texts{"2delivery", "1local"}));
+  EXPECT_EQ(levels("completion=transmit", put), Texts{"1local"});
+}
+
+TEST(OfiDemands, AreThoseOfThePoints) {
+  const auto asked = [](const std::string& keys, const std::string& point) {
+    const Plan plan = plan_of(keys, "point id=1 message_bytes=8 pattern=" + point + "\n");
+    return capabilities_of(plan, demands_of(plan));
+  };
+  EXPECT_EQ(asked("", "pingpong pairs=0-1"), abi::kTagged);
+  EXPECT_EQ(asked("", "get pairs=0-1"), abi::kTagged | abi::kRemoteAccess);
+  EXPECT_EQ(asked("", "accumulate pairs=0-1"), abi::kTagged | abi::kRemoteAccess | abi::kAtomics);
+  EXPECT_EQ(asked("", "ring members=0:1"), abi::kTagged);
+  EXPECT_EQ(asked("messages=msg", "ring members=0:1"),
+            abi::kTagged | abi::kMessages | abi::kDirectedReceive);
+}
+
+TEST(OfiDemands, AMemberWithTooMuchUnderWayIsRefusedBeforehand) {
+  const Plan plan =
+      plan_of("", "point id=3 pattern=incast message_bytes=8 members=0:3 window=16\n");
+  EXPECT_EQ(message_of([&] { check_depths(plan, 48); }), "");
+  EXPECT_NE(message_of([&] { check_depths(plan, 47); }).find("point 3 (incast of 4) wants 48"),
+            std::string::npos);
 }
 
 TEST(OfiLibrary, AFileThatIsNoneIsOneSentence) {
@@ -115,13 +145,6 @@ TEST(OfiArguments, ARankIsStartedForIt) {
             std::string::npos);
 }
 
-Plan plan_of(const std::string& transport, const std::string& points = "") {
-  return parse_plan("wireproof-plan 1\nrun id=test\ntransport kind=ofi " + transport +
-                    "\nrank index=0 host=a address=127.0.0.1\n"
-                    "rank index=1 host=b address=127.0.0.1\n" +
-                    points);
-}
-
 TEST(OfiPlan, SaysWhatLibfabricIsAskedFor) {
   const Plan plan = plan_of("provider=tcp%3Bofi_rxm library=/opt/a%20b.so completion=delivery");
   EXPECT_EQ(plan.transport, TransportKind::ofi);
@@ -139,136 +162,6 @@ TEST(OfiPlan, AMessageBeyondTheProvidersIsRefused) {
             std::string::npos);
 }
 
-/// Two ranks, each in a thread of its own, run `task` over one kept pair.
-template <class Task>
-void run_two(const Plan& plan, Task task) {
-  const std::string meet = free_meeting_point();
-  const auto member = [&](int rank) {
-    OpenRequest request;
-    request.rank = rank;
-    request.ranks = 2;
-    request.meet = meet;
-    const auto transport = open_ofi(request);
-    transport->configure(plan);
-    task(*transport, rank);
-    transport->close();
-  };
-  auto other = std::async(std::launch::async, member, 1);
-  member(0);
-  other.get();
-}
-
-bool libfabric_is_here() {
-  return message_of([] { Library(""); }).empty();
-}
-
-/// One pattern from rank 0 to rank 1; whether this rank saw every payload arrive.
-bool runs(Transport& transport, const HostClock& clock, Pattern pattern, std::size_t bytes,
-          int window = 16) {
-  const PointShape shape{.pattern = pattern,
-                         .form = pattern == Pattern::pingpong || pattern == Pattern::put
-                                     ? Form::latency
-                                     : Form::stream,
-                         .formula = Formula::robust,
-                         .bytes = bytes,
-                         .window = window,
-                         .window_kind = WindowKind::allocate};
-  const Segment segment{.lead_in = 1, .batches = 3, .granules = 2, .trail = 1};
-  bool good = true;
-  transport.run_pair(0, 1, clock,
-                     {.originate =
-                          [&](Pair& pair) {
-                            std::array<Ticks, 4> ticks{};
-                            const auto runner = pair.make_runner(shape);
-                            runner->originate(segment, ticks);
-                            good = runner->verify_origin(11) && ticks[0] > 0;
-                          },
-                      .answer =
-                          [&](Pair& pair) {
-                            const auto runner = pair.make_runner(shape);
-                            runner->answer(segment);
-                            good = runner->verify_target(11);
-                          }});
-  return good;
-}
-
-class OfiTransport : public ::testing::TestWithParam<const char*> {};  // keys of the plan
-
-TEST_P(OfiTransport, CarriesEveryPattern) {
-  if (!libfabric_is_here()) GTEST_SKIP() << "no libfabric.so.1 here";
-  const HostClock clock;
-  const Plan plan = plan_of(GetParam(), "point id=1 pattern=put message_bytes=8 pairs=0-1\n");
-  run_two(plan, [&](Transport& transport, int) {
-    EXPECT_TRUE(transport.has(Pattern::put));
-    EXPECT_FALSE(transport.has(Pattern::accumulate));
-    EXPECT_FALSE(transport.has(Pattern::threads));
-    const auto fabric = transport.library().fabric;
-    ASSERT_TRUE(fabric);
-    EXPECT_TRUE(is_provider(fabric->provider, plan.libfabric.provider)) << fabric->provider;
-    EXPECT_EQ(fabric->messages, plan.libfabric.messages);
-    // Datagrams that a busy machine drops come again after long pauses: few and small ones do.
-    const bool drops = plan.libfabric.provider == "udp";
-    const int window = drops ? 2 : 16;
-    const std::size_t largest = drops ? 1000 : 100'000;
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, largest}) {
-      for (const auto pattern :
-           {Pattern::pingpong, Pattern::stream, Pattern::exchange, Pattern::put, Pattern::get}) {
-        if (bytes == 0 && is_remote(pattern)) continue;
-        EXPECT_TRUE(runs(transport, clock, pattern, bytes, window)) << name_of(pattern) << bytes;
-      }
-    }
-  });
-}
-
-std::string fake(const std::string& more = "") {
-  return std::string("provider=fake library=") + FAKE_LIBFABRIC + more;
-}
-
-// Every third call finds no room, and memory must be registered before it is named.
-TEST(OfiFake, RegistersItsMemoryAndTriesAgain) {
-  const HostClock clock;
-  const Plan plan = plan_of(fake(), "point id=1 pattern=put message_bytes=8 pairs=0-1\n");
-  run_two(plan, [&](Transport& transport, int) {
-    EXPECT_EQ(transport.library().version, "libfabric 2.9");
-    EXPECT_EQ(transport.library().fabric->completion, "delivery");
-    for (const std::size_t bytes : {std::size_t{8}, std::size_t{5000}}) {
-      for (const auto pattern :
-           {Pattern::pingpong, Pattern::stream, Pattern::exchange, Pattern::put, Pattern::get}) {
-        EXPECT_TRUE(runs(transport, clock, pattern, bytes)) << name_of(pattern) << bytes;
-      }
-    }
-  });
-}
-
-TEST(OfiFake, SaysWhatTheProviderSaidOfAFailedOperation) {
-  const HostClock clock;
-  run_two(plan_of(fake()), [&](Transport& transport, int) {
-    std::array<std::byte, 64> word{};
-    const auto longer = [&](Pair& pair) { pair.send_control(std::span(word)); };
-    const auto shorter = [&](Pair& pair) {
-      EXPECT_EQ(message_of([&] { pair.recv_control(std::span(word).first(8)); }),
-                "ofi-lost: rank 0: too long (said by the fake)");
-    };
-    transport.run_pair(0, 1, clock, {.originate = longer, .answer = shorter});
-  });
-}
-
-TEST(OfiFake, AWindowBeyondWhatItTakesCannotBegin) {
-  const HostClock clock;
-  run_two(plan_of(fake()), [&](Transport& transport, int) {
-    const PointShape shape{.pattern = Pattern::stream,
-                           .form = Form::stream,
-                           .formula = Formula::robust,
-                           .bytes = 8,
-                           .window = 128,
-                           .window_kind = WindowKind::allocate};
-    const auto refuse = [&](Pair& pair) {
-      EXPECT_EQ(message_of([&] { pair.make_runner(shape); }).substr(0, 9), "ofi-depth");
-    };
-    transport.run_pair(0, 1, clock, {.originate = refuse, .answer = refuse});
-  });
-}
-
 TEST(OfiLibrary, OneThatIsTooOldIsNamedWithItsVersion) {
   EXPECT_NE(message_of([] {
               Library(OLD_LIBFABRIC);
@@ -276,9 +169,12 @@ TEST(OfiLibrary, OneThatIsTooOldIsNamedWithItsVersion) {
             std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Providers, OfiTransport,
-                         ::testing::Values("provider=tcp", "provider=udp",
-                                           "provider=tcp messages=msg"));
+TEST(OfiLibrary, OneThatLacksAFunctionSaysWhich) {
+  EXPECT_NE(message_of([] {
+              Library(CUT_LIBFABRIC);
+            }).find("is libfabric 2.9 without fi_dupinfo@FABRIC_1.3"),
+            std::string::npos);
+}
 
 TEST(OfiTransportRefuses, AProviderThatIsNotHere) {
   if (!libfabric_is_here()) GTEST_SKIP() << "no libfabric.so.1 here";

@@ -16,6 +16,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -148,6 +149,11 @@ class Group {
   /// Waiting ranks sleep between polls (base/backoff.hpp): idle ranks must not take a core from a
   /// timed pair.
   virtual void barrier() = 0;
+  /// Longest silence in one collective call from now on, where that ends it.
+  virtual void set_patience(std::int64_t /*patience_ms*/) {}
+  /// Called again and again while this rank waits for others, for a library that answers its peers
+  /// only while it is called; empty: nothing.
+  virtual void set_idle(std::function<void()> /*idle*/) {}
 };
 
 class Pair;

@@ -15,12 +15,16 @@ struct FabricFacts {
   std::string domain;
   std::string fabric;
   std::string nic;
+  std::string api_version{};
   std::string messages;  ///< "tagged" or "msg"
   std::string completion;
   std::string progress;
   std::size_t inject_bytes = 0;
   int protocol = 0;
   int protocol_version = 0;
+  std::string remote{};            ///< what completes a remote write; "": there were none
+  std::string exchange{};          ///< how addresses were exchanged: "meeting" or "mpi"
+  std::string exchange_library{};  ///< the MPI that did it
 };
 
 /// Empty or nullopt: the transport has none.

@@ -148,6 +148,7 @@ def test_the_settings_that_may_be_stored_are_a_list() -> None:
         "provider",
         "messages",
         "completion",
+        "exchange",
         "nic",
         "nic_selection",
         "profile",

@@ -65,10 +65,36 @@ def test_without_libfabric_nothing_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("completion", "early"), [("delivery", False), ("transmit", True), ("", True)]
+    ("completion", "remote", "early"),
+    [
+        ("delivery", "", False),
+        ("transmit", "", True),
+        ("", "", True),
+        ("delivery", "delivery", False),
+        ("transmit", "read-back", False),
+        ("transmit", "local", True),
+    ],
 )
-def test_a_put_that_ends_before_the_target_has_it_is_said(completion: str, early: bool) -> None:
-    run = ran("tcp", "tcp", completion=completion)
+def test_a_put_that_ends_before_the_target_has_it_is_said(
+    completion: str, remote: str, early: bool
+) -> None:
+    run = ran("tcp", "tcp", completion=completion, remote=remote)
     puts = [set_(point, pattern="put") for point in run.points]
     assert ("completion-local" in codes(set_(run, points=puts))) is early
     assert "completion-local" not in codes(run)
+
+
+def test_ranks_that_differ_are_a_finding() -> None:
+    run = ran("tcp", "tcp", exchange="mpi", api_version="1.17", domain="hsn0")
+    assert "provider-differs" not in codes(run)
+    last = run.hosts[-1]
+    others = [
+        *run.hosts[:-1],
+        set_(last, fabric=set_(last.fabric, api_version="2.4", domain="ib1")),
+    ]
+    found = [
+        one for one in judge(set_(run, hosts=others)).findings if one.code == "provider-differs"
+    ]
+    assert [one.severity for one in found] == ["warning"]
+    assert "api version is 1.17" in found[0].message
+    assert "2.4" in found[0].message

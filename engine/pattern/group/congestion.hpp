@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -140,15 +141,21 @@ struct EndlessStream : CongestionRole {
 template <LookingLink L, class C>
 class CongestionRunner final : public GroupRunner, private CongestionRole {
  public:
+  static GroupLayout layout_of(const GroupShape& s) {
+    return {.slots = 2 * half_window(s) + 1,
+            .messages = 2 * static_cast<std::uint64_t>(s.watched)};
+  }
+
   CongestionRunner(L& link, C clock, EndMemory& memory, const GroupShape& shape)
-      : link_(link), clock_(clock), shape_(shape) {
+      : link_(link), clock_(clock), shape_(shape), layout_(layout_of(shape)) {
     const std::size_t stride = (bytes(shape) + kCacheLine - 1) / kCacheLine * kCacheLine;
     const auto sinks = static_cast<std::size_t>(watched(shape) ? 1 : 2 * half_window(shape));
     buffers_ = {.source = memory.source.reserve(2 * stride),
                 .sink = memory.sink.reserve(sinks * stride),
                 .stride = stride};
-    layout_.messages = 2 * static_cast<std::uint64_t>(shape.watched);
-    link_.reserve(2 * half_window(shape) + 1);
+    lent_.emplace(link_, std::span(buffers_.source, 2 * stride),
+                  std::span(buffers_.sink, sinks * stride));
+    link_.reserve(layout_.slots);
     mark_load();
   }
 
@@ -251,6 +258,7 @@ class CongestionRunner final : public GroupRunner, private CongestionRole {
   GroupShape shape_;
   GroupLayout layout_;
   Buffers buffers_;
+  std::optional<LentMemory<L>> lent_;
   Phase phase_ = Phase::plain;
   std::vector<Ticks> round_trips_;
   Traffic moved_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/failure.hpp"
@@ -31,6 +32,7 @@ class GroupPatternRunner final : public GroupRunner {
                 .stride = stride};
     fill_payload({buffers_.source, shape.bytes}, shape.bytes);
     fill_payload({buffers_.sink, sinks}, shape.bytes);
+    lent_.emplace(link_, std::span(buffers_.source, stride), std::span(buffers_.sink, sinks));
     link_.reserve(layout_.slots);
   }
 
@@ -58,6 +60,7 @@ class GroupPatternRunner final : public GroupRunner {
   GroupShape shape_;
   GroupLayout layout_;
   Buffers buffers_;
+  std::optional<LentMemory<L>> lent_;
 };
 
 /// The loop that plan/patterns.def has for the point. Throws Failure when there is none (plans are
@@ -80,15 +83,35 @@ std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memo
   if (is(Pattern::name, Formula::formula)) {                                                  \
     return std::make_unique<BoundRunner<L, C>>(link, clock, memory, shape);                   \
   }
-#define WIREPROOF_COLLECTIVE(name, Call)                                                      \
-  if (shape.pattern == Pattern::name) {                                                       \
-    return std::make_unique<CollectivePatternRunner<L, C, Call>>(link, clock, memory, shape); \
+#define WIREPROOF_COLLECTIVE(name, Call)                                                        \
+  if constexpr (CollectiveLink<L>) {                                                            \
+    if (shape.pattern == Pattern::name) {                                                       \
+      return std::make_unique<CollectivePatternRunner<L, C, Call>>(link, clock, memory, shape); \
+    }                                                                                           \
   }
 // clang-format on
 #include "plan/patterns.def"
   // NOLINTEND(bugprone-macro-parentheses)
   throw cannot_measure("no-pattern", "no group pattern " + std::string(name_of(shape.pattern)) +
                                          " by formula " + std::string(name_of(shape.formula)));
+}
+
+/// What the loop of a point that is no collective needs, before there is a link. `C` is any clock.
+template <GroupLink L, class C>
+GroupLayout group_layout_of(const GroupShape& shape) {
+  const auto is = [&](Pattern pattern, Formula formula) {
+    return shape.pattern == pattern && shape.formula == formula;
+  };
+// Types and enumerators need no parentheses: NOLINTBEGIN(bugprone-macro-parentheses)
+// clang-format off
+#define WIREPROOF_GROUP_LOOP(name, form, formula, Loops, edges) \
+  if (is(Pattern::name, Formula::formula)) return Loops<L, C>::layout(shape);
+#define WIREPROOF_GROUP_RUNNER(name, form, formula, BoundRunner) \
+  if (is(Pattern::name, Formula::formula)) return BoundRunner<L, C>::layout_of(shape);
+// clang-format on
+#include "plan/patterns.def"
+  // NOLINTEND(bugprone-macro-parentheses)
+  return {};
 }
 
 }  // namespace wireproof

@@ -29,11 +29,8 @@ class TcpGroup final : public Group {
   std::vector<std::string> gather(std::string_view text) override;
   void barrier() override;
 
-  /// Longest silence in one collective call from now on.
-  void set_patience(std::int64_t patience_ms) { patience_ms_ = patience_ms; }
-  /// Called again and again while this rank waits for others, for a library that answers its peers
-  /// only while it is called; empty: nothing.
-  void set_idle(std::function<void()> idle) { idle_ = std::move(idle); }
+  void set_patience(std::int64_t patience_ms) override { patience_ms_ = patience_ms; }
+  void set_idle(std::function<void()> idle) override { idle_ = std::move(idle); }
   /// Our address on the connection to rank 0 (rank 0: where it listened), port 0.
   Address own_address() const { return own_address_; }
 

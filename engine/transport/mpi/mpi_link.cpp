@@ -17,7 +17,7 @@ constexpr std::int64_t kYieldingSpinNs = 50'000;
 
 }  // namespace
 
-void await_request(MPI_Request& request, bool yield) {
+void await_request(MPI_Request& request, bool yield, const std::function<void()>& idle) {
   int done = 0;
   MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   if (done != 0) return;
@@ -29,6 +29,7 @@ void await_request(MPI_Request& request, bool yield) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done != 0) return;
     }
+    if (idle) idle();
     backoff.pause();
   }
 }

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -15,8 +16,8 @@
 
 namespace wireproof {
 
-/// Waits for `request` without burning the core for long.
-void await_request(MPI_Request& request, bool yield);
+/// Waits for `request` without burning the core for long; `idle` is called meanwhile.
+void await_request(MPI_Request& request, bool yield, const std::function<void()>& idle = {});
 
 class MpiLink {
  public:

@@ -293,6 +293,11 @@ struct AtomicCalls {
                      const void* compared, void* compared_descriptor, void* result,
                      void* result_descriptor, Address to, std::uint64_t place, std::uint64_t key,
                      Number, Operation, void* context);
+  void* compare_others[2];
+  // 0 where the operation is there: then on so many numbers at a time
+  int (*can_write)(Endpoint*, Number, Operation, std::size_t* count);
+  int (*can_fetch)(Endpoint*, Number, Operation, std::size_t* count);
+  int (*can_compare)(Endpoint*, Number, Operation, std::size_t* count);
 };
 
 struct Endpoint {

@@ -24,6 +24,7 @@ inline constexpr std::uint64_t kTransmitComplete = 1ULL << 27;
 inline constexpr std::uint64_t kDeliveryComplete = 1ULL << 28;
 inline constexpr std::uint64_t kNamesOnly = 1ULL << 54;  ///< every provider, usable or not
 inline constexpr std::uint64_t kSource = 1ULL << 57;
+inline constexpr std::uint64_t kDirectedReceive = 1ULL << 59;
 
 // Modes: what the caller promises the provider.
 inline constexpr std::uint64_t kNeedsContext = 1ULL << 59;
@@ -36,7 +37,8 @@ inline constexpr int kAllocated = 1 << 5;
 inline constexpr int kProviderKey = 1 << 6;
 inline constexpr int kBoundToEndpoint = 1 << 9;
 
-inline constexpr std::uint64_t kSendAfterSend = 1ULL << 8;  ///< messages match in order
+inline constexpr std::uint64_t kSendAfterSend = 1ULL << 8;   ///< messages match in order
+inline constexpr std::uint64_t kReadAfterWrite = 1ULL << 1;  ///< a read sees earlier writes
 inline constexpr std::uint64_t kNoAddress = ~0ULL;
 
 enum class EndpointType : int { message = 1, datagram = 2, reliable_datagram = 3 };

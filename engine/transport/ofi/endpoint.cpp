@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "base/failure.hpp"
+#include "transport/ofi/refusal.hpp"
 
 namespace wireproof::ofi {
 namespace {
@@ -19,33 +19,6 @@ std::string nic_of(const abi::Info& info) {
 
 bool is_on(const abi::Info& info, const std::string& nic) {
   return text_of(info.domain->name) == nic || nic_of(info) == nic;
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list.append(list.empty() ? "" : ", ").append(name);
-  return list.empty() ? "none" : list;
-}
-
-/// The user's own variable may be why.
-std::string filter() {
-  const char* const value = std::getenv("FI_PROVIDER");
-  return value == nullptr ? "" : std::string(" (FI_PROVIDER=") + value + " is set)";
-}
-
-[[noreturn]] void no_provider(const Library& library, const Wishes& wishes) {
-  const std::vector<std::string> here = library.providers();
-  const std::string who = "libfabric " + library.version() + " at " + library.path();
-  const bool known = std::any_of(here.begin(), here.end(), [&](const std::string& name) {
-    return is_provider(name, wishes.provider);
-  });
-  if (!known) {
-    throw cannot_measure("ofi-provider", who + " offers no provider " + wishes.provider +
-                                             " here; it offers " + listed(here) + filter());
-  }
-  const std::string where = wishes.address.empty() ? "" : " at " + wishes.address;
-  throw cannot_measure("ofi-provider", who + ": provider " + wishes.provider +
-                                           " has no endpoint for what the plan asks" + where);
 }
 
 /// The first offer on `nic`, else the first at all where none has such a name: the record says
@@ -74,7 +47,7 @@ bool goes_by_address(std::string_view provider) {
 
 Endpoint::Endpoint(const Library& library, const Wishes& wishes, const std::string& nic)
     : library_(&library), offers_(library.offers(wishes)), info_(pick(offers_, nic)) {
-  if (info_ == nullptr) no_provider(library, wishes);
+  if (info_ == nullptr) refuse(library, wishes);
   open();
 }
 
@@ -163,6 +136,7 @@ FabricFacts Endpoint::facts() const {
           .domain = text_of(info_->domain->name),
           .fabric = text_of(info_->fabric->name),
           .nic = nic_of(*info_),
+          .api_version = version_text(info_->fabric->api_version),
           .messages = "",
           .completion = completion_name(info_->transmit->flags),
           .progress = info_->domain->data_progress == abi::Progress::automatic ? "auto" : "manual",

@@ -21,10 +21,12 @@ std::string last_error() {
   return text == nullptr ? "no reason given" : text;
 }
 
-/// A function by the version of the interface that abi.hpp declares.
+/// A function by the version of the interface that abi.hpp declares; `lacking` gets the name of
+/// the first that is not there.
 template <class F>
-void find(void* handle, const char* name, const char* version, F& function) {
+void find(void* handle, const char* name, const char* version, F& function, std::string& lacking) {
   function = reinterpret_cast<F>(dlvsym(handle, name, version));
+  if (function == nullptr && lacking.empty()) lacking = std::string(name) + "@" + version;
 }
 
 std::string path_of(void* symbol) {
@@ -35,22 +37,25 @@ std::string path_of(void* symbol) {
 
 abi::Functions functions_of(void* handle, const std::string& name) {
   abi::Functions f;
-  find(handle, "fi_getinfo", kLayouts, f.get_info);
-  find(handle, "fi_freeinfo", kLayouts, f.free_info);
-  find(handle, "fi_dupinfo", kLayouts, f.duplicate_info);
-  find(handle, "fi_fabric", "FABRIC_1.1", f.open_fabric);
-  find(handle, "fi_version", "FABRIC_1.0", f.version);
-  find(handle, "fi_strerror", "FABRIC_1.0", f.describe_error);
-  if (f.version == nullptr || f.describe_error == nullptr) {
+  std::string lacking;
+  find(handle, "fi_version", "FABRIC_1.0", f.version, lacking);
+  find(handle, "fi_strerror", "FABRIC_1.0", f.describe_error, lacking);
+  if (!lacking.empty()) {
     throw cannot_measure("ofi-library", name + " is no libfabric: it has no fi_version");
   }
-  if (f.version() >= kOldest && f.get_info != nullptr && f.free_info != nullptr &&
-      f.duplicate_info != nullptr && f.open_fabric != nullptr) {
-    return f;
+  if (f.version() < kOldest) {
+    throw cannot_measure("ofi-library", name + " is libfabric " + version_text(f.version()) +
+                                            ": transport ofi needs " + version_text(kOldest) +
+                                            " or newer");
   }
+  find(handle, "fi_getinfo", kLayouts, f.get_info, lacking);
+  find(handle, "fi_freeinfo", kLayouts, f.free_info, lacking);
+  find(handle, "fi_dupinfo", kLayouts, f.duplicate_info, lacking);
+  find(handle, "fi_fabric", "FABRIC_1.1", f.open_fabric, lacking);
+  if (lacking.empty()) return f;
   throw cannot_measure("ofi-library", name + " is libfabric " + version_text(f.version()) +
-                                          ": transport ofi needs " + version_text(kOldest) +
-                                          " or newer");
+                                          " without " + lacking +
+                                          ": give another by --libfabric");
 }
 
 bool holds_providers(const std::string& folder) {
@@ -119,8 +124,8 @@ Offers Library::offers(const Wishes& wishes) const {
   hints->domain->registration = abi::kLocalKey | abi::kVirtualAddress | abi::kAllocated |
                                 abi::kProviderKey | abi::kBoundToEndpoint;
   hints->transmit->flags = wishes.completion;
-  hints->transmit->message_order = abi::kSendAfterSend;
-  hints->receive->message_order = abi::kSendAfterSend;
+  hints->transmit->message_order = abi::kSendAfterSend | wishes.order;
+  hints->receive->message_order = abi::kSendAfterSend | wishes.order;
   hints->fabric->provider = owned(wishes.provider);
   const char* const node = wishes.address.empty() ? nullptr : wishes.address.c_str();
   return ask(node, node == nullptr ? 0 : abi::kSource, hints);

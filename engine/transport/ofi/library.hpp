@@ -44,6 +44,7 @@ struct Wishes {
   std::string provider;  ///< "" = any
   std::uint64_t capabilities = 0;
   std::uint64_t completion = 0;  ///< level of sends, 0 = the provider's own
+  std::uint64_t order = 0;       ///< of remote accesses, beyond the order of messages
   std::string address;           ///< numeric, of the claimed NIC; "" = any
 };
 

@@ -1,15 +1,17 @@
-// Any libfabric provider with reliable datagram endpoints. Ranks meet over sockets of the kernel
-// (transport/meeting), say each other's endpoint addresses there, and talk over the provider.
+// Any libfabric provider with reliable datagram endpoints. Ranks say each other's endpoint
+// addresses by an exchange (exchange.hpp), and talk over the provider.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "base/failure.hpp"
-#include "base/text_split.hpp"
+#include "pattern/group/link_end.hpp"
 #include "pattern/link_pair.hpp"
 #include "transport/meeting/agreement.hpp"
 #include "transport/meeting/group.hpp"
-#include "transport/meeting/nic.hpp"
+#include "transport/ofi/exchange.hpp"
+#include "transport/ofi/group_link.hpp"
 #include "transport/ofi/link.hpp"
 #include "transport/ofi/selection.hpp"
 #include "transport/ofi/word.hpp"
@@ -19,9 +21,12 @@ namespace wireproof {
 namespace {
 
 using ofi::Endpoint;
+using ofi::Exchange;
 using ofi::Library;
+using ofi::OfiGroupLink;
 using ofi::OfiLink;
-using ofi::Wishes;
+using ofi::Peer;
+using ofi::Remote;
 
 constexpr std::int64_t kMeetPatienceMs = 60'000;
 constexpr std::int64_t kMarginMs = 5'000;  // the engine's own deadlines speak first
@@ -33,13 +38,15 @@ std::string launcher_run() {
 
 class OfiTransport final : public Transport {
  public:
-  explicit OfiTransport(const OpenRequest& request)
-      : group_(request.rank, request.ranks, request.meet, launcher_run(), kMeetPatienceMs) {}
+  explicit OfiTransport(Exchange exchange) : exchange_(std::move(exchange)) {}
 
-  Group& group() override { return group_; }
-  bool one_sided() const override { return remote_; }
+  Group& group() override { return *exchange_.group; }
+  bool one_sided() const override { return demands_.remote; }
+  bool has_groups() const override { return true; }
   bool has(Pattern pattern) const override {
-    return !is_beyond_messages(pattern) || (remote_ && row_of(pattern).access == Access::memory);
+    if (is_collective(pattern)) return false;
+    if (!is_remote(pattern)) return !is_beyond_messages(pattern);
+    return row_of(pattern).access == Access::memory ? demands_.remote : demands_.atomics;
   }
 
   LibraryFacts library() const override {
@@ -52,49 +59,67 @@ class OfiTransport final : public Transport {
   }
 
   void configure(const Plan& plan) override {
-    group_.set_patience(plan.policy.run_deadline_ms + kMarginMs);
-    const auto own = meeting::word_of(group_.rank(), [&] { return prepare(plan).line(); });
-    for (const std::string& line : meeting::agreed(group_, own)) {
+    group().set_patience(plan.policy.run_deadline_ms + kMarginMs);
+    const auto own = meeting::word_of(group().rank(), [&] { return prepare(plan).line(); });
+    for (const std::string& line : meeting::agreed(group(), own)) {
       words_.push_back(ofi::Word::read(line));
     }
-    if (words_.size() != static_cast<std::size_t>(group_.size())) {
+    if (words_.size() != static_cast<std::size_t>(group().size())) {
       throw cannot_measure("ofi-garbled", "rank 0 sent the addresses of " +
                                               std::to_string(words_.size()) + " ranks");
     }
     ofi::check_alike(words_);
     // ofi_rxd sends again what was lost only while it is called, also for a rank that is done.
-    group_.set_idle([this] { endpoint_->progress(); });
-    peers_.assign(words_.size(), ofi::abi::kNoAddress);
+    group().set_idle([this] { endpoint_->progress(); });
+    addresses_.assign(words_.size(), ofi::abi::kNoAddress);
   }
 
   void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) override {
-    const bool first = group_.rank() == origin;
+    const bool first = group().rank() == origin;
     const int peer = first ? target : origin;
     auto& pair = pairs_[peer];
-    if (!pair) {
-      pair = tagged_ ? make_pair<ofi::Tagged>(clock, peer) : make_pair<ofi::Untagged>(clock, peer);
-    }
+    if (!pair) pair = make_pair(clock, peer);
     first ? roles.originate(*pair) : roles.answer(*pair);
   }
 
-  void forget_pairs() override { pairs_.clear(); }
+  void run_group(const std::vector<int>& members, const HostClock& clock,
+                 const GroupRole& role) override {
+    auto& end = groups_[members];
+    if (!end) {
+      end = untagged_ ? make_group<ofi::Untagged>(clock, members)
+                      : make_group<ofi::Tagged>(clock, members);
+    }
+    role(*end);
+  }
+
+  void forget_pairs() override {
+    pairs_.clear();
+    groups_.clear();
+  }
 
   void close() override {
-    group_.barrier();  // nobody hangs up while another still reads
-    group_.set_idle({});
-    pairs_.clear();
+    group().barrier();  // nobody hangs up while another still reads
+    group().set_idle({});
+    forget_pairs();
     endpoint_.reset();
+    if (exchange_.end) exchange_.end();
   }
 
  private:
   /// Opens the endpoint that the plan asks for.
   ofi::Word prepare(const Plan& plan) {
+    if (exchange_.check) exchange_.check(plan);
+    check_exchange(plan);
     library_ = std::make_unique<Library>(plan.libfabric.library);
-    tagged_ = plan.libfabric.messages != "msg";
-    for (const Point& point : plan.points) remote_ = remote_ || is_remote(point.pattern);
-    const ofi::Claim claim = ofi::claim_of(plan, group_.rank(), group_.own_address());
-    endpoint_ = ofi::open_endpoint(*library_, plan, claim);
+    untagged_ = plan.libfabric.messages == "msg";
+    demands_ = ofi::demands_of(plan);
+    const ofi::Claim claim = ofi::claim_of(plan, group().rank(), exchange_.own);
+    ofi::Opened opened = ofi::open_endpoint(*library_, plan, claim);
+    endpoint_ = std::move(opened.endpoint);
+    remote_ = opened.remote;
     ofi::check_sizes(plan, endpoint_->info().endpoint->largest_message);
+    ofi::check_depths(plan, endpoint_->depth());
+    ofi::check_atomics(plan, *endpoint_);
     const FabricFacts found = facts();
     return {.provider = found.provider,
             .protocol = found.protocol,
@@ -102,48 +127,86 @@ class OfiTransport final : public Transport {
             .format = static_cast<int>(endpoint_->info().address_format),
             .messages = found.messages,
             .completion = found.completion,
+            .remote = found.remote,
             .memory = ofi::shared_memory(found.provider),
             .address = endpoint_->address()};
   }
 
+  void check_exchange(const Plan& plan) const {
+    const std::string& wanted = plan.libfabric.exchange;
+    if (wanted.empty() || wanted == exchange_.means) return;
+    throw cannot_measure("ofi-exchange", "addresses were to be exchanged by " + wanted +
+                                             ", and these ranks were started to do it by " +
+                                             exchange_.means);
+  }
+
   FabricFacts facts() const {
     FabricFacts found = endpoint_->facts();
-    found.messages = tagged_ ? "tagged" : "msg";
+    found.messages = untagged_ ? "msg" : "tagged";
+    found.remote = name_of(remote_);
+    found.exchange = exchange_.means;
+    found.exchange_library = exchange_.library;
     return found;
   }
 
-  template <class Messages>
   std::unique_ptr<Pair> make_pair(const HostClock& clock, int peer) {
+    if (untagged_) return make_link<ofi::Untagged>(clock, peer);
+    if (remote_ == Remote::read_back) return make_link<ofi::ReadingBack>(clock, peer);
+    return make_link<ofi::Tagged>(clock, peer);
+  }
+
+  template <class Messages>
+  std::unique_ptr<Pair> make_link(const HostClock& clock, int rank) {
     return std::make_unique<LinkPair<OfiLink<Messages>>>(
-        clock, *endpoint_,
-        ofi::Ends{.self = group_.rank(),
-                  .peer = peer,
-                  .address = address_of(peer),
-                  .name = "rank " + std::to_string(peer)});
+        clock, *endpoint_, ofi::Ends{.self = group().rank(), .peer = peer_of(rank)});
   }
 
-  ofi::abi::Address address_of(int peer) {
-    const auto place = static_cast<std::size_t>(peer);
-    if (peers_.at(place) == ofi::abi::kNoAddress) {
-      peers_[place] = endpoint_->know(words_.at(place).address);
+  /// In a group a message without a tag must say whose it is.
+  template <class Messages>
+  std::unique_ptr<GroupEnd> make_group(const HostClock& clock, const std::vector<int>& members) {
+    std::vector<Peer> peers;
+    for (const int rank : members) {
+      peers.push_back(rank == group().rank() ? Peer{} : peer_of(rank));
+      peers.back().rank = static_cast<std::uint64_t>(rank);
+      if (untagged_) peers.back().named = peers.back().address;
     }
-    return peers_[place];
+    const auto self = std::find(members.begin(), members.end(), group().rank());
+    return std::make_unique<LinkGroupEnd<OfiGroupLink<Messages>>>(
+        clock, *endpoint_, static_cast<int>(self - members.begin()), std::move(peers));
   }
 
-  tcp::TcpGroup group_;
-  bool remote_ = false;
-  bool tagged_ = true;
+  Peer peer_of(int rank) {
+    const auto place = static_cast<std::size_t>(rank);
+    if (addresses_.at(place) == ofi::abi::kNoAddress) {
+      addresses_[place] = endpoint_->know(words_.at(place).address);
+    }
+    return {.address = addresses_[place], .rank = place};
+  }
+
+  Exchange exchange_;
+  ofi::Demands demands_;
+  Remote remote_ = Remote::none;
+  bool untagged_ = false;
   std::unique_ptr<Library> library_;
   std::unique_ptr<Endpoint> endpoint_;
-  std::vector<ofi::Word> words_;                // by rank
-  std::vector<ofi::abi::Address> peers_;        // by rank, once known
-  std::map<int, std::unique_ptr<Pair>> pairs_;  // by peer; kept for later points
+  std::vector<ofi::Word> words_;                               // by rank
+  std::vector<ofi::abi::Address> addresses_;                   // by rank, once known
+  std::map<int, std::unique_ptr<Pair>> pairs_;                 // by peer; kept for later points
+  std::map<std::vector<int>, std::unique_ptr<GroupEnd>> groups_;  // by members, too
 };
 
 }  // namespace
 
+std::unique_ptr<Transport> ofi::open_over(Exchange exchange) {
+  return std::make_unique<OfiTransport>(std::move(exchange));
+}
+
 std::unique_ptr<Transport> open_ofi(const OpenRequest& request) {
-  return std::make_unique<OfiTransport>(request);
+  auto group = std::make_unique<tcp::TcpGroup>(request.rank, request.ranks, request.meet,
+                                               launcher_run(), kMeetPatienceMs);
+  const tcp::Address own = group->own_address();
+  return ofi::open_over(
+      {.group = std::move(group), .means = "meeting", .library = "", .own = own});
 }
 
 }  // namespace wireproof

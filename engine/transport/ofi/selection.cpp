@@ -1,22 +1,8 @@
 #include "transport/ofi/selection.hpp"
 
-#include <algorithm>
-
-#include "base/failure.hpp"
 #include "transport/meeting/nic.hpp"
 
 namespace wireproof::ofi {
-namespace {
-
-bool is_remote_access(const Point& point) { return is_remote(point.pattern); }
-
-/// Acknowledgements and control are tagged, whatever the payload is.
-std::uint64_t capabilities_of(const Plan& plan, bool remote) {
-  return abi::kTagged | (plan.libfabric.messages == "msg" ? abi::kMessages : 0) |
-         (remote ? abi::kRemoteAccess : 0);
-}
-
-}  // namespace
 
 Claim claim_of(const Plan& plan, int rank, const tcp::Address& own) {
   Claim claim;
@@ -37,36 +23,20 @@ Claim claim_of(const Plan& plan, int rank, const tcp::Address& own) {
   return claim;
 }
 
-std::vector<std::uint64_t> completion_levels(const std::string& wanted, bool remote) {
-  if (wanted == "delivery") return {abi::kDeliveryComplete};
-  if (wanted == "transmit") return {abi::kTransmitComplete};
-  if (remote) return {abi::kDeliveryComplete, abi::kTransmitComplete};
-  return {0};
-}
-
-std::unique_ptr<Endpoint> open_endpoint(const Library& library, const Plan& plan,
-                                        const Claim& claim) {
-  const bool remote = std::any_of(plan.points.begin(), plan.points.end(), is_remote_access);
+Opened open_endpoint(const Library& library, const Plan& plan, const Claim& claim) {
+  const Demands demands = demands_of(plan);
   Wishes wishes{.provider = plan.libfabric.provider,
-                .capabilities = capabilities_of(plan, remote),
-                .completion = 0,
+                .capabilities = capabilities_of(plan, demands),
                 .address = claim.address};
-  const auto levels = completion_levels(plan.libfabric.completion, remote);
-  for (const std::uint64_t level : levels) {
-    wishes.completion = level;
-    if (level == levels.back() || !library.offers(wishes).empty()) break;
+  const std::vector<Level> levels = levels_of(plan.libfabric, demands);
+  Remote remote = Remote::none;
+  for (const Level& level : levels) {
+    wishes.completion = level.completion;
+    wishes.order = level.order;
+    remote = level.remote;
+    if (&level == &levels.back() || !library.offers(wishes).empty()) break;
   }
-  return std::make_unique<Endpoint>(library, wishes, claim.nic);
-}
-
-void check_sizes(const Plan& plan, std::size_t largest) {
-  for (const Point& point : plan.points) {
-    if (point.message_bytes <= largest) continue;
-    throw cannot_measure("ofi-size", "the provider takes messages of up to " +
-                                         std::to_string(largest) + " bytes, and point " +
-                                         std::to_string(point.id) + " has " +
-                                         std::to_string(point.message_bytes));
-  }
+  return {std::make_unique<Endpoint>(library, wishes, claim.nic), remote};
 }
 
 }  // namespace wireproof::ofi

@@ -6,6 +6,7 @@
 
 #include "plan/plan.hpp"
 #include "transport/meeting/socket.hpp"
+#include "transport/ofi/demands.hpp"
 #include "transport/ofi/endpoint.hpp"
 
 namespace wireproof::ofi {
@@ -20,15 +21,12 @@ struct Claim {
 /// Throws Failure: there is no such NIC here, or it has no address.
 Claim claim_of(const Plan& plan, int rank, const tcp::Address& own);
 
-/// Completion levels to ask for, best first; 0 is the provider's own. Remote accesses are complete
-/// at the target where a provider has that.
-std::vector<std::uint64_t> completion_levels(const std::string& wanted, bool remote);
-
+/// An endpoint, and what completes its remote writes.
+struct Opened {
+  std::unique_ptr<Endpoint> endpoint;
+  Remote remote = Remote::none;
+};
 /// Throws Failure naming what is not to be had.
-std::unique_ptr<Endpoint> open_endpoint(const Library& library, const Plan& plan,
-                                        const Claim& claim);
-
-/// Throws Failure when a point's message is larger than the provider takes.
-void check_sizes(const Plan& plan, std::size_t largest);
+Opened open_endpoint(const Library& library, const Plan& plan, const Claim& claim);
 
 }  // namespace wireproof::ofi

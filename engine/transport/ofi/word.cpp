@@ -43,13 +43,15 @@ std::string or_nothing(const std::string& word) {
 std::string described(const Word& word) {
   return "provider " + word.provider + " (protocol " + std::to_string(word.protocol) + "." +
          std::to_string(word.protocol_version) + ", address format " + std::to_string(word.format) +
-         ", " + (word.completion.empty() ? "its own" : word.completion) + " completion)";
+         ", " + (word.completion.empty() ? "its own" : word.completion) + " completion" +
+         (word.remote.empty() ? "" : ", remote writes by " + word.remote) + ")";
 }
 
 bool fits(const Word& one, const Word& other) {
   return one.provider == other.provider && one.protocol == other.protocol &&
          one.protocol_version == other.protocol_version && one.format == other.format &&
-         one.messages == other.messages && one.completion == other.completion;
+         one.messages == other.messages && one.completion == other.completion &&
+         one.remote == other.remote;
 }
 
 }  // namespace
@@ -57,7 +59,8 @@ bool fits(const Word& one, const Word& other) {
 std::string Word::line() const {
   return or_nothing(provider) + " " + std::to_string(protocol) + " " +
          std::to_string(protocol_version) + " " + std::to_string(format) + " " +
-         or_nothing(messages) + " " + or_nothing(completion) + " " + or_nothing(memory) + " " +
+         or_nothing(messages) + " " + or_nothing(completion) + " " + or_nothing(remote) + " " +
+         or_nothing(memory) + " " +
          in_hexadecimal(address);
 }
 
@@ -68,7 +71,7 @@ Word Word::read(std::string_view line) {
   const auto protocol = number();
   const auto protocol_version = number();
   const auto format = number();
-  for (std::string* const text : {&word.messages, &word.completion, &word.memory}) {
+  for (std::string* const text : {&word.messages, &word.completion, &word.remote, &word.memory}) {
     *text = take_word(line);
     if (*text == kNothing) text->clear();
   }

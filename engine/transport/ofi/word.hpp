@@ -14,6 +14,7 @@ struct Word {
   int format = 0;  ///< of the address, as libfabric numbers them
   std::string messages;
   std::string completion;
+  std::string remote;  ///< what completes a remote write; "" where there are none
   std::string memory;  ///< which shared memory it reaches; "" where the provider leaves the machine
   std::string address;  ///< bytes
 

@@ -67,6 +67,7 @@ TARGET: tuple[click.Parameter, ...] = (
     setting("libfabric", "PATH"),
     setting("messages", "tagged|msg"),
     setting("completion", "transmit|delivery"),
+    setting("exchange", "meeting|mpi"),
     setting("fabric", "tcp|verbs|psm3|..."),
     setting("nic", "NAME"),
     setting("nic_selection", "claimed|none"),

@@ -30,7 +30,7 @@ class LaunchRequest:
     ssh itself). ``machine_ranks``: ranks that share one machine's cores, when hosts hide it (a
     lab's nodes are one machine); ``cores``: of that machine. ``shared_memory`` False asks the MPI
     not to use it. ``meet``: ADDRESS:PORT for tcp and
-    ofi; ``over``: which of them ("" tcp). ``program``: another program and its arguments,
+    ofi; ``over``: what is measured where it is not the launcher's own ("": MPI, or tcp). ``program``: another program and its arguments,
     started in the engine's place; ``folder``: where its ranks run. ``windows``: remote memory
     access is used. ``scheduler``: the name of that whose allocation the hosts belong to ("" none),
     ``job`` its id. ``starter``: what starts the ranks there: the
@@ -69,8 +69,9 @@ class LaunchRequest:
 
     @property
     def rank_argv(self) -> list[str]:
-        """What each rank runs."""
-        return [*self.prefix, *(self.program or (str(self.engine.path), "run"))]
+        """What each rank runs; by an MPI it must be told that it is not that which is measured."""
+        by_mpi = ("--transport", self.over) if self.over and not self.meet else ()
+        return [*self.prefix, *(self.program or (str(self.engine.path), "run", *by_mpi))]
 
     @property
     def meet_argv(self) -> list[str]:

@@ -10,6 +10,7 @@ from wireproof.model.pattern import Form, Pattern
 
 __all__ = [
     "Completion",
+    "Exchange",
     "FactRequest",
     "Libfabric",
     "Messages",
@@ -26,6 +27,7 @@ __all__ = [
 
 TransportKind = Literal["null", "model", "mpi", "tcp", "ofi"]
 Completion = Literal["", "transmit", "delivery"]
+Exchange = Literal["", "meeting", "mpi"]
 Messages = Literal["", "tagged", "msg"]
 Formula = Literal["robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"]
 
@@ -45,12 +47,15 @@ class Libfabric(msgspec.Struct, frozen=True, kw_only=True):
     ``library``: path of the library on the nodes. ``messages``: the calls that carry payload ("":
     tagged). ``completion``: what the completion of a send
     promises, that the message has left (``transmit``) or is in the peer's memory (``delivery``).
+    ``exchange``: how ranks say their addresses, over sockets (``meeting``) or through the MPI that
+    starts them (``mpi``; "": ``mpi`` where one was named).
     """
 
     provider: str = ""
     library: str = ""
     messages: Messages = ""
     completion: Completion = ""
+    exchange: Exchange = ""
 
 
 class Transport(msgspec.Struct, frozen=True, kw_only=True):

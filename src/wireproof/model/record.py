@@ -138,7 +138,10 @@ class Fabric(msgspec.Struct, frozen=True, kw_only=True):
 
     ``completion``: what a send's completion promises, ``inject``, ``transmit`` or ``delivery`` ("":
     the provider's own). ``inject_bytes``: up to that size a message is sent without a completion.
-    ``protocol``: libfabric's number of the protocol on the wire.
+    ``protocol``: libfabric's number of the protocol on the wire. ``remote``: what makes a remote
+    write complete, its delivery, a ``read-back`` behind it, or nothing beyond this end (``local``;
+    "": there was none). ``exchange``: how addresses were exchanged; ``exchange_library``: the MPI
+    that did it.
     """
 
     provider: str
@@ -146,12 +149,16 @@ class Fabric(msgspec.Struct, frozen=True, kw_only=True):
     domain: str = ""
     fabric: str = ""
     nic: str = ""
+    api_version: str = ""
     messages: Literal["tagged", "msg"] = "tagged"
     completion: Literal["", "inject", "transmit", "delivery"] = ""
     progress: Literal["", "auto", "manual"] = ""
     inject_bytes: int = 0
     protocol: int = 0
     protocol_version: int = 0
+    remote: Literal["", "delivery", "read-back", "local"] = ""
+    exchange: Literal["", "meeting", "mpi"] = ""
+    exchange_library: str = ""
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="host"):

@@ -150,6 +150,11 @@ DECLARED: dict[str, Declared] = {
         "",
         "what the completion of a send promises, for the transport ofi: transmit or delivery",
     ),
+    "exchange": Declared(
+        _one_of("", "meeting", "mpi"),
+        "",
+        "how ranks exchange addresses, for the transport ofi: meeting or mpi",
+    ),
     "launcher": Declared(
         _text, "", "how other hosts are reached: ssh or the path of an agent", LAUNCHER_NAMES
     ),
@@ -192,6 +197,7 @@ class Settings:
     libfabric: Setting[str]
     messages: Setting[str]
     completion: Setting[str]
+    exchange: Setting[str]
     launcher: Setting[str]
     sizes: Setting[tuple[int, ...]]
     formula: Setting[str]

@@ -85,6 +85,7 @@ class Options(TypedDict, total=False):
     libfabric: str
     messages: Literal["tagged", "msg"]
     completion: Literal["transmit", "delivery"]
+    exchange: Literal["meeting", "mpi"]
     model: str
     mpi: str
     fabric: str

@@ -17,6 +17,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.pattern import Form
 from wireproof.model.plan import (
     Completion,
+    Exchange,
     Formula,
     Libfabric,
     Messages,
@@ -74,6 +75,7 @@ def _libfabric(settings: Settings) -> Libfabric:
         library=settings.libfabric.value,
         messages=cast(Messages, settings.messages.value),
         completion=cast(Completion, settings.completion.value),
+        exchange=cast(Exchange, settings.exchange.value),
     )
     if settings.transport.value == "ofi" and settings.fabric.value:
         raise BadInput(
@@ -85,6 +87,7 @@ def _libfabric(settings: Settings) -> Libfabric:
             settings.libfabric,
             settings.messages,
             settings.completion,
+            settings.exchange,
         )
         named = next(one.source for one in given if one.value)
         raise BadInput(

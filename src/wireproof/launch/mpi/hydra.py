@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from wireproof.launch.mpi.environment import clearings, library_path, mpich_nic, psm3_variables
+from wireproof.launch.mpi.environment import clearings, library_path, mpich_nic, provider_nic
 from wireproof.launch.registry import MPIS, Mpi, reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import CouldNotMeasure
@@ -86,12 +86,6 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
     return request.started("hydra", argv, environment, clear=clearings("mpich"), notes=tuple(notes))
 
 
-def _provider_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """The variables that name the claimed NIC to PSM3; the engine names it to the others."""
-    named = request.over == "ofi" and request.fabric == "psm3" and nic
-    return psm3_variables(nic) if named else {}
-
-
 _SOCKETS_NOTE = {
     "": "plain kernel sockets; the launcher only starts the processes",
     "ofi": "libfabric without an MPI; the launcher only starts the processes",
@@ -105,7 +99,7 @@ def sockets(request: LaunchRequest) -> LaunchCommand:
     if not request.meet:
         raise CouldNotMeasure("this transport needs an address of rank 0's host to meet at.")
     engine = [*request.rank_argv, *request.meet_argv]
-    argv = hydra_argv(request, dict(request.extra), _provider_nic, engine)
+    argv = hydra_argv(request, dict(request.extra), provider_nic, engine)
     return LaunchCommand(
         argv=tuple(argv),
         environment=dict(request.extra),

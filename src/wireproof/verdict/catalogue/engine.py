@@ -24,6 +24,7 @@ ENGINE: dict[str, str] = {
     "ofi-address": "engine-error",
     "ofi-depth": "engine-error",
     "ofi-disagree": "engine-error",
+    "ofi-exchange": "engine-error",
     "ofi-garbled": "engine-error",
     "ofi-library": "engine-error",
     "ofi-lost": "rank-lost",

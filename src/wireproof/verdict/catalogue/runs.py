@@ -149,9 +149,17 @@ detected: The provider's name in the host's record, against the claim and the la
 next: Run `wireproof doctor --providers` on that host: it names the providers there and why one is
   missing; give --provider by its whole name to mean it.
 
+# provider-differs: libfabric is not the same on all ranks
+means: Some ranks have another version, completion, progress or exchange than others: what differs
+  may be what is measured.
+detected: The hosts' records of libfabric, against that of the first rank.
+next: Give all hosts one libfabric (--libfabric PATH) and the same environment; `wireproof doctor
+  --providers` on each shows what it has.
+
 # completion-local: A remote access ended before the target had it
 means: The provider completes a put when it has left, not when it is in the target's memory.
-detected: The completion level in the host's record.
+detected: The host's record: remote is local, neither the provider's completion at delivery nor a
+  read-back behind the write.
 next: Compare it only with numbers of the same completion level, or ask for --completion delivery.
 
 # engine-error: The engine reported an error

@@ -40,7 +40,7 @@ def provider_issues(ctx: Context) -> list[Issue]:
                 "wanted": ctx.run.claim.provider,
             }
             issues.append(Issue("provider-fallback", "fail", ctx.node(host.rank), why, evidence))
-    return [*issues, *_completion(ctx)]
+    return [*issues, *_differences(ctx), *_completion(ctx)]
 
 
 def _fallback(found: Fabric, wanted: str, *, wire: bool) -> str:
@@ -63,13 +63,57 @@ def _fallback(found: Fabric, wanted: str, *, wire: bool) -> str:
     return ""
 
 
+_ALIKE = (
+    "provider",
+    "provider_version",
+    "api_version",
+    "messages",
+    "completion",
+    "remote",
+    "progress",
+    "inject_bytes",
+    "exchange",
+    "exchange_library",
+)
+"""What ranks have alike that are started alike. Domains and NICs are each host's own."""
+
+
+def _differences(ctx: Context) -> list[Issue]:
+    """Ranks whose libfabric is set up in another way than the first one's: the engine refuses only
+    those that cannot talk to each other.
+    """
+    ranks = [(host.rank, host.fabric) for host in ctx.run.hosts if host.fabric is not None]
+    issues = []
+    for name in _ALIKE:
+        first = getattr(ranks[0][1], name) if ranks else ""
+        other = next((one for one in ranks if getattr(one[1], name) != first), None)
+        if other is None:
+            continue
+        rank, value = other[0], getattr(other[1], name)
+        text = (
+            f"libfabric's {name.replace('_', ' ')} is {first or 'unknown'} on"
+            f" {ctx.name(ranks[0][0])} and {value or 'unknown'} on {ctx.name(rank)}: a number"
+            " between them is that of neither"
+        )
+        evidence: Evidence = {"what": name, "first": str(first), "other": str(value)}
+        issues.append(Issue("provider-differs", "warning", ctx.node(rank), text, evidence))
+    return issues
+
+
+def _is_early(found: Fabric | None) -> bool:
+    """Records of before 0.2 say it of sends alone."""
+    if found is None:
+        return False
+    return found.remote == "local" if found.remote else found.completion != "delivery"
+
+
 def _completion(ctx: Context) -> list[Issue]:
     """A remote access whose completion is local says nothing about the target's memory."""
     remote = sorted({point.pattern for point in ctx.run.points if is_remote(point.pattern)})
     early = [
         host
         for host in ctx.run.hosts
-        if host.fabric is not None and host.fabric.completion != "delivery"
+        if _is_early(host.fabric)
     ]
     if not remote or not early:
         return []

@@ -39,7 +39,7 @@ class LaunchOption:
 
 def install_for(session: Session) -> MpiInstall | None:
     """The MPI that starts the ranks; None where none is needed."""
-    if session.transport == "mpi":
+    if session.by_mpi:
         return choose_mpi(session.mpi)
     # Any Hydra starts plain processes; the embedded one is always there.
     return choose_mpi("mpich") if session.transport in ("tcp", "ofi") else None
@@ -51,8 +51,9 @@ def launch_options(
     """The commands that can start ``session`` on ``target``, best first. Raises ``BadInput`` when
     there is none.
     """
+    started_as = "mpi" if session.by_mpi else session.transport
     by_ssh = request_for(
-        session.transport,
+        started_as,
         install,
         hosts=target.start_on,
         ranks=target.ranks,
@@ -61,14 +62,14 @@ def launch_options(
         nic_selection=session.nic_selection,
         fabric="psm3" if session.ofi.provider == "psm3" else session.fabric,
         machine_ranks=target.machine_ranks,
-        meet=target.meet() if session.transport in ("tcp", "ofi") else "",
+        meet=target.meet() if started_as in ("tcp", "ofi") else "",
         over="ofi" if session.transport == "ofi" else "",
         extra=session.extra,
         prefix=target.prefix,
     )
 
     def build(request: LaunchRequest) -> LaunchCommand:
-        return target.enter(build_command(session.transport, request))
+        return target.enter(build_command(started_as, request))
 
     job = target.allocation
     if job is None or (target.reached_by_agent and PurePath(target.agent).name != "jsrun"):

@@ -18,7 +18,7 @@ from wireproof.launch.command import provenance
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-from wireproof.model.plan import ModelFault, Plan, Point, RankPlace, Transport, WitnessPolicy
+from wireproof.model.plan import Libfabric, ModelFault, Plan, Point, RankPlace, Transport, WitnessPolicy
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
@@ -45,7 +45,7 @@ __all__ = ["campaign_run", "command_of", "judged", "run_session"]
 
 
 _NOT_TO_BE_HAD = (
-    *("ofi-disagree", "ofi-library", "ofi-provider", "ofi-size"),
+    *("ofi-depth", "ofi-disagree", "ofi-exchange", "ofi-library", "ofi-provider", "ofi-size"),
     *("tcp-no-address", "tcp-no-nic"),
 )
 """Errors of a rank that another option mends: nothing was wrong with the fabric."""
@@ -71,7 +71,7 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
         transport=Transport(
             kind=session.transport,
             expect=expect,
-            ofi=session.ofi if session.transport == "ofi" else None,
+            ofi=_asked(session) if session.transport == "ofi" else None,
         ),
         ranks=tuple(
             RankPlace(index=one.rank, host=one.host, nic=one.nic, address=addresses[one.rank])
@@ -88,6 +88,11 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
         model_faults=session.model_faults,
         facts=session.facts,
     )
+
+
+def _asked(session: Session) -> Libfabric:
+    """What is asked of libfabric, with the exchange that the ranks are started for."""
+    return msgspec.structs.replace(session.ofi, exchange="mpi" if session.by_mpi else "meeting")
 
 
 def run_session(

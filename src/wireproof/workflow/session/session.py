@@ -59,6 +59,15 @@ class Session:
         """All ranks are played by one process: their hosts are names only, and none can be lost."""
         return self.transport in ("null", "model")
 
+    @property
+    def by_mpi(self) -> bool:
+        """An MPI starts the ranks: it is measured, or libfabric's addresses go through it, as they
+        do where one is named and nothing else was asked for.
+        """
+        if self.transport != "ofi":
+            return self.transport == "mpi"
+        return (self.ofi.exchange or ("mpi" if self.mpi else "meeting")) == "mpi"
+
     def launch(self, number: int) -> Session:
         """Launch ``number`` (from 0): the same points in the same order, numbered apart, in a
         folder of their own.

@@ -1,0 +1,46 @@
+#include "plan/window.hpp"
+
+#include <algorithm>
+
+namespace wireproof {
+namespace {
+
+/// Of a group: the window of one sender of an incast and the rounds under way of an all_to_all are
+/// bounded by what meets at one member.
+int bounded_group_window(const Point& point, const Policy& policy) {
+  const std::size_t others = point.members.size() - 1;
+  const bool meet = point.pattern == Pattern::incast;
+  const std::size_t bytes = std::max<std::size_t>(1, point.message_bytes) * (meet ? others : 1);
+  const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / bytes);
+  const std::size_t window = std::min(most, static_cast<std::size_t>(point.window));
+  if (point.pattern == Pattern::all_to_all) return static_cast<int>(std::min(window, others));
+  return static_cast<int>(std::max<std::size_t>(2, window / 2 * 2));  // two equal halves
+}
+
+/// Of one of the streams that disturb.
+int bounded_load_window(const Point& point, const Policy& policy) {
+  const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / point.load_bytes);
+  const std::size_t window = std::min(most, static_cast<std::size_t>(point.window));
+  return static_cast<int>(std::max<std::size_t>(2, window / 2 * 2));  // two equal halves
+}
+
+}  // namespace
+
+int bounded_window(const Point& point, const Policy& policy) {
+  if (point.pattern == Pattern::congestion) return bounded_load_window(point, policy);
+  if (point.form == Form::latency) return 1;
+  if (is_group(point.pattern) && point.formula == Formula::robust) {
+    return bounded_group_window(point, policy);
+  }
+  if (point.formula == Formula::imb_mpi1 && point.pattern == Pattern::exchange) return 1;
+  if (point.formula != Formula::robust)
+    return point.window;  // a formula without its window is another formula
+  const std::size_t bytes =
+      std::max<std::size_t>(1, point.message_bytes) * static_cast<std::size_t>(point.threads);
+  const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / bytes);
+  const auto window =
+      static_cast<int>(std::min<std::size_t>(most, static_cast<std::size_t>(point.window)));
+  return is_remote(point.pattern) ? window : std::max(2, window / 2 * 2);  // two equal halves
+}
+
+}  // namespace wireproof

@@ -67,8 +67,8 @@ TransportKind prepare(const Arguments& arguments, const Variant& variant, Openin
   } catch (const Failure&) {
     // The other ranks wait in the library's start-up: join them there, and
     // say it to all in agree().
-    const bool by_mpi = started == TransportKind::mpi ||
-                        (started == TransportKind::ofi && arguments.meet.empty());
+    const bool by_mpi =
+        started == TransportKind::mpi || (started == TransportKind::ofi && arguments.meet.empty());
     if (opening.request.ranks > 1 && variant.has_mpi && by_mpi) return started;
     throw;
   }

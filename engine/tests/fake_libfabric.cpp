@@ -114,11 +114,10 @@ ssize_t change(Endpoint* end, const void* operand, std::size_t count, void* desc
   if (no_room()) return -kAgain;
   const std::size_t bytes = count * sizeof(std::uint64_t);
   const auto found = regions.find(key);
-  const bool good = found != regions.end() && count <= kMostNumbers &&
-                    registered(operand, bytes, descriptor) &&
-                    registered(result, result == nullptr ? 0 : bytes, result_descriptor) &&
-                    place >= found->second->begin &&
-                    place + bytes <= found->second->begin + found->second->bytes;
+  const bool good =
+      found != regions.end() && count <= kMostNumbers && registered(operand, bytes, descriptor) &&
+      registered(result, result == nullptr ? 0 : bytes, result_descriptor) &&
+      place >= found->second->begin && place + bytes <= found->second->begin + found->second->bytes;
   auto* const words = reinterpret_cast<std::uint64_t*>(place);
   const auto* const given = static_cast<const std::uint64_t*>(operand);
   for (std::size_t i = 0; good && i < count; ++i) {
@@ -227,8 +226,8 @@ VectorCalls vector_calls = {sizeof(VectorCalls), insert};
 QueueCalls queue_calls = {sizeof(QueueCalls), read_queue, nullptr, read_error, {}, describe};
 TaggedCalls tagged_calls = {sizeof(TaggedCalls), receive, {}, send, {}, inject};
 RemoteCalls remote_calls = {sizeof(RemoteCalls), read_remote, {}, write_remote};
-AtomicCalls atomic_calls = {sizeof(AtomicCalls), add,   {},    fetch, {}, compare, {},
-                            takes,               takes, takes};
+AtomicCalls atomic_calls = {
+    sizeof(AtomicCalls), add, {}, fetch, {}, compare, {}, takes, takes, takes};
 MessageCalls message_calls = {sizeof(MessageCalls), nullptr, {}, nullptr, {}, nullptr};
 
 Vector the_vector = {{0, nullptr, &object_calls}, &vector_calls};

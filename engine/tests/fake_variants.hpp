@@ -47,7 +47,9 @@ bool is_ours(const char* name) {
 /// Whether a provider meets the hints.
 bool meets(const Variant& variant, const Info& hints) {
   const char* const wanted = hints.fabric->provider;
-  const auto within = [](std::uint64_t asked, std::uint64_t given) { return (asked & ~given) == 0; };
+  const auto within = [](std::uint64_t asked, std::uint64_t given) {
+    return (asked & ~given) == 0;
+  };
   return (wanted == nullptr || std::strcmp(wanted, variant.name) == 0) &&
          within(hints.capabilities, variant.capabilities) &&
          within(hints.transmit->flags, variant.completions) &&

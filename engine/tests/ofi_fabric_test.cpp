@@ -1,5 +1,5 @@
-// The libfabric transport at work: whole pairs and groups over the providers of the libfabric that is
-// here, on loopback, and over a made-up one.
+// The libfabric transport at work: whole pairs and groups over the providers of the libfabric that
+// is here, on loopback, and over a made-up one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,13 +21,12 @@ constexpr Segment kSegment{.lead_in = 1, .batches = 3, .granules = 2, .trail = 1
 /// One pattern from rank 0 to rank 1; whether this rank saw every payload arrive.
 bool runs(Transport& transport, const HostClock& clock, Pattern pattern, std::size_t bytes,
           int window = 16) {
-  const PointShape shape{
-      .pattern = pattern,
-      .form = has_form(pattern, Form::latency) ? Form::latency : Form::stream,
-      .formula = Formula::robust,
-      .bytes = bytes,
-      .window = window,
-      .window_kind = WindowKind::allocate};
+  const PointShape shape{.pattern = pattern,
+                         .form = has_form(pattern, Form::latency) ? Form::latency : Form::stream,
+                         .formula = Formula::robust,
+                         .bytes = bytes,
+                         .window = window,
+                         .window_kind = WindowKind::allocate};
   bool good = true;
   transport.run_pair(0, 1, clock,
                      {.originate =
@@ -47,8 +46,8 @@ bool runs(Transport& transport, const HostClock& clock, Pattern pattern, std::si
 }
 
 /// One pattern among ranks 0 to 3; whether this rank saw every payload arrive.
-bool runs_in_group(Transport& transport, const HostClock& clock, Pattern pattern,
-                   Formula formula, std::size_t bytes, int window) {
+bool runs_in_group(Transport& transport, const HostClock& clock, Pattern pattern, Formula formula,
+                   std::size_t bytes, int window) {
   bool good = false;
   transport.run_group({0, 1, 2, 3}, clock, [&](GroupEnd& end) {
     const Neighbours near = neighbours_of(end.member(), end.members());
@@ -171,8 +170,9 @@ TEST_P(OfiProviders, CarryGroups) {
 
 TEST_P(OfiProviders, HaveAtomicsOrSayThatTheyHaveNone) {
   const Carried& carried = GetParam();
-  const Plan plan = plan_of(carried.keys, point("accumulate") + "point id=2 message_bytes=8 "
-                                          "pairs=0-1 pattern=compare_and_swap\n");
+  const Plan plan = plan_of(carried.keys, point("accumulate") +
+                                              "point id=2 message_bytes=8 "
+                                              "pairs=0-1 pattern=compare_and_swap\n");
   const auto task = [&](Transport& transport, int) {
     for (const auto pattern : kByAtomics) {
       EXPECT_TRUE(transport.has(pattern));
@@ -195,8 +195,9 @@ std::string fake(const std::string& provider = "fake", const std::string& more =
 // Every third call finds no room, and memory must be registered before it is named.
 TEST(OfiFake, RegistersItsMemoryAndTriesAgain) {
   const HostClock clock;
-  const Plan plan = plan_of(fake(), point("put") + "point id=2 message_bytes=8 pairs=0-1 "
-                                    "pattern=accumulate\n");
+  const Plan plan = plan_of(fake(), point("put") +
+                                        "point id=2 message_bytes=8 pairs=0-1 "
+                                        "pattern=accumulate\n");
   run_ranks(2, plan, [&](Transport& transport, int) {
     EXPECT_EQ(transport.library().version, "libfabric 2.9");
     EXPECT_EQ(transport.library().fabric->completion, "delivery");

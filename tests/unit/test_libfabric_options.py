@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from wireproof.instrument.plan_text import write_plan
+from wireproof.launch.command import build_command
+from wireproof.launch.engines import EngineChoice
+from wireproof.launch.mpi.install import Family, MpiInstall
+from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput
-from wireproof.model.plan import Libfabric, Plan, RankPlace, Transport
+from wireproof.model.plan import Exchange, Libfabric, Plan, RankPlace, Transport, TransportKind
 from wireproof.settings.resolve import Settings, read_file, resolve
+from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import Method
 
 
@@ -44,6 +49,7 @@ def test_what_is_asked_of_libfabric_reaches_the_plan() -> None:
         ({"provider": "tcp"}, "--provider is for --transport ofi, and the transport is mpi"),
         ({"transport": "tcp", "completion": "delivery"}, "--completion is for --transport ofi"),
         ({"transport": "ofi", "fabric": "psm3"}, "--fabric is for an MPI"),
+        ({"exchange": "mpi"}, "--exchange is for --transport ofi, and the transport is mpi"),
     ],
 )
 def test_an_option_that_would_be_ignored_is_refused(given: dict[str, str], said: str) -> None:
@@ -58,6 +64,7 @@ def test_an_option_that_would_be_ignored_is_refused(given: dict[str, str], said:
         ({"libfabric": "lib/libfabric.so.1"}, "is no absolute path"),
         ({"completion": "soon"}, "is not one of"),
         ({"messages": "rma"}, "is not one of"),
+        ({"exchange": "pmix"}, "is not one of"),
     ],
 )
 def test_a_value_that_is_none_is_one_sentence(given: dict[str, str], said: str) -> None:
@@ -70,3 +77,60 @@ def test_a_file_in_the_folder_chooses_no_library(tmp_path: Path) -> None:
     file.write_text('transport = "ofi"\nlibfabric = "/tmp/other.so"\n', encoding="utf-8")
     with pytest.raises(BadInput, match="libfabric names a program"):
         read_file(file)
+
+
+@pytest.mark.parametrize(
+    ("transport", "exchange", "mpi", "by_mpi"),
+    [
+        ("mpi", "", "", True),
+        ("tcp", "", "intel", False),
+        ("ofi", "", "", False),
+        ("ofi", "", "intel", True),
+        ("ofi", "meeting", "intel", False),
+        ("ofi", "mpi", "", True),
+    ],
+)
+def test_addresses_go_through_an_mpi_that_is_named(
+    transport: TransportKind, exchange: Exchange, mpi: str, by_mpi: bool
+) -> None:
+    session = Session(
+        title="", points=(), seed=1, transport=transport, mpi=mpi, ofi=Libfabric(exchange=exchange)
+    )
+    assert session.by_mpi is by_mpi
+
+
+def started(family: Family, **wishes: object) -> LaunchCommand:
+    """Two hosts, whose ranks an MPI starts for libfabric."""
+    install = MpiInstall(
+        family=family,
+        origin="given",
+        launcher=Path("/opt/mpi/bin/mpiexec"),
+        library=Path("/opt/mpi/lib/libmpi.so"),
+        abi="openmpi" if family == "openmpi" else "mpich",
+        version="Open MPI v4.1.4" if family == "openmpi" else "5",
+    )
+    return build_command(
+        "mpi",
+        LaunchRequest(
+            engine=EngineChoice(abi="mpich", path=Path("/opt/engine")),
+            install=install,
+            hosts=("n1", "n2"),
+            nics=("hsn0", "hsn0"),
+            over="ofi",
+            **wishes,  # type: ignore[arg-type]
+        ),
+    )
+
+
+@pytest.mark.parametrize("family", ["mpich", "intel", "openmpi"])
+def test_an_mpi_that_carries_addresses_is_left_its_own_choice(family: Family) -> None:
+    command = started(family)
+    assert list(command.argv[-4:]) == ["/opt/engine", "run", "--transport", "ofi"]
+    words = " ".join([*command.argv, *command.environment])
+    assert not {"FI_PROVIDER", "UCX_NET_DEVICES", "btl_tcp_if_include"} & set(words.split())
+
+
+@pytest.mark.parametrize("family", ["mpich", "intel", "openmpi"])
+def test_psm3_is_told_the_claimed_nic_whoever_starts_the_ranks(family: Family) -> None:
+    command = started(family, fabric="psm3")
+    assert "hsn0" in " ".join([*command.argv, *command.environment.values()])

@@ -142,8 +142,7 @@ template <LookingLink L, class C>
 class CongestionRunner final : public GroupRunner, private CongestionRole {
  public:
   static GroupLayout layout_of(const GroupShape& s) {
-    return {.slots = 2 * half_window(s) + 1,
-            .messages = 2 * static_cast<std::uint64_t>(s.watched)};
+    return {.slots = 2 * half_window(s) + 1, .messages = 2 * static_cast<std::uint64_t>(s.watched)};
   }
 
   CongestionRunner(L& link, C clock, EndMemory& memory, const GroupShape& shape)

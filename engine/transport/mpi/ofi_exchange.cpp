@@ -1,11 +1,10 @@
 // Transport ofi of ranks that an MPI has started: they say each other's addresses through it.
-#include "transport/ofi/exchange.hpp"
-
 #include <mpi.h>
 
 #include "transport/mpi/abilities.hpp"
 #include "transport/mpi/mpi_group.hpp"
 #include "transport/mpi/mpi_library.hpp"
+#include "transport/ofi/exchange.hpp"
 #include "transport/openers.hpp"
 
 namespace wireproof {

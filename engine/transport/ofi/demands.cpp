@@ -79,19 +79,21 @@ std::vector<Level> levels_of(const Libfabric& wanted, const Demands& demands) {
   if (wanted.completion == "delivery") return {delivery};
   if (wanted.completion == "transmit") return {transmit};
   if (!demands.remote) return {Level{}};
-  if (wanted.messages == "msg") return {delivery, transmit};  // links without tags read nothing back
+  if (wanted.messages == "msg")
+    return {delivery, transmit};  // links without tags read nothing back
   const Level read_back{abi::kTransmitComplete, abi::kReadAfterWrite, Remote::read_back};
   return {delivery, read_back, transmit};
 }
 
 void check_sizes(const Plan& plan, std::size_t largest) {
   for (const Point& point : plan.points) {
-    const std::size_t bytes = std::max(
-        point.message_bytes, point.pattern == Pattern::congestion ? point.load_bytes : 0);
+    const std::size_t bytes =
+        std::max(point.message_bytes, point.pattern == Pattern::congestion ? point.load_bytes : 0);
     if (bytes <= largest) continue;
     throw cannot_measure("ofi-size", "the provider takes messages of up to " +
                                          std::to_string(largest) + " bytes, and " +
-                                         point_name(point) + " has " + std::to_string(bytes));
+                                         point_name(point) + " has " + std::to_string(bytes) +
+                                         ": lower the sizes");
   }
 }
 
@@ -100,12 +102,11 @@ void check_depths(const Plan& plan, std::size_t depth) {
     if (!is_group(point.pattern) || is_collective(point.pattern)) continue;
     const std::size_t wanted = operations_of(point, plan.policy);
     if (wanted <= depth) continue;
-    throw cannot_measure("ofi-depth", "the provider takes " + std::to_string(depth) +
-                                          " operations at a time, and " + point_name(point) +
-                                          " (" + std::string(name_of(point.pattern)) + " of " +
-                                          std::to_string(point.members.size()) + ") wants " +
-                                          std::to_string(wanted) +
-                                          "; lower the window or take fewer ranks");
+    throw cannot_measure(
+        "ofi-depth", "the provider takes " + std::to_string(depth) + " operations at a time, and " +
+                         point_name(point) + " (" + std::string(name_of(point.pattern)) + " of " +
+                         std::to_string(point.members.size()) + ") wants " +
+                         std::to_string(wanted) + "; lower the window or take fewer ranks");
   }
 }
 
@@ -123,7 +124,7 @@ void check_atomics(const Plan& plan, const Endpoint& endpoint) {
     throw cannot_measure("ofi-size", "provider " + endpoint.facts().provider + " takes " + name +
                                          " of up to " + std::to_string(largest) + " bytes, and " +
                                          point_name(point) + " has " +
-                                         std::to_string(point.message_bytes));
+                                         std::to_string(point.message_bytes) + ": lower the sizes");
   }
 }
 

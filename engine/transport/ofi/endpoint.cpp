@@ -1,5 +1,7 @@
 #include "transport/ofi/endpoint.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 
@@ -28,6 +30,12 @@ abi::Info* pick(const Offers& offers, const std::string& nic) {
     if (is_on(*info, nic)) return info;
   }
   return offers.first();
+}
+
+ssize_t take_or_yield(abi::Queue* queue, void* entries, std::size_t count) {
+  const ssize_t taken = queue->calls->read(queue, entries, count);
+  if (taken == -abi::kAgain) sched_yield();
+  return taken;
 }
 
 std::string completion_name(std::uint64_t flags) {
@@ -116,6 +124,10 @@ Registration Endpoint::enroll(const void* at, std::size_t bytes, std::uint64_t a
   check(calls->bind(&memory->object, &endpoint_->object, 0), "binding memory");
   check(calls->control(&memory->object, abi::kEnable, nullptr), "enabling memory");
   return made;
+}
+
+Endpoint::Take Endpoint::completions() const {
+  return yields_ ? take_or_yield : queue_->calls->read;
 }
 
 void Endpoint::progress() const {

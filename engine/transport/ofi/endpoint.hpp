@@ -55,6 +55,11 @@ class Endpoint {
   bool wants(int registration) const { return (info_->domain->registration & registration) != 0; }
   /// Lets the provider answer its peers while nobody of this process talks. Untimed.
   void progress() const;
+  /// How completions are taken: the provider's own call, or, where more ranks than cores must get
+  /// on (`yields`), one that gives the core away when there were none.
+  using Take = decltype(abi::QueueCalls::read);
+  Take completions() const;
+  void set_yields(bool yields) { yields_ = yields; }
   /// Operations of one direction that can be under way.
   std::size_t depth() const;
 
@@ -71,6 +76,7 @@ class Endpoint {
   Handle<abi::Queue> queue_;
   Handle<abi::Endpoint> endpoint_;
   std::uint64_t next_key_ = 1;
+  bool yields_ = false;
 };
 
 }  // namespace wireproof::ofi

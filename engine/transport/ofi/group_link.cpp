@@ -14,8 +14,7 @@ static_assert(!std::is_polymorphic_v<OfiGroupLink<Tagged>> &&
 
 template <class Messages>
 OfiGroupLink<Messages>::OfiGroupLink(Endpoint& endpoint, int member, std::vector<Peer> peers)
-    : Traffic<Messages>(endpoint,
-                        static_cast<int>(peers.at(static_cast<std::size_t>(member)).rank),
+    : Traffic<Messages>(endpoint, static_cast<int>(peers.at(static_cast<std::size_t>(member)).rank),
                         "a member of the group"),
       self_(member),
       members_(static_cast<int>(peers.size())),

@@ -54,8 +54,7 @@ abi::Functions functions_of(void* handle, const std::string& name) {
   find(handle, "fi_fabric", "FABRIC_1.1", f.open_fabric, lacking);
   if (lacking.empty()) return f;
   throw cannot_measure("ofi-library", name + " is libfabric " + version_text(f.version()) +
-                                          " without " + lacking +
-                                          ": give another by --libfabric");
+                                          " without " + lacking + ": give another by --libfabric");
 }
 
 bool holds_providers(const std::string& folder) {

@@ -39,8 +39,8 @@ class OfiLink : private Traffic<Messages> {
   void put(const std::byte* source, std::size_t bytes, std::size_t offset) {
     Operation& operation = next_write();
     while (const ssize_t held =
-               calls_.write(this->endpoint_, source, bytes, this->source_descriptor_,
-                            peer_.address, window_place_ + offset, window_key_, &operation)) {
+               calls_.write(this->endpoint_, source, bytes, this->source_descriptor_, peer_.address,
+                            window_place_ + offset, window_key_, &operation)) {
       this->try_again(held);
     }
   }
@@ -54,30 +54,30 @@ class OfiLink : private Traffic<Messages> {
   }
   void accumulate(const std::byte* addends, std::size_t bytes, std::size_t offset) {
     Operation& operation = next_write();
-    while (const ssize_t held = calls_.add(
-               this->endpoint_, addends, bytes / kWordBytes, this->source_descriptor_,
-               peer_.address, window_place_ + offset, window_key_, abi::Number::uint64,
-               abi::Operation::sum, &operation)) {
+    while (const ssize_t held =
+               calls_.add(this->endpoint_, addends, bytes / kWordBytes, this->source_descriptor_,
+                          peer_.address, window_place_ + offset, window_key_, abi::Number::uint64,
+                          abi::Operation::sum, &operation)) {
       this->try_again(held);
     }
   }
   void fetch_add(const std::byte* operand, std::byte* result, std::size_t offset) {
     Operation& operation = next_access();
-    while (const ssize_t held = calls_.fetch(
-               this->endpoint_, operand, 1, this->source_descriptor_, result,
-               this->sink_descriptor_, peer_.address, window_place_ + offset, window_key_,
-               abi::Number::uint64, abi::Operation::sum, &operation)) {
+    while (const ssize_t held =
+               calls_.fetch(this->endpoint_, operand, 1, this->source_descriptor_, result,
+                            this->sink_descriptor_, peer_.address, window_place_ + offset,
+                            window_key_, abi::Number::uint64, abi::Operation::sum, &operation)) {
       this->try_again(held);
     }
   }
   void compare_swap(const std::byte* operand, const std::byte* compare, std::byte* result,
                     std::size_t offset) {
     Operation& operation = next_access();
-    while (const ssize_t held = calls_.compare(
-               this->endpoint_, operand, 1, this->source_descriptor_, compare,
-               this->source_descriptor_, result, this->sink_descriptor_, peer_.address,
-               window_place_ + offset, window_key_, abi::Number::uint64,
-               abi::Operation::compare_swap, &operation)) {
+    while (const ssize_t held =
+               calls_.compare(this->endpoint_, operand, 1, this->source_descriptor_, compare,
+                              this->source_descriptor_, result, this->sink_descriptor_,
+                              peer_.address, window_place_ + offset, window_key_,
+                              abi::Number::uint64, abi::Operation::compare_swap, &operation)) {
       this->try_again(held);
     }
   }

@@ -116,6 +116,7 @@ class OfiTransport final : public Transport {
     const ofi::Claim claim = ofi::claim_of(plan, group().rank(), exchange_.own);
     ofi::Opened opened = ofi::open_endpoint(*library_, plan, claim);
     endpoint_ = std::move(opened.endpoint);
+    endpoint_->set_yields(plan.policy.yield);
     remote_ = opened.remote;
     ofi::check_sizes(plan, endpoint_->info().endpoint->largest_message);
     ofi::check_depths(plan, endpoint_->depth());
@@ -189,9 +190,9 @@ class OfiTransport final : public Transport {
   bool untagged_ = false;
   std::unique_ptr<Library> library_;
   std::unique_ptr<Endpoint> endpoint_;
-  std::vector<ofi::Word> words_;                               // by rank
-  std::vector<ofi::abi::Address> addresses_;                   // by rank, once known
-  std::map<int, std::unique_ptr<Pair>> pairs_;                 // by peer; kept for later points
+  std::vector<ofi::Word> words_;                                  // by rank
+  std::vector<ofi::abi::Address> addresses_;                      // by rank, once known
+  std::map<int, std::unique_ptr<Pair>> pairs_;                    // by peer; kept for later points
   std::map<std::vector<int>, std::unique_ptr<GroupEnd>> groups_;  // by members, too
 };
 
@@ -205,8 +206,7 @@ std::unique_ptr<Transport> open_ofi(const OpenRequest& request) {
   auto group = std::make_unique<tcp::TcpGroup>(request.rank, request.ranks, request.meet,
                                                launcher_run(), kMeetPatienceMs);
   const tcp::Address own = group->own_address();
-  return ofi::open_over(
-      {.group = std::move(group), .means = "meeting", .library = "", .own = own});
+  return ofi::open_over({.group = std::move(group), .means = "meeting", .library = "", .own = own});
 }
 
 }  // namespace wireproof

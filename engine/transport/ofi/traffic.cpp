@@ -34,7 +34,7 @@ Traffic<Messages>::Traffic(Endpoint& endpoint, int self, std::string with)
   calls_ = {.send = tagged.send,
             .receive = tagged.receive,
             .inject = tagged.inject,
-            .completions = queue_->calls->read};
+            .completions = owner_->completions()};
   sending_.under_way = &sending_left_;
   receiving_.under_way = &receiving_left_;
   control_out_ = control_.reserve(2 * kControlBytes);

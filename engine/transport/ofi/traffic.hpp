@@ -216,8 +216,8 @@ class Traffic {
       try_again(held);
     }
   }
-  [[gnu::always_inline]] void start_receive(Operation& operation, const Peer& from,
-                                            std::byte* sink, std::size_t bytes) {
+  [[gnu::always_inline]] void start_receive(Operation& operation, const Peer& from, std::byte* sink,
+                                            std::size_t bytes) {
     ++*operation.under_way;
     while (const ssize_t held =
                messages_.receive(endpoint_, sink, bytes, sink_descriptor_, from, operation)) {

@@ -60,8 +60,7 @@ std::string Word::line() const {
   return or_nothing(provider) + " " + std::to_string(protocol) + " " +
          std::to_string(protocol_version) + " " + std::to_string(format) + " " +
          or_nothing(messages) + " " + or_nothing(completion) + " " + or_nothing(remote) + " " +
-         or_nothing(memory) + " " +
-         in_hexadecimal(address);
+         or_nothing(memory) + " " + in_hexadecimal(address);
 }
 
 Word Word::read(std::string_view line) {

@@ -30,8 +30,9 @@ class LaunchRequest:
     ssh itself). ``machine_ranks``: ranks that share one machine's cores, when hosts hide it (a
     lab's nodes are one machine); ``cores``: of that machine. ``shared_memory`` False asks the MPI
     not to use it. ``meet``: ADDRESS:PORT for tcp and
-    ofi; ``over``: what is measured where it is not the launcher's own ("": MPI, or tcp). ``program``: another program and its arguments,
-    started in the engine's place; ``folder``: where its ranks run. ``windows``: remote memory
+    ofi; ``over``: what is measured where it is not the launcher's own ("": MPI, or tcp).
+    ``program``: another program and its arguments, started in the engine's place; ``folder``:
+    where its ranks run. ``windows``: remote memory
     access is used. ``scheduler``: the name of that whose allocation the hosts belong to ("" none),
     ``job`` its id. ``starter``: what starts the ranks there: the
     scheduler's own launcher (``scheduler``) or the MPI's (``mpi``). ``prefix``: a site's command

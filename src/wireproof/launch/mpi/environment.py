@@ -136,11 +136,20 @@ def psm3_variables(nic: str) -> dict[str, str]:
 
 def provider_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     """Where libfabric itself is measured: the variables that name the claimed NIC to PSM3; the
-    engine names it to the others. An MPI that starts the ranks is left its own choice, and no
-    provider is hidden from the one that is measured.
+    engine names it to the others.
     """
     named = request.over == "ofi" and request.fabric == "psm3" and nic
     return psm3_variables(nic) if named else {}
+
+
+def _exchanging(request: LaunchRequest, nic: str) -> dict[str, str]:
+    """Of an MPI that starts the ranks and carries addresses: it is left its own choice, and no
+    provider is hidden from the one that is measured.
+    """
+    named = provider_nic(request, nic)
+    named.pop("FI_PROVIDER", None)
+    # the MPI may take PSM3 as well: one endpoint in a process is its and one ours
+    return {**named, "PSM3_MULTI_EP": "1"} if named else {}
 
 
 def _ofi_rails(request: LaunchRequest, nics: str, own: Rails) -> dict[str, str]:
@@ -181,7 +190,7 @@ def _ofi_nic(request: LaunchRequest, nic: str, own: Rails) -> dict[str, str]:
 def mpich_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     """MPICH: UCX below by default (``FI_*`` has no effect there), libfabric when asked for."""
     if request.over:
-        return provider_nic(request, nic)
+        return _exchanging(request, nic)
     if request.netmod == "ofi" or request.fabric in ("psm3", "psm2", "opx", "verbs"):
         return {"MPIR_CVAR_CH4_NETMOD": "ofi", **_ofi_nic(request, nic, MPICH_OFI)}
     chosen = {"UCX_NET_DEVICES": nic, "FI_TCP_IFACE": nic.split(":", 1)[0]} if nic else {}
@@ -200,7 +209,9 @@ def mpich_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
 
 def intel_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     """Intel MPI: libfabric always; its own copy, so the provider path must not be ours."""
-    return provider_nic(request, nic) if request.over else _ofi_nic(request, nic, INTEL_OFI)
+    if request.over:
+        return _exchanging(request, nic)
+    return _ofi_nic(request, nic, INTEL_OFI)
 
 
 def openmpi_nic(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -208,7 +219,7 @@ def openmpi_nic(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[
     is pinned.
     """
     if request.over:
-        return {}, provider_nic(request, nic)
+        return {}, _exchanging(request, nic)
     if request.fabric in ("mlx", "verbs") or ":" in nic:  # mlx5_0:1 is an RDMA device and its port
         return {"pml": "ucx"}, _ucx_nic(nic)
     if request.fabric in ("psm3", "psm2", "opx"):

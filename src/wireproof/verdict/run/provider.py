@@ -110,11 +110,7 @@ def _is_early(found: Fabric | None) -> bool:
 def _completion(ctx: Context) -> list[Issue]:
     """A remote access whose completion is local says nothing about the target's memory."""
     remote = sorted({point.pattern for point in ctx.run.points if is_remote(point.pattern)})
-    early = [
-        host
-        for host in ctx.run.hosts
-        if _is_early(host.fabric)
-    ]
+    early = [host for host in ctx.run.hosts if _is_early(host.fabric)]
     if not remote or not early:
         return []
     fabric = early[0].fabric

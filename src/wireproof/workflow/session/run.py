@@ -18,7 +18,15 @@ from wireproof.launch.command import provenance
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-from wireproof.model.plan import Libfabric, ModelFault, Plan, Point, RankPlace, Transport, WitnessPolicy
+from wireproof.model.plan import (
+    Libfabric,
+    ModelFault,
+    Plan,
+    Point,
+    RankPlace,
+    Transport,
+    WitnessPolicy,
+)
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
@@ -46,7 +54,7 @@ __all__ = ["campaign_run", "command_of", "judged", "run_session"]
 
 _NOT_TO_BE_HAD = (
     *("ofi-depth", "ofi-disagree", "ofi-exchange", "ofi-library", "ofi-provider", "ofi-size"),
-    *("tcp-no-address", "tcp-no-nic"),
+    *("bad-plan", "tcp-no-address", "tcp-no-nic"),
 )
 """Errors of a rank that another option mends: nothing was wrong with the fabric."""
 LEAST_LAUNCH_S = 3.0
@@ -153,7 +161,7 @@ class _Attempts:
     def _nothing_measured(self, session: Session, last: Outcome) -> WireproofError:
         if not session.plays_hosts:
             _raise_for(self._availability.unfit(self._target, range(len(self._target.hosts))))
-        if session.transport == "ofi" and last.run.errors[:1]:
+        if session.transport in ("tcp", "ofi") and last.run.errors[:1]:
             asked = last.run.errors[0]
             if asked.code in _NOT_TO_BE_HAD:
                 return BadInput(f"{asked.message}.")

@@ -1,10 +1,10 @@
 // Transport ofi of ranks that an MPI has started: they say each other's addresses through it.
 #include <mpi.h>
 
+#include "transport/exchange.hpp"
 #include "transport/mpi/abilities.hpp"
 #include "transport/mpi/mpi_group.hpp"
 #include "transport/mpi/mpi_library.hpp"
-#include "transport/ofi/exchange.hpp"
 #include "transport/openers.hpp"
 
 namespace wireproof {
@@ -16,15 +16,15 @@ std::unique_ptr<Transport> open_ofi_by_mpi(const OpenRequest& request) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   auto group = std::make_unique<MpiGroup>(comm);
   MpiGroup* const ranks = group.get();
-  return ofi::open_over({.group = std::move(group),
-                         .means = "mpi",
-                         .library = mpi::library_version(),
-                         .check =
-                             [ranks](const Plan& plan) {
-                               ranks->set_yield(plan.policy.yield);
-                               mpi::check_library(plan.expect);
-                             },
-                         .end = [] { MPI_Finalize(); }});
+  return open_ofi_over({.group = std::move(group),
+                        .means = "mpi",
+                        .library = mpi::library_version(),
+                        .check =
+                            [ranks](const Plan& plan) {
+                              ranks->set_yield(plan.policy.yield);
+                              mpi::check_library(plan.expect);
+                            },
+                        .end = [] { MPI_Finalize(); }});
 }
 
 }  // namespace wireproof

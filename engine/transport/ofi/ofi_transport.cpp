@@ -1,5 +1,5 @@
 // Any libfabric provider with reliable datagram endpoints. Ranks say each other's endpoint
-// addresses by an exchange (exchange.hpp), and talk over the provider.
+// addresses by an exchange (transport/exchange.hpp), and talk over the provider.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -8,9 +8,9 @@
 #include "base/failure.hpp"
 #include "pattern/group/link_end.hpp"
 #include "pattern/link_pair.hpp"
+#include "transport/exchange.hpp"
 #include "transport/meeting/agreement.hpp"
 #include "transport/meeting/group.hpp"
-#include "transport/ofi/exchange.hpp"
 #include "transport/ofi/group_link.hpp"
 #include "transport/ofi/link.hpp"
 #include "transport/ofi/selection.hpp"
@@ -21,7 +21,6 @@ namespace wireproof {
 namespace {
 
 using ofi::Endpoint;
-using ofi::Exchange;
 using ofi::Library;
 using ofi::OfiGroupLink;
 using ofi::OfiLink;
@@ -38,7 +37,7 @@ std::string launcher_run() {
 
 class OfiTransport final : public Transport {
  public:
-  explicit OfiTransport(Exchange exchange) : exchange_(std::move(exchange)) {}
+  explicit OfiTransport(AddressExchange exchange) : exchange_(std::move(exchange)) {}
 
   Group& group() override { return *exchange_.group; }
   bool one_sided() const override { return demands_.remote; }
@@ -184,7 +183,7 @@ class OfiTransport final : public Transport {
     return {.address = addresses_[place], .rank = place};
   }
 
-  Exchange exchange_;
+  AddressExchange exchange_;
   ofi::Demands demands_;
   Remote remote_ = Remote::none;
   bool untagged_ = false;
@@ -198,7 +197,7 @@ class OfiTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> ofi::open_over(Exchange exchange) {
+std::unique_ptr<Transport> open_ofi_over(AddressExchange exchange) {
   return std::make_unique<OfiTransport>(std::move(exchange));
 }
 
@@ -206,7 +205,10 @@ std::unique_ptr<Transport> open_ofi(const OpenRequest& request) {
   auto group = std::make_unique<tcp::TcpGroup>(request.rank, request.ranks, request.meet,
                                                launcher_run(), kMeetPatienceMs);
   const tcp::Address own = group->own_address();
-  return ofi::open_over({.group = std::move(group), .means = "meeting", .library = "", .own = own});
+  return open_ofi_over({.group = std::move(group),
+                        .means = "meeting",
+                        .library = "",
+                        .own = own.length > 0 ? own.host() : ""});
 }
 
 }  // namespace wireproof

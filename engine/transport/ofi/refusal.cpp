@@ -97,8 +97,8 @@ void refuse(const Library& library, const Wishes& wishes) {
   });
   const std::string provider = wishes.provider.empty() ? "any" : wishes.provider;
   if (known) {
-    throw cannot_measure("ofi-provider",
-                         who + ": provider " + provider + " " + missing(library, wishes) + filter());
+    throw cannot_measure(
+        "ofi-provider", who + ": provider " + provider + " " + missing(library, wishes) + filter());
   }
   const std::string demand = demanded(library, wishes.provider);
   if (!demand.empty()) {

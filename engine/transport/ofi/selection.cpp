@@ -4,7 +4,7 @@
 
 namespace wireproof::ofi {
 
-Claim claim_of(const Plan& plan, int rank, const tcp::Address& own) {
+Claim claim_of(const Plan& plan, int rank, const std::string& own) {
   Claim claim;
   const bool by_address = goes_by_address(plan.libfabric.provider);
   for (const RankPlace& place : plan.ranks) {
@@ -18,7 +18,7 @@ Claim claim_of(const Plan& plan, int rank, const tcp::Address& own) {
       claim.address = tcp::local_address_of(place.nic).address.host();
     }
   }
-  if (claim.address.empty() && claim.nic.empty() && own.length > 0) claim.address = own.host();
+  if (claim.address.empty() && claim.nic.empty()) claim.address = own;
   if (!by_address) claim.address.clear();
   return claim;
 }

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "plan/plan.hpp"
-#include "transport/meeting/socket.hpp"
 #include "transport/ofi/demands.hpp"
 #include "transport/ofi/endpoint.hpp"
 
@@ -19,7 +18,7 @@ struct Claim {
 /// The plan's claim for `rank`; the address is the one that was given, else one of the claimed NIC,
 /// else `own`. For a provider that does not go by address it stays empty, and no NIC needs one.
 /// Throws Failure: there is no such NIC here, or it has no address.
-Claim claim_of(const Plan& plan, int rank, const tcp::Address& own);
+Claim claim_of(const Plan& plan, int rank, const std::string& own);
 
 /// An endpoint, and what completes its remote writes.
 struct Opened {

@@ -97,3 +97,13 @@ def test_ranks_that_differ_are_all_there() -> None:
 def test_lines_of_other_programs_are_no_settings() -> None:
     said = "PASSWORD=x\nexport FOO=1\nn1: environment PSM3\nSECRET=PSM3_MTU=1\n"
     assert all(one.kind == "not said" for one in readback(said, []))
+
+
+def test_real_modes_over_verbs() -> None:
+    """Soft-RoCE with Intel MPI's build: user RC is there, the rv module is not."""
+    assert values("PSM3_RDMA", "", texts("verbs-rdma0")) == [("0", "observed")]
+    assert values("PSM3_RDMA", "", texts("verbs-rdma1")) == [("0", "observed")]
+    assert values("PSM3_RDMA", "", texts("verbs-rdma2")) == [("2", "given")]
+    assert values("PSM3_RDMA", printed("verbs-fallback.txt")) == [("0", "observed")]
+    assert values("PSM3_HAL", "", texts("verbs-rdma2")) == [("verbs", "observed")]
+    assert values("PSM3_NIC", "", texts("verbs-rdma3")) == [("rxe0", "observed")]

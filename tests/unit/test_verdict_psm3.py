@@ -53,6 +53,8 @@ def process(
         Section(heading="PSM_low-level_protocol_stats", line=9, nic=name, counters=counters)
         for name, counters in nics.items()
     ]
+    if (settings or {}).get("PSM3_RDMA", "0") != "0":
+        sections.append(Section(heading="TID_Flow_Statistics", line=20, counters={}))
     return Statistics(
         source=f"psm3-perf-stat-n{rank}-pid-{rank}",
         library="psm3",
@@ -108,6 +110,10 @@ def test_nothing_speaks_against_a_sound_pair() -> None:
         ("one-host", False, "pass", "off-wire"),
         ("four-ranks", True, "fail", "off-wire"),
         ("nothing", True, "inconclusive", "unproven"),
+        ("verbs-rdma0", True, "pass", "unproven"),
+        ("verbs-rdma1", True, "fail", "unproven"),
+        ("verbs-rdma2", True, "pass", "unproven"),
+        ("verbs-rdma3", True, "pass", "unproven"),
     ],
 )
 def test_real_files(folder: str, wire: bool | None, verdict: str, proof: str) -> None:
@@ -122,7 +128,9 @@ def test_no_file_and_no_message_never_pass() -> None:
     assert codes(empty) == {"psm-nothing-moved": "inconclusive"}
 
 
-@pytest.mark.parametrize("folder", ["two-hosts", "two-rails", "rendezvous", "four-ranks", "udp"])
+@pytest.mark.parametrize(
+    "folder", ["two-hosts", "two-rails", "rendezvous", "four-ranks", "udp", "verbs-rdma2"]
+)
 def test_a_nics_ways_to_send_add_up_to_the_summary(folder: str) -> None:
     """To the byte, and what one host's NICs sent the others' received."""
     processes = [counted(one) for one in real(folder)]
@@ -279,3 +287,16 @@ def test_psm2s_table_counts_messages_by_path() -> None:
     found = judge_statistics([one], wire=True)
     assert found.proof == "off-wire"
     assert codes(found) == {"psm-shared-memory": "fail", "psm-layout-unchecked": "note"}
+
+
+def test_a_mode_that_fell_back_without_a_sound() -> None:
+    """PSM3_RDMA=1 over verbs, in a build without rv: mode 0 is in force."""
+    found = judge_statistics(real("verbs-rdma1"), wire=True)
+    assert codes(found) == {"psm-rdma-not-in-use": "fail", "psm-late-answers": "note"}
+    assert codes(judge_statistics(real("verbs-rdma2"), wire=True)) == {}
+
+
+def test_late_answers_are_no_losses() -> None:
+    """A busy peer lets the sender ask; only what is sent again was lost."""
+    assert judged(nics=nic(err_chk_recv=40)) == {"psm-late-answers": "note"}
+    assert judged(nics=nic(err_chk_recv=40, send_rexmit=40)) == {"psm-retransmits": "fail"}

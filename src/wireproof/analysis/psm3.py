@@ -24,7 +24,11 @@ _ORDERED = re.compile(r"rndv_[a-z]+_i?send_bytes", re.A)
 """``rndv_cpu_send_bytes`` names the message, whose bytes another counter counts by their way."""
 _STALLS = ("pio_no_flow_credits", "pio_no_flow_credit_bytes")
 _AGAIN = ("send_rexmit", "rdma_rexmit_(*)")
-_LOSSES = ("nak_recv", "err_chk_recv", "err_chk_rdma_recv_(*)")
+_LOSSES = ("nak_recv",)
+_LATE = ("err_chk_send", "err_chk_recv", "err_chk_rdma_send_(*)", "err_chk_rdma_recv_(*)")
+"""Asked after PSM3_ERRCHK_TIMEOUT without an answer: what was lost is sent again then, and counts
+there; otherwise the peer was slow.
+"""
 ERRORS = (
     "unknown_packets_(**)",
     "stray_packets_(*)",
@@ -66,6 +70,7 @@ def _nic(section: Section, mtu: int | None) -> NicCounted:
         packets=packets,
         again=_sum(found, _AGAIN),
         losses=_sum(found, _LOSSES),
+        late=_sum(found, _LATE),
         stalls=_sum(found, _STALLS),
         rdma_bytes=by_rdma,
         long_bytes=_matching(long, _SENT),

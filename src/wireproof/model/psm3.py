@@ -159,8 +159,9 @@ class NicCounted(msgspec.Struct, frozen=True, kw_only=True):
     """What the library counted at one NIC: payload bytes of its own messages, without any header.
 
     ``packets``: at least so many were sent. ``again``: sent once more. ``losses``: replies that
-    asked for it. ``stalls``: sends that waited for credits. ``rdma_bytes`` and ``long_bytes``: of
-    rendezvous messages, by RDMA and by packets.
+    name a gap. ``late``: questions after an answer that did not come in time. ``stalls``: sends
+    that waited for credits. ``rdma_bytes`` and ``long_bytes``: of rendezvous messages, by RDMA and
+    by packets.
     """
 
     name: str
@@ -169,6 +170,7 @@ class NicCounted(msgspec.Struct, frozen=True, kw_only=True):
     packets: int = 0
     again: int = 0
     losses: int = 0
+    late: int = 0
     stalls: int = 0
     rdma_bytes: int = 0
     long_bytes: int = 0

@@ -7,6 +7,7 @@ What the library did outranks what it says to have parsed, and that the variable
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from wireproof.adapters.psm3.identify import identities_of, settings_of
@@ -30,6 +31,11 @@ SETTINGS = (
 )
 _RANKS: tuple[Kind, ...] = ("observed", "taken", "given", "not said")
 _RV = "RV_Shared_Conn_RDMA_Statistics"
+_RDMA = "TID_Flow_Statistics"
+"""Any RDMA mode registers it (compared on soft-RoCE with modes 0 to 3)."""
+_LOW_LEVEL = "PSM_low-level_protocol_stats"
+_MASK = "PSM3_PRINT_STATSMASK=0x"
+_HEX = re.compile(r"[0-9a-f]{1,8}", re.ASCII)
 
 
 class _Text:
@@ -102,10 +108,18 @@ def _of_setting(text: _Text, one: Setting, label: str) -> Seen:
 
 
 def _of_sections(lines: Sequence[Line], text: _Text, label: str) -> Iterator[Seen]:
-    for line in lines:
-        if line.shape == "heading" and line.text.startswith(f" {_RV} "):
-            yield text.seen("PSM3_RDMA", "1", "observed", line.number, label)
-            return
+    """Counters of RDMA are there with any mode above 0. Which one it is they tell of rv's alone."""
+    groups = {line.text.split()[0]: line.number for line in lines if line.shape == "heading"}
+    masks = [line.text for line in lines if line.text.startswith(_MASK)]
+    if _RV in groups:
+        yield text.seen("PSM3_RDMA", "1", "observed", groups[_RV], label)
+    elif _LOW_LEVEL in groups and _RDMA not in groups and all(map(_shows_rdma, masks)):
+        yield text.seen("PSM3_RDMA", "0", "observed", groups[_LOW_LEVEL], label)
+
+
+def _shows_rdma(mask: str) -> bool:
+    digits = mask.removeprefix(_MASK)
+    return _HEX.fullmatch(digits) is not None and bool(int(digits, 16) & 0x400)
 
 
 def _of_text(text: _Text) -> Iterator[Seen]:

@@ -38,13 +38,21 @@ next: Use rails of one speed, send more messages, and look at the errors of the 
 # psm-retransmits: PSM3 sent packets again
 means: Packets were lost, or came so late that they were taken for lost. A loss costs at least a
   round trip and the packets sent meanwhile, or PSM3_ERRCHK_TIMEOUT (160 ms).
-detected: send_rexmit and rdma_rexmit, or nak_recv and err_chk_recv if these are more. Rated by the
-  lower bound (95 %) of the count over the packets: the larger of scb_alloc and bytes / PSM3_MTU, so
-  that the true share may be smaller. Above 1e-6 a warning; above 1e-4 with the verbs HAL, which
+detected: send_rexmit and rdma_rexmit, or nak_recv where these are zero. Rated by the lower bound
+  (95 %) of the count over the packets: the larger of scb_alloc and bytes / PSM3_MTU, so that the
+  true share may be smaller. Above 1e-6 a warning; above 1e-4 with the verbs HAL, which
   needs a lossless fabric, a failure; both limits are our own judgement.
 next: Look at drops and pauses of NICs and switches (wireproof prove shows the hosts'); RoCE needs
   PFC on every hop. Fewer credits (PSM3_FLOW_CREDITS=16:32:4) show whether pacing helps: then PFC is
   wrong.
+
+# psm-late-answers: Acknowledgements came late
+means: A sender asked its peer after PSM3_ERRCHK_TIMEOUT (160 ms at first) and nothing was missing:
+  the peer did not call the library for that long.
+detected: err_chk_send, err_chk_recv or their RDMA forms, while nothing was sent again and no gap
+  was named.
+next: Look at the peer: more ranks than cores, or long computing without communication
+  (PSM3_RCVTHREAD helps).
 
 # psm-pfc-not-lossless: Packets were lost although ports paused
 means: Flow control is at work and yet packets are sent again: headroom too small, a hop without
@@ -77,6 +85,15 @@ detected: rndv_long_*_send_bytes above zero. A failure where PSM3_RDMA of 1 or m
   nothing went by RDMA, a warning where a part did; without a mode it is a note.
 next: Look for registrations that failed (failed_reg_mr, PSM3_RV_MR_CACHE_SIZE) and whether /dev/rv
   exists; wireproof study psm3 shows which mode was really taken.
+
+# psm-rdma-not-in-use: The RDMA mode that was set is not in force
+means: The build or the host lacks what the mode needs (rv module, user RC), and the library went on
+  without RDMA: it prints a warning, and yet lists the mode as taken.
+detected: PSM3_RDMA of 1 or more is stated, the HAL is verbs, and the file has neither
+  TID_Flow_Statistics nor RV_Shared_Conn_RDMA_Statistics, which any RDMA mode registers (compared on
+  soft-RoCE with modes 0 to 3).
+next: Look for "PSM built without" in the output; take a mode that is there (2 or 3 without the rv
+  module), or a build that has it.
 
 # psm-ranks-disagree: The ranks are not alike
 means: Ranks of one job use another transport, mode, build or setting than others.

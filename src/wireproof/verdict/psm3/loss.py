@@ -47,8 +47,9 @@ def _port(host: CountedHost, nic: NicCounted) -> Port:
 
 
 def _again(job: Job, host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
-    count = max(nic.again, nic.losses)
+    count = nic.again or nic.losses
     if not count:
+        yield from _late(host, nic)
         return
     packets = max(nic.packets, count)
     lossless = job.hal == "verbs"
@@ -59,13 +60,13 @@ def _again(job: Job, host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
     paused = sum((job.pauses or {}).values())
     seen: Evidence = {
         "sent_again": nic.again,
-        "asked_for": nic.losses,
+        "gaps_named": nic.losses,
         "packets": packets,
         "at_least": sure,
         "pauses": paused if job.pauses is not None else None,
     }
     text = (
-        f"{nic.again} packets were sent again and {nic.losses} replies asked for it, of"
+        f"{nic.again} packets were sent again and {nic.losses} replies named a gap, of"
         f" {packets} packets or more ({rate:.2g} of them at most)"
     )
     if lossless and paused:
@@ -75,10 +76,19 @@ def _again(job: Job, host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
         yield Issue("psm-retransmits", severity, _port(host, nic), text, seen)
 
 
+def _late(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
+    if nic.late:
+        text = (
+            f"{nic.late} times an acknowledgement was not there in time, and nothing had to be sent"
+            " again: a peer was busy, no packet was lost"
+        )
+        yield Issue("psm-late-answers", "note", _port(host, nic), text, {"asked": nic.late})
+
+
 def _stalls(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
     if not nic.packets or nic.stalls <= STALLED * nic.packets:
         return
-    lost = max(nic.again, nic.losses)
+    lost = nic.again or nic.losses
     why = "packets are lost too" if lost else "nothing was lost"
     text = f"sending waited {nic.stalls} times for credits, at {nic.packets} packets or more; {why}"
     seen: Evidence = {"stalls": nic.stalls, "packets": nic.packets, "sent_again": lost}

@@ -20,12 +20,15 @@ _ENOUGH_MESSAGES = 1000
 _LONG_SEARCH = 64
 """Entries compared for one message. PSM3_MQ_HASH_THRESH is 64: longer lists are hashed."""
 _RDMA_MASK = 3
+_RDMA_SHOWN = 0x400
+_OF_RDMA = {"TID_Flow_Statistics", "RV_Shared_Conn_RDMA_Statistics"}
 _A_NUMBER = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}", re.A)
 
 
 def promise_issues(job: Job) -> Iterator[Issue]:
     """Findings about settings, modes and their use."""
     yield from _rendezvous(job)
+    yield from _mode_lost(job)
     yield from _disagreements(job)
     yield from _refused(job)
     yield from _matching(job)
@@ -56,6 +59,17 @@ def _rendezvous(job: Job) -> Iterator[Issue]:
             why = "the kernel's sockets have no RDMA" if mode == 0 else "no mode is stated"
             text, severity = f"{found.who}: {of} went by packets ({why})", "note"
         yield Issue("psm-rendezvous-without-rdma", severity, job.node(found.host), text, seen)
+
+
+def _mode_lost(job: Job) -> Iterator[Issue]:
+    for one in job.files:
+        mode = _mode(job, one)
+        headings = {section.heading for section in one.sections}
+        mask = job.setting(one, "PSM3_PRINT_STATSMASK") or "0xfffff"
+        shown = re.fullmatch(r"0x[0-9a-f]{1,8}", mask) and int(mask, 16) & _RDMA_SHOWN
+        if mode and one.identity.hal == "verbs" and headings and shown and not headings & _OF_RDMA:
+            text = f"{one.who}: PSM3_RDMA={mode} was set, and no counters of RDMA were registered"
+            yield Issue("psm-rdma-not-in-use", "fail", job.node(one.host), text, {"mode": mode})
 
 
 def _speeds(one: Statistics) -> str:

@@ -43,10 +43,10 @@ _Key = tuple[str, str, tuple[Answer, ...], int, int, int]
 def pfc_lines(report: PfcReport, look: Look) -> list[str]:
     """The verdict first; hosts that are alike share a row."""
     verdict = f"priority flow control: {_WORDS[report.verdict]}"
-    lines = [f"{verdict} ({_priority(report)}; {_load(report.load)})"]
+    lines = _wrapped([f"{verdict} ({_priority(report)}; {_load(report.load)})"], look, "")
     lines += _wrapped((f"pressure: {one}" for one in report.pressure_evidence), look, "  ")
-    lines += ["", *_table(report.ports, look), *_loudest(report.ports)]
-    lines += ["", *_conditions(report.ports)]
+    lines += ["", *_table(report.ports, look), *_loudest(report.ports, look)]
+    lines += ["", *_conditions(report.ports, look)]
     for one in report.findings:
         lines += ["", *_finding(one, look)]
     lines += ["", *_wrapped(report.limits, look, "  limit: ")]
@@ -81,7 +81,7 @@ def _table(ports: Sequence[PfcPort], look: Look) -> list[str]:
     lines = ["  " + _joined(row, kept, widths, gap) for row in rows]
     if dropped:
         shown = ", ".join(dict.fromkeys(dropped))
-        lines.append(f"  (not shown for want of room: {shown}; --json has them)")
+        lines += _wrapped([f"(not shown for want of room: {shown}; --json has them)"], look, "  ")
     if len(ordered) > _MOST_ROWS:
         lines.append(f"  ... and {len(ordered) - _MOST_ROWS} more kinds of ports (--json has all)")
     return lines
@@ -159,27 +159,26 @@ def _short(count: int) -> str:
     return str(count)
 
 
-def _loudest(ports: Sequence[PfcPort]) -> list[str]:
+def _loudest(ports: Sequence[PfcPort], look: Look) -> list[str]:
     """Who pauses whom: the hosts that stop their switch ports, beside what switches stop."""
     sent = sum(port.tx.frames or 0 for port in ports)
     got = sum(port.rx.frames or 0 for port in ports)
     if not sent and not got:
         return []
-    lines = ["", f"  hosts sent {sent:,} pauses to their switch ports and got {got:,} from them"]
+    said = f"hosts sent {sent:,} pauses to their switch ports and got {got:,} from them"
+    lines = ["", *_wrapped([said], look, "  ")]
     loud = sorted(ports, key=lambda port: -(port.tx.frames or 0))[:_LOUDEST]
     for port in loud:
         if not port.tx.frames:
             break
         rate = f", {port.tx.per_second:,.0f}/s" if port.tx.per_second else ""
         share = f", {port.tx.frames / sent:.1%} of all"
-        lines.append(
-            f"    {clean(port.host, 60)} {clean(port.nic, 32)} -> its switch port:"
-            f" {port.tx.frames:,}{rate}{share}"
-        )
+        said = f"{port.host} {port.nic} -> its switch port: {port.tx.frames:,}{rate}{share}"
+        lines += _wrapped([said], look, "    ")
     return lines
 
 
-def _conditions(ports: Sequence[PfcPort]) -> list[str]:
+def _conditions(ports: Sequence[PfcPort], look: Look) -> list[str]:
     """What 1 to 4 are, and on how many ports each holds."""
     lines = []
     for number, (name, meaning) in enumerate(CONDITIONS.items(), start=1):
@@ -189,9 +188,10 @@ def _conditions(ports: Sequence[PfcPort]) -> list[str]:
             for answer in ("pass", "fail", "unproven", "quiet")
             if answers.count(answer)
         ]
-        lines.append(f"  {number} {meaning}: {', '.join(counts) or 'nothing read'}")
-    lines.append("  (? unproven: no counter shows it; - quiet: nothing moved that could show it)")
-    return lines
+        said = f"{meaning}: {', '.join(counts) or 'nothing read'}"
+        lines += _wrapped([said], look, f"  {number} ")
+    said = "(? unproven: no counter shows it; - quiet: nothing moved that could show it)"
+    return lines + _wrapped([said], look, "  ")
 
 
 def _finding(one: Finding, look: Look) -> list[str]:

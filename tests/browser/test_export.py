@@ -27,7 +27,7 @@ def test_figures_become_pictures(tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     exported("png", [hostile()], "drawn", folder, LoggingReporter())
     names = sorted(one.name for one in folder.iterdir())
-    assert names == ["run1-bandwidth.png", "run1-latency.png"]
+    assert names == ["run1-bandwidth.png", "run1-latency.png", "run1-samples.png"]
     data = (folder / names[0]).read_bytes()
     assert data.startswith(b"\x89PNG")
     assert struct.unpack(">II", data[16:24]) == (1520, 1120)

@@ -80,7 +80,7 @@ def test_a_figure_is_a_whole_picture_without_variables(section: object) -> None:
 
 def test_a_figure_draws_every_mark_where_it_belongs() -> None:
     section = four_nodes()
-    latency, bandwidth = charts(section, tables(section), "x")
+    latency, bandwidth, *_ = charts(section, tables(section), "x")
     values = [pair.value / 1e3 for pair in section.judgement.pairs if pair.unit == "ns"]
     assert [mark.y for mark in latency.lines[0].marks] == pytest.approx(values)
     assert latency.x.low < latency.lines[0].marks[0].x < latency.x.high
@@ -121,7 +121,7 @@ def test_the_switch_of_the_protocol_is_marked_where_the_judge_has_found_it() -> 
         evidence={"eager_limit_bytes": 16384, "step_ns": 3e3},
     )
     judged = msgspec.structs.replace(section.judgement, findings=[note, note])
-    for chart in charts(replace(section, judgement=judged), tables(section), "x"):
+    for chart in charts(replace(section, judgement=judged), tables(section), "x")[:2]:
         assert [(step.at, step.words) for step in chart.steps] == [(16384, "switch above 16 KiB")]
 
 
@@ -187,3 +187,45 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     target = tmp_path / "no" / "report.md"
     with pytest.raises(CouldNotMeasure, match="cannot be written"):
         export.exported("markdown", [four_nodes()], "x", target, LoggingReporter())
+
+
+def test_samples_are_drawn_as_cumulative_shares() -> None:
+    section = four_nodes()
+    charts_by_id = {one.id: one for one in charts(section, tables(section), "x")}
+    samples = charts_by_id["x-samples"]
+    assert [line.name for line in samples.lines] == [
+        "pingpong 0 B n1 → n2",
+        "pingpong 4 MiB n1 → n2",
+        "stream 1 B n1 → n2",
+        "stream 4 MiB n1 → n2",
+    ]
+    for line in samples.lines:
+        shares = [mark.y for mark in line.marks]
+        assert shares == sorted(shares)
+        assert shares[-1] == pytest.approx(100.0)
+        assert [mark.x for mark in line.marks] == sorted(mark.x for mark in line.marks)
+    assert "two kinds of times" in samples.note
+
+
+def test_the_slow_pairs_are_the_foot_of_the_distribution() -> None:
+    section = four_nodes()
+    pairs = next(one for one in charts(section, tables(section), "x") if "pairs" in one.id)
+    (line,) = pairs.lines
+    assert line.marks[0].x == pytest.approx(37, rel=0.05)
+    assert [mark.y for mark in line.marks if mark.x < 60][-1] == pytest.approx(25.0)
+    assert "the slowest 36." in pairs.alt
+    assert pairs.limits[0].points[0][0] == pytest.approx(119.5)
+
+
+def test_few_samples_and_few_pairs_are_not_drawn() -> None:
+    section = four_nodes(2)
+    few = [
+        msgspec.structs.replace(
+            one,
+            pairs=[msgspec.structs.replace(pair, batch_ns=pair.batch_ns[:5]) for pair in one.pairs],
+        )
+        for one in section.run.points
+    ]
+    whole = replace(section, run=msgspec.structs.replace(section.run, points=few))
+    names = [one.id for one in charts(whole, tables(whole), "x")]
+    assert names == ["x-latency", "x-bandwidth"]

@@ -135,7 +135,7 @@ def test_every_table_has_a_caption_and_every_plot_has_words(demo: str) -> None:
     tags = [tag for tag, _ in page.elements]
     assert tags.count("table") == tags.count("caption")
     plots = [a["aria-label"] or "" for _, a in page.elements if a.get("role") == "img"]
-    assert len(set(plots)) == 4
+    assert len(set(plots)) == 7
     assert all(plots.count(one) == 2 for one in plots), "for wide screens and for narrow ones"
     assert all(len(one) > 40 for one in plots)
 

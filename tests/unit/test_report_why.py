@@ -15,7 +15,7 @@ from tests.unit.test_report_worlds import empty, four_nodes, off_wire
 from wireproof.model.finding import Finding
 from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.answers import answers
-from wireproof.report.section import Section
+from wireproof.report.section import Section, short_headline
 
 NONE_FOUND = "cause: none found (counters were read, 9 facts compared with 3 other nodes)"
 
@@ -74,7 +74,7 @@ def test_load_that_the_judge_has_seen_is_not_excluded() -> None:
     noisy = Finding(
         code="oversubscribed", severity="warning", message="busy", advice="", subject=""
     )
-    assert "other load" not in _why(_with(whole, *whole.judgement.findings, noisy))[1]
+    assert "other load on" not in _why(_with(whole, *whole.judgement.findings, noisy))[1]
 
 
 def test_the_fabric_is_not_cleared_where_others_fail_too() -> None:
@@ -118,3 +118,20 @@ def test_normal_is_said_against_the_ceiling() -> None:
     normal = answers(four_nodes())[0]
     assert "29 of 32 results pass." in normal.text
     assert "4 MiB reaches 99 % of 119.5 MB/s attainable" in normal.text
+
+
+def test_load_that_was_seen_is_not_excluded_and_said() -> None:
+    busy = Finding(
+        code="oversubscribed", severity="warning", message="n1 waited", advice="", subject=""
+    )
+    whole = four_nodes()
+    assert (
+        "Not excluded: other load (n1 waited)."
+        in _why(_with(whole, *whole.judgement.findings, busy))[1]
+    )
+
+
+def test_the_headline_is_short_and_the_finding_has_the_rest() -> None:
+    message = "n3 sends slowly: 280 Mb/s, 69 % less (95 % interval 69 % to 70 %; confidence 0.9)"
+    slow = Finding(code="port-slow", severity="fail", message=message, advice="", subject="")
+    assert short_headline(_with(four_nodes(), slow)) == "n3 sends slowly: 280 Mb/s, 69 % less"

@@ -5,6 +5,7 @@ concluded.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ __all__ = [
     "label",
     "ranked",
     "results",
+    "short_headline",
     "suspected",
 ]
 
@@ -147,6 +149,11 @@ def label(section: Section) -> str:
         claim.host for claim in section.run.claim.hosts
     }
     return fold(names) or "no host"
+
+
+def short_headline(section: Section) -> str:
+    """The verdict without the details that the finding itself has: up to the first aside."""
+    return re.split(r"; |\. | \(95 % interval| \(and at ", headline(section), maxsplit=1)[0]
 
 
 def headline(section: Section) -> str:

@@ -80,7 +80,7 @@ def why(section: Section, decisive: Sequence[Finding]) -> Why:
         return _caused(first, cause, advice)
     if first.code in _SAID:
         return Why(_SAID[first.code], advice)
-    parts = [_not_enough(first), _excluded(section, first), advice]
+    parts = [_not_enough(first), _load(section), _excluded(section, first), advice]
     return Why("No cause found yet", " ".join(part for part in parts if part))
 
 
@@ -116,6 +116,13 @@ def _not_enough(finding: Finding) -> str:
     shown = "; ".join(lacking[:_MOST_SETTINGS])
     more = f" and {len(lacking) - _MOST_SETTINGS} more" if len(lacking) > _MOST_SETTINGS else ""
     return f"Settings that differ and are not enough: {shown}{more}."
+
+
+def _load(section: Section) -> str:
+    """That the hosts were busy, which may be the cause of anything slow."""
+    seen = (one for one in section.judgement.findings if one.code == "oversubscribed")
+    first = next(seen, None)
+    return f"Not excluded: other load ({first.message.rstrip('.')})." if first else ""
 
 
 def _excluded(section: Section, finding: Finding) -> str:

@@ -24,8 +24,6 @@ from wireproof.workflow.target.fabric import read_fabric
 
 __all__ = ["Rejudged", "ReportSpecification", "report"]
 
-_TITLE = "wireproof report"
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportSpecification:
@@ -45,11 +43,12 @@ class ReportSpecification:
 class Rejudged:
     """A result of before and what today's rules say of it. ``by``: the version that judged it, ""
     when it does not say; ``before``: its verdict then, None likewise. ``gone`` and ``new``: what
-    only one of the two judgements concludes.
+    only one of the two judgements concludes. ``title``: of the result.
     """
 
     folder: Path
     result: Result
+    title: str = "wireproof report"
     by: str = ""
     before: Verdict | None = None
     gone: tuple[Conclusion, ...] = ()
@@ -77,7 +76,7 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
         return found
     if specification.page is not None:
         sections = [part.section for one in found for part in one.result.parts]
-        page = exported(specification.form, sections, _TITLE, specification.page, reporter)
+        page = exported(specification.form, sections, found[0].title, specification.page, reporter)
         return [_with_page(one, page) for one in found]
     return [_own_page(one, specification.form, reporter) for one in found]
 
@@ -93,11 +92,12 @@ def _again(folder: Path, fabric: Fabric | None) -> Rejudged:
     sections = with_disclosures(sections, folder / (stored.settings or SETTINGS), stored.command)
     result = Result(parts=tuple(Part(section, ()) for section in sections), folder=folder)
     if not stored.wireproof:
-        return Rejudged(folder=folder, result=result)
+        return Rejudged(folder=folder, result=result, title=stored.title)
     gone, new = _differences(stored, sections)
     return Rejudged(
         folder=folder,
         result=result,
+        title=stored.title,
         by=stored.wireproof,
         before=worst([part.verdict for part in stored.parts]),
         gone=gone,
@@ -121,7 +121,7 @@ def _differences(
 def _own_page(one: Rejudged, form: Form, reporter: Reporter) -> Rejudged:
     sections = [part.section for part in one.result.parts]
     try:
-        page = exported(form, sections, _TITLE, default_target(form, one.folder), reporter)
+        page = exported(form, sections, one.title, default_target(form, one.folder), reporter)
     except CouldNotMeasure as error:
         reporter.warn(f"{error} Give --out FILE to write it elsewhere.")
         return one

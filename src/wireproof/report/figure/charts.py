@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from wireproof.report.figure.chart import Chart
 from wireproof.report.figure.curves import bandwidth, latency
+from wireproof.report.figure.spread import over_pairs, over_samples
 from wireproof.report.rows import Table
 from wireproof.report.section import Section
 
@@ -17,5 +18,7 @@ def charts(section: Section, found: Sequence[Table], name: str) -> list[Chart]:
     drawn = [
         latency(section, found, f"{name}-latency"),
         bandwidth(section, found, f"{name}-bandwidth"),
+        over_samples(section, f"{name}-samples"),
+        over_pairs(section, found, f"{name}-over-pairs"),
     ]
     return [chart for chart in drawn if chart is not None]

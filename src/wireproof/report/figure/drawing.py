@@ -172,7 +172,8 @@ def _words(frame: _Frame) -> Iterable[str]:
     for limit in frame.chart.limits:
         left, first = limit.points[0]
         at = min(max(frame.y(first) - 6, 11), frame.height - 4)
-        yield _label(max(4.0, frame.x(left) + 4), at, limit.words, "limit")
+        room = frame.width - len(limit.words) * _LETTER - 6
+        yield _label(max(4.0, min(frame.x(left) + 4, room)), at, limit.words, "limit")
     for number, step in enumerate(frame.chart.steps):
         room = len(step.words) * _LETTER + 8
         at = min(max(4.0, frame.x(step.at) + 4), max(4.0, frame.width - room))

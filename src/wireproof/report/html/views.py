@@ -23,7 +23,7 @@ from wireproof.report.html.proof import Proof, proof_of
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import Table, tables
-from wireproof.report.section import Section, grouped, headline
+from wireproof.report.section import Section, grouped, short_headline
 
 __all__ = ["SectionView", "view"]
 
@@ -109,7 +109,7 @@ def view(section: Section, number: int) -> SectionView:
         verdict=judgement.verdict,
         proof=judgement.proof,
         proof_tone=_proof_tone(section),
-        headline=clean(headline(section), 600),
+        headline=clean(short_headline(section), 600),
         answers=[_cleaned(answer) for answer in answers(section, seen)],
         findings=_findings(judgement.findings, name),
         proof_table=proof_of(seen),

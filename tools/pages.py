@@ -89,6 +89,7 @@ def _pausing(family: PfcFamily) -> Iterable[str]:
         ("of all priorities together", family.total),
         ("link-level flow control", family.link),
         ("the adapter's alarms", family.storms),
+        ("congestion notifications, marks", family.marks),
     ):
         if several:
             yield f"| {what} | {', '.join(map(_spellings, several))} | |"

@@ -118,8 +118,9 @@ class PfcReading(msgspec.Struct, frozen=True, kw_only=True):
     """One port over one interval. ``seconds``: 0 where it is not known. ``lost``: packets of RDMA
     that were sent again or missed; ``resent``: segments of TCP, of the whole host. ``by_kernel``:
     the kernel's sockets carried a part of the traffic that counts; None: not known. ``link``: pause
-    frames of link-level flow control. ``storms``: the adapter's own alarms. ``total``: PFC frames
-    of all priorities together, where no counter tells them apart. ``before``: pauses moved in the
+    frames of link-level flow control. ``storms``: the adapter's own alarms. ``marks``:
+    congestion notifications and marked packets (ECN). ``total``: PFC frames of all priorities
+    together, where no counter tells them apart. ``before``: pauses moved in the
     quiet second before the load, too. ``unison``: priorities of one traffic class count together.
     ``shown_when_on``: the driver lists pauses of a priority only where its PFC is on. ``late``:
     refreshed less often than the interval allows.
@@ -139,6 +140,7 @@ class PfcReading(msgspec.Struct, frozen=True, kw_only=True):
     by_kernel: bool | None = None
     link: list[Count] = msgspec.field(default_factory=list)
     storms: list[Count] = msgspec.field(default_factory=list)
+    marks: list[Count] = msgspec.field(default_factory=list)
     total: list[Count] = msgspec.field(default_factory=list)
     tx_bytes: float | None = None
     rx_bytes: float | None = None
@@ -173,6 +175,7 @@ class PfcLoad(msgspec.Struct, frozen=True, kw_only=True):
     job that was watched, ``stored`` a pair of stored readings. ``receivers``: hosts of our own load
     that all others sent to, each in its turn; ``senders``: how many at once.
     ``proof``: whether its payload crossed the claimed port, by its own evidence; "" unknown.
+    ``trouble``: why it did not run to its end; "" where it did.
     """
 
     kind: Literal["incast", "command", "none", "stored"]
@@ -182,6 +185,7 @@ class PfcLoad(msgspec.Struct, frozen=True, kw_only=True):
     exit_status: int | None = None
     transport: str = ""
     proof: Proof | Literal[""] = ""
+    trouble: str = ""
 
 
 class PfcRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema", tag="wireproof.pfc"):

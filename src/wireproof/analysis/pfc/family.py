@@ -42,7 +42,8 @@ class PfcFamily:
     together, where the driver does not tell them apart. ``resumes``: how often a pause ended;
     ``toggles``: how often it began or ended. ``paused_us``: time. ``load``: traffic of a priority.
     ``total``: PFC frames without their priority. ``lost``: RDMA packets missed or sent again.
-    ``link``: frames of link-level flow control. ``storms``: alarms of the adapter.
+    ``link``: frames of link-level flow control. ``storms``: alarms of the adapter. ``marks``:
+    congestion notifications sent and got, packets marked (ECN).
 
     ``shown_when_on``: pauses of a priority are listed only where its PFC is on; those of the link
     only where its flow control is. ``unison``: priorities of one traffic class count together.
@@ -65,6 +66,7 @@ class PfcFamily:
     lost: tuple[Names, ...] = ()
     link: tuple[Names, ...] = ()
     storms: tuple[Names, ...] = ()
+    marks: tuple[Names, ...] = ()
     shown_when_on: bool = False
     unison: bool = False
     refresh_ms: float = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wireproof.analysis.pfc.family import Dropped, Names, PfcFamily, names
 
-__all__ = ["INTEL", "IRDMA_DROPS", "IRDMA_LOST"]
+__all__ = ["INTEL"]
 
 _HW = ("ib/{device}/{port}/hw_counters/", "ib/{device}/hw_counters/")
 
@@ -19,6 +19,7 @@ IRDMA_DROPS = (
     Dropped("rx", _hw("ip4InTruncatedPkts ip6InTruncatedPkts"), proves=False),
 )
 IRDMA_LOST = (_hw("tcpRetransSegs"), _hw("RetransSegs"))
+IRDMA_MARKS = (_hw("cnpSent"), _hw("cnpHandled"), _hw("RxECNMrkd"))
 _IRDMA = "linux drivers/infiniband/hw/irdma/verbs.c irdma_hw_stat_descs"
 
 ICE = PfcFamily(
@@ -42,6 +43,7 @@ ICE = PfcFamily(
         *IRDMA_DROPS,
     ),
     lost=IRDMA_LOST,
+    marks=IRDMA_MARKS,
     link=(
         names("link_xoff_tx.nic", "port-tx-xoff_events"),
         names("link_xoff_rx.nic", "port-rx-xoff_events"),
@@ -73,6 +75,7 @@ I40E = PfcFamily(
         *IRDMA_DROPS,
     ),
     lost=IRDMA_LOST,
+    marks=IRDMA_MARKS,
     link=(
         names("port.link_xoff_tx", "port.tx_flow_control_xoff"),
         names("port.link_xoff_rx", "port.rx_flow_control_xoff"),

@@ -27,6 +27,9 @@ MLX5 = PfcFamily(
     lost=tuple(
         names(_HW + one) for one in ("out_of_sequence", "packet_seq_err", "local_ack_timeout_err")
     ),
+    marks=tuple(
+        names(_HW + one) for one in ("np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets")
+    ),
     link=(names("tx_global_pause"), names("rx_global_pause")),
     storms=(names("tx_pause_storm_warning_events"), names("tx_pause_storm_error_events")),
     shown_when_on=True,

@@ -27,6 +27,11 @@ BNXT = PfcFamily(
         names(_HW + one)
         for one in ("to_retransmits", "seq_err_naks_rcvd", "max_retry_exceeded", "oos_drop_count")
     ),
+    marks=(
+        names(f"{_HW}tx_cnp_pkts"),
+        names(f"{_HW}rx_cnp_pkts"),
+        names(f"{_HW}rx_ecn_marked_pkts"),
+    ),
     link=(names("tx_pause_frames"), names("rx_pause_frames")),
     storms=(names("continuous_pause_events"), names("continuous_roce_pause_events")),
     refresh_ms=1000.0,

@@ -155,6 +155,7 @@ class _Port:
             resent=self._count(_RESENT),
             link=self._each(family.link),
             storms=self._each(family.storms),
+            marks=self._each(family.marks),
             total=self._each(family.total),
             before=self._before(),
             unison=family.unison,

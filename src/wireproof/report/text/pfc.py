@@ -7,7 +7,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from wireproof.model.finding import Finding
-from wireproof.model.pfc import CONDITIONS, Answer, PauseRate, PfcLoad, PfcPort, PfcReport
+from wireproof.model.pfc import (
+    CONDITIONS,
+    Answer,
+    PauseRate,
+    PfcLoad,
+    PfcPort,
+    PfcReport,
+    PfcSettings,
+)
 from wireproof.report.columns import Head, fitting
 from wireproof.report.names import clean, fold, natural
 from wireproof.report.text.look import Look
@@ -28,12 +36,12 @@ _LOADS = {
 _HEADS = (
     Head("hosts", 9, left=True),
     Head("port", 8, left=True),
-    Head("Xoff sent", 7),
-    Head("Xon", 3),
-    Head("paused", 2),
-    Head("Xoff got", 6),
-    Head("Xon", 3),
-    Head("paused", 2),
+    Head("Xoff out", 7),
+    Head("Xon out", 4),
+    Head("out %", 3),
+    Head("Xoff in", 6),
+    Head("Xon in", 4),
+    Head("in %", 3),
     Head("drops", 5),
     *(Head(str(number), 9) for number in range(1, len(CONDITIONS) + 1)),
 )
@@ -46,7 +54,7 @@ def pfc_lines(report: PfcReport, look: Look) -> list[str]:
     lines = _wrapped([f"{verdict} ({_priority(report)}; {_load(report.load)})"], look, "")
     lines += _wrapped((f"pressure: {one}" for one in report.pressure_evidence), look, "  ")
     lines += ["", *_table(report.ports, look), *_loudest(report.ports, look)]
-    lines += ["", *_conditions(report.ports, look)]
+    lines += ["", *_conditions(report.ports, look), *_settings(report, look)]
     for one in report.findings:
         lines += ["", *_finding(one, look)]
     lines += ["", *_wrapped(report.limits, look, "  limit: ")]
@@ -138,7 +146,7 @@ def _pauses(rates: Sequence[PauseRate]) -> list[str]:
     return [
         least + _span([rate.frames for rate in rates]),
         _span([rate.xon for rate in rates]),
-        f"{max(shares):.0%}" if shares else "?",
+        f"{100 * max(shares):.0f}" if shares else "?",
     ]
 
 
@@ -190,8 +198,44 @@ def _conditions(ports: Sequence[PfcPort], look: Look) -> list[str]:
         ]
         said = f"{meaning}: {', '.join(counts) or 'nothing read'}"
         lines += _wrapped([said], look, f"  {number} ")
-    said = "(? unproven: no counter shows it; - quiet: nothing moved that could show it)"
+    said = (
+        "(out: the host stops its switch port; in: that stops the host; %: of the time. ? unproven:"
+        " no counter shows it; - quiet: nothing moved that could show it)"
+    )
     return lines + _wrapped([said], look, "  ")
+
+
+def _settings(report: PfcReport, look: Look) -> list[str]:
+    """What was read of the ports' settings, hosts that are alike together."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    looked_at = {(port.host, port.nic) for port in report.ports}
+    for one in report.settings:
+        said = _set(one)
+        if said and (one.host, one.nic) in looked_at:
+            groups[said].append(one.host)
+    shown = sorted(groups.items(), key=lambda each: -len(each[1]))
+    texts = [f"{fold(hosts, 60)}: {said}" for said, hosts in shown[:_LOUDEST]]
+    if len(shown) > _LOUDEST:
+        texts.append(f"... and {len(shown) - _LOUDEST} more kinds (--json has all)")
+    return _wrapped(texts, look, "  settings of ")
+
+
+def _set(one: PfcSettings) -> str:
+    parts = []
+    if one.lossless is not None:
+        on = ", ".join(map(str, one.lossless)) or "no priority"
+        source = f" ({', '.join(one.sources)})" if one.sources else ""
+        parts.append(f"PFC on for {on}{source}")
+    if one.link_rx is not None and one.link_tx is not None:
+        ways = [way for way, on in (("RX", one.link_rx), ("TX", one.link_tx)) if on]
+        parts.append(f"link flow control {' and '.join(ways) + ' on' if ways else 'off'}")
+    if one.trust:
+        parts.append(f"trust {one.trust}")
+    if one.traffic_class is not None:
+        parts.append(f"traffic class {one.traffic_class} (DSCP {one.traffic_class >> 2})")
+    if one.willing is not None:
+        parts.append("willing" if one.willing else "not willing")
+    return ", ".join(parts)
 
 
 def _finding(one: Finding, look: Look) -> list[str]:

@@ -125,8 +125,10 @@ def _listed(priorities: Sequence[int]) -> str:
 
 def _of_load(judged: Judged) -> Iterator[Finding]:
     load, pressure = judged.record.load, judged.pressure
-    if load.exit_status:
-        said = f"the load ended with status {load.exit_status}"
+    if load.exit_status or load.trouble:
+        said = (
+            f"the load ended with status {load.exit_status}" if load.exit_status else load.trouble
+        )
         yield made("pfc-load-failed", "inconclusive", said)
     if load.proof in ("off-wire", "wrong-path", "mixed"):
         said = f"the load did not go through the claimed port alone: its path is {load.proof}"
@@ -160,11 +162,12 @@ def _too_little(judged: Judged) -> str:
 
 def _more(judged: Judged) -> str:
     found = busiest(judged.readings)
-    if found is not None and found[1] >= _NEAR:
+    marked = any(count.moved for one in judged.readings for count in one.marks)
+    if marked or (found is not None and found[1] >= _NEAR):
         return (
-            "The receiver was at its limit and nobody was paused: congestion control (ECN with"
-            " DCQCN, or TCP's) kept the queues short, or the switch sends no PFC. Try it without"
-            " ECN, or with a transport that has no congestion control."
+            "The receiver was at its limit, or packets were marked, and nobody was paused:"
+            " congestion control (ECN with DCQCN, or TCP's) kept the queues short, or the switch"
+            " sends no PFC. Try it without ECN, or with a transport that has no congestion control."
         )
     return ""
 

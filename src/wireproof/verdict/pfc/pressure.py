@@ -29,6 +29,9 @@ def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> Pressure:
     if dropped:
         evidence.append(f"packets were dropped on {_ports(len(dropped))}")
     evidence += _rate(readings, load)
+    marks = sum(count.value or 0 for one in readings for count in one.marks)
+    if marks:
+        evidence.append(f"ECN was at work: {marks:,} packets marked or notifications sent and got")
     if paused or dropped:
         return Pressure(True, evidence)
     unseen = any(_unseen(one) for one in readings) or not readings

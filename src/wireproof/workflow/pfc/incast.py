@@ -11,6 +11,7 @@ import dataclasses
 
 import msgspec
 
+from wireproof.instrument.ending import Ending
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.pfc import PfcLoad
 from wireproof.model.plan import Point
@@ -112,6 +113,8 @@ def run_incast(wanted: Incast, target: Target, reporter: Reporter) -> PfcLoad:
             storage=storage,
         )
         section, outcomes = run_session(session, ranks, reporter)
+    if outcomes[-1].ending.ended == "interrupted":
+        raise KeyboardInterrupt
     ran = [point for one in outcomes for point in one.run.points if point.pairs or point.group]
     if not ran:
         raise CouldNotMeasure("the incast did not run on any host.")
@@ -123,7 +126,14 @@ def run_incast(wanted: Incast, target: Target, reporter: Reporter) -> PfcLoad:
         seconds=sum(point.elapsed_ns for point in ran) / 1e9,
         transport=method.transport,
         proof=section.judgement.proof,
+        trouble=_trouble(outcomes[-1].ending, len(points) - len(ran)),
     )
+
+
+def _trouble(ending: Ending, missing: int) -> str:
+    if ending.ended == "done" and not missing:
+        return ""
+    return f"the incast did not run to its end: {ending.reason or f'{missing} hosts had no turn'}"
 
 
 def _receiver(point: PointRecord) -> int:

@@ -30,6 +30,7 @@ from benchmarks import (
     planning_lab,
     rings,
     steady,
+    study_lab,
     trial_lab,
     truth,
 )
@@ -56,6 +57,7 @@ PARTS = {
     "many-nodes": (many_nodes.run, 6),
     "steady": (steady.run, 6),
     "try": (trial_lab.run, 6),
+    "study": (study_lab.run, 5),
 }
 """Each part and its weight in the time."""
 

@@ -166,3 +166,31 @@ def test_runs_without_a_number_are_left_out() -> None:
     gone = [msgspec.structs.replace(one, numbers={}) if one.block < 3 else one for one in made]
     assert study(gone, {1: OBEYED}).effects[0].blocks == 9
     assert not study([], {1: OBEYED}).effects
+
+
+def test_what_the_counters_say_of_most_launches_is_told_once() -> None:
+    made = [
+        msgspec.structs.replace(
+            one,
+            said={
+                "psm-retransmits": "sent again",
+                **({"psm-errors": "bad"} if one.configuration else {}),
+            },
+        )
+        for one in runs([{"stream": 2.0}], 12)
+    ]
+    found = study(
+        [*made, msgspec.structs.replace(made[0], said={"psm-long-queues": "long"})], {1: OBEYED}
+    )
+    assert [(one.code, one.subject) for one in found.findings] == [
+        ("psm-retransmits", "base"),
+        ("psm-errors", "X_RAILS=1"),
+    ]
+    assert found.findings[1].message == "X_RAILS=1: bad (in 12 of 12 launches)"
+
+
+def test_what_it_means_when_a_value_helps() -> None:
+    telling = msgspec.structs.replace(KNOB, helps={"1": "the fabric drops"})
+    made = runs([{"stream": 2.0}], 12)
+    found = concluded(study(made, {1: OBEYED}), {1: OBEYED}, {"X_RAILS": telling}, LIBRARY)
+    assert found.advice[0].text.endswith("]; the fabric drops")

@@ -90,8 +90,8 @@ class Knob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ``values``: what is tried unless others are given; {nic}: each rail in turn, {nics}: all of them
     with commas. ``valid``: regular expression of a value. ``alongside``: variables that a value
     needs to count, {rails} a pattern for all rails. ``moves``: patterns that it can change.
-    ``rails``: so many are needed. ``versions``: of the library, for people. ``source``: of what is
-    said here.
+    ``rails``: so many are needed. ``versions``: of the library, for people. ``helps``: what it
+    means when a value (or *) helps. ``source``: of what is said here.
     """
 
     name: str
@@ -103,6 +103,7 @@ class Knob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     moves: tuple[str, ...] = ()
     rails: int = 1
     versions: str = ""
+    helps: dict[str, str] = {}
     read: tuple[Reading, ...] = ()
     control: tuple[Control, ...] = ()
 
@@ -277,4 +278,4 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
         ``inconclusive``: nothing was.
         """
         decided = any(one.answer != "undecided" for one in self.effects)
-        return "pass" if decided or self.findings else "inconclusive"
+        return "pass" if decided or any(not one.obeyed for one in self.honoured) else "inconclusive"

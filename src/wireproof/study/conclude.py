@@ -51,8 +51,11 @@ def concluded(
         study,
         effects=found,
         honoured=honoured,
-        findings=[_finding(one, study) for one in honoured if not one.obeyed],
-        advice=_advice(study, found, honoured),
+        findings=[
+            *(_finding(one, study) for one in honoured if not one.obeyed),
+            *_counted(study),
+        ],
+        advice=_advice(study, found, honoured, knobs),
         precision=_precision(study.patterns, found),
         method=METHOD,
     )
@@ -87,7 +90,36 @@ def _finding(one: Honoured, study: Study) -> Finding:
     )
 
 
-def _advice(study: Study, found: Sequence[Effect], honoured: Sequence[Honoured]) -> list[Advice]:
+def _counted(study: Study) -> list[Finding]:
+    """What the library's own counters say in most launches of a value; of the base's once."""
+    found: list[Finding] = []
+    usual: set[str] = set()
+    for number, one in enumerate(study.configurations):
+        runs = [run for run in study.runs if run.configuration == number]
+        times = Counter(code for run in runs for code in run.said)
+        most = {code: n for code, n in times.items() if 2 * n > len(runs) and code not in usual}
+        found += [_of_counters(code, one, runs) for code in most]
+        usual |= set(most) if number == 0 else set()
+    return found
+
+
+def _of_counters(code: str, one: Configuration, runs: Sequence[StudyRun]) -> Finding:
+    told = [run.said[code] for run in runs if code in run.said]
+    return Finding(
+        code=code,
+        severity="note",
+        message=f"{one.shown}: {told[-1]} (in {len(told)} of {len(runs)} launches)",
+        evidence={"launches": len(told), "of": len(runs)},
+        subject=one.shown,
+    )
+
+
+def _advice(
+    study: Study,
+    found: Sequence[Effect],
+    honoured: Sequence[Honoured],
+    knobs: Mapping[str, Knob],
+) -> list[Advice]:
     obeyed = {one.configuration for one in honoured if one.obeyed}
     advice = []
     for number in sorted(obeyed):
@@ -95,7 +127,10 @@ def _advice(study: Study, found: Sequence[Effect], honoured: Sequence[Honoured])
         helps = [one for one in own if one.answer == "helps"]
         hurts = [one for one in own if one.answer == "hurts"]
         if helps:
-            text = _worded(study.configurations[number], helps, hurts)
+            one = study.configurations[number]
+            means = knobs[one.knob].helps
+            meaning = means.get(one.value, means.get("*", ""))
+            text = _worded(one, helps, hurts) + (f"; {meaning}" if meaning else "")
             advice.append(Advice(configuration=number, kind="trade" if hurts else "use", text=text))
     return sorted(advice, key=lambda one: (one.kind != "use", -_gain(one.configuration, found)))
 

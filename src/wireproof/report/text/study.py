@@ -110,10 +110,13 @@ def _advice(study: Study, look: Look) -> list[str]:
 
 
 def _not_obeyed(study: Study, look: Look) -> list[str]:
-    if not study.findings:
-        return ["Not obeyed: none of the values."]
-    lines = ["Not obeyed:"]
-    for one in study.findings:
+    own = [one for one in study.findings if one.code == "setting-not-honoured"]
+    lines = ["Not obeyed:"] if own else ["Not obeyed: none of the values."]
+    for one in own:
+        lines += _wrapped(f"{one.message} [{one.code}]", look, "  ")
+    others = [one for one in study.findings if one not in own]
+    lines += ["", f"{study.title}'s own counters:"] if others else []
+    for one in others:
         lines += _wrapped(f"{one.message} [{one.code}]", look, "  ")
     return lines
 

@@ -164,7 +164,7 @@ def test_raw_verbs_are_perftests_write_on_the_device(monkeypatch: pytest.MonkeyP
     with ExitStack() as stack:
         one = raw_verbs(
             local,
-            "mlx5_0",
+            ("mlx5_0", "10.0.0.2"),
             environment={},
             folder=None,
             reporter=LoggingReporter(),
@@ -175,3 +175,4 @@ def test_raw_verbs_are_perftests_write_on_the_device(monkeypatch: pytest.MonkeyP
     assert "-a" in latency.split()
     assert "-n 200" in latency
     assert all("-d mlx5_0" in words for words in (latency, bandwidth))
+    assert all("10.0.0.2" in words for words in (latency, bandwidth))

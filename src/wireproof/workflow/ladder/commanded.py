@@ -233,7 +233,7 @@ def application(
 
 def raw_verbs(
     target: Target,
-    device: str,
+    place: tuple[str, str],
     *,
     environment: Mapping[str, str],
     folder: Path | None,
@@ -241,13 +241,19 @@ def raw_verbs(
     stack: ExitStack,
 ) -> CommandedLayer:
     """perftest's RDMA write between the hosts: half round trips of all sizes, and the rate of
-    1 MiB. Raises ``CouldNotMeasure`` where it is not installed.
+    1 MiB. ``place``: the RDMA device, and the second host's address on it.
+
+    Raises ``CouldNotMeasure`` where perftest is not installed.
     """
+    device, address = place
     on_device = dataclasses.replace(target, nics=(device,) * len(target.hosts))
     runs = []
     for program in ("ib_write_lat", "ib_write_bw"):
         wanted = BenchmarkSpecification(
-            recipe=find_recipe("perftest", program), target=on_device, read_by_people=False
+            recipe=find_recipe("perftest", program),
+            target=on_device,
+            address=address,
+            read_by_people=False,
         )
         if program == "ib_write_lat":
             wanted = dataclasses.replace(wanted, sizes=_VERBS_SIZES, iterations=_VERBS_ITERATIONS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.ladder import LayerName
-from wireproof.model.record import Host, Nic
+from wireproof.model.record import Nic
 from wireproof.workflow.ladder.commanded import CommandedLayer, application
 from wireproof.workflow.ladder.launched import LaunchedLayer
 from wireproof.workflow.ladder.specification import LadderSpecification
@@ -64,29 +64,28 @@ def where_of(target: Target) -> str:
     return " ".join([*lab, f"--hosts {','.join(target.hosts) or 'A,B'}", *nic])
 
 
-def rdma_device(layers: Sequence[AnyLayer], target: Target) -> str:
-    """The RDMA device of the claimed NIC, as both hosts have it. Raises ``CouldNotMeasure`` where
-    there is none.
+def rdma_device(layers: Sequence[AnyLayer], target: Target) -> tuple[str, str]:
+    """The RDMA device of the claimed NIC, as both hosts have it, and the second host's address on
+    it ("" without one). Raises ``CouldNotMeasure`` where there is none.
     """
+    claimed = target.nics[0] if target.nics else ""
     hosts = next((one.hosts for one in layers if isinstance(one, LaunchedLayer) and one.hosts), [])
-    found = [_device(host, target.nics[0] if target.nics else "") for host in hosts]
-    if not found or "" in found:
-        nic = target.nics[0] if target.nics else "no active port"
+    nics = [next((one for one in host.nics if _is(one, claimed)), None) for host in hosts]
+    devices = [one.rdma.device if one is not None and one.rdma else "" for one in nics]
+    if not devices or "" in devices:
+        nic = claimed or "no active port"
         raise CouldNotMeasure(f"raw verbs: {nic} is not an RDMA device of both hosts.")
-    if len(set(found)) > 1:
+    if len(set(devices)) > 1:
         raise CouldNotMeasure(
-            f"raw verbs: the hosts' RDMA devices have different names ({', '.join(found)}), and"
+            f"raw verbs: the hosts' RDMA devices have different names ({', '.join(devices)}), and"
             " perftest is given one: leave verbs out with --layers."
         )
-    return found[0]
-
-
-def _device(host: Host, nic: str) -> str:
-    return next((one.rdma.device for one in host.nics if one.rdma and _is(one, nic)), "")
+    addresses = nics[-1].address if nics[-1] is not None else []
+    return devices[0], addresses[0].partition("/")[0] if addresses else ""
 
 
 def _is(one: Nic, name: str) -> bool:
     """The claimed NIC, by its own name or its RDMA device's; without a claim any that is up."""
-    if not name:
-        return one.rdma is not None and "ACTIVE" in one.rdma.state.upper()
-    return name == one.name or (one.rdma is not None and name == one.rdma.device)
+    if one.rdma is None:
+        return False
+    return name in (one.name, one.rdma.device) if name else "ACTIVE" in one.rdma.state.upper()

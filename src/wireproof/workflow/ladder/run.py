@@ -115,7 +115,7 @@ class _Course:
             self._reporter.warn(f"interrupted after {done} of {self._rounds} rounds: no answer")
             if not done:
                 raise
-            self.interrupted = True
+            self.interrupted, self._rounds = True, done
             self._times = {name: times[:done] for name, times in self._times.items()}
 
     def _say(self, number: int) -> None:
@@ -154,10 +154,9 @@ class _Course:
         if wanted.mpi.plays_hosts or (wanted.layers and "verbs" not in wanted.layers):
             return
         try:
-            device = rdma_device(self._layers, self._target)
             layer = raw_verbs(
                 self._target,
-                device,
+                rdma_device(self._layers, self._target),
                 environment=self._environment,
                 folder=self._folder if wanted.storage.kept else None,
                 reporter=self._reporter,

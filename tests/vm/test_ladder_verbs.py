@@ -1,0 +1,42 @@
+"""Raw verbs as the lowest layer: perftest over soft-RoCE between two virtual machines. Everything
+is emulated: no rate is asserted.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from tests.vm.machine import Machines
+
+from wireproof.settings.resolve import resolve
+from wireproof.workflow.ladder import LadderSpecification, commanded, methods_of, run_ladder
+from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.specification import Storage
+from wireproof.workflow.target.resolve import TargetSpecification
+
+pytestmark = [pytest.mark.vm, pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(240)]
+
+
+def test_raw_verbs_take_the_place_of_the_kernels_sockets(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commanded, "_VERBS_ITERATIONS", 5)
+    settings = resolve({"hosts": "v1,v2", "nic": "eth0", "launcher": machines.agent}, {})
+    mpi, ofi = methods_of(settings)
+    wanted = LadderSpecification(
+        target=TargetSpecification.from_settings(settings),
+        mpi=mpi,
+        ofi=ofi,
+        storage=Storage(kept=False),
+        layers=("verbs", "tcp"),
+        rounds=1,
+        sizes=(8, 512, 65536),
+    )
+    found = run_ladder(wanted, LoggingReporter(), os.environ).ladder
+    verbs, tcp = found.layers
+    assert (verbs.name, tcp.name) == ("verbs", "tcp")
+    assert verbs.proof == "on-wire", verbs
+    assert {one.message_bytes for one in verbs.times} >= {8, 512, 65536, 8 << 20}
+    assert verbs.line.windowed is not None
+    assert verbs.line.windowed.value > 0

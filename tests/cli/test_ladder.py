@@ -54,6 +54,12 @@ def test_nothing_lost_ends_well_and_is_said(tmp_path: Path) -> None:
         (("--hosts", "left,right", "--model-step", "mpi:speed=1"), "--model-step"),
         (("--hosts", "left,right", "--model-step", "mpi:latency_ns=x"), "--model-step"),
         (("--hosts", "left,right", "--smallest", "0"), "--smallest"),
+        (("--hosts", "left,right", "--sizes", "8"), "a line needs 3 sizes"),
+        (("--hosts", "left,right", "--layers", "tcp,application"), "the application is a"),
+        (("--hosts", "left,right", "--metric", "x"), "--metric is for a command"),
+        (("--hosts", "left,right", "--pattern", "ring", "--", "echo"), "exclude each other"),
+        (("--hosts", "left,right", "--", "echo", "{size}"), "belong together"),
+        (("--transport", "model", "--", "echo"), "does not run in the model"),
     ],
 )
 def test_bad_input_is_one_sentence(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:

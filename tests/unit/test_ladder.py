@@ -100,6 +100,19 @@ def test_a_step_spans_over_a_layer_that_is_not_there() -> None:
     assert lost(steps) == [("mpi", "start")]
 
 
+def test_an_application_stands_on_messages_and_not_on_a_collective() -> None:
+    names: tuple[LayerName, ...] = ("tcp", "mpi", "collective", "application")
+    slow = {"collective": 30_000.0, "application": -30_000.0}
+    steps = decided(world(2, slow, names=names), 0.25)
+    assert {(one.lower, one.upper) for one in steps} == {
+        ("tcp", "mpi"),
+        ("mpi", "collective"),
+        ("mpi", "application"),
+    }
+    assert lost(steps) == [("collective", "start")]
+    assert steps[2].regained is None  # the application does not go through it anyway
+
+
 def test_the_intervals_hold_the_truth() -> None:
     """All together with 95 %: of 100 worlds some may miss."""
     missed = 0

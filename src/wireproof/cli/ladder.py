@@ -16,6 +16,7 @@ from wireproof.cli.options import LINK, OUTPUT, TARGET, settings_of, target_spec
 from wireproof.cli.outcome import status_of
 from wireproof.cli.sections import Sectioned, sections
 from wireproof.model.errors import BadInput
+from wireproof.model.ladder import APPLICATIONS, COLLECTIVES
 
 if TYPE_CHECKING:
     from wireproof.settings.resolve import Settings
@@ -29,13 +30,11 @@ EXAMPLES = (
     "wireproof ladder --hosts n1,n2 --nic ib0 -- mpirun -hosts n1,n2 -ppn 1 osu_latency",
     "wireproof ladder --transport model --model-step mpi:latency_ns=11000",
 )
-COLLECTIVES = ("allreduce", "alltoall", "broadcast")
-PATTERNS = ("exchange", "put", "get", "ring", "incast", "all_to_all", "allgather")
 UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
     text("--layers", "A,B,...", "verbs, tcp, ofi, mpi, collective; default: all that are here."),
-    choice("--pattern", PATTERNS, "the application's: measured as the topmost layer."),
+    choice("--pattern", APPLICATIONS, "the application's: measured as the topmost layer."),
     text(
         "--metric",
         "REGEX|json:PATH",

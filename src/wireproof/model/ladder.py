@@ -13,7 +13,10 @@ import msgspec
 from wireproof.model.finding import Finding, Proof, Verdict
 
 __all__ = [
+    "APPLICATIONS",
+    "COLLECTIVES",
     "LAYERS",
+    "Collective",
     "Hint",
     "Ladder",
     "LadderPlan",
@@ -32,6 +35,13 @@ __all__ = [
 LayerName = Literal["verbs", "tcp", "ofi", "mpi", "collective", "application"]
 LAYERS: tuple[LayerName, ...] = get_args(LayerName)
 """From the wire up."""
+Collective = Literal["allreduce", "alltoall", "broadcast"]
+COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
+"""Between two ranks each is one step of s bytes, so that its closed form is o + s/R, as that of a
+message (Thakur, Rabenseifner and Gropp 2005, sections 4 to 6, with p = 2).
+"""
+APPLICATIONS = ("exchange", "put", "get", "ring", "incast", "all_to_all", "allgather")
+"""Patterns of our own that may stand for the application."""
 Quantity = Literal["start", "rate", "windowed"]
 """What a step may lose: time before the first byte (o), bytes per second of one message under way
 (R), or of many (W), as bandwidth benchmarks print it.

@@ -50,7 +50,7 @@ def _lines(ladder: Ladder, look: Look) -> list[str]:
 
 
 def _method(ladder: Ladder) -> str:
-    hosts = " - ".join(ladder.hosts)
+    hosts = " - ".join(ladder.hosts) or "a model"
     wire = ", ".join(filter(None, (ladder.nic, ladder.link)))
     return (
         f"{hosts}{f' ({wire})' if wire else ''}; {ladder.rounds} rounds in"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import get_args
 
 import msgspec
@@ -20,6 +19,7 @@ from wireproof.model.ladder import LayerName, Quantity, Step, StepAnswer
 
 __all__ = ["Rung", "decided"]
 
+_BESIDE: tuple[LayerName, LayerName] = ("application", "collective")
 _QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 
@@ -37,7 +37,7 @@ def decided(rungs: Sequence[Rung], smallest: float) -> list[Step]:
     """
     asked = [
         (pair, quantity, both)
-        for pair in pairwise(rungs)
+        for pair in _pairs(rungs)
         for quantity in _QUANTITIES
         if (both := comparable(pair[0].fitted, pair[1].fitted, quantity))
     ]
@@ -49,6 +49,17 @@ def decided(rungs: Sequence[Rung], smallest: float) -> list[Step]:
         for (pair, quantity, _), lost, p in zip(asked, losses, adjusted, strict=True)
     ]
     return [_with_regained(step, rungs, smallest) for step in steps]
+
+
+def _pairs(rungs: Sequence[Rung]) -> list[tuple[Rung, Rung]]:
+    """Each rung with the one that it stands on. An application stands beside the collective, on
+    the MPI's messages.
+    """
+    found = []
+    for at, rung in enumerate(rungs[1:], start=1):
+        under = [one for one in rungs[:at] if (rung.name, one.name) != _BESIDE]
+        found.append(((under or rungs[:at])[-1], rung))
+    return found
 
 
 def _step(
@@ -75,7 +86,7 @@ def _answer(p: float, high: float | None, smallest: float) -> StepAnswer:
 
 def _with_regained(step: Step, rungs: Sequence[Rung], smallest: float) -> Step:
     """A layer further up, proven as good as the one below the loss, does not go through it."""
-    if step.answer != "loses":
+    if step.answer != "loses" or step.upper == _BESIDE[1]:
         return step
     names = [rung.name for rung in rungs]
     below = rungs[names.index(step.lower)]

@@ -22,6 +22,8 @@ def layers_of_hosts(
     wanted: LadderSpecification, folder: Path, environment: Mapping[str, str]
 ) -> list[AnyLayer]:
     """The layers from the wire up, with nothing started. Raises ``BadInput``."""
+    if "application" in wanted.names and not (wanted.pattern or wanted.command):
+        raise BadInput("--layers: the application is a --pattern, or a command behind --: give it.")
     launched = [name for name in wanted.names if name != "verbs" and not _own(wanted, name)]
     layers: list[AnyLayer] = [LaunchedLayer(one, wanted, folder, environment) for one in launched]
     if not layers:

@@ -197,7 +197,7 @@ class _Course:
             part._replace(section=dataclasses.replace(part.section, lead=ladder.answer))
             for part in parts
         ]
-        title = f"ladder of {', '.join(ladder.hosts)}"
+        title = f"ladder of {', '.join(ladder.hosts) or 'a model'}"
         result = kept(
             told,
             title=title,
@@ -225,7 +225,7 @@ class _Course:
         )
         link = self._target.link
         return Ladder(
-            hosts=list(self._target.hosts) or ["a model's"],
+            hosts=list(self._target.hosts),
             nic=self._target.nics[0] if self._target.nics else "",
             link=link.name if link is not None else "",
             attainable_bytes_per_s=attainable,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Literal
 
 import msgspec
 
 from wireproof.model.errors import BadInput
-from wireproof.model.ladder import LAYERS, LayerName
+from wireproof.model.ladder import LAYERS, Collective, LayerName
 from wireproof.model.plan import ModelWorld
 from wireproof.physics.table import Table
 from wireproof.settings.resolve import Setting, Settings
@@ -17,20 +16,12 @@ from wireproof.workflow.specification import Method, Storage
 from wireproof.workflow.target.resolve import TargetSpecification
 
 __all__ = [
-    "COLLECTIVES",
-    "Collective",
     "LadderSpecification",
     "ModelStep",
     "layers_of",
     "methods_of",
     "model_step_of",
 ]
-
-Collective = Literal["allreduce", "alltoall", "broadcast"]
-COLLECTIVES: tuple[Collective, ...] = ("allreduce", "alltoall", "broadcast")
-"""Between two ranks each is one step of s bytes, so that its closed form is o + s/R, as that of a
-message (Thakur, Rabenseifner and Gropp 2005, sections 4 to 6, with p = 2).
-"""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -221,8 +221,10 @@ def _made(text: list[str], lines: list[Line], reader: _Reader) -> Statistics:
     values = {one.name: one.value for one in found}
     identity = _identity(lines, reader, host, pid)
     periodic = values.get("PSM3_PRINT_STATS", "").partition(":")[0]
-    # With -1 the closing of the last endpoint prints a block of its own, which is empty.
-    complete = not reader.torn and (periodic != "-1" or reader.last == "time")
+    # With -1 the first endpoint that closes prints a block, and the library's end another, which
+    # holds what is still open: usually nothing.
+    ended = periodic != "-1" or reader.blocks > 1 or reader.last == "time"
+    complete = not reader.torn and ended
     if not complete and not reader.torn:
         reader.doubts.append(
             f"line {lines[-1].number}: the file ends within a block; expected the closing line"

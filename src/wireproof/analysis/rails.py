@@ -10,10 +10,19 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from wireproof.analysis.catalogue import family_of
+from wireproof.model.ledger import Ledger, PortLedger
 from wireproof.model.rails import is_several, rails_of
 from wireproof.model.record import Host, Nic
 
-__all__ = ["RAILS", "answers_to", "are_rails", "is_known", "rail_nics", "with_rails"]
+__all__ = [
+    "RAILS",
+    "answers_to",
+    "are_rails",
+    "is_known",
+    "ledger_with_rails",
+    "rail_nics",
+    "with_rails",
+]
 
 RAILS = "rails"
 """The kind of the port that stands for several."""
@@ -44,6 +53,18 @@ def with_rails(host: Host, claim: str) -> Host:
     if len({nic.name for nic in found}) < len(rails_of(claim)):
         return host
     return msgspec.structs.replace(host, nics=[*host.nics, _together(claim, found)])
+
+
+def ledger_with_rails(ledger: Ledger, claim: str) -> Ledger:
+    """The ledger with the port that stands for the claimed rails, where the host has them all."""
+    if not is_several(claim):
+        return ledger
+    found = rail_nics([port.nic for port in ledger.ports.values()], claim)
+    if len({nic.name for nic in found}) < len(rails_of(claim)):
+        return ledger
+    known = all(ledger.ports[nic.name].known for nic in found)
+    port = PortLedger(nic=_together(claim, found), tx=[], rx=[], known=known)
+    return msgspec.structs.replace(ledger, ports={**ledger.ports, claim: port})
 
 
 def are_rails(nic: Nic) -> bool:

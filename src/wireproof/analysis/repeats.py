@@ -14,7 +14,7 @@ import numpy as np
 
 from wireproof.analysis.interval import Floats
 
-__all__ = ["Effect", "Repeated", "effect", "repeated"]
+__all__ = ["Effect", "Repeated", "effect", "median_draws", "repeated"]
 
 _DRAWS = 2000
 
@@ -58,6 +58,13 @@ def _drawn(groups: list[Floats], rng: np.random.Generator) -> Floats:
             samples = rng.integers(0, group.size, (places[0].size, group.size))
             medians[places] = np.median(group[samples], axis=1)
     return np.asarray(np.median(medians, axis=1), dtype=np.float64)
+
+
+def median_draws(launches: Sequence[Sequence[float]], *, seed: int = 0) -> Floats:
+    """Medians that other launches might have given, one for each draw of the bootstrap: what is
+    computed of several such has its interval from the draws. Raises ValueError without samples.
+    """
+    return _drawn(_groups(launches), np.random.default_rng(seed))
 
 
 def repeated(launches: Sequence[Sequence[float]], *, seed: int = 0) -> Repeated:

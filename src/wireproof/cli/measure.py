@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -17,11 +19,14 @@ from wireproof.cli.options import (
     storage_of,
     target_specification,
 )
+from wireproof.cli.outcome import status_of
 from wireproof.cli.sections import Sectioned, sections
+from wireproof.model.errors import BadInput
 from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
 
 if TYPE_CHECKING:
     from wireproof.model.plan import Formula
+    from wireproof.workflow.specification import MeasureSpecification
 
 __all__ = ["command"]
 
@@ -66,6 +71,8 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     flag("--both-directions", "also from the second host to the first."),
     setting("repeat", "N", "how often each point is measured; default 1."),
+    flag("--gain", "over each NIC of --nic alone and over all: what do the rails gain?"),
+    number("--rounds", 1, 1000, "of --gain: how often each is measured; default 5."),
     number("--ranks", 1, 4096, "ranks, without --hosts.", default=2),
     text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
 )
@@ -105,8 +112,28 @@ def command(pattern: str, **options: Any) -> int:
         formula=cast("Formula", settings.formula.value),
         **{name: options[name] for name in _FIELDS},
     )
+    if options["gain"]:
+        return _gain(specification, options["rounds"], as_json=settings.json.value)
+    if options["rounds"]:
+        raise BadInput("--rounds is for --gain: --repeat measures each point again.")
     result = measure(specification, Console(), current_context().environment)
     return deliver(result, as_json=settings.json.value)
+
+
+def _gain(specification: MeasureSpecification, rounds: int | None, *, as_json: bool) -> int:
+    from wireproof.cli.console import Console, print_json
+    from wireproof.report.text.look import Look
+    from wireproof.report.text.rail_gain import gain_text
+    from wireproof.workflow.rails import measure_gain
+
+    found = measure_gain(specification, Console(), current_context().environment, rounds=rounds)
+    if as_json:
+        print_json(found.gain)
+    else:
+        click.echo(gain_text(found.gain, Look.of(sys.stdout, os.environ)))
+        if found.folder is not None:
+            click.echo(f"records: {found.folder}")
+    return status_of(found.gain.verdict)
 
 
 _FIELDS = (

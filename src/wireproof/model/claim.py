@@ -26,7 +26,8 @@ Protocol = Literal[
 class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
     """The link that is claimed. ``rate_bits_per_s`` is the line rate of one rail after encoding;
     ``source`` says who stated it. ``rails``: how many such links carry the bytes together;
-    ``rates``: the line rate of each where they differ (``rate_bits_per_s`` is then the fastest's).
+    ``rates``, ``kinds``: the line rate and the kind of each, where they differ (``kind`` and
+    ``rate_bits_per_s`` are then the fastest's).
     ``stripes``: how many of them one flow fills: ``all`` (they are NICs that were named), ``any``
     number, or "" as the protocol does by itself.
     ``at_most``: the rate is an upper limit only (a virtual function, which may be held to less), so
@@ -42,14 +43,15 @@ class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
     preamble_counted: bool = True
     rails: int = 1
     rates: tuple[float, ...] = ()
+    kinds: tuple[str, ...] = ()
     stripes: Literal["", "all", "any"] = ""
     at_most: bool = False
 
     @property
     def name(self) -> str:
-        """``edr``; ``2 x edr`` of two rails; ``10 + 1 Gb/s`` of two that differ."""
-        if self.rates:
-            return " + ".join(f"{rate / 1e9:g}" for rate in self.rates) + " Gb/s"
+        """``edr``; ``2 x edr`` of two rails; ``10gbe + 1gbe`` of two that differ."""
+        if self.kinds:
+            return " + ".join(self.kinds)
         return f"{self.rails} x {self.kind}" if self.rails > 1 else self.kind
 
     @property

@@ -304,6 +304,7 @@ def _kept(link: LinkClaim, other: LinkClaim) -> LinkClaim:
         other,
         rails=link.rails,
         rates=link.rates,
+        kinds=link.kinds,
         stripes=link.stripes,
         at_most=link.at_most,
     )

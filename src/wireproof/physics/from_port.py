@@ -153,6 +153,7 @@ def _of_lower(
         first,
         rails=len(found) * first.rails,
         rates=_apart(found),
+        kinds=tuple(link.kind for link in found) if _apart(found) else (),
         stripes="all" if kind == _NAMED else "",
         mtu=first.mtu if mtu is None else mtu,
         source=f"{first.source}, below {nic.name} ({kind})",

@@ -14,7 +14,7 @@ from wireproof.model.rails import rails_of
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.errors import PhysicsError
 
-__all__ = ["claim_of_rails", "links_together"]
+__all__ = ["claim_of_rails", "links_together", "one_rail"]
 
 _NAMED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._@:-]{0,67})\s*=\s*(\S.*?)\s*")
 _SHOWN = 60
@@ -75,9 +75,28 @@ def links_together(each: Sequence[LinkClaim]) -> LinkClaim:
     if len(known) < len(rates) and known:
         raise PhysicsError("some rails have a rate and others have none: give each its own")
     fastest = max(each, key=lambda link: link.rate_bits_per_s or 0.0)
-    apart = tuple(known) if len(set(known)) > 1 else ()
-    mtu = min((link.mtu for link in each if link.mtu is not None), default=None)
-    return msgspec.structs.replace(fastest, rails=len(each), rates=apart, mtu=mtu, stripes="all")
+    differ = len(set(known)) > 1
+    return msgspec.structs.replace(
+        fastest,
+        rails=len(each),
+        rates=tuple(known) if differ else (),
+        kinds=tuple(link.kind for link in each) if differ else (),
+        mtu=min((link.mtu for link in each if link.mtu is not None), default=None),
+        stripes="all",
+    )
+
+
+def one_rail(link: LinkClaim, number: int) -> LinkClaim:
+    """The link of one of the rails, by its place in the claim."""
+    return msgspec.structs.replace(
+        link,
+        rails=1,
+        rate_bits_per_s=link.rates[number] if link.rates else link.rate_bits_per_s,
+        kind=link.kinds[number] if link.kinds else link.kind,
+        rates=(),
+        kinds=(),
+        stripes="",
+    )
 
 
 def _named(text: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from wireproof.model import quantity
 from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
 from wireproof.report.flows import Flow, flows
 from wireproof.report.names import fold
+from wireproof.report.rails import rails_sentence
 from wireproof.report.section import CULPRITS, Section, ranked, results
 from wireproof.report.why import why
 
@@ -131,6 +132,8 @@ def _wire(section: Section, found: Sequence[Flow]) -> Answer:
     counts = ", ".join(f"{n} of {total} results {proof}" for proof, n in proofs.most_common())
     where = counted_at(judged)
     text = f"{counts}. {_counted(found)}" + (f" What proves it was {where}." if where else "")
+    shared = rails_sentence(section.judgement)
+    text += f" Rails: {shared}." if shared else ""
     return Answer(question, short, text, tone)
 
 

@@ -7,14 +7,24 @@ What a library was told says nothing of what it did: the ports do.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from wireproof.model.errors import BadInput
 from wireproof.model.rails import rails_of
 
-__all__ = ["BTL_TCP", "INTEL_OFI", "MPICH_OFI", "PSM2", "PSM3", "UCX", "Rails", "one_nic_only"]
+__all__ = [
+    "BTL_TCP",
+    "INTEL_OFI",
+    "MPICH_OFI",
+    "PSM2",
+    "PSM3",
+    "UCX",
+    "Rails",
+    "one_nic_only",
+    "told_in",
+]
 
 Written = Literal["port", "device", "unit"]
 
@@ -108,6 +118,31 @@ BTL_TCP = Rails(
     "port",
     "Open MPI: one module of the BTL tcp for each interface, and ob1 stripes over all",
 )
+
+
+_TABLES = (UCX, PSM3, PSM2, MPICH_OFI, INTEL_OFI, BTL_TCP)
+_TOLD = {name for table in _TABLES for name in table.variables} | {
+    "FI_PROVIDER",
+    "FI_TCP_IFACE",
+    "FI_VERBS_IFACE",
+    "PSM3_NIC",
+}
+_PAIRS = ("-genv", "-env", "--mca")
+"""Options of launchers that are followed by a name and its value."""
+
+
+def told_in(argv: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """What a launch has told the MPI about its NICs: by variables, or by options of the launcher
+    (``-genv NAME VALUE``, ``-x NAME=VALUE``, ``--mca name value``).
+    """
+    pairs = dict(environment)
+    for index, word in enumerate(argv):
+        if word in _PAIRS and index + 2 < len(argv):
+            pairs[argv[index + 1]] = argv[index + 2]
+        if word == "-x" and index + 1 < len(argv) and "=" in argv[index + 1]:
+            name, _, value = argv[index + 1].partition("=")
+            pairs[name] = value
+    return {name: pairs[name] for name in sorted(pairs) if name in _TOLD}
 
 
 def one_nic_only(what: str, nics: str) -> BadInput:

@@ -15,6 +15,7 @@ from wireproof.model.finding import Finding
 from wireproof.report.answers import counted_at
 from wireproof.report.columns import Head, grid
 from wireproof.report.names import clean
+from wireproof.report.rails import rails_sentence
 from wireproof.report.rows import Row, Table, tables
 from wireproof.report.section import Section, grouped, headline, label, results, suspected
 from wireproof.report.text.audit import worst_lines
@@ -175,7 +176,8 @@ def _limit_lines(section: Section) -> list[str]:
         if limits.floor_ns:
             parts.append(f"latency floor {quantity.microseconds(limits.floor_ns)} µs")
         lines.append("limits: " + ", ".join(parts))
-    return lines
+    shared = rails_sentence(section.judgement)
+    return [*lines, f"rails: {shared}"] if shared else lines
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from wireproof.verdict.catalogue.located import LOCATED
 from wireproof.verdict.catalogue.path import PATH
 from wireproof.verdict.catalogue.pfc import PFC
 from wireproof.verdict.catalogue.psm import PSM
+from wireproof.verdict.catalogue.rails import RAILS
 from wireproof.verdict.catalogue.runs import RUNS
 from wireproof.verdict.catalogue.watched import WATCHED
 
@@ -55,7 +56,7 @@ def _parsed(text: str) -> dict[str, Entry]:
 
 
 CATALOGUE: dict[str, Entry] = _parsed(
-    "\n".join((PATH, RUNS, EXTERNAL, WATCHED, LOCATED, LADDER, PFC, PSM))
+    "\n".join((PATH, RAILS, RUNS, EXTERNAL, WATCHED, LOCATED, LADDER, PFC, PSM))
 )
 
 

@@ -65,36 +65,6 @@ detected: The claimed port and others each carried more than 5 % of the payload,
 next: Pin the transport to one NIC (btl_tcp_if_include, UCX_NET_DEVICES), or claim the rails that
   you mean to use.
 
-# one-rail: Only one of the rails carried the traffic
-means: Several NICs were claimed to carry the payload together, and one carried all of it: the
-  others add nothing.
-detected: At the largest one-way messages of a route the other rails carried less than 5 % of their
-  share.
-next: Let the library use them (UCX_MAX_RNDV_RAILS, PSM3_MULTIRAIL=1, btl_tcp_if_include with both
-  names, I_MPI_MULTIRAIL=1), and look whether the rails' networks reach the other host.
-
-# unequal-rails: The rails did not carry their shares
-means: The payload was not shared in proportion to the rails' line rates: together they carry less
-  than they could.
-detected: At the largest one-way messages of a route some rail's share differs by more than 25 % of
-  itself from its part of the sum of the line rates.
-next: Measure each rail alone (wireproof measure stream --nic hsn0,hsn1 --gain); mend the slow one,
-  or tell the library the rates (btl_tcp_bandwidth_<nic>), or leave it out.
-
-# slow-rail: One rail of a node is slow
-means: All that this node sends or receives goes less through this rail than its share, and
-  everywhere else the rail carries its share.
-detected: All routes of the node in this direction are short of the same rail, routes without the
-  node are not.
-next: Look at this NIC's cable, port, speed and slot on this node, and at its switch port.
-
-# rail-down: A claimed rail cannot carry anything
-means: One of the NICs that were claimed together has no carrier or no address, so the others carry
-  its share.
-detected: The kernel says that the NIC has no carrier or is down, or an Ethernet NIC without RDMA
-  has no address.
-next: Bring it up (ip link, ip addr, cable, switch port), or leave it out of --nic.
-
 # partly-off-wire: Part of the bytes is not on any port
 means: The claimed port carried some of the payload and no port carried the rest.
 detected: The claimed port moved between 5 % and 98 % of the payload; other ports and lo stayed

@@ -19,6 +19,7 @@ from wireproof.model.pattern import crossings
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.path.proof import PairProof
+from wireproof.verdict.path.shares import due_shares, state_of
 from wireproof.verdict.path.sight import Sighting
 from wireproof.verdict.run.plausible import fills_link
 
@@ -105,11 +106,11 @@ def _stripe(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
     ends = [one for one in proof.sightings if one.rails]
     if not ends:
         return None
-    weights = _weights(ctx.link, len(ends[0].rails))
+    weights = due_shares(ctx.link, len(ends[0].rails))
     most = max(one.need for one in ends)
     telling = [one for one in ends if one.need >= _TELLING * most and one.need > 0]
     shares = [_shares(ctx, one, weights) for one in telling]
-    states = [_state(ctx, each) for each in shares]
+    states = [state_of([one.share for one in each], weights, ctx.criteria) for each in shares]
     proven = proof.proof == "on-wire"
     at = max(range(len(states)), key=lambda index: _WORST.index(states[index]), default=None)
     waits = crossings(point.pattern, point.form) > 0
@@ -121,13 +122,6 @@ def _stripe(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
         worst=tuple(shares[at]) if at is not None else (),
         rails=tuple(share for each in shares for share in each),
     )
-
-
-def _weights(link: LinkClaim | None, count: int) -> list[float]:
-    """The share of each rail by its line rate; equal ones where no rates are known."""
-    rates = link.shares if link is not None and len(link.shares) == count else (1.0,) * count
-    whole = sum(rates)
-    return [rate / whole for rate in rates]
 
 
 def _shares(ctx: Context, end: Sighting, weights: Sequence[float]) -> list[RailShare]:
@@ -149,15 +143,3 @@ def _shares(ctx: Context, end: Sighting, weights: Sequence[float]) -> list[RailS
 
 _WORST: tuple[State, ...] = ("striped", "unknown", "unequal", "one-rail")
 """The best first."""
-
-
-def _state(ctx: Context, shares: Sequence[RailShare]) -> State:
-    known = [(one.share, one.due_share) for one in shares if one.share is not None]
-    if len(known) < len(shares):
-        return "unknown"
-    idle = ctx.criteria.stray_share
-    if sum(share >= idle * due for share, due in known) == 1:
-        return "one-rail"
-    tolerance = ctx.criteria.rail_tolerance
-    even = all(abs(share / due - 1) <= tolerance for share, due in known)
-    return "striped" if even else "unequal"

@@ -18,6 +18,7 @@ from wireproof.verdict.external.watched.beside import beside, troubles
 from wireproof.verdict.external.watched.carrier import other_protocol
 from wireproof.verdict.external.watched.doubts import Doubts
 from wireproof.verdict.external.watched.ports import NOTHING, START_UP_BYTES, Carried, Ports
+from wireproof.verdict.external.watched.rails import rail_reasons
 from wireproof.verdict.external.watched.reasons import reason
 
 __all__ = ["judge_traffic"]
@@ -58,6 +59,8 @@ def judge_traffic(
     other = judged.other_protocol(proof)
     reasons += [other] if other is not None else []
     reasons += beside(traffic, judged.ports, judged.claimed, attainable, line)
+    if proof == "on-wire":
+        reasons += rail_reasons(judged.ports, claim.link, criteria or Criteria())
     reasons += troubles(traffic)
     return TrafficVerdict(
         proof=proof,

@@ -16,8 +16,10 @@ from wireproof.analysis.crossed import (
     others_than,
 )
 from wireproof.analysis.ports import inner, is_real, related
+from wireproof.analysis.rails import answers_to, ledger_with_rails, rail_nics
 from wireproof.model.claim import Claim
 from wireproof.model.ledger import Direction, Entry, Ledger, PortLedger
+from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
 
@@ -71,17 +73,23 @@ class Ports:
         self._nics = {one.host: one.nic for one in claim.hosts}
         anywhere = {one.nic for one in claim.hosts if one.nic}
         self._common = anywhere.pop() if len(anywhere) == 1 else ""
-        self._ledgers = {host.host: host.ledger or _from_view(host) for host in self.hosts}
+        self._ledgers = {
+            host.host: ledger_with_rails(host.ledger or _from_view(host), self._claim(host))
+            for host in self.hosts
+        }
 
     def ledger(self, host: HostTraffic) -> Ledger:
         """The ledger of a host."""
         return self._ledgers[host.host]
 
+    def _claim(self, host: HostTraffic) -> str:
+        return self._nics.get(host.host) or self._common
+
     def claimed_name(self, host: HostTraffic) -> str:
         """The claimed port as its host names it; as claimed where there is no such port; "" without
         a claim.
         """
-        name = self._nics.get(host.host) or self._common
+        name = self._claim(host)
         return next(
             (one for one, port in self.ledger(host).ports.items() if _answers(port.nic, name)), name
         )
@@ -91,7 +99,9 @@ class Ports:
         for host in self.hosts:
             name = self.claimed_name(host)
             if name and name not in self.ledger(host).ports:
-                return host, name
+                there = [port.nic for port in self.ledger(host).ports.values()]
+                lacking = [one for one in rails_of(name) if not rail_nics(there, one)]
+                return host, joined(lacking) or name
         return None
 
     def unknown(self) -> tuple[HostTraffic, PortLedger] | None:
@@ -156,9 +166,7 @@ class Ports:
 
 
 def _answers(nic: Nic, name: str) -> bool:
-    if not name or nic.name == name:
-        return bool(name)
-    return nic.rdma is not None and name in (nic.rdma.device, f"{nic.rdma.device}:{nic.rdma.port}")
+    return bool(name) and answers_to(nic, name)
 
 
 def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:

@@ -1,0 +1,167 @@
+"""Do several rails carry more than one, and as much as all of them alone? Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wireproof.model.claim import Criteria
+from wireproof.model.finding import Evidence, Finding, Verdict
+from wireproof.model.quantity import goodput
+from wireproof.model.rail_gain import GainRow, RailNumber, Span
+from wireproof.model.severity import verdict_of, worst
+from wireproof.model.subject import Route
+from wireproof.verdict.issue import Issue, merge
+
+__all__ = ["GainJudgement", "judge_gain"]
+
+_ADDS = 1.1  # times one rail: less adds nothing worth a second rail
+_DOUBLES = 1.5  # times one rail: a single message that is carried so fast used several
+_EVEN = 0.07  # of the value: so near to n times the slowest is an even stripe
+
+
+@dataclass(frozen=True)
+class GainJudgement:
+    verdict: Verdict
+    answer: str
+    findings: list[Finding]
+
+
+def judge_gain(rows: Sequence[GainRow], criteria: Criteria | None = None) -> GainJudgement:
+    """The verdict, the answer in one sentence and the findings. Only the largest messages that are
+    to be shared decide; without any it stays open.
+    """
+    criteria = criteria or Criteria()
+    deciding = _deciding(rows)
+    issues = [issue for row in deciding for issue in _issues(row, criteria)]
+    verdicts: list[Verdict] = [_verdict(row, criteria) for row in deciding]
+    findings = merge(issues)
+    verdict = worst([*verdicts, verdict_of(one.severity for one in findings)])
+    return GainJudgement(
+        verdict if deciding else "inconclusive", _answer(rows, deciding, criteria), findings
+    )
+
+
+def _deciding(rows: Sequence[GainRow]) -> list[GainRow]:
+    """Of each direction the row with the largest messages that are to be shared."""
+    found: dict[tuple[str, str, str], GainRow] = {}
+    for row in rows:
+        key = row.pattern, row.origin, row.target
+        if row.expected and (key not in found or row.message_bytes > found[key].message_bytes):
+            found[key] = row
+    return list(found.values())
+
+
+def _verdict(row: GainRow, criteria: Criteria) -> Verdict:
+    proofs = {one.proof for one in (*row.alone, row.together)}
+    if proofs != {"on-wire"}:
+        return "inconclusive"
+    return "pass" if row.of_sum.low >= criteria.min_efficiency else "inconclusive"
+
+
+def _issues(row: GainRow, criteria: Criteria) -> list[Issue]:
+    route = Route(row.origin, row.target)
+    where = f"{row.origin} -> {row.target}, {row.pattern} of {row.message_bytes} B"
+    slow = _slow_rail(row, criteria)
+    found = [_as_issue("slow-rail", route, f"{where}: {slow[1]}", row, slow[0])] if slow else []
+    if row.gain.high < _ADDS:
+        text = (
+            f"{where}: all rails carry {_times(row.gain)} of what {_best(row).rail} carries alone"
+        )
+        found.append(_as_issue("no-rail-gain", route, text + _even(row), row))
+    elif row.of_sum.high < criteria.min_efficiency:
+        text = (
+            f"{where}: all rails carry {goodput(row.together.goodput.value)},"
+            f" {_percent(row.of_sum)} of the {goodput(_sum(row))} of each alone"
+        )
+        found.append(_as_issue("rails-below-sum", route, text + _even(row), row))
+    return found
+
+
+def _as_issue(code: str, route: Route, text: str, row: GainRow, rail: str = "") -> Issue:
+    evidence: Evidence = {
+        "gain": row.gain.value,
+        "of_sum": row.of_sum.value,
+        "together_bytes_per_s": row.together.goodput.value,
+        "alone": [f"{one.rail}: {goodput(one.goodput.value)}" for one in row.alone],
+        **({"rail": rail} if rail else {}),
+    }
+    return Issue(code, "fail", route, text, evidence, weight=float(row.message_bytes))
+
+
+def _slow_rail(row: GainRow, criteria: Criteria) -> tuple[str, str] | None:
+    """A rail that alone reaches much less of its limit than the best does of its own."""
+    shares = [(_share(one, one.goodput.value), one) for one in row.alone]
+    if not shares:
+        return None
+    (low, slow), (high, good) = min(shares, key=_first), max(shares, key=_first)
+    sure = _share(slow, slow.goodput.high) < criteria.peer_ratio * _share(good, good.goodput.low)
+    if low >= criteria.peer_ratio * high or not sure:
+        return None
+    text = (
+        f"the rail {slow.rail} alone carries {goodput(slow.goodput.value)}, where {good.rail}"
+        f" carries {goodput(good.goodput.value)}"
+    )
+    return slow.rail, text
+
+
+def _first(one: tuple[float, RailNumber]) -> float:
+    return one[0]
+
+
+def _share(one: RailNumber, value: float) -> float:
+    return value / (one.limit or 1.0)
+
+
+def _even(row: GainRow) -> str:
+    """Where the rails differ: what equal shares give."""
+    slowest = min(one.goodput.value for one in row.alone)
+    even = len(row.alone) * slowest
+    if even >= _sum(row) * (1 - _EVEN) or abs(row.together.goodput.value / even - 1) > _EVEN:
+        return ""
+    return (
+        f"; that is {len(row.alone)} x the slowest rail ({goodput(slowest)}): the library shares"
+        " evenly, whatever the rails carry"
+    )
+
+
+def _best(row: GainRow) -> RailNumber:
+    return max(row.alone, key=lambda one: one.goodput.value)
+
+
+def _sum(row: GainRow) -> float:
+    return sum(one.goodput.value for one in row.alone)
+
+
+def _times(span: Span) -> str:
+    return f"{span.value:.2f} times [{span.low:.2f}, {span.high:.2f}]"
+
+
+def _percent(span: Span) -> str:
+    return f"{span.value:.0%} [{span.low:.0%}, {span.high:.0%}]"
+
+
+def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow], criteria: Criteria) -> str:
+    if not deciding:
+        return "No large one-way messages were measured: whether the rails add up is open."
+    row = min(deciding, key=lambda one: one.of_sum.value)
+    limits = "" if row.of_limits is None else f", {row.of_limits:.0%} of the sum of their limits"
+    text = (
+        f"{len(row.alone)} rails carry {_times(row.gain)} the best alone in a {row.pattern} of"
+        f" {row.message_bytes} B, {_percent(row.of_sum)} of the sum of each alone{limits}"
+    )
+    waiting = _largest_waiting(rows)
+    if waiting is not None:
+        text += f"; a {waiting.pattern} of the same size {_times(waiting.gain)}"
+        text += (
+            ": it waits for each message, so that this is normal"
+            if waiting.gain.value < _DOUBLES
+            else ": each message is shared"
+        )
+    unproven = any(one.proof != "on-wire" for one in (*row.alone, row.together))
+    return text + (". Not all paths are proven." if unproven else ".")
+
+
+def _largest_waiting(rows: Sequence[GainRow]) -> GainRow | None:
+    waiting = [row for row in rows if not row.expected and row.pattern == "pingpong"]
+    return max(waiting, key=lambda row: row.message_bytes, default=None)

@@ -1,0 +1,142 @@
+"""The gain of rails: the interval, the verdict, and what is normal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wireproof.analysis.rail_gain import gain_of, goodput_of
+from wireproof.model.rail_gain import GainRow, RailGain, RailNumber, Span
+from wireproof.report.text.look import Look
+from wireproof.report.text.rail_gain import gain_text
+from wireproof.verdict.rail_gain import judge_gain
+
+SIZE = 1 << 20
+LINE = 117.7e6
+
+
+def launches(rate: float, noise: float = 0.01, seed: int = 1) -> list[list[float]]:
+    """Times (ns) of five launches of a stream at ``rate`` bytes/s, each a little different."""
+    rng = np.random.default_rng(seed)
+    centres = SIZE / rate * 1e9 * (1 + noise * rng.standard_normal(5))
+    return [list(centre * (1 + noise * rng.standard_normal(40))) for centre in centres]
+
+
+def row(
+    one: float, other: float, together: float, *, pattern: str = "stream", noise: float = 0.01
+) -> GainRow:
+    times = [launches(rate, noise, seed) for seed, rate in enumerate((one, other, together))]
+    numbers = [
+        RailNumber(
+            rail=rail,
+            goodput=goodput_of(SIZE, own),
+            limit=LINE if rail else 2 * LINE,
+            proof="on-wire",
+        )
+        for rail, own in zip(("hsn0", "hsn1", ""), times, strict=True)
+    ]
+    gain, of_sum = gain_of(SIZE, times[:2], times[2])
+    return GainRow(
+        pattern=pattern,
+        form="",
+        message_bytes=SIZE,
+        origin="n1",
+        target="n2",
+        alone=numbers[:2],
+        together=numbers[2],
+        gain=gain,
+        of_sum=of_sum,
+        of_limits=together / (2 * LINE),
+        striping="striped",
+        expected=pattern == "stream",
+    )
+
+
+def codes(rows: list[GainRow]) -> list[str]:
+    return [one.code for one in judge_gain(rows).findings]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_interval_holds_the_true_gain(seed: int) -> None:
+    times = [launches(rate, 0.02, 3 * seed + place) for place, rate in enumerate((1e8, 1e8, 1.9e8))]
+    gain, of_sum = gain_of(SIZE, times[:2], times[2])
+    assert gain.low <= gain.value <= gain.high
+    assert gain.low * 0.97 <= 1.9 <= gain.high * 1.03
+    assert of_sum.low * 0.97 <= 0.95 <= of_sum.high * 1.03
+    assert gain_of(SIZE, times[:2], times[2]) == (gain, of_sum)
+
+
+def test_a_stream_that_doubles_passes_and_a_ping_pong_need_not() -> None:
+    waiting = row(LINE, LINE, LINE, pattern="pingpong")
+    found = judge_gain([row(LINE, LINE, 1.97 * LINE), waiting])
+    assert (found.verdict, found.findings) == ("pass", [])
+    assert "this is normal" in found.answer
+
+
+def test_a_ping_pong_that_is_shared_is_said_to_be() -> None:
+    waiting = row(LINE, LINE, 1.9 * LINE, pattern="pingpong")
+    assert "each message is shared" in judge_gain([row(LINE, LINE, 1.95 * LINE), waiting]).answer
+
+
+def test_a_slow_rail_is_named_and_the_even_stripe_explained() -> None:
+    found = judge_gain([row(LINE, 0.3 * LINE, 0.6 * LINE)])
+    assert found.verdict == "fail"
+    assert [one.code for one in found.findings] == ["slow-rail", "no-rail-gain"]
+    assert found.findings[0].evidence["rail"] == "hsn1"
+    assert "2 x the slowest rail" in found.findings[1].message
+
+
+def test_rails_that_add_nothing_are_found() -> None:
+    assert codes([row(LINE, LINE, LINE)]) == ["no-rail-gain"]
+
+
+def test_rails_below_their_sum_are_found() -> None:
+    assert codes([row(LINE, LINE, 1.4 * LINE)]) == ["rails-below-sum"]
+
+
+def test_noise_is_open_and_no_failure() -> None:
+    found = judge_gain([row(LINE, LINE, 1.75 * LINE, noise=0.3)])
+    assert (found.verdict, found.findings) == ("inconclusive", [])
+
+
+def test_an_unproven_path_never_passes() -> None:
+    import msgspec
+
+    good = row(LINE, LINE, 1.97 * LINE)
+    blind = msgspec.structs.replace(good.alone[0], proof="unproven")
+    found = judge_gain([msgspec.structs.replace(good, alone=[blind, good.alone[1]])])
+    assert found.verdict == "inconclusive"
+    assert "Not all paths are proven" in found.answer
+
+
+def test_without_large_one_way_messages_it_stays_open() -> None:
+    assert judge_gain([row(LINE, LINE, LINE, pattern="pingpong")]).verdict == "inconclusive"
+    assert judge_gain([]).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_text_names_every_rail_and_fits(width: int) -> None:
+    rows = [row(LINE, 0.3 * LINE, 0.6 * LINE), row(LINE, LINE, LINE, pattern="pingpong")]
+    judged = judge_gain(rows)
+    gain = RailGain(
+        verdict=judged.verdict,
+        answer=judged.answer,
+        hosts=["n1", "n2"],
+        rails=["hsn0", "hsn1"],
+        link="2 x 1gbe",
+        rounds=5,
+        seed=1,
+        rows=rows,
+        findings=judged.findings,
+        told={"UCX_NET_DEVICES": "hsn0,hsn1"},
+        seconds=30.0,
+    )
+    text = gain_text(gain, Look(width=width))
+    assert all(len(line) <= width for line in text.splitlines())
+    for word in ("hsn0", "hsn1", "together", "slow-rail", "UCX_NET_DEVICES=hsn0,hsn1"):
+        assert word in text
+
+
+def test_a_span_of_one_launch_is_still_a_span() -> None:
+    found = goodput_of(SIZE, [[1e7] * 8])
+    assert found == Span(value=found.value, low=found.value, high=found.value)

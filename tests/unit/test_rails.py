@@ -1,0 +1,271 @@
+"""Rails: how they are claimed, what they may carry together, and what an MPI is told of them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.test_launch import request
+
+from wireproof.launch.command import build_command
+from wireproof.launch.mpi.rails import told_in
+from wireproof.model.claim import LinkClaim
+from wireproof.model.errors import BadInput
+from wireproof.model.finding import RailShare
+from wireproof.model.subject import Port, Route
+from wireproof.physics.bounds import bounds_of
+from wireproof.physics.limits import limits
+from wireproof.physics.rails import claim_of_rails, one_rail
+from wireproof.settings.hosts import check_nics
+from wireproof.verdict.run.rails import rail_issues
+from wireproof.verdict.run.striping import Stripe
+
+PSM3_TOLD = {"FI_PROVIDER": "psm3", "PSM3_MULTIRAIL": "1", "PSM3_MULTIRAIL_MAP": "hsn0,hsn1"}
+
+
+def attainable(link: LinkClaim) -> float:
+    found = limits(link, "stream", "stream", 1 << 20).attainable_bytes_per_s
+    assert found is not None
+    return found
+
+
+# --- what is claimed
+
+
+def test_nics_may_be_several() -> None:
+    assert check_nics("hsn0, hsn1") == "hsn0,hsn1"
+    assert check_nics("mlx5_0:1,mlx5_1:1") == "mlx5_0:1,mlx5_1:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hsn0,hsn0", "hsn0 is named twice"),
+        ("hsn0,", "'' is not an interface name"),
+        ("hsn0,/etc", "'/etc' is not an interface name"),
+        (",".join(f"n{number}" for number in range(40)), "more than 32 rails"),
+    ],
+)
+def test_nics_that_cannot_be_rails_are_one_sentence(text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as error:
+        check_nics(text)
+    assert "\n" not in str(error.value)
+
+
+def test_one_kind_of_link_is_that_of_every_rail() -> None:
+    link = claim_of_rails("10gbe", "hsn0,hsn1", mtu=9000)
+    assert (link.rails, link.stripes, link.name) == (2, "all", "2 x 10gbe")
+    assert attainable(link) == pytest.approx(2 * attainable(claim_of_rails("10gbe", mtu=9000)))
+    assert claim_of_rails("2x10gbe", "hsn0,hsn1", mtu=9000) == link
+
+
+def test_rails_that_differ_add_up_and_an_even_stripe_is_said() -> None:
+    link = claim_of_rails("hsn1=1gbe,hsn0=10gbe", "hsn0,hsn1", mtu=1500)
+    assert (link.rates, link.name) == ((10e9, 1e9), "10gbe + 1gbe")
+    one, ten = (attainable(claim_of_rails(kind, mtu=1500)) for kind in ("1gbe", "10gbe"))
+    found = limits(link, "stream", "stream", 1 << 20)
+    assert found.attainable_bytes_per_s == pytest.approx(ten + one)
+    assert any("slowest part: 2 x" in line for line in found.derivation)
+    assert [one_rail(link, number).kind for number in (0, 1)] == ["10gbe", "1gbe"]
+    assert attainable(one_rail(link, 1)) == pytest.approx(one)
+
+
+def test_the_floor_is_the_fastest_rail_s() -> None:
+    link = claim_of_rails("hsn0=10gbe,hsn1=1gbe", "hsn0,hsn1")
+    assert (
+        limits(link, "pingpong", "latency", 0).floor_ns
+        == limits(claim_of_rails("10gbe"), "pingpong", "latency", 0).floor_ns
+    )
+
+
+def test_a_slot_bounds_each_rail() -> None:
+    narrow = claim_of_rails("roce400", "a,b", pcie="gen3x8")
+    alone = attainable(claim_of_rails("roce400", pcie="gen3x8"))
+    assert attainable(narrow) == pytest.approx(2 * alone)
+
+
+def test_a_flow_that_need_not_stripe_is_held_to_what_it_fits() -> None:
+    from msgspec.structs import replace
+
+    whole = claim_of_rails("10gbe", "a,b", mtu=9000)
+    one = attainable(claim_of_rails("10gbe", mtu=9000))
+    assert bounds_of(whole).expected(0.98 * one)[0] == pytest.approx(2 * one, rel=0.02)
+    some = bounds_of(replace(whole, stripes="any"))
+    assert some.expected(0.98 * one)[0] == pytest.approx(one, rel=0.02)
+    apart = replace(claim_of_rails("a=10gbe,b=1gbe", "a,b", mtu=9000), stripes="any")
+    rates = [choice.rate / one for choice in bounds_of(apart).choices]
+    for share in (0.1, 0.2, 1.0, 1.1):
+        assert any(rate == pytest.approx(share, rel=0.02) for rate in rates), share
+
+
+@pytest.mark.parametrize(
+    ("text", "nics", "said"),
+    [
+        ("hsn0=10gbe", "hsn0,hsn1", "the rail hsn1 has no link"),
+        ("hsn0=10gbe,hsn9=1gbe", "hsn0,hsn1", "hsn9 is no rail of --nic hsn0,hsn1"),
+        ("hsn0=10gbe,hsn0=1gbe", "hsn0,hsn1", "hsn0 has two links"),
+        ("hsn0=edr,hsn1=10gbe", "hsn0,hsn1", "rails of infiniband and tcp carry nothing"),
+        ("hsn0=ethernet,hsn1=10gbe", "hsn0,hsn1", "some rails have a rate"),
+        ("3x10gbe", "hsn0,hsn1", "has 3 rails and --nic names 2"),
+        ("hsn0=2xedr,hsn1=edr", "hsn0,hsn1", "is no single link"),
+        ("hsn0=,hsn1=edr", "hsn0,hsn1", "names no rail"),
+        ("hsn0=10gbe,1gbe", "hsn0,hsn1", "names no rail"),
+    ],
+)
+def test_links_that_do_not_fit_the_rails_are_one_sentence(text: str, nics: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as error:
+        claim_of_rails(text, nics)
+    assert "\n" not in str(error.value)
+
+
+@given(st.lists(st.sampled_from([1, 10, 25, 100]), min_size=2, max_size=6))
+def test_the_sum_is_never_below_an_even_stripe_nor_above_n_times_the_fastest(
+    speeds: list[int],
+) -> None:
+    text = ",".join(f"r{number}={speed}gbe" for number, speed in enumerate(speeds))
+    found = attainable(claim_of_rails(text, mtu=1500))
+    each = [attainable(claim_of_rails(f"{speed}gbe", mtu=1500)) for speed in speeds]
+    assert found == pytest.approx(sum(each))
+    assert len(each) * min(each) <= found * 1.0001
+    assert found <= len(each) * max(each) * 1.0001
+
+
+# --- what an MPI is told
+
+
+@pytest.mark.parametrize(
+    ("family", "fabric", "nics", "told"),
+    [
+        (
+            "mpich",
+            "",
+            "hsn0,hsn1",
+            {
+                "UCX_NET_DEVICES": "hsn0,hsn1",
+                "UCX_MAX_EAGER_RAILS": "2",
+                "UCX_MAX_RNDV_RAILS": "2",
+            },
+        ),
+        ("mpich", "psm3", "hsn0,hsn1", PSM3_TOLD),
+        ("intel", "psm3", "hsn0,hsn1", PSM3_TOLD),
+        ("intel", "verbs", "mlx5_0,mlx5_1", {"FI_PROVIDER": "verbs", "I_MPI_MULTIRAIL": "1"}),
+        (
+            "intel",
+            "psm2",
+            "hfi1_0,hfi1_1:2",
+            {"FI_PROVIDER": "psm2", "PSM2_MULTIRAIL": "1", "PSM2_MULTIRAIL_MAP": "0:1,1:2"},
+        ),
+        (
+            "mpich",
+            "verbs",
+            "mlx5_0,mlx5_1",
+            {
+                "FI_PROVIDER": "verbs",
+                "MPIR_CVAR_CH4_OFI_MAX_NICS": "2",
+                "MPIR_CVAR_CH4_OFI_ENABLE_MULTI_NIC_STRIPING": "1",
+                "MPIR_CVAR_CH4_OFI_ENABLE_MULTI_NIC_HASHING": "1",
+            },
+        ),
+        ("openmpi", "", "hsn0,hsn1", {"btl_tcp_if_include": "hsn0,hsn1"}),
+        (
+            "openmpi",
+            "",
+            "mlx5_0:1,mlx5_1:1",
+            {
+                "UCX_NET_DEVICES": "mlx5_0:1,mlx5_1:1",
+                "UCX_MAX_EAGER_RAILS": "2",
+                "UCX_MAX_RNDV_RAILS": "2",
+            },
+        ),
+    ],
+)
+def test_each_mpi_is_told_its_own_variables(
+    family: str, fabric: str, nics: str, told: dict[str, str]
+) -> None:
+    wanted = request(family, hosts=("n1", "n2"), nics=(nics, nics), fabric=fabric)  # type: ignore[arg-type]
+    command = build_command("mpi", wanted)
+    assert told_in(command.argv, command.environment) == told
+
+
+@pytest.mark.parametrize(
+    ("family", "fabric", "transport", "said"),
+    [
+        ("intel", "", "mpi", "provider tcp uses one NIC"),
+        ("intel", "opx", "mpi", "provider opx uses one NIC"),
+        ("mpich", "", "tcp", "the transport tcp uses one NIC"),
+        ("intel", "psm2", "mpi", "hsn0 is no adapter of Omni-Path"),
+    ],
+)
+def test_what_can_use_one_nic_only_says_so(
+    family: str, fabric: str, transport: str, said: str
+) -> None:
+    wanted = request(
+        family,  # type: ignore[arg-type]
+        hosts=("n1", "n2"),
+        nics=("hsn0,hsn1",) * 2,
+        fabric=fabric,
+        meet="10.0.0.1:22222",
+    )
+    with pytest.raises(BadInput, match=said) as error:
+        build_command(transport, wanted)  # type: ignore[arg-type]
+    assert "\n" not in str(error.value)
+
+
+def test_the_mpi_keeps_its_choice_where_it_is_left_to_it() -> None:
+    wanted = request("mpich", hosts=("n1", "n2"), nics=("hsn0,hsn1",) * 2, nic_selection="none")
+    command = build_command("mpi", wanted)
+    assert told_in(command.argv, command.environment) == {}
+
+
+# --- whose rail it is
+
+
+def _stripe(origin: str, target: str, shares: tuple[float, float]) -> Stripe:
+    seen = tuple(
+        RailShare(
+            host=origin,
+            rail=rail,
+            direction="tx",
+            due_bytes=5e6,
+            seen_bytes=1e7 * share,
+            share=share,
+            due_share=0.5,
+        )
+        for rail, share in zip(("hsn0", "hsn1"), shares, strict=True)
+    )
+    even = max(shares) < 0.6
+    state = "striped" if even else "one-rail" if min(shares) < 0.02 else "unequal"
+    return Stripe((origin, target, "stream"), 1 << 20, state, True, seen, seen)  # type: ignore[arg-type]
+
+
+def _issues(stripes: list[Stripe]) -> list[tuple[str, object]]:
+    striping = SimpleNamespace(
+        stripes={(number, 0, 0, 0): one for number, one in enumerate(stripes)},
+        decides=lambda _one: True,
+    )
+    context = SimpleNamespace(
+        claims={}, hosts={}, criteria=SimpleNamespace(rail_tolerance=0.25), name=str
+    )
+    return [(one.code, one.subject) for one in rail_issues(context, striping)]  # type: ignore[arg-type]
+
+
+def test_a_node_whose_rail_explains_all_is_one_finding() -> None:
+    nodes = ("n1", "n2", "n3", "n4")
+    routes = [(a, b) for a in nodes for b in nodes if a != b]
+    bad, good = (0.85, 0.15), (0.5, 0.5)
+    stripes = [_stripe(a, b, bad if a == "n3" else good) for a, b in routes]
+    assert _issues(stripes) == [("slow-rail", Port("n3", "tx", "hsn1"))]
+
+
+def test_between_two_nodes_nobody_can_say_whose_rail_it_is() -> None:
+    found = _issues([_stripe("n1", "n2", (0.8, 0.2)), _stripe("n2", "n1", (0.5, 0.5))])
+    assert found == [("unequal-rails", Route("n1", "n2"))]
+
+
+def test_all_routes_over_one_rail_blame_no_node() -> None:
+    nodes = ("n1", "n2", "n3")
+    found = _issues([_stripe(a, b, (1.0, 0.0)) for a in nodes for b in nodes if a != b])
+    assert {code for code, _ in found} == {"one-rail"}
+    assert len(found) == 6

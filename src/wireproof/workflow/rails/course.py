@@ -22,7 +22,7 @@ from wireproof.workflow.measure import Prepared
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.result import Part
 from wireproof.workflow.session.merge import merged_run
-from wireproof.workflow.session.run import judged, run_session
+from wireproof.workflow.session.run import command_of, judged, run_session
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import Method, Storage
 
@@ -43,6 +43,10 @@ class Way:
         self._sections: list[Section] = []
         self._outcomes: list[Outcome] = []
 
+    def check(self, seed: int) -> None:
+        """Raise ``BadInput`` where no launcher can start it, before anything is written."""
+        command_of(self._session(0, seed, None), self.prepared.target)
+
     def run(self, number: int, seed: int, folder: Path, reporter: Reporter) -> None:
         """One launch. Raises ``CouldNotMeasure`` when a point has no number."""
         session = self._session(number, seed, folder)
@@ -58,7 +62,7 @@ class Way:
             why = next(iter(section.run.missing.values()), None)
             raise CouldNotMeasure(f"{self.title}: {why.text if why else 'points are missing'}.")
 
-    def _session(self, number: int, seed: int, folder: Path) -> Session:
+    def _session(self, number: int, seed: int, folder: Path | None) -> Session:
         """Round ``number``: the same points in another order, numbered apart."""
         session = self._method.session(
             f"{self.title}, round {number + 1}",

@@ -87,6 +87,8 @@ class _Course:
             *(self._alone(number, environment) for number in range(len(self._rails))),
             self._way("", self._together),
         ]
+        for way in self._ways:
+            way.check(self._seed)
         self._begun = time.monotonic()
 
     def _prepared(self, environment: Mapping[str, str]) -> Prepared:

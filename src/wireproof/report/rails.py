@@ -21,7 +21,7 @@ _WORST = ("one-rail", "unequal", "unknown", "striped")
 
 
 def rails_sentence(judgement: Judgement) -> str:
-    """``hsn0 50 %, hsn1 50 %, each its share at 4 MiB (shared from 1 MiB on)``; "" without rails."""
+    """``hsn0 50 %, hsn1 50 %, each its share at 4 MiB (shared from 1 MiB on)``; "" without."""
     streams = [one for one in judgement.pairs if one.striping and one.unit == "bytes_per_s"]
     if not streams:
         return ""

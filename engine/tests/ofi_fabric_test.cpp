@@ -188,6 +188,20 @@ TEST_P(OfiProviders, HaveAtomicsOrSayThatTheyHaveNone) {
   }
 }
 
+// More than what the sockets and the provider's own buffers hold: it is called again until it has
+// room.
+TEST(OfiWindow, AsLargeAsTheProviderTakesIt) {
+  if (!libfabric_is_here()) GTEST_SKIP() << "no libfabric.so.1 here";
+  const HostClock clock;
+  run_ranks(2, plan_of("provider=tcp", kYield + point("put")), [&](Transport& transport, int) {
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{20'000}}) {
+      EXPECT_TRUE(runs(transport, clock, Pattern::stream, bytes, 1024)) << bytes;
+      EXPECT_TRUE(runs(transport, clock, Pattern::exchange, bytes, 512)) << bytes;
+      EXPECT_TRUE(runs(transport, clock, Pattern::put, bytes, 1)) << bytes;
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Here, OfiProviders, ::testing::ValuesIn(kCarried));
 
 std::string fake(const std::string& provider = "fake", const std::string& more = "") {

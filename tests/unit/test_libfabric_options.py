@@ -134,3 +134,28 @@ def test_an_mpi_that_carries_addresses_is_left_its_own_choice(family: Family) ->
 def test_psm3_is_told_the_claimed_nic_whoever_starts_the_ranks(family: Family) -> None:
     command = started(family, fabric="psm3")
     assert "hsn0" in " ".join([*command.argv, *command.environment.values()])
+
+
+@pytest.mark.parametrize("family", ["mpich", "intel", "openmpi"])
+def test_slurm_starts_them_by_the_interface_of_the_mpi(family: Family) -> None:
+    command = started(family, scheduler="slurm", starter="scheduler", job="7", fabric="psm3")
+    assert f"--mpi={'pmix' if family == 'openmpi' else 'pmi2'}" in command.argv
+    assert list(command.argv[-4:]) == ["/opt/engine", "run", "--transport", "ofi"]
+    assert command.environment["PSM3_NIC"] == "hsn0"
+    assert command.environment["PSM3_MULTI_EP"] == "1"
+
+
+def test_slurm_tells_psm3_the_claimed_nic_without_an_mpi_too() -> None:
+    engine = EngineChoice(abi="nompi", path=Path("/opt/engine"))
+    request = LaunchRequest(
+        engine=engine,
+        hosts=("n1", "n2"),
+        nics=("hsn0", "hsn0"),
+        over="ofi",
+        fabric="psm3",
+        meet="10.0.0.1:4000",
+        scheduler="slurm",
+    )
+    command = build_command("ofi", request)
+    assert command.environment["PSM3_NIC"] == "hsn0"
+    assert list(command.argv[-5:]) == ["run", "--meet", "10.0.0.1:4000", "--transport", "ofi"]

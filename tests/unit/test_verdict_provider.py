@@ -81,6 +81,8 @@ def test_a_put_that_ends_before_the_target_has_it_is_said(
     run = ran("tcp", "tcp", completion=completion, remote=remote)
     puts = [set_(point, pattern="put") for point in run.points]
     assert ("completion-local" in codes(set_(run, points=puts))) is early
+    gets = [set_(point, pattern="get") for point in run.points]
+    assert "completion-local" not in codes(set_(run, points=gets))
     assert "completion-local" not in codes(run)
 
 

@@ -12,7 +12,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
-from wireproof.launch.mpi.environment import clearings, library_path
+from wireproof.launch.mpi.environment import clearings, library_path, provider_nic
 from wireproof.launch.mpi.install import Family
 from wireproof.launch.mpi.uniform import uniform_environment
 from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Queries, Reach, Scheduler
@@ -102,7 +102,8 @@ def _one_nic(request: LaunchRequest) -> str:
 def _srun_environment(request: LaunchRequest, family: Family | None) -> dict[str, str]:
     """What the MPI's own launcher would be given as options."""
     if family is None:
-        return {**library_path(request), **dict(request.extra), **_SHARED}
+        named = provider_nic(request, _one_nic(request)) if request.over else {}
+        return {**library_path(request), **named, **dict(request.extra), **_SHARED}
     return {**uniform_environment(request, _one_nic(request)), **_SHARED}
 
 

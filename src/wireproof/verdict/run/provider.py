@@ -4,7 +4,6 @@ that is not usual over it, gives numbers that look like the wanted one's. Pure.
 
 from __future__ import annotations
 
-from wireproof.model.pattern import is_remote
 from wireproof.model.record import Fabric
 from wireproof.model.subject import Whole
 from wireproof.verdict.context import Context
@@ -25,6 +24,8 @@ Any other layer is a fallback: ``psm3;ofi_rxd`` is PSM3's datagrams under libfab
 ``verbs;ofi_rxd`` unreliable datagrams in place of connections.
 """
 _OF_ONE_MACHINE = ("shm", "sm2")
+_WRITES = frozenset({"put", "accumulate"})
+"""Remote accesses of which nothing comes back."""
 
 
 def provider_issues(ctx: Context) -> list[Issue]:
@@ -108,8 +109,10 @@ def _is_early(found: Fabric | None) -> bool:
 
 
 def _completion(ctx: Context) -> list[Issue]:
-    """A remote access whose completion is local says nothing about the target's memory."""
-    remote = sorted({point.pattern for point in ctx.run.points if is_remote(point.pattern)})
+    """A remote write whose completion is local says nothing about the target's memory; what comes
+    back has been there.
+    """
+    remote = sorted({point.pattern for point in ctx.run.points} & _WRITES)
     early = [host for host in ctx.run.hosts if _is_early(host.fabric)]
     if not remote or not early:
         return []

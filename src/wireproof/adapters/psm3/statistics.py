@@ -95,11 +95,11 @@ class _Reader:
         if line.shape in ("setting", "identify", "environment", "warning"):
             return
         take = done.get(line.shape)
-        if take is not None and take(line):
-            self.last = line.shape
-        elif final:
+        if final:  # without its end nothing of a line is sure
             self.torn = True
             self.doubt(line.number, f"the file is cut off here; expected {self._expected()}")
+        elif take is not None and take(line):
+            self.last = line.shape
         elif self.blocks:
             # What stands there may be of the environment: it is not repeated.
             raise BadInput(
@@ -223,6 +223,8 @@ def _made(text: list[str], lines: list[Line], reader: _Reader) -> Statistics:
     periodic = values.get("PSM3_PRINT_STATS", "").partition(":")[0]
     # With -1 the first endpoint that closes prints a block, and the library's end another, which
     # holds what is still open: usually nothing.
+    if identity.rails and not reader.groups:
+        reader.doubt(lines[-1].number, "an endpoint was opened, and the file has no counter of it")
     ended = periodic != "-1" or reader.blocks > 1 or reader.last == "time"
     complete = not reader.torn and ended
     if not complete and not reader.torn:

@@ -120,7 +120,12 @@ class Heard:
         raise AssertionError("no run is shown")
 
 
-def study(*values: str, heard: Heard | None = None, **more: Any) -> Study:
+def study(
+    *values: str,
+    heard: Heard | None = None,
+    environment: dict[str, str] | None = None,
+    **more: Any,
+) -> Study:
     wanted = StudySpecification(
         library=library_called("psm3"),
         target=TargetSpecification(),
@@ -128,7 +133,7 @@ def study(*values: str, heard: Heard | None = None, **more: Any) -> Study:
         seed=5,
         **more,
     )
-    return run_study(wanted, heard or Heard(), {})
+    return run_study(wanted, heard or Heard(), environment or {})
 
 
 def test_what_works_is_measured_and_the_rest_is_named(world: World) -> None:
@@ -226,3 +231,9 @@ def test_rails_that_cannot_be_used() -> None:
     ):
         with pytest.raises(BadInput, match=says):
             agreed_rails([mixed], asked)
+
+
+def test_what_is_set_here_is_said(world: World) -> None:
+    set_here = {"PSM3_TRACEMASK": "1", "PSM3_X_TOKEN": "abc", "HOME": "/root", "PSM3_NIC": "b0"}
+    notes = study("4096", environment=set_here).notes
+    assert notes[0] == "set here, and so in every run: PSM3_TRACEMASK=1 PSM3_X_TOKEN=***"

@@ -50,10 +50,15 @@ def _kept(name: str, value: str) -> str:
     return value if masked(whole) == whole else MASK
 
 
+_FAILURE = r"(?i)(?P<value>.*\b(?:error|fatal|fail\w*|abort\w*|cannot|unable)\b.*)"
+
+
 def complaint(text: str, library: Library) -> str:
-    """The first line by which the library says why it does not start; "" without one."""
+    """The line by which the library says why it does not start: of the catalogue's kinds, the
+    most telling first; else one that speaks of a failure. "" without any.
+    """
     lines = [line[:LONGEST_LINE] for line in text.splitlines()]
-    for pattern in library.complaints:
+    for pattern in (*library.complaints, _FAILURE):
         match = next((found for line in lines if (found := re.search(pattern, line))), None)
         if match is not None:
             return masked((match.groupdict().get("value") or match[0]).strip()[:LONGEST_VALUE])

@@ -10,7 +10,17 @@ from pathlib import Path
 
 from wireproof.model import quantity
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.study import Begun, Configuration, Knob, Probe, Stopped, Study, StudyRun
+from wireproof.model.secrets import masked
+from wireproof.model.study import (
+    Begun,
+    Configuration,
+    Knob,
+    Library,
+    Probe,
+    Stopped,
+    Study,
+    StudyRun,
+)
 from wireproof.study.catalogue import chosen, configurations
 from wireproof.study.conclude import concluded
 from wireproof.study.design import launches, least_rounds, round_blocks
@@ -83,7 +93,8 @@ class _Course:
         for one in self._configurations:
             self._launcher.check(one)
         begun = keeper.begun(self._asked())
-        for line in (*self._launcher.target.said, *notes, *left):
+        own = _inherited(self._wanted.library, variables, self._launcher.base)
+        for line in (*self._launcher.target.said, *notes, *own, *left):
             self._note(line)
         if begun is not None:
             self._go_on(begun)
@@ -241,3 +252,15 @@ class _Course:
             notes=self._notes,
         )
         return concluded(bare, self._probes, self._knobs, wanted.library)
+
+
+def _inherited(
+    library: Library, variables: Mapping[str, str], base: Mapping[str, str]
+) -> list[str]:
+    """A sentence about the library's variables that the user has set for all runs."""
+    found = [
+        masked(f"{name}={value}")
+        for name, value in sorted(variables.items())
+        if name.startswith(library.prefixes) and name not in base
+    ]
+    return [f"set here, and so in every run: {' '.join(found)[:1000]}"] if found else []

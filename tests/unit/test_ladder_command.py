@@ -152,7 +152,10 @@ def test_every_round_must_be_proven(
     assert one.proof() == whole
 
 
-def test_raw_verbs_are_perftests_write_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("sizes", [(), (8, 65536)])
+def test_raw_verbs_are_perftests_write_on_the_device(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, ...]
+) -> None:
     monkeypatch.setattr(steps, "find_tool", lambda *_, **__: Path("/usr/bin/ib_write_x"))
     monkeypatch.setattr(commanded, "ready", commanded.ready)
     fake = Fake(OSU)
@@ -165,14 +168,20 @@ def test_raw_verbs_are_perftests_write_on_the_device(monkeypatch: pytest.MonkeyP
         one = raw_verbs(
             local,
             ("mlx5_0", "10.0.0.2"),
+            sizes,
             environment={},
             folder=None,
-            reporter=LoggingReporter(),
             stack=stack,
         )
         one.run(0, 1, LoggingReporter())
-    (latency, bandwidth) = (" ".join(argv) for argv in fake.ran)
-    assert "-a" in latency.split()
-    assert "-n 200" in latency
-    assert all("-d mlx5_0" in words for words in (latency, bandwidth))
-    assert all("10.0.0.2" in words for words in (latency, bandwidth))
+    *latency, bandwidth = (" ".join(argv) for argv in fake.ran)
+    assert all("-n 200" in words for words in latency)
+    if sizes:
+        assert ["-s 8 " in latency[0], "-s 65536" in latency[1]] == [True, True]
+        assert "-s 65536" in bandwidth
+    else:
+        assert "-a" in latency[0].split()
+        assert "-s 1048576" in bandwidth
+    for words in (*latency, bandwidth):
+        assert "-d mlx5_0" in words
+        assert "10.0.0.2" in words

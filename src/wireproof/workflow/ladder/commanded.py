@@ -23,7 +23,7 @@ from wireproof.workflow.benchmark.run import proof_of, ready
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.prove import INTERRUPTED, ProofSpecification, ProvedCommand, prove_command
 from wireproof.workflow.prove.command import last_words
-from wireproof.workflow.reporter import Quiet, Reporter
+from wireproof.workflow.reporter import LoggingReporter, Quiet, Reporter
 from wireproof.workflow.result import Part
 from wireproof.workflow.target.target import Target
 
@@ -33,8 +33,11 @@ SIZE_WORD = "{size}"
 """In the words of a command: the message size, in bytes."""
 SIZES = (8, 512, 4096, 65536, 1 << 20)
 """Of a command that is run once for each size, unless others are asked for."""
+LONGEST_S = 120.0
+"""What a command may take in a round, unless --deadline says otherwise."""
 _VERBS_SIZES = tuple(1 << power for power in range(1, 24))
 _VERBS_ITERATIONS = 200
+_MIB = 1 << 20
 _NS_PER_S = 1e9
 _GRAVE: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed")
 
@@ -51,7 +54,7 @@ class Asked:
 
 
 class CommandedLayer:
-    """One layer; ``runs``: what makes up a round."""
+    """One layer; ``runs``: what makes up a round; each takes ``longest_s`` at most."""
 
     def __init__(
         self,
@@ -60,8 +63,10 @@ class CommandedLayer:
         runs: Sequence[Asked],
         folder: Path | None,
         environment: Mapping[str, str],
+        longest_s: float = LONGEST_S,
     ) -> None:
         self.name: LayerName = name
+        self._longest_s = longest_s
         self.title = title
         self._runs, self._folder, self._environment = runs, folder, environment
         self._proofs: list[Proof] = []
@@ -98,12 +103,14 @@ class CommandedLayer:
         errors = os.memfd_create("errors")
         try:
             proved = prove_command(
-                one.proof,
+                dataclasses.replace(one.proof, longest_s=self._longest_s),
                 environment=self._environment,
                 sinks=(None, errors),
                 reporter=Quiet(reporter),
             )
             said = last_words(errors)
+        except CouldNotMeasure as error:
+            raise CouldNotMeasure(f"{self.title}: {error}") from error
         finally:
             os.close(errors)
         if proved.exit_status == INTERRUPTED:
@@ -207,6 +214,7 @@ def application(
     number: Callable[[str], float | None] | None,
     environment: Mapping[str, str],
     folder: Path | None,
+    longest_s: float = LONGEST_S,
 ) -> CommandedLayer:
     """The user's command: once for each size where its words have ``{size}``, else once, and its
     output is a table. Raises ``BadInput``.
@@ -228,35 +236,39 @@ def application(
         for size in (sizes or SIZES)
         if by_size
     ] or [Asked(proof=ProofSpecification(argv=tuple(argv), target=target))]
-    return CommandedLayer("application", "the application", runs, folder, environment)
+    title = "the application"
+    return CommandedLayer("application", title, runs, folder, environment, longest_s)
 
 
 def raw_verbs(
     target: Target,
     place: tuple[str, str],
+    sizes: Sequence[int],
     *,
     environment: Mapping[str, str],
     folder: Path | None,
-    reporter: Reporter,
     stack: ExitStack,
 ) -> CommandedLayer:
-    """perftest's RDMA write between the hosts: half round trips of all sizes, and the rate of
-    1 MiB. ``place``: the RDMA device, and the second host's address on it.
+    """perftest's RDMA write between the hosts: half round trips of all sizes in one run (or of each
+    of ``sizes``), and the rate of the largest. ``place``: the RDMA device, and the second host's
+    address on it.
 
     Raises ``CouldNotMeasure`` where perftest is not installed.
     """
     device, address = place
     on_device = dataclasses.replace(target, nics=(device,) * len(target.hosts))
+    each: list[tuple[int, ...]] = [(size,) for size in sizes] or [_VERBS_SIZES]
+    asked = [("ib_write_lat", of) for of in each]
     runs = []
-    for program in ("ib_write_lat", "ib_write_bw"):
+    for program, of in [*asked, ("ib_write_bw", (max(sizes, default=_MIB),))]:
         wanted = BenchmarkSpecification(
             recipe=find_recipe("perftest", program),
             target=on_device,
             address=address,
+            sizes=of,
+            iterations=_VERBS_ITERATIONS if program == "ib_write_lat" else None,
             read_by_people=False,
         )
-        if program == "ib_write_lat":
-            wanted = dataclasses.replace(wanted, sizes=_VERBS_SIZES, iterations=_VERBS_ITERATIONS)
-        prepared, _ = stack.enter_context(ready(wanted, environment, Quiet(reporter)))
+        prepared, _ = stack.enter_context(ready(wanted, environment, Quiet(LoggingReporter())))
         runs.append(Asked(proof=proof_of(prepared)))
     return CommandedLayer("verbs", "raw verbs", runs, folder, environment)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.ladder import LayerName
-from wireproof.model.record import Nic
-from wireproof.workflow.ladder.commanded import CommandedLayer, application
+from wireproof.model.record import Host, Nic
+from wireproof.workflow.ladder.commanded import LONGEST_S, CommandedLayer, application
 from wireproof.workflow.ladder.launched import LaunchedLayer
 from wireproof.workflow.ladder.specification import LadderSpecification
 from wireproof.workflow.target.target import Target
@@ -40,6 +40,7 @@ def layers_of_hosts(
             number=wanted.number,
             environment=environment,
             folder=folder if wanted.storage.kept else None,
+            longest_s=wanted.mpi.deadline_s or LONGEST_S,
         )
         layers.append(own)
     return layers
@@ -72,18 +73,24 @@ def rdma_device(layers: Sequence[AnyLayer], target: Target) -> tuple[str, str]:
     """
     claimed = target.nics[0] if target.nics else ""
     hosts = next((one.hosts for one in layers if isinstance(one, LaunchedLayer) and one.hosts), [])
-    nics = [next((one for one in host.nics if _is(one, claimed)), None) for host in hosts]
-    devices = [one.rdma.device if one is not None and one.rdma else "" for one in nics]
-    if not devices or "" in devices:
+    nics = [one for host in hosts for one in [_claimed(host, claimed)] if one is not None]
+    if not nics or len(nics) < len(hosts):
         nic = claimed or "no active port"
         raise CouldNotMeasure(f"raw verbs: {nic} is not an RDMA device of both hosts.")
-    if len(set(devices)) > 1:
+    devices = {one.rdma.device for one in nics if one.rdma is not None}
+    if len(devices) > 1:
+        names = ", ".join(sorted(devices))
         raise CouldNotMeasure(
-            f"raw verbs: the hosts' RDMA devices have different names ({', '.join(devices)}), and"
-            " perftest is given one: leave verbs out with --layers."
+            f"raw verbs: the hosts' RDMA devices have different names ({names}), and perftest is"
+            " given one: leave verbs out with --layers."
         )
-    addresses = nics[-1].address if nics[-1] is not None else []
-    return devices[0], addresses[0].partition("/")[0] if addresses else ""
+    addresses = [one.partition("/")[0] for one in nics[-1].address]
+    return min(devices), next(iter(addresses), "")
+
+
+def _claimed(host: Host, name: str) -> Nic | None:
+    """The claimed NIC of a host, when it is an RDMA device."""
+    return next((one for one in host.nics if _is(one, name)), None)
 
 
 def _is(one: Nic, name: str) -> bool:

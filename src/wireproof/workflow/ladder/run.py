@@ -157,9 +157,9 @@ class _Course:
             layer = raw_verbs(
                 self._target,
                 rdma_device(self._layers, self._target),
+                wanted.sizes,
                 environment=self._environment,
                 folder=self._folder if wanted.storage.kept else None,
-                reporter=self._reporter,
                 stack=self._stack,
             )
         except WireproofError as error:

@@ -5,6 +5,7 @@ what was seen.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import signal
 import time
@@ -68,7 +69,8 @@ class Companion:
 class ProofSpecification:
     """``argv`` runs on ``target`` (in a lab: inside its first node). ``name``: how its output is
     called in the series' ``source``; ``results``: files that it writes numbers to; ``hold_stdin``
-    is for a ``guarded`` command. ``psm_statistics``: PSM3's own counters are a second witness.
+    is for a ``guarded`` command; ``longest_s``: after that it is ended. ``psm_statistics``: PSM3's
+    own counters are a second witness.
     """
 
     argv: tuple[str, ...]
@@ -78,6 +80,7 @@ class ProofSpecification:
     name: str = ""
     results: tuple[Path, ...] = ()
     hold_stdin: bool = False
+    longest_s: float = math.inf
     psm_statistics: bool = False
 
 
@@ -193,14 +196,16 @@ def run_command(
     watch: Watch, wanted: ProofSpecification, sinks: Sinks
 ) -> tuple[WatchedCommand, int, float]:
     """The command from start to end: itself, its exit status and its seconds. Ctrl-C ends it, not
-    the proof.
+    the proof. Raises ``CouldNotMeasure`` when it takes longer than it may.
     """
     begun = time.monotonic()
     argv = on_target(wanted.argv, wanted.target)
     command = watch.start(argv, sinks, hold_stdin=wanted.hold_stdin)
     try:
-        while not watch.hearing.listen(3600.0, command.ended):
-            continue
+        while not watch.hearing.listen(min(3600.0, wanted.longest_s), command.ended):
+            if time.monotonic() - begun >= wanted.longest_s:
+                late = f"did not end within {wanted.longest_s:.0f} s"
+                raise CouldNotMeasure(f"{wanted.argv[0]} {late}.")
         return command, command.end(), time.monotonic() - begun
     except KeyboardInterrupt:
         command.end()

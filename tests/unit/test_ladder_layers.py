@@ -1,0 +1,70 @@
+"""Which layers there are, and whether the claimed NIC has raw verbs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.record import Host, Nic, Rdma
+from wireproof.workflow.ladder.launched import LaunchedLayer
+from wireproof.workflow.ladder.layers import rdma_device, where_of
+from wireproof.workflow.target.target import Target
+
+
+class Measured(LaunchedLayer):
+    """A layer that has run on hosts with these NICs."""
+
+    def __init__(self, *nics: list[Nic]) -> None:
+        self._nics = nics
+
+    @property
+    def hosts(self) -> list[Host]:
+        return [
+            Host(rank=rank, host=f"n{rank}", hostname=f"n{rank}", nics=nics)
+            for rank, nics in enumerate(self._nics)
+        ]
+
+
+def nic(name: str, device: str = "", state: str = "4: ACTIVE", **more: Any) -> Nic:
+    rdma = Rdma(device=device, port=1, state=state) if device else None
+    return Nic(name=name, rdma=rdma, **more)
+
+
+def target(name: str = "") -> Target:
+    return Target(hosts=("a", "b"), start_on=("a", "b"), nics=(name,) * 2 if name else ())
+
+
+IB = nic("ib0", "mlx5_0", address=["10.0.0.2/24"])
+ETH = nic("eth0")
+
+
+@pytest.mark.parametrize("claimed", ["ib0", "mlx5_0", ""])
+def test_the_device_of_the_claimed_nic_and_the_servers_address(claimed: str) -> None:
+    found = rdma_device([Measured([ETH, nic("ib0", "mlx5_0")], [ETH, IB])], target(claimed))
+    assert found == ("mlx5_0", "10.0.0.2")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "claimed", "said"),
+    [
+        ([ETH], [ETH], "eth0", "eth0 is not an RDMA device of both hosts"),
+        ([IB], [ETH], "ib0", "ib0 is not an RDMA device of both hosts"),
+        ([ETH], [ETH], "", "no active port is not an RDMA device"),
+        ([nic("ib0", "mlx5_0", "1: DOWN")], [IB], "", "no active port"),
+        ([IB], [nic("ib0", "mlx5_3")], "ib0", r"different names \(mlx5_0, mlx5_3\)"),
+    ],
+)
+def test_without_raw_verbs_one_sentence_says_why(
+    left: list[Nic], right: list[Nic], claimed: str, said: str
+) -> None:
+    with pytest.raises(CouldNotMeasure, match=said):
+        rdma_device([Measured(left, right)], target(claimed))
+    with pytest.raises(CouldNotMeasure, match="raw verbs"):
+        rdma_device([], target(claimed))
+
+
+def test_hints_name_the_hosts_as_they_were_chosen() -> None:
+    assert where_of(target("ib0")) == "--hosts a,b --nic ib0"
+    assert where_of(Target(hosts=(), start_on=())) == "--hosts A,B"

@@ -8,17 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.test_launch import request
+from tests.zoo.animals import ZOO
+from tests.zoo.frames import run_of
+from tests.zoo.scene import Move, Scene, rail_of, timeline
+from tests.zoo.scene import Point as ScenePoint
 
 from wireproof.launch.command import build_command
 from wireproof.launch.mpi.rails import told_in
-from wireproof.model.claim import LinkClaim
+from wireproof.locate.causes.observed import machines_of, ranks_of
+from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.model.finding import RailShare
+from wireproof.model.finding import Finding, Judgement, RailShare
 from wireproof.model.subject import Port, Route
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.limits import limits
 from wireproof.physics.rails import claim_of_rails, one_rail
 from wireproof.settings.hosts import check_nics
+from wireproof.verdict.located.rails import with_rail_notes
 from wireproof.verdict.run.rails import rail_issues
 from wireproof.verdict.run.striping import Stripe
 
@@ -269,3 +275,48 @@ def test_all_routes_over_one_rail_blame_no_node() -> None:
     found = _issues([_stripe(a, b, (1.0, 0.0)) for a in nodes for b in nodes if a != b])
     assert {code for code, _ in found} == {"one-rail"}
     assert len(found) == 6
+
+
+# --- a check of many nodes
+
+
+def _judged(*findings: Finding) -> Judgement:
+    return Judgement(verdict="fail", proof="on-wire", findings=list(findings), pairs=[])
+
+
+def _slow(node: str, direction: str = "tx") -> Finding:
+    about = Port(node, direction)  # type: ignore[arg-type]
+    return Finding(code="port-slow", severity="fail", message="slow", about=about)
+
+
+def _claimed(nic: str) -> Claim:
+    return Claim(hosts=[HostClaim(rank=i, host=f"n{i + 1}", nic=nic) for i in range(4)])
+
+
+@pytest.mark.parametrize(("direction", "ends"), [("tx", "n3,n1"), ("rx", "n1,n3")])
+def test_a_slow_node_with_rails_says_how_the_rail_is_found(direction: str, ends: str) -> None:
+    found = with_rail_notes(_judged(_slow("n3", direction)), _claimed("hsn0,hsn1"))
+    notes = [one for one in found.findings if one.code == "rail-not-told"]
+    assert [one.severity for one in notes] == ["inconclusive"]
+    assert f"--hosts {ends} --nic hsn0,hsn1 --gain" in notes[0].message
+
+
+def test_without_rails_or_with_a_named_one_nothing_is_added() -> None:
+    alone = _judged(_slow("n3"))
+    assert with_rail_notes(alone, _claimed("hsn0")) == alone
+    named = Finding(code="slow-rail", severity="fail", message="", about=Port("n3", "tx", "hsn1"))
+    both = _judged(_slow("n3"), named)
+    assert with_rail_notes(both, _claimed("hsn0,hsn1")) == both
+
+
+def test_the_bytes_of_the_second_rail_are_no_other_nic_s() -> None:
+    """They were taken for a cause: "another NIC of n3 carried the bytes"."""
+    adapter = next(one for one in ZOO if one.fast and len(one.ports) == 1 and one.known)
+    nics = f"{adapter.claimed},{rail_of(adapter).name}"
+    move = Move(claimed=0.5, rail=0.5, carrier=adapter.carrier)
+    scene = Scene(adapter, move, nic=nics, points=(ScenePoint("stream", 4 << 20),))
+    run = run_of(timeline(scene))
+    machines = machines_of(run, ranks_of(run), ["n1"])
+    properties = machines["n1"].properties
+    assert properties["claimed_share"] == pytest.approx(1.0, abs=0.2)
+    assert float(properties.get("other_share", 0.0)) < 0.1

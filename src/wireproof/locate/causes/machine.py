@@ -25,6 +25,7 @@ class Machine:
     name: str
     nic: str = ""
     device: str = ""
+    rails: tuple[str, ...] = ()
     properties: Properties = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     rose: dict[str, int] = field(default_factory=dict)
@@ -42,9 +43,9 @@ class Machine:
         owner = rest.split("/", 1)[0]
         return {
             "ip": True,
-            "net": owner == self.nic,
-            "ethtool": owner == self.nic,
-            "ib": owner == self.device,
+            "net": owner == self.nic or owner in self.rails,
+            "ethtool": owner == self.nic or owner in self.rails,
+            "ib": owner == self.device or owner in self.rails,
         }.get(place, False)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from wireproof.analysis.changes import WitnessChanges, counter_delta
 from wireproof.analysis.crossed import crossed_at, others_than
 from wireproof.analysis.ledger import HostPorts
+from wireproof.analysis.rails import are_rails, with_rails
 from wireproof.locate.causes.machine import Machine
 from wireproof.locate.causes.properties import Properties, claimed_nic, properties_of, settings_of
 from wireproof.model.ledger import Direction
@@ -59,7 +60,9 @@ def machines_of(
     found = {}
     for name in wanted:
         host = hosts[ranks[name][0]]
-        nic = claimed_nic(host, first_rail(claims.get(host.rank, "")))
+        claim = claims.get(host.rank, "")
+        nic = claimed_nic(host, first_rail(claim))
+        host = with_rails(host, claim)  # of rails the first one speaks for all but their bytes
         found[name] = _machine(run, name, host, nic, observed.get(name, _Observed()))
     return found
 
@@ -96,6 +99,7 @@ def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) 
     return Machine(
         name=name,
         nic=nic.name if nic else "",
+        rails=_rails(host),
         device=nic.rdma.device if nic and nic.rdma else "",
         properties=properties_of(host, nic, seen.facts) | _timing(seen) | shares,
         settings=settings_of(nic, seen.facts),
@@ -103,6 +107,13 @@ def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) 
         counted=bool(seen.readings),
         volume=float(payload),
     )
+
+
+def _rails(host: Host) -> tuple[str, ...]:
+    """The names of all rails, as interfaces and as RDMA devices."""
+    below = [name for nic in host.nics if are_rails(nic) for name in nic.lower]
+    devices = [nic.rdma.device for nic in host.nics if nic.name in below and nic.rdma is not None]
+    return (*below, *devices)
 
 
 def _growth(readings: Sequence[WitnessReading]) -> dict[str, int]:
@@ -152,14 +163,15 @@ def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading])
     total = _Carried(rdma_claimed=protocol in _RDMA and nic.rdma is not None)
     for reading in readings:
         ledger = ports.ledger(WitnessChanges(reading, idle))
+        name = next((one.name for one in host.nics if are_rails(one)), nic.name)
         for direction in _DIRECTIONS:
-            crossed = crossed_at(ledger, nic.name, direction)
+            crossed = crossed_at(ledger, name, direction)
             total.readable |= crossed.bytes is not None
             total.own += crossed.bytes or 0.0
             total.kernel += crossed.carried("kernel") or 0.0
             total.rdma += crossed.carried("rdma") or 0.0
-            for name, other in others_than(ledger, nic.name, direction, crossed.bytes).items():
-                total.others[name] = total.others.get(name, 0.0) + (other.bytes or 0.0)
+            for beside, other in others_than(ledger, name, direction, crossed.bytes).items():
+                total.others[beside] = total.others.get(beside, 0.0) + (other.bytes or 0.0)
     return total
 
 

@@ -30,6 +30,12 @@ detected: All routes of the node in this direction are short of the same rail, r
   node are not.
 next: Look at this NIC's cable, port, speed and slot on this node, and at its switch port.
 
+# rail-not-told: Which rail of a slow node it is, is not known
+means: A node with several claimed NICs is slow, and each of its rails carried its share of the
+  bytes: a library that shares evenly waits for the slow one.
+detected: The node is located as slow, and its rails' shares are as due.
+next: Measure each rail alone with the command that is given, then mend or leave out the slow one.
+
 # rail-down: A claimed rail cannot carry anything
 means: One of the NICs that were claimed together has no carrier or no address, so the others carry
   its share.

@@ -25,6 +25,7 @@ from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.store.load import load_document
 from wireproof.verdict.located import with_located
+from wireproof.verdict.located.rails import with_rail_notes
 from wireproof.verdict.run.repeated import settled_by_repeats
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.reporter import Reporter
@@ -91,7 +92,11 @@ def located_section(
         with_located(section.judgement, located, section.criteria, fabric)
     )
     return dataclasses.replace(
-        section, judgement=judgement, located=located, fabric=fabric, settled=True
+        section,
+        judgement=with_rail_notes(judgement, section.run.claim),
+        located=located,
+        fabric=fabric,
+        settled=True,
     )
 
 

@@ -11,6 +11,7 @@
 #include "pattern/group/permutation.hpp"
 #include "pattern/runner.hpp"
 #include "tests/ofi_ranks.hpp"
+#include "transport/exchange.hpp"
 #include "transport/ofi/library.hpp"
 
 namespace wireproof::ofi {
@@ -257,6 +258,37 @@ std::string said_by(const std::string& provider, const std::string& points,
                     const std::string& more = "") {
   const auto transport = open_ofi({});
   return message_of([&] { transport->configure(plan_of(fake(provider, more), points)); });
+}
+
+/// The only rank of a job that some MPI has started.
+class Alone final : public Group {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  void broadcast(std::string&) override {}
+  std::vector<std::string> gather(std::string_view text) override { return {std::string(text)}; }
+  void barrier() override {}
+};
+
+TEST(OfiFake, AddressesThatAnMpiCarriesAreSaidToBeItsOwn) {
+  bool ended = false;
+  const auto transport =
+      open_ofi_over({.group = std::make_unique<Alone>(),
+                     .means = "mpi",
+                     .library = "Some MPI 1",
+                     .check =
+                         [](const Plan& plan) {
+                           if (plan.expect != "Some")
+                             throw cannot_measure("library-mismatch", "another answered");
+                         },
+                     .end = [&] { ended = true; }});
+  EXPECT_EQ(message_of([&] { transport->configure(plan_of(fake("fake", " expect=Other"))); }),
+            "library-mismatch: rank 0: another answered");
+  transport->configure(plan_of(fake("fake", " expect=Some exchange=mpi")));
+  EXPECT_EQ(transport->library().fabric->exchange, "mpi");
+  EXPECT_EQ(transport->library().fabric->exchange_library, "Some MPI 1");
+  transport->close();
+  EXPECT_TRUE(ended);
 }
 
 TEST(OfiFake, SaysWhatAProviderLacks) {

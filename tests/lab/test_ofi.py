@@ -173,22 +173,44 @@ def test_psm3_runs_over_the_claimed_nic_by_the_kernels_sockets(
 
 
 @pytest.mark.intelmpi
-@pytest.mark.parametrize("provider", ["tcp", "psm3"])
+@pytest.mark.parametrize(
+    ("provider", "patterns"),
+    [("tcp", ("pingpong", "ring")), ("psm3", ("pingpong", "ring", "fetch_and_op"))],
+)
 def test_the_libfabric_that_intel_mpi_brings_is_measured_through_its_own_ranks(
-    build: Build, tmp_path: Path, impi_root: Path, provider: str
+    build: Build, tmp_path: Path, impi_root: Path, provider: str, patterns: tuple[Pattern, ...]
 ) -> None:
+    """libfabric 2.x: tcp has reliable datagrams of its own, without ofi_rxm."""
     section = measured(
         build(2, MANAGEMENT, FAST),
         Libfabric(provider=provider),
         tmp_path,
-        "pingpong",
-        "ring",
-        "fetch_and_op",
+        *patterns,
         mpi=str(impi_root / "bin" / "mpiexec.hydra"),
     )
-    assert carried(section) == {"pingpong", "ring", "fetch_and_op"}
+    assert carried(section) == set(patterns)
     for host in section.run.hosts:
         assert host.library.startswith("libfabric 2.")
-        assert host.fabric.provider.split(";")[0] == provider
+        assert host.fabric.provider == provider
         assert host.fabric.exchange_library.startswith("Intel(R) MPI")
         assert host.fabric.domain == "hsn0"
+
+
+@pytest.mark.intelmpi
+def test_a_libfabric_is_measured_beside_another_that_the_mpi_has(
+    build: Build, tmp_path: Path, impi_root: Path
+) -> None:
+    """Two in one process: each must call its own functions."""
+    library = impi_root / "lib" / "libfabric.so.1"
+    section = measured(
+        build(2, MANAGEMENT, FAST),
+        Libfabric(provider="tcp", library=str(library)),
+        tmp_path,
+        "fetch_and_op",
+        mpi="mpich",
+    )
+    assert carried(section) == {"fetch_and_op"}
+    for host in section.run.hosts:
+        assert host.library_path == str(library)
+        assert host.fabric.exchange_library.startswith("MPICH")
+        assert host.fabric.provider == "tcp;ofi_rxm"

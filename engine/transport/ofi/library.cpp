@@ -81,6 +81,12 @@ void show_providers(const std::string& library) {
   }
 }
 
+/// An MPI in this process may have a libfabric of its own, whose functions a second one would else
+/// call in place of its own.
+int own_symbols_first() {
+  return dlopen(kUsualName, RTLD_NOW | RTLD_NOLOAD) == nullptr ? 0 : RTLD_DEEPBIND;
+}
+
 /// The library frees it with the hints.
 char* owned(const std::string& text) { return text.empty() ? nullptr : ::strdup(text.c_str()); }
 
@@ -98,7 +104,7 @@ bool is_provider(std::string_view found, std::string_view wanted) {
 Library::Library(const std::string& path) {
   const std::string name = path.empty() ? kUsualName : path;
   show_providers(path);
-  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
   if (handle == nullptr) {
     throw cannot_measure("ofi-library", "no libfabric was loaded: " + last_error() +
                                             " (install libfabric, or give --libfabric PATH)");

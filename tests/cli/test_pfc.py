@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,7 +54,7 @@ def test_trees_say_what_the_readings_say(adapter: str, situation: str, tmp_path:
         one = replace(one, lost="")  # a tree has no /proc/net of its own
     wanted = judged(record_of(one, world), LOSSLESS)
     done = wireproof("pfc", "--from", as_trees(tmp_path, one, world), "--nic", "hsn0", "--json")
-    found = json.loads(done.stdout)
+    found = document(done)
     assert found["verdict"] == wanted.verdict
     assert {one["code"] for one in found["findings"]} == {one.code for one in wanted.findings}
     assert (found["priority"], found["priority_from"]) == (
@@ -76,7 +75,7 @@ def test_trees_say_what_the_readings_say(adapter: str, situation: str, tmp_path:
 def test_texts_alone_tell_the_driver_by_its_counters(tmp_path: Path) -> None:
     folder = as_texts(tmp_path, _adapter("mlx5"), _world("dropped"))
     done = wireproof("pfc", "--from", folder, "--duration", "10s", "--json")
-    found = json.loads(done.stdout)
+    found = document(done)
     assert done.returncode == 1
     assert "pfc-dropped" in {one["code"] for one in found["findings"]}
     assert found["priority"] == LOSSLESS
@@ -126,9 +125,7 @@ def test_a_host_that_was_started_again_is_not_judged(tmp_path: Path) -> None:
         boot.write_text("5.00 1.00\n")
     done = wireproof("pfc", "--from", folder, "--nic", "hsn0", "--json")
     assert done.returncode == 3
-    (finding,) = [
-        one for one in json.loads(done.stdout)["findings"] if one["code"] == "pfc-unwatched"
-    ]
+    (finding,) = [one for one in document(done)["findings"] if one["code"] == "pfc-unwatched"]
     assert "n2: it was started again between the readings" in finding["message"]
 
 
@@ -190,3 +187,13 @@ def test_a_file_that_is_no_snapshot(tmp_path: Path) -> None:
         file.write_bytes(text)
         with pytest.raises(BadInput, match="is no snapshot"):
             record_of_source(file)
+
+
+@pytest.mark.engine
+def test_many_trees_are_read_at_once(tmp_path: Path) -> None:
+    """Nothing but processes runs in threads; a type that two threads learn at once is a crash."""
+    world = next(one.world for one in SITUATIONS if one.key == "lossless")
+    folder = as_trees(tmp_path, replace(_adapter("mlx4"), lost=""), world)
+    for _ in range(3):
+        done = wireproof("pfc", "--from", folder, "--nic", "hsn0", "--json")
+        assert len(document(done)["ports"]) == len(world.hosts)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import dataclasses
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -19,10 +20,11 @@ from wireproof.model.traffic import WatchStart
 from wireproof.workflow.pfc.configured import commands_of
 from wireproof.workflow.pfc.texts import counters_of, nic_of, split
 
-__all__ = ["Stored", "hosts_in", "read_host"]
+__all__ = ["Stored", "hosts_in", "printed_of", "read_host"]
 
 _LARGEST = 8 << 20
 _PATIENCE_S = 30.0
+_AT_ONCE = 4
 _MOST_HOSTS = 100_000
 _STATISTICS = "ethtool_-S_"
 _ROOTS = ("sys", "proc", "ethtool")
@@ -70,13 +72,24 @@ def _hostname(folder: Path) -> str:
     return ""
 
 
-def read_host(path: Path, nic: str) -> Stored:
-    """``nic``: how a text that names none is taken."""
+def printed_of(paths: Iterable[Path]) -> dict[Path, bytes]:
+    """What the engine says of each tree among them, some at a time. Nothing but processes runs in
+    threads: msgspec learns a type when it is first used, and two threads at it end in a crash.
+    """
+    trees = [path for path in paths if _is_tree(path)]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return dict(zip(trees, pool.map(_printed, trees), strict=True))
+
+
+def _is_tree(path: Path) -> bool:
+    return any((path / name).is_dir() for name in ("sys", "ethtool"))
+
+
+def read_host(path: Path, nic: str, printed: Mapping[Path, bytes]) -> Stored:
+    """``nic``: how a text that names none is taken. ``printed``: of the trees."""
     if path.is_file():
         return _of_text(path, nic)
-    if any((path / name).is_dir() for name in ("sys", "ethtool")):
-        return _of_tree(path)
-    return _of_texts(path)
+    return _of_tree(path, printed[path]) if path in printed else _of_texts(path)
 
 
 def _of_text(path: Path, nic: str) -> Stored:
@@ -135,17 +148,23 @@ def _of_commands(names: list[str], parts: dict[str, str]) -> Stored:
     return Stored(about=about, counters=counters, texts=parts)
 
 
-def _of_tree(folder: Path) -> Stored:
-    """The engine says what the ports are, as of a live host."""
+def _printed(folder: Path) -> bytes:
+    """The engine says what the ports are, as of a live host; nothing where that takes too long."""
     argv = watch_argv(find_engine("nompi"), 1.0, root=str(folder.absolute()))
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE_S, check=False
         )
     except subprocess.TimeoutExpired:
-        return Stored(error="its files could not be read within 30 s")
+        return b""
+    return done.stdout
+
+
+def _of_tree(folder: Path, printed: bytes) -> Stored:
     follower = Follower(folder.name)
-    follower.feed(done.stdout)
+    follower.feed(printed)
+    if not printed:
+        return Stored(error="its files could not be read within 30 s")
     if follower.error or follower.about is None or not follower.marks:
         return Stored(error=follower.error or "its files hold no counter")
     counters = dict(follower.marks[-1].counters)

@@ -5,8 +5,6 @@ with the files or texts of one host or of several.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,12 +15,11 @@ from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.sound import unsound
 from wireproof.model.traffic import Mark, Watched
 from wireproof.workflow.pfc.configured import settings_of
-from wireproof.workflow.pfc.host_files import Stored, hosts_in, read_host
+from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read_host
 
 __all__ = ["read_snapshot", "record_of", "write_snapshot"]
 
 _LARGEST = 1 << 30
-_AT_ONCE = 4
 _REBOOTED = "it was started again between the readings"
 
 
@@ -41,13 +38,15 @@ def record_of(source: Path, *, nic: str = "", seconds: float | None = None) -> P
             f"no host of {source / 'before'} is in {source / 'after'}, which has {names}: both"
             " readings of a host have to have its name."
         )
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        read = partial(_watched, nic=nic, seconds=seconds)
-        found = list(
-            pool.map(
-                lambda host: read(host, first.get(host), second.get(host)), {**first, **second}
-            )
-        )
+    printed = printed_of([*first.values(), *second.values()])
+
+    def read(path: Path | None) -> Stored | None:
+        return None if path is None else read_host(path, nic, printed)
+
+    found = [
+        _watched(host, read(first.get(host)), read(second.get(host)), seconds)
+        for host in {**first, **second}
+    ]
     return PfcRecord(
         hosts=[watched for watched, _ in found],
         settings=[one for _, several in found for one in several],
@@ -74,12 +73,11 @@ def _hosts(source: Path, name: str) -> dict[str, Path]:
 
 
 def _watched(
-    host: str, before: Path | None, after: Path | None, *, nic: str, seconds: float | None
+    host: str, first: Stored | None, second: Stored | None, seconds: float | None
 ) -> tuple[Watched, list[PfcSettings]]:
-    if before is None or after is None:
-        when = "before" if before is None else "after"
+    if first is None or second is None:
+        when = "before" if first is None else "after"
         return Watched(host=host, error=f"there is no reading of it {when} the load"), []
-    first, second = read_host(before, nic), read_host(after, nic)
     error = first.error or second.error or _another_boot(first, second)
     if error or second.about is None:
         return Watched(host=host, about=second.about, error=error or "nothing was read"), []

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.plan import Libfabric
 from wireproof.model.record import Host, Nic, Rdma
+from wireproof.settings.resolve import resolve
+from wireproof.workflow.ladder import methods_of
 from wireproof.workflow.ladder.launched import LaunchedLayer
 from wireproof.workflow.ladder.layers import rdma_device, where_of
 from wireproof.workflow.target.target import Target
@@ -63,6 +67,21 @@ def test_without_raw_verbs_one_sentence_says_why(
         rdma_device([Measured(left, right)], target(claimed))
     with pytest.raises(CouldNotMeasure, match="raw verbs"):
         rdma_device([], target(claimed))
+
+
+def test_settings_of_libfabric_are_for_its_layer_and_the_fabric_for_the_mpis() -> None:
+    given = {
+        "provider": "tcp",
+        "libfabric": "/opt/lib/libfabric.so.1",
+        "messages": "msg",
+        "completion": "delivery",
+        "exchange": "mpi",
+        "fabric": "tcp",
+    }
+    mpi, ofi = methods_of(resolve(given, {}))
+    assert (mpi.transport, mpi.fabric, mpi.ofi) == ("mpi", "tcp", Libfabric())
+    assert (ofi.transport, ofi.fabric) == ("ofi", "")
+    assert "" not in msgspec.structs.astuple(ofi.ofi)
 
 
 def test_hints_name_the_hosts_as_they_were_chosen() -> None:

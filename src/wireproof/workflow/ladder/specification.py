@@ -91,7 +91,7 @@ def methods_of(
     none: Setting[str] = Setting("")
     ofi = dataclasses.replace(settings, transport=Setting("ofi"), fabric=none)
     mpi = dataclasses.replace(
-        settings, provider=none, libfabric=none, messages=none, completion=none
+        settings, provider=none, libfabric=none, messages=none, completion=none, exchange=none
     )
     return tuple(Method.from_settings(one, table=table, model=model) for one in (mpi, ofi))  # type: ignore[return-value]
 

@@ -13,6 +13,7 @@ from wireproof.cli.declare import choice, flag, number, setting, text
 from wireproof.cli.options import (
     LINK,
     OUTPUT,
+    PSM_STATISTICS,
     TARGET,
     method_of,
     settings_of,
@@ -70,6 +71,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         default="allocate",
     ),
     flag("--both-directions", "also from the second host to the first."),
+    PSM_STATISTICS,
     setting("repeat", "N", "how often each point is measured; default 1."),
     flag("--gain", "over each NIC of --nic alone and over all: what do the rails gain?"),
     number("--rounds", 1, 1000, "of --gain: how often each is measured; default 5."),
@@ -146,5 +148,6 @@ _FIELDS = (
     "partitions",
     "window_kind",
     "both_directions",
+    "psm_statistics",
 )
 """Options that are fields of the specification as they are."""

@@ -10,6 +10,7 @@ from wireproof.model.claim import Criteria
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Severity, Verdict
 from wireproof.model.gate import NodeVerdict
+from wireproof.model.psm3 import Statistics
 from wireproof.model.run import Run
 
 __all__ = ["KIND", "SCHEMA", "Conclusion", "StoredPart", "StoredResult"]
@@ -31,8 +32,9 @@ class StoredPart(msgspec.Struct, frozen=True, kw_only=True):
 
     ``run`` has everything of the merged run but its points and facts, which are in the records.
     ``constants``: those of the limits that the user has set. ``screened``: nodes were located.
-    ``settled``: repeats count for the samples that they repeat. ``verdict``, ``nodes`` (the verdict
-    on each) and ``conclusions`` are those of the day.
+    ``settled``: repeats count for the samples that they repeat. ``statistics``: PSM3's own
+    counters, None where they were not asked for. ``verdict``, ``nodes`` (the verdict on each) and
+    ``conclusions`` are those of the day.
     """
 
     title: str
@@ -45,6 +47,7 @@ class StoredPart(msgspec.Struct, frozen=True, kw_only=True):
     fabric: Fabric | None = None
     screened: bool = False
     settled: bool = False
+    statistics: list[Statistics] | None = None
     verdict: Verdict = "inconclusive"
     nodes: list[NodeVerdict] = msgspec.field(default_factory=list)
     conclusions: list[Conclusion] = msgspec.field(default_factory=list)

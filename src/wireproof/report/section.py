@@ -15,6 +15,7 @@ from wireproof.model.disclosure import Disclosure
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict
 from wireproof.model.located import Located
+from wireproof.model.psm3 import Statistics
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit
 from wireproof.model.severity import rank
@@ -80,7 +81,8 @@ class Section:
     ``fabric``, where known, says which nodes are drawn together when there are many. ``settings``:
     the audit of its hosts. ``records``: the folders of its launches, in order. ``constants``: those
     of the limits that the user has set. ``settled``: repeats count for the samples that they
-    repeat. ``disclosure``: the configuration that it was measured with.
+    repeat. ``statistics``: PSM3's own counters, None where they were not asked for. ``disclosure``:
+    the configuration that it was measured with.
     """
 
     title: str
@@ -96,6 +98,7 @@ class Section:
     records: tuple[Path, ...] = ()
     constants: Mapping[str, float] = field(default_factory=dict)
     settled: bool = False
+    statistics: tuple[Statistics, ...] | None = None
     disclosure: Disclosure | None = None
 
 

@@ -31,7 +31,7 @@ from wireproof.report.json.judgement import (
 from wireproof.report.names import clean
 from wireproof.verdict.external import judge_log
 from wireproof.workflow.bug import sentence
-from wireproof.workflow.judge_statistics import judged_jobs
+from wireproof.workflow.judge_statistics import claimed_wire, judged_jobs
 from wireproof.workflow.judged_file import JudgedFile, Tally
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 
@@ -118,7 +118,9 @@ def judge(
         version=1,
         link=against.link,
         series=[series for one in found for series in one.series],
-        statistics=judged_jobs([one.statistics for one in found if one.statistics], against.link),
+        statistics=judged_jobs(
+            [one.statistics for one in found if one.statistics], claimed_wire(against.link)
+        ),
         errors=errors,
     )
 

@@ -11,7 +11,7 @@ from wireproof.model.finding import Verdict
 from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.model.severity import worst
 from wireproof.report.json.judgement import FileError
-from wireproof.workflow.judge_statistics import judged_jobs
+from wireproof.workflow.judge_statistics import claimed_wire, judged_jobs
 
 __all__ = ["JudgedFile", "Tally"]
 
@@ -55,7 +55,7 @@ class Tally:
 
     def jobs(self, link: LinkClaim | None) -> list[JudgedStatistics]:
         """The statistics of each job, judged together; their verdicts count from now on."""
-        found = judged_jobs(self.statistics, link)
+        found = judged_jobs(self.statistics, claimed_wire(link))
         self.verdicts.update(one.verdict for one in found)
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import cast
 
 import msgspec
@@ -22,10 +23,13 @@ from wireproof.model.pattern import (
     is_word_atomic,
 )
 from wireproof.model.plan import Point, Policy
+from wireproof.model.psm3 import Statistics
 from wireproof.plan.groups import congestion, default_sizes, group_sweep, saturation
 from wireproof.plan.pace import paced, with_time
 from wireproof.plan.sweep import SIZES, sweep
 from wireproof.report.section import Section
+from wireproof.workflow.judge_statistics import with_statistics
+from wireproof.workflow.prove.statistics import collected, statistics_folder
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import Part, Result, kept
 from wireproof.workflow.result_folder import result_folder
@@ -55,7 +59,11 @@ def measure(
     target = prepared.target
     for line in target.said:
         reporter.say(line)
-    with result_folder(specification.storage, "measure", reporter) as folder:
+    asked = specification.psm_statistics
+    with (
+        result_folder(specification.storage, "measure", reporter) as folder,
+        statistics_folder(asked=asked) as (own, variables),
+    ):
         session = method.session(
             f"{specification.pattern} over {method.transport}",
             list(prepared.points),
@@ -64,8 +72,11 @@ def measure(
             out=folder / "run",
             storage=specification.storage,
         )
-        session = dataclasses.replace(session, extra=prepared.variables)
+        extra = (*prepared.variables, *variables.items())
+        session = dataclasses.replace(session, extra=extra)
         section, outcomes = run_settled(session, target, reporter)
+        if own is not None:
+            section = with_statistics(section, _collected(own, reporter))
         if specification.pattern == "saturation":
             section = _with_answer(section)
         return kept(
@@ -75,6 +86,13 @@ def measure(
             storage=specification.storage,
             reporter=reporter,
         )
+
+
+def _collected(folder: Path, reporter: Reporter) -> tuple[Statistics, ...]:
+    found = collected(folder)
+    for sentence in found.refused:
+        reporter.warn(sentence)
+    return tuple(found.files)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -236,6 +236,7 @@ class MeasureSpecification:
     partitions: int | None = None
     window_kind: Literal["allocate", "create"] = "allocate"
     both_directions: bool = False
+    psm_statistics: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

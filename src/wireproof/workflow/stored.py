@@ -23,6 +23,7 @@ from wireproof.store.load import DOCUMENT, load_run
 from wireproof.store.result import read_result
 from wireproof.verdict.node import node_verdicts
 from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.session.disturbed import FIRST as REPEATS_BASE
 from wireproof.workflow.session.merge import merged_run, ranks_by_host, renumbered
 from wireproof.workflow.session.run import judged
@@ -73,6 +74,7 @@ def _stored(section: Section) -> StoredPart:
         fabric=section.fabric,
         screened=bool(section.located),
         settled=section.settled,
+        statistics=None if section.statistics is None else list(section.statistics),
         verdict=section.judgement.verdict,
         nodes=node_verdicts(section.run, section.judgement, section.located),
         conclusions=conclusions(section.judgement),
@@ -164,7 +166,7 @@ def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -
         section = dataclasses.replace(
             section, judgement=settled_by_repeats(section.judgement), settled=True
         )
-    return section
+    return with_statistics(section, None if part.statistics is None else tuple(part.statistics))
 
 
 def _record(folder: Path, name: str) -> Path:

@@ -1,0 +1,73 @@
+"""PSM3's counters beside what was measured: launch by launch, and the same when judged again."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tests.synthetic import World, run_of
+from tests.unit.test_verdict_psm3 import pair, process
+
+from wireproof.model.psm3 import Statistics
+from wireproof.report.section import Section
+from wireproof.verdict.run.judge import judge
+from wireproof.workflow.judge_statistics import with_statistics
+
+
+def section() -> Section:
+    run = run_of(World(link="10gbe", mtu=9000, sizes=(65536, 1 << 20)))
+    return Section(title="a pair", run=run, judgement=judge(run))
+
+
+def later(one: Statistics, pid: int) -> Statistics:
+    fields = {name: getattr(one, name) for name in Statistics.__struct_fields__}
+    return Statistics(**{**fields, "pid": pid})
+
+
+def codes(found: Section) -> list[str]:
+    return [one.code for one in found.judgement.findings if one.code.startswith("psm-")]
+
+
+def test_not_asked_for_adds_nothing() -> None:
+    whole = section()
+    assert with_statistics(whole, None) is whole
+
+
+def test_asked_for_and_nothing_written_is_inconclusive() -> None:
+    found = with_statistics(section(), ())
+    assert codes(found) == ["psm-no-files"]
+    assert found.judgement.verdict != "pass"
+
+
+def test_sound_counters_leave_the_verdict() -> None:
+    whole = section()
+    found = with_statistics(whole, tuple(pair()))
+    assert found.judgement.verdict == whole.judgement.verdict == "pass"
+    assert codes(found) == []
+
+
+def test_a_repeated_launch_is_not_another_job() -> None:
+    first = pair()
+    again = [later(one, 900 + number) for number, one in enumerate(first)]
+    found = with_statistics(section(), (*again, *first))
+    assert codes(found) == []
+    assert found.judgement.verdict == "pass"
+
+
+def test_a_rank_that_is_missing_in_one_launch() -> None:
+    found = with_statistics(section(), (process(0), process(1), later(process(0), 900)))
+    assert codes(found) == ["psm-ranks-missing"]
+    assert found.judgement.verdict == "inconclusive"
+
+
+def test_it_is_stored_and_judged_again_alike() -> None:
+    from wireproof.workflow.stored import stored_result
+
+    found = with_statistics(section(), tuple(pair()))
+    part = stored_result([found], "title").parts[0]
+    assert part.statistics is not None
+    assert (
+        with_statistics(
+            dataclasses.replace(section(), statistics=None), tuple(part.statistics)
+        ).judgement.findings
+        == found.judgement.findings
+    )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from wireproof.model import quantity
 from wireproof.model.disclosure import GROUPS, Disclosed, Disclosure, Group
+from wireproof.model.rails import rails_of
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit
@@ -52,14 +53,21 @@ def run_items(section: Section) -> list[Found]:
 
 
 def _network(run: Run, host: Host) -> list[Found]:
-    """The claimed interface of a host, and the link that was claimed for it."""
+    """The claimed interfaces of a host: of several rails each by its name."""
     claimed = next((claim.nic for claim in run.claim.hosts if claim.rank == host.rank), "")
-    nic = next((one for one in host.nics if one.name == claimed), None)
+    rails = [one for one in rails_of(claimed) if one]
+    if not rails:
+        return [("network", "interface", "", host.host, "none was claimed")]
+    return [one for rail in rails for one in _rail(host, rail, several=len(rails) > 1)]
+
+
+def _rail(host: Host, rail: str, *, several: bool) -> list[Found]:
+    of = f" of {rail}" if several else ""
+    nic = next((one for one in host.nics if one.name == rail), None)
     if nic is None:
-        why = "none was claimed" if not claimed else f"{claimed} is not on this host"
-        return [("network", "interface", "", host.host, why)]
+        return [("network", f"interface{of}", "", host.host, f"{rail} is not on this host")]
     return [
-        ("network", name, value, host.host, "" if value else "it does not say")
+        ("network", f"{name}{of}", value, host.host, "" if value else "it does not say")
         for name, value in _of_nic(nic)
     ]
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from wireproof.model.ledger import LEVELS, QUALITIES, Direction, Level, Quality
 from wireproof.model.rails import rails_of
-from wireproof.model.record import PointRecord
+from wireproof.model.record import Host, Idle, PointRecord
 from wireproof.model.run import Run
 from wireproof.report.names import natural
 
 if TYPE_CHECKING:
+    from wireproof.analysis.ledger import HostPorts
     from wireproof.model.ledger import Ledger
 
 __all__ = ["SMALL_BYTES", "Flow", "flows"]
@@ -69,8 +70,9 @@ def flows(run: Run) -> list[Flow]:
     paired = [point for point in run.points if point.group is None]
     points = [point for point in paired if point.message_bytes >= SMALL_BYTES] or paired
     namespaces: dict[int, _Namespace] = {}
+    known = _Known.of(run)
     for point in points:
-        _add_point(run, point, namespaces)
+        _add_point(known, point, namespaces)
     found = [flow for reader, one in namespaces.items() for flow in _flows_of(run, reader, one)]
     return sorted(
         found,
@@ -89,20 +91,39 @@ def _flows_of(run: Run, reader: int, namespace: _Namespace) -> Iterator[Flow]:
             yield Flow(host, nic, direction, nic in claimed, expected, seen, *counted)
 
 
-def _add_point(run: Run, point: PointRecord, namespaces: dict[int, _Namespace]) -> None:
-    # the analysis package loads numpy
-    from wireproof.analysis.witness import ports_of, readers, watch
+@dataclass(frozen=True)
+class _Known:
+    """What is the same for every point of a run: its hosts, their ports made ready, their idle
+    traffic, and the claimed NICs by rank.
+    """
 
-    hosts = {host.rank: host for host in run.hosts}
-    idle = {frame.rank: frame for frame in run.idle if frame.shared_with is None}
-    reader_of = readers(point, hosts)
+    run: Run
+    hosts: dict[int, Host]
+    ports: dict[int, HostPorts]
+    idle: dict[int, Idle]
+    claimed: dict[int, str]
+
+    @classmethod
+    def of(cls, run: Run) -> _Known:
+        from wireproof.analysis.witness import ports_of  # the analysis package loads numpy
+
+        hosts = {host.rank: host for host in run.hosts}
+        idle = {frame.rank: frame for frame in run.idle if frame.shared_with is None}
+        claimed = {claim.rank: claim.nic for claim in run.claim.hosts}
+        return cls(run, hosts, ports_of(hosts), idle, claimed)
+
+
+def _add_point(known: _Known, point: PointRecord, namespaces: dict[int, _Namespace]) -> None:
+    from wireproof.analysis.witness import readers, watch
+
+    reader_of = readers(point, known.hosts)
     for rank, reader in reader_of.items():
         namespaces.setdefault(reader, _Namespace()).ranks.add(rank)
-    claimed = {claim.rank: claim.nic for claim in run.claim.hosts}
     due = _payload(point, reader_of)
-    for reader, ledger in watch(point, ports_of(hosts), idle).items():
+    for reader, ledger in watch(point, known.ports, known.idle).items():
         namespace = namespaces.setdefault(reader, _Namespace())
-        nics = _due_shares(run, {claimed.get(rank, "") for rank in namespace.ranks})
+        claims = {known.claimed.get(rank, "") for rank in namespace.ranks}
+        nics = _due_shares(known.run, claims)
         for direction in _DIRECTIONS:
             _add(namespace, ledger, direction, nics, due.get((reader, direction), 0.0))
 

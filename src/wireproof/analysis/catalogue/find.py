@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from wireproof.analysis.catalogue.broadcom import BROADCOM
 from wireproof.analysis.catalogue.cloud import CLOUD
@@ -34,8 +35,11 @@ _AGGREGATES = ("bond", "team")
 _SOFTWARE_KINDS = ("veth", "dummy", "tun")
 
 
+@lru_cache(maxsize=1024)
 def by_driver(driver: str) -> Family | None:
-    """The family of a driver's name as sysfs or ethtool tells it."""
+    """The family of a driver's name as sysfs or ethtool tells it; a run asks for each port at each
+    point.
+    """
     name = driver.lower()
     found = (
         family

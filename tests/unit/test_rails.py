@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +21,7 @@ from wireproof.locate.causes.observed import machines_of, ranks_of
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, Judgement, RailShare
+from wireproof.model.sound import unsound
 from wireproof.model.subject import Port, Route
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.limits import limits
@@ -27,6 +30,10 @@ from wireproof.settings.hosts import check_nics
 from wireproof.verdict.located.rails import with_rail_notes
 from wireproof.verdict.run.rails import rail_issues
 from wireproof.verdict.run.striping import Stripe
+from wireproof.workflow.rails import measure_gain
+from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.specification import MeasureSpecification, Method, Storage
+from wireproof.workflow.target.resolve import TargetSpecification
 
 PSM3_TOLD = {"FI_PROVIDER": "psm3", "PSM3_MULTIRAIL": "1", "PSM3_MULTIRAIL_MAP": "hsn0,hsn1"}
 
@@ -320,3 +327,35 @@ def test_the_bytes_of_the_second_rail_are_no_other_nic_s() -> None:
     properties = machines["n1"].properties
     assert properties["claimed_share"] == pytest.approx(1.0, abs=0.2)
     assert float(properties.get("other_share", 0.0)) < 0.1
+
+
+# --- what a folder or a caller may say
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        LinkClaim(kind="10gbe", protocol="tcp", rate_bits_per_s=1e10, rails=1 << 62),
+        LinkClaim(kind="10gbe", protocol="tcp", rate_bits_per_s=1e10, rates=(1e9,) * 100_000),
+        LinkClaim(kind="10gbe", protocol="tcp", rate_bits_per_s=1e10, rails=2, rates=(1e9, 0.0)),
+    ],
+)
+def test_a_stored_claim_of_countless_rails_is_refused(claim: LinkClaim) -> None:
+    """Every number of rails of a TCP flow is a limit of its own: a list without end."""
+    assert "rails" in unsound(claim) or "rates" in unsound(claim)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "give --hosts and --nic hsn0,hsn1"),
+        ({"method": Method(transport="model")}, "the model and null transports have none"),
+        ({"method": Method(nic_selection="none")}, "leave --nic-selection none out"),
+        ({"sizes": (0,)}, "give a size above 0 B"),
+        ({"storage": Storage(resume=True)}, "cannot be resumed"),
+    ],
+)
+def test_a_gain_that_cannot_be_measured_is_one_sentence(changes: dict[str, Any], said: str) -> None:
+    wanted = MeasureSpecification(pattern="stream", target=TargetSpecification())
+    with pytest.raises(BadInput, match=said):
+        measure_gain(dataclasses.replace(wanted, **changes), LoggingReporter(), {})

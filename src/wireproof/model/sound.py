@@ -42,6 +42,8 @@ _SIGNED = {
 }
 _RANKS = {"rank", "origin", "target", "members", "shared_with", "ranks", "pairs", "load", "index"}
 _AT_LEAST_ONE = {"partitions", "threads", "rails"}
+MOST_RAILS = 1024
+"""Of one flow: every number of them is a limit of its own."""
 _ABOVE_ZERO = {"rate_bits_per_s", "rates"}
 """Less than 1 bit/s is no line: what takes time there is divided by it."""
 _MAY_BE_NEGATIVE = {"autocorrelation", "share"}
@@ -74,6 +76,8 @@ def _int(value: int, name: str, path: str) -> str:
     most = (
         MOST_RANKS
         if name in _RANKS
+        else MOST_RAILS
+        if name == "rails"
         else LARGEST_MESSAGE
         if name == "message_bytes"
         else LARGEST_COUNT
@@ -94,6 +98,8 @@ def _float(value: float, name: str, path: str) -> str:
 
 
 def _sequence(value: Sequence[Any], name: str, path: str) -> str:
+    if name == "rates" and len(value) > MOST_RAILS:
+        return f"{path} has {len(value)} rates"
     if value and all(type(one) is float for one in value):
         if name == "batch_ns" and not max(value):
             return f"{path}: all of them took no time"

@@ -90,7 +90,9 @@ def _run(wanted: LiveSpecification, watch: Watch, reporter: Reporter, sinks: Sin
         proof = ProofSpecification(argv=wanted.argv, target=wanted.target)
         _, status, seconds = run_command(watch, proof, sinks)
         return PfcLoad(kind="command", seconds=seconds, exit_status=status)
-    reporter.say(f"watching {len(watch.watched())} hosts for {wanted.seconds:g} s")
+    count = len(watch.watched())
+    shown = f"{count} hosts" if count != 1 else "one host"
+    reporter.say(f"watching {shown} for {wanted.seconds:g} s")
     begun = time.monotonic()
     with contextlib.suppress(KeyboardInterrupt):  # what was seen until then is judged
         watch.wait(wanted.seconds)

@@ -68,6 +68,11 @@ def test_placeholders_are_the_rails_of_the_hosts() -> None:
         "PSM3_MULTIRAIL": "1",
         "PSM3_MULTIRAIL_MAP": "hsn0,hsn1",
     }
+    assert found[2].whole.startswith("PSM3_MULTIRAIL_MAP=hsn0,hsn1 with PSM3_NIC=@(hsn0|hsn1)")
+    rails = configurations(
+        chosen(library_called("ucx"), ("UCX_MAX_RNDV_RAILS",), {}), ["a", "b"], {}
+    )
+    assert {one.variables.get("UCX_NET_DEVICES") for one in rails[0][1:]} == {"a,b"}
     assert left == ["PSM3_NIC=hsn0 is left out: every run has it."]
     with pytest.raises(BadInput, match="needs 2 rails, and there is hsn0 alone"):
         configurations(knobs[1:], ["hsn0"], base)
@@ -155,6 +160,26 @@ def test_a_mistake_in_a_knob_is_named(wrong: dict[str, str], says: str) -> None:
     assert library_of(OWN.format(**GOOD), "own.toml").knob[0].name == "OWN_A"
     with pytest.raises(BadInput, match=says):
         library_of(OWN.format(**{**GOOD, **wrong}), "own.toml")
+
+
+def test_the_example_of_a_site_is_whole() -> None:
+    file = Path(__file__).resolve().parents[2] / "examples" / "study" / "openmpi-tcp.toml"
+    library = library_called(str(file))
+    text = "[n1:498] btl_tcp_links=2 (environment)\n[n1:498] btl_tcp_sndbuf=0 (default)\n"
+    links = next(one for one in library.knob if one.name.endswith("_links"))
+    (found,) = readbacks(said_in(text, library), links, Configuration(knob=links.name, value="2"))
+    assert (found.rank, found.seen, found.agrees) == ("n1:498", "2", True)
+
+
+@pytest.mark.parametrize("table", ["base", "asks", "counts"])
+def test_a_file_sets_no_variable_that_starts_programs(tmp_path: Path, table: str) -> None:
+    file = tmp_path / "own.toml"
+    good = OWN.format(**{**GOOD, "name": "UCX_A"})
+    file.write_text(good)
+    assert library_called(str(file)).knob[0].name == "UCX_A"
+    file.write_text(f"{good}\n[{table}]\nLD_PRELOAD = '/tmp/x.so'\n")
+    with pytest.raises(BadInput, match="'LD_PRELOAD' is no variable that an MPI"):
+        library_called(str(file))
 
 
 def test_no_such_study(tmp_path: Path) -> None:

@@ -149,6 +149,12 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     def shown(self) -> str:
         return f"{self.knob}={self.value}" if self.knob else "base"
 
+    @property
+    def whole(self) -> str:
+        """With all that its runs have: ``A=1 with B=2``."""
+        more = [f"{name}={value}" for name, value in self.variables.items() if name != self.knob]
+        return f"{self.shown} with {' '.join(more)}" if more else self.shown
+
 
 class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
     """One launch, in the order of measurement. ``block``: its small block. ``numbers``: by pattern,

@@ -19,7 +19,7 @@ MOST = 64
 """Values of a study beside the base; each costs a launch in every round."""
 MOST_VALUES = 16
 LONGEST = 1024
-_NAME = re.compile(r"[A-Z][A-Z0-9_]{1,127}", re.ASCII)
+_NAME = re.compile(r"[A-Z][A-Za-z0-9_]{1,127}", re.ASCII)
 
 
 def library_of(text: str, source: str) -> Library:
@@ -134,10 +134,15 @@ def _expanded(values: Iterable[str], rails: Sequence[str]) -> list[str]:
     found: list[str] = []
     for value in values:
         each = rails if "{nic}" in value else ("",)
-        found += [value.replace("{nic}", nic).replace("{nics}", ",".join(rails)) for nic in each]
+        found += [_filled(value, rails).replace("{nic}", nic) for nic in each]
     return [value for value in dict.fromkeys(found) if value]
 
 
 def _alongside(knob: Knob, rails: Sequence[str]) -> dict[str, str]:
+    return {name: _filled(value, rails) for name, value in knob.alongside.items()}
+
+
+def _filled(value: str, rails: Sequence[str]) -> str:
+    """{nics}: all rails with commas; {rails}: a pattern that fits each of them."""
     pattern = rails[0] if len(rails) == 1 else f"@({'|'.join(rails)})"
-    return {name: value.replace("{rails}", pattern) for name, value in knob.alongside.items()}
+    return value.replace("{nics}", ",".join(rails)).replace("{rails}", pattern)

@@ -84,7 +84,7 @@ def _finding(one: Honoured, study: Study) -> Finding:
     return Finding(
         code="setting-not-honoured",
         severity="note",
-        message=f"{configuration.shown}: {one.text}",
+        message=f"{configuration.whole}: {one.text}",
         evidence={"setting": configuration.knob, "asked": configuration.value, "seen": one.seen},
         subject=configuration.knob,
     )
@@ -142,7 +142,7 @@ def _gain(number: int, found: Sequence[Effect]) -> float:
 
 
 def _worded(one: Configuration, helps: Sequence[Effect], hurts: Sequence[Effect]) -> str:
-    text = f"{one.shown}: {', '.join(f'{each.pattern} {percent(each)}' for each in helps)}"
+    text = f"{one.whole}: {', '.join(f'{each.pattern} {percent(each)}' for each in helps)}"
     if hurts:
         text += f"; but {', '.join(f'{each.pattern} {percent(each)}' for each in hurts)}"
     return text

@@ -4,27 +4,24 @@ obeyed.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from statistics import median
 from textwrap import wrap
 
 from wireproof.analysis.trial.sentences import amount
 from wireproof.model import quantity
-from wireproof.model.study import Effect, Measured, Study
+from wireproof.model.study import Effect, Measured, Study, StudyRun
 from wireproof.report.text.look import Look
 
 __all__ = ["study_text"]
 
 _MOST = 400
 _WORDS = {"helps": "helps", "hurts": "hurts", "no-effect": "none", "undecided": "?"}
-_OBEYED = {
-    "honoured": "yes",
-    "by-effect": "by effect",
-    "altered": "no: altered",
-    "unread": "no: not read",
-    "unsaid": "unknown",
-    "disagree": "no: ranks differ",
-    "refused": "refused",
-}
+_OBEYED = {"honoured": "yes", "by-effect": "yes", "unsaid": "?"}
+"""Else no; the sentences below say more."""
+_FIXED = 54
+"""Columns of a row beside the name."""
 
 
 def study_text(study: Study, look: Look) -> str:
@@ -52,17 +49,17 @@ def _pattern(study: Study, pattern: Measured, look: Look) -> list[str]:
     base = f": base {amount(found[0].base, pattern.metric)}" if found else ": nothing was measured"
     better = "more" if pattern.metric.better == "higher" else "less"
     lines = _wrapped(f"{pattern.name}, {pattern.what} ({better} is better){base}", look)
-    obeyed = {one.configuration: _OBEYED[one.seen] for one in study.honoured}
-    width = min(
-        40, max((len(study.configurations[one.configuration].shown) for one in found), default=0)
-    )
-    bar = max(11, look.width - width - 50)
+    obeyed = {one.configuration: _OBEYED.get(one.seen, "no") for one in study.honoured}
+    names = [look.say(study.configurations[one.configuration].shown) for one in found]
+    width = min(look.width - _FIXED, max((len(name) for name in names), default=0))
+    bar = min(41, 11 + look.width - _FIXED - width)
     scale = max((_size(one) for one in found), default=0.0) or 1.0
-    for one in found:
-        name = look.say(study.configurations[one.configuration].shown)
-        name = name if len(name) <= width else name[: width - 2] + ".."
+    if found:
+        lines.append(f"  {'':<{width}} {'':<{bar}} {'effect, 95 %':<26} {'':<5} obeyed")
+    for one, name in zip(found, names, strict=True):
+        short = name if len(name) <= width else name[: width - 2] + ".."
         lines.append(
-            f"  {name:<{width}} {_figure(one, scale, bar)} {_effect(one):<25}"
+            f"  {short:<{width}} {_figure(one, scale, bar):<{bar}} {_effect(one):<26}"
             f" {_WORDS[one.answer]:<5} {obeyed.get(one.configuration, '')}".rstrip()
         )
     return lines
@@ -90,10 +87,15 @@ def _figure(one: Effect, scale: float, width: int) -> str:
 
 
 def _effect(one: Effect) -> str:
-    centre = f"{100.0 * (one.ratio - 1.0):+.1f} %"
+    """``+98.2 % [+95.1, +102]``"""
     if one.low is None or one.high is None:
-        return f"{centre} [few runs]"
-    return f"{centre} [{100.0 * (one.low - 1.0):+.1f}, {100.0 * (one.high - 1.0):+.1f}]"
+        return f"{_change(one.ratio)} % [few runs]"
+    return f"{_change(one.ratio)} % [{_change(one.low)}, {_change(one.high)}]"
+
+
+def _change(ratio: float) -> str:
+    change = 100.0 * (ratio - 1.0)
+    return f"{change:+.1f}" if abs(change) < 100 else f"{min(change, 1e6):+.0f}"
 
 
 def _advice(study: Study, look: Look) -> list[str]:
@@ -122,10 +124,7 @@ def _not_obeyed(study: Study, look: Look) -> list[str]:
 
 
 def _foot(study: Study, look: Look) -> list[str]:
-    lines: list[str] = []
-    paths = _paths(study)
-    if paths:
-        lines += _wrapped(f"paths of the launches: {paths}", look)
+    lines = _paths(study, look)
     if study.precision:
         each = ", ".join(f"{name} {100 * half:.1f} %" for name, half in study.precision.items())
         lines += _wrapped(f"precision reached (median half interval): {each}", look)
@@ -137,9 +136,29 @@ def _foot(study: Study, look: Look) -> list[str]:
     return lines
 
 
-def _paths(study: Study) -> str:
-    counted = Counter(run.proof for run in study.runs if run.proof)
-    return ", ".join(f"{proof} {count}" for proof, count in counted.most_common())
+def _paths(study: Study, look: Look) -> list[str]:
+    """Proof and shares of the ports, with the values that have them in common."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for number, one in enumerate(study.configurations):
+        runs = [run for run in study.runs if run.configuration == number]
+        if runs:
+            alike[_path(runs)].append(one.shown)
+    lines = [f"paths of the {len(study.runs)} launches:"] if alike else []
+    for path, names in alike.items():
+        lines += _wrapped(f"{path}: {', '.join(names)}", look, "  ")
+    return lines
+
+
+def _path(runs: Sequence[StudyRun]) -> str:
+    """``on-wire 12 of 12, hsn0 50 %, hsn1 50 %``: the proof of most, and the median shares."""
+    proof, count = Counter(run.proof for run in runs).most_common(1)[0]
+    ports = sorted({name for run in runs for name in run.shares})
+    shares = [median(run.shares.get(name, 0.0) for run in runs) for name in ports]
+    each = "".join(
+        f", {name} {100 * share:.0f} %" for name, share in zip(ports, shares, strict=True) if share
+    )
+    of = f" {count} of {len(runs)}" if count < len(runs) else ""
+    return f"{proof or 'unproven'}{of}{each}"
 
 
 def _wrapped(text: str, look: Look, indent: str = "") -> list[str]:

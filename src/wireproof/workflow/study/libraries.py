@@ -10,6 +10,7 @@ from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.study import Library
 from wireproof.model.toml import LARGEST
+from wireproof.settings.trial import FAMILIES, is_of_a_fabric
 from wireproof.study.catalogue import library_of
 
 __all__ = ["libraries", "library_called"]
@@ -39,6 +40,20 @@ def library_called(name: str) -> Library:
     except OSError as error:
         raise BadInput(f"{name} cannot be read: {error.strerror}.") from error
     try:
-        return library_of(data.decode(), name)
+        found = library_of(data.decode(), name)
     except UnicodeDecodeError as error:
         raise BadInput(f"{name} is no text in UTF-8.") from error
+    _refuse_foreign(found, name)
+    return found
+
+
+def _refuse_foreign(library: Library, source: str) -> None:
+    """A file sets no variable that no MPI or fabric reads: PATH and LD_PRELOAD start programs."""
+    texts = (library.base, library.asks, library.counts, *(one.alongside for one in library.knob))
+    names = [one.name for one in library.knob] + [name for each in texts for name in each]
+    wrong = next((name for name in names if not is_of_a_fabric(name)), None)
+    if wrong is not None:
+        raise BadInput(
+            f"{source}: {wrong[:60]!r} is no variable that an MPI or its fabric reads"
+            f" ({', '.join(FAMILIES)})."
+        )

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -43,25 +44,33 @@ from wireproof import __version__
 PARTS = {
     "truth": (truth.run, 1),
     "own": (own.run, 1),
-    "latency": (latency.run, 6),
-    "libfabric": (libfabric.run, 2),
-    "bandwidth": (bandwidth.run, 2),
-    "osu": (osu.run, 1),
-    "rings": (rings.run, 2),
-    "collectives": (collectives.run, 1),
-    "lab": (lab_sweep.run, 3),
-    "judge": (judge.run, 1),
+    "judge": (judge.run, 2),
     "audit": (audit.run, 1),
     "locate": (locate.run, 3),
-    "planning": (planning.run, 2),
-    "planning-lab": (planning_lab.run, 3),
+    "planning": (planning.run, 3),
+    "planning-lab": (planning_lab.run, 5),
     "report": (report.run, 2),
-    "many-nodes": (many_nodes.run, 6),
-    "steady": (steady.run, 6),
-    "try": (trial_lab.run, 6),
+    "lab": (lab_sweep.run, 4),
+    "many-nodes": (many_nodes.run, 2),
+    "steady": (steady.run, 2),
+    "try": (trial_lab.run, 2),
     "study": (study_lab.run, 5),
+    "rings": (rings.run, 4),
+    "libfabric": (libfabric.run, 3),
+    "collectives": (collectives.run, 3),
+    "osu": (osu.run, 1),
+    "bandwidth": (bandwidth.run, 6),
+    "latency": (latency.run, 8),
 }
-"""Each part and its weight in the time."""
+"""Each part and its weight in the time. Those that end when everything is decided come last, so
+that what others have left over is theirs.
+"""
+RESERVE_S = 45.0
+"""Before the end no new round begins any more: one that is under way may end."""
+
+
+class _TimeIsOver(Exception):
+    """The last moment has come, whatever is under way."""
 
 
 def _load() -> str:
@@ -78,13 +87,42 @@ def _processor() -> str:
 
 
 def _run(setting: Setting, names: list[str], until: float) -> None:
-    """Each part in turn; it may use its weight's share of the time that is left."""
+    """Each part in turn; it may use its weight's share of the time that is left. What is undecided
+    then goes on in what is left over.
+    """
     for number, name in enumerate(names):
         part, weight = PARTS[name]
         now = time.monotonic()
+        if now >= until:
+            setting.skip(name, "the whole part", "no time was left for it")
+            continue
         left = sum(PARTS[later][1] for later in names[number:])
-        setting.until = now + max(0.0, until - now) * weight / left
+        setting.until = now + (until - now) * weight / left
         part(setting)
+    setting.finish(until)
+
+
+def _time_is_over(_number: int, _frame: FrameType | None) -> None:
+    raise _TimeIsOver
+
+
+def _bounded(setting: Setting, names: list[str], seconds: float) -> bool:
+    """Runs the parts; True when they were interrupted. After ``seconds`` at the latest it ends."""
+    reserve = min(RESERVE_S, seconds / 4)
+    try:
+        # what was found until then is told
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGALRM, _time_is_over)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        _run(setting, names, time.monotonic() + seconds - reserve)
+    except KeyboardInterrupt:
+        return True
+    except _TimeIsOver:
+        setting.skip("the whole", "what was under way, and what follows it", "the time is over")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        setting.tell()
+    return False
 
 
 def _machine() -> dict[str, object]:
@@ -106,9 +144,9 @@ def _machine() -> dict[str, object]:
 @click.option(
     "--rounds",
     type=click.IntRange(1, 1000),
-    default=100,
+    default=1000,
     show_default=True,
-    help="comparisons of each rival.",
+    help="comparisons of each rival, at most.",
 )
 @click.option(
     "--lab-rounds",
@@ -120,16 +158,9 @@ def _machine() -> dict[str, object]:
 @click.option(
     "--minutes",
     type=click.FloatRange(0.1, 600),
-    default=12,
+    default=15,
     show_default=True,
-    help="no new round after.",
-)
-@click.option(
-    "--patience",
-    type=click.FloatRange(0, 600),
-    default=3,
-    show_default=True,
-    help="s to wait for quiet.",
+    help="for everything: what is undecided then is called so.",
 )
 @click.option("--full", is_flag=True, help="the suites' own default counts too: some minutes more.")
 @click.option(
@@ -143,7 +174,6 @@ def main(
     rounds: int,
     lab_rounds: int,
     minutes: float,
-    patience: float,
     full: bool,
     json_to: str | None,
 ) -> None:
@@ -158,18 +188,10 @@ def main(
             rounds=rounds,
             lab_rounds=lab_rounds,
             full=full,
-            patience_s=patience,
             osu_home=os.environ.get("OSU_HOME", ""),
         )
-        interrupted = False
-        try:
-            # what was found until then is told
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
-            _run(
-                setting, [name for name in PARTS if not only or name in only], begun + 60 * minutes
-            )
-        except KeyboardInterrupt:
-            interrupted = True
+        names = [name for name in PARTS if not only or name in only]
+        interrupted = _bounded(setting, names, 60 * minutes)
     machine |= {"load after": _load(), "seconds": round(time.monotonic() - begun, 1)}
     document = as_json(setting.rows, setting.not_run, machine)
     if json_to == "-":

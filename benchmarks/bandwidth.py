@@ -9,11 +9,11 @@ that it really uses.
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.paired import Comparison, Sample, compare, control, interleave
+from benchmarks.contest import Contest
+from benchmarks.paired import Comparison, Sample, undisturbed
 from benchmarks.rivals import ImbRow, imb_mpi1_argv, parse_imb, repeated
 from benchmarks.setting import Setting, find_intel
 from benchmarks.stage import Stage, bounce_of, here
@@ -29,9 +29,9 @@ SMALL, LARGE = 8, 1 << 20
 WINDOW = 64
 BOUNDED = 4
 """Window of our own stream at 1 MiB: 4 MiB in flight."""
-MESSAGES = {SMALL: 6400, LARGE: 128}
-"""For one value, whatever the window, on both sides: a millisecond at 8 B, ten at 1 MiB."""
-ROWS = {SMALL: 60, LARGE: 8}
+MESSAGES = {SMALL: 6400, LARGE: 64}
+"""For one value, whatever the window, on both sides: a millisecond at 8 B, six at 1 MiB."""
+ROWS = {SMALL: 60, LARGE: 16}
 
 
 def _point(size: int, window: int, *, robust: bool) -> Point:
@@ -64,11 +64,10 @@ def sample_of(run: Run, _seconds: float = 0.0) -> Sample:
             robust = point.formula == "robust"
             value = pair.estimate and pair.estimate.median_ns if robust else pair.formula_value_ns
             if value:
-                values.setdefault("robust" if robust else f"imb-mpi1/{point.window}", []).append(
-                    1e9 / value
-                )
+                name = "robust" if robust else f"imb-mpi1/{point.window}"
+                values.setdefault(name, []).append(value)
     return Sample(
-        {name: statistics.median(found) for name, found in values.items()}, bounce_of(run)
+        {name: 1e9 / undisturbed(found) for name, found in values.items()}, bounce_of(run)
     )
 
 
@@ -80,11 +79,11 @@ def _ours(stage: Stage, size: int) -> Callable[[], Sample]:
 
 
 def _rate(rows: Sequence[ImbRow]) -> float:
-    """Messages per second: median of the rows after the first eighth."""
+    """Messages per second: undisturbed median of the rows after the first eighth."""
     rates = [row.columns["Msg/sec"] for row in rows[len(rows) // 8 :] if row.columns.get("Msg/sec")]
     if not rates:
         raise CouldNotMeasure("IMB-MPI1 Uniband printed no row that can be read")
-    return statistics.median(rates)
+    return 1 / undisturbed([1 / rate for rate in rates])
 
 
 def _uniband(
@@ -100,17 +99,25 @@ def _compare_size(setting: Setting, stage: Stage, program: Path, size: int, unti
     rivals = {f"Uniband, window {w}": _uniband(stage, program, sizes, size, w) for w in windows}
     shown = "8 B" if size == SMALL else "1 MiB"
     setting.say(f"{GROUP}: {shown} against {', '.join(rivals)}")
-    found = interleave(
-        _ours(stage, size), rivals, setting.rounds, setting.say, until, setting.patience_s
+    contest = Contest(
+        GROUP,
+        _ours(stage, size),
+        rivals,
+        list(_wishes(shown, windows)),
+        (f"imb-mpi1/{windows[0]}", f"messages/s at {shown}"),
+        setting.rounds,
     )
+    setting.hold(contest, until)
+
+
+def _wishes(shown: str, windows: Sequence[int]) -> Iterator[Comparison]:
     for window in windows:
-        rival = f"Uniband, window {window}"
         for metric in (f"imb-mpi1/{window}", "robust"):
             if metric == "robust" and window != windows[-1]:
                 continue  # our own stream has the bounded window
-            formula = metric.partition("/")[0]
-            wish = Comparison(
-                title=f"{shown}: {rival}: our {formula}",
+            rival = f"Uniband, window {window}"
+            yield Comparison(
+                title=f"{shown}: {rival}: our {metric.partition('/')[0]}",
                 rival=rival,
                 ours=metric,
                 theirs="rate",
@@ -118,8 +125,6 @@ def _compare_size(setting: Setting, stage: Stage, program: Path, size: int, unti
                 target=TARGET,
                 sense="at least",
             )
-            setting.add(compare(GROUP, wish, found))
-    setting.add(control(f"{GROUP}", f"imb-mpi1/{windows[0]}", f"messages/s at {shown}", found))
 
 
 def run(setting: Setting) -> None:

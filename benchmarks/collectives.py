@@ -4,11 +4,11 @@ turn.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.paired import Comparison, Sample, compare, control, interleave
+from benchmarks.contest import Contest
+from benchmarks.paired import Comparison, Sample, undisturbed
 from benchmarks.rivals import repeated
 from benchmarks.setting import Setting, find_intel
 from benchmarks.stage import Stage, here
@@ -28,6 +28,7 @@ HALF_DIGIT_NS = 5.0
 """IMB prints microseconds with two decimals."""
 WITHIN = 0.05
 ROBUST_MS = 100
+BOTH: tuple[Formula, ...] = ("imb-mpi1", "robust")
 
 
 def imb_t_max(text: str) -> Iterator[tuple[str, float]]:
@@ -54,9 +55,7 @@ def _medians(values: dict[str, list[float]]) -> Sample:
     """The first eighth of a launch touches everything for the first time and is left out, on both
     sides.
     """
-    return Sample(
-        {name: statistics.median(found[len(found) // 8 :]) for name, found in values.items()}
-    )
+    return Sample({name: undisturbed(found[len(found) // 8 :]) for name, found in values.items()})
 
 
 def own_values(run: Run) -> Sample:
@@ -139,18 +138,20 @@ def _side_by_side(setting: Setting) -> None:
     points = _points()
     policy = Policy(point_budget_ms=500, run_deadline_ms=90_000)
     setting.say(f"{GROUP}: IMB-MPI1 Barrier and Allreduce")
-    found = interleave(
+    wishes = [
+        _wish(name, formula)
+        for name in ("barrier", *(f"allreduce {size}" for size in SIZES))
+        for formula in BOTH
+    ]
+    contest = Contest(
+        GROUP,
         lambda: own_values(stage.engine(points, policy)[0]),
         rivals,
+        wishes,
+        ("allreduce 8 imb-mpi1", "ns"),
         setting.rounds,
-        setting.say,
-        setting.until,
-        setting.patience_s,
     )
-    for name in ("barrier", *(f"allreduce {size}" for size in SIZES)):
-        for formula in ("imb-mpi1", "robust"):
-            setting.add(compare(GROUP, _wish(name, formula), found))
-    setting.add(control(GROUP, "allreduce 8 imb-mpi1", "ns", found))
+    setting.hold(contest, setting.until)
 
 
 def run(setting: Setting) -> None:

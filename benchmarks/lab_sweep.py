@@ -19,7 +19,6 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.paired import Comparison, Interleaved, Sample, Triple, compare, interval_of
-from benchmarks.quiet import wait_for_quiet
 from benchmarks.rivals import (
     P2P_DEFAULT,
     ImbRow,
@@ -275,13 +274,10 @@ def run(setting: Setting) -> None:
                 if time.monotonic() > setting.until:
                     setting.say(f"lab: out of time after {number} of {setting.lab_rounds} rounds")
                     break
-                quiet = wait_for_quiet(min(setting.until, time.monotonic() + setting.patience_s))
                 begun = time.monotonic()
                 _round(stage, found, sizes)
-                setting.say(
-                    f"lab: round {number + 1} of {setting.lab_rounds}: "
-                    f"{time.monotonic() - begun:.0f} s" + ("" if quiet else ", beside other jobs")
-                )
+                took = time.monotonic() - begun
+                setting.say(f"lab: round {number + 1} of {setting.lab_rounds}: {took:.0f} s")
             if setting.full:
                 _full(stage, found, setting)
     except WireproofError as error:

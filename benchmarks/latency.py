@@ -4,13 +4,13 @@ loop.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from benchmarks.paired import Comparison, Sample, compare, control, interleave
+from benchmarks.contest import Contest
+from benchmarks.paired import Comparison, Sample, undisturbed
 from benchmarks.rivals import (
     imb_mpi1_argv,
     imb_p2p_argv,
@@ -64,8 +64,8 @@ def points(formulas: Sequence[Formula]) -> list[Point]:
 
 
 def sample_of(run: Run, _seconds: float = 0.0) -> Sample:
-    """Median of each formula's values; the first point of a launch counts only where there is no
-    other.
+    """Undisturbed median of each formula's values; the first points of a launch count only where
+    there are no others.
     """
     values: dict[str, list[float]] = {}
     for point in run.points:
@@ -78,7 +78,7 @@ def sample_of(run: Run, _seconds: float = 0.0) -> Sample:
             if value:
                 values.setdefault(point.formula, []).append(value)
     return Sample(
-        {name: statistics.median(found[len(found) // 8 :]) for name, found in values.items()},
+        {name: undisturbed(found[len(found) // 8 :]) for name, found in values.items()},
         bounce_of(run),
     )
 
@@ -94,7 +94,7 @@ def _median(values: Sequence[float], program: str) -> Sample:
     kept = values[min(UNHURRIED, len(values) // 2) :]
     if not kept:
         raise CouldNotMeasure(f"{program} printed no row that can be read")
-    return Sample({"time": statistics.median(kept)})
+    return Sample({"time": undisturbed(kept)})
 
 
 def imb(stage: Stage, argv: tuple[str, ...]) -> Callable[[], Sample]:
@@ -136,19 +136,14 @@ def _intel(setting: Setting, until: float) -> None:
     except WireproofError as error:
         setting.skip(GROUP, loop, error)
     setting.say(f"{GROUP}: {label_of(install)} against {', '.join(rivals)}")
-    found = interleave(
-        ours(stage, ("imb-mpi1", "imb-p2p")),
-        rivals,
-        setting.rounds,
-        setting.say,
-        until,
-        setting.patience_s,
-    )
-    for rival in rivals:
-        same = "imb-p2p" if "P2P" in rival else "imb-mpi1"
-        for formula in ("robust", same):
-            setting.add(compare(GROUP, _wish(rival, "time", formula), found))
-    setting.add(control(GROUP, "robust", "ns", found), control(GROUP, "imb-mpi1", "ns", found))
+    wishes = [
+        _wish(rival, "time", formula)
+        for rival in rivals
+        for formula in ("robust", "imb-p2p" if "P2P" in rival else "imb-mpi1")
+    ]
+    own = ours(stage, ("imb-mpi1", "imb-p2p"))
+    contest = Contest(GROUP, own, rivals, wishes, ("imb-mpi1", "ns"), setting.rounds)
+    setting.hold(contest, until)
 
 
 def _other(setting: Setting, install: MpiInstall, until: float) -> None:
@@ -156,11 +151,9 @@ def _other(setting: Setting, install: MpiInstall, until: float) -> None:
     name = f"plain loop, {label_of(install)}"
     rivals = {name: plain(stage, build_plain_loop(compiler_of(install), setting.scratch))}
     setting.say(f"{GROUP}: {name}")
-    found = interleave(
-        ours(stage, ("imb-mpi1",)), rivals, setting.rounds, setting.say, until, setting.patience_s
-    )
-    for formula in ("robust", "imb-mpi1"):
-        setting.add(compare(GROUP, _wish(name, "time", formula), found))
+    wishes = [_wish(name, "time", formula) for formula in ("robust", "imb-mpi1")]
+    contest = Contest(GROUP, ours(stage, ("imb-mpi1",)), rivals, wishes, rounds=setting.rounds)
+    setting.hold(contest, until)
 
 
 def run(setting: Setting) -> None:

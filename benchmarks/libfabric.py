@@ -14,8 +14,9 @@ from secrets import token_hex
 
 import msgspec
 
+from benchmarks.contest import Contest
 from benchmarks.latency import sample_of
-from benchmarks.paired import Comparison, Sample, compare, control, interleave
+from benchmarks.paired import Comparison, Sample
 from benchmarks.setting import Setting
 from benchmarks.stage import NO_IDLE
 from wireproof.adapters.scan import read
@@ -137,14 +138,6 @@ def _ours(provider: str) -> Callable[[], Sample]:
 def _compared(setting: Setting, program: str, provider: str, until: float) -> None:
     rival = f"fi_pingpong -p {provider}"
     setting.say(f"{GROUP}: {rival}")
-    found = interleave(
-        _ours(provider),
-        {rival: lambda: _theirs(program, provider)},
-        setting.rounds,
-        setting.say,
-        until,
-        setting.patience_s,
-    )
     wish = Comparison(
         title=f"{rival}: our robust",
         rival=rival,
@@ -154,7 +147,9 @@ def _compared(setting: Setting, program: str, provider: str, until: float) -> No
         target=TARGET,
         resolution=HALF_DIGIT_NS,
     )
-    setting.add(compare(GROUP, wish, found), control(GROUP, "robust", "ns", found))
+    rivals = {rival: lambda: _theirs(program, provider)}
+    own = ("robust", "ns")
+    setting.hold(Contest(GROUP, _ours(provider), rivals, [wish], own, setting.rounds), until)
 
 
 def run(setting: Setting) -> None:

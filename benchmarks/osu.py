@@ -7,7 +7,8 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.paired import Comparison, Sample, compare, interleave
+from benchmarks.contest import Contest
+from benchmarks.paired import Comparison, Sample
 from benchmarks.rivals import osu_argv, parse_osu
 from benchmarks.setting import Setting, find_intel, label_of, other_mpis
 from benchmarks.stage import Stage, bounce_of, here
@@ -135,15 +136,13 @@ def run(setting: Setting) -> None:
         programs = find_osu(Path(setting.osu_home))
         stage = here(_fitting(programs["osu_latency"]))
         rivals = {name: _rival(stage, name, program) for name, program in programs.items()}
-        found = interleave(
+        contest = Contest(
+            GROUP,
             lambda: _sample(*stage.engine(_points(), Policy(run_deadline_ms=90_000))),
             rivals,
-            setting.rounds,
-            setting.say,
-            setting.until,
-            setting.patience_s,
+            WISHES,
+            rounds=setting.rounds,
         )
+        setting.hold(contest, setting.until)
     except (WireproofError, OSError) as error:
         setting.skip(GROUP, "osu_latency, osu_bw", str(error))
-        return
-    setting.add(*(compare(GROUP, wish, found) for wish in WISHES))

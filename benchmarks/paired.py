@@ -3,13 +3,14 @@ like runs counts.
 
 The latency of a virtual machine has two plateaus (the distance of two virtual cores: factor 2.4)
 that flip every few seconds. A rival whose two neighbours of ours differ was measured across such a
-flip, or beside somebody's job; it says nothing about the ratio. The rule looks at our figures only,
-so that it cannot favour either side. Launches during which others used the processors are left out
-too (``quiet``), theirs and ours.
+flip; it says nothing about the ratio. The rule looks at our figures only, so that it cannot favour
+either side.
 
-Inside one plateau launches of one and the same program still differ by 8 % (standard deviation, 8
-B, shared memory), presumably because the queues get other memory each time. No longer loop averages
-that away, only more launches do.
+Others who use the processors take them away for milliseconds. A launch consists of many rows of
+less than that, and those that met such a gap are left out on both sides alike (``undisturbed``).
+How much others used is told and decides nothing. Launches of one and the same program still differ
+by 8 % (standard deviation, 8 B, shared memory), presumably because the queues get other memory each
+time: only more launches average that away.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.quiet import DISTURBED, Meter, wait_for_quiet
+from benchmarks.quiet import Meter
 from benchmarks.row import NotRun, Row, Sense
+from wireproof.analysis.signed_rank import shift
 from wireproof.model.errors import WireproofError
 
 __all__ = [
@@ -37,8 +38,9 @@ __all__ = [
     "interleave",
     "interval_of",
     "median_row",
-    "middle_of",
     "ratio_interval",
+    "undisturbed",
+    "usable",
 ]
 
 DRIFT = 0.35
@@ -49,11 +51,21 @@ NEAR_NS = 120.0
 """Raw cache-line bounce (half round trip) below this: the two cores are near each other."""
 LEAST = 6
 """Fewer ratios have no distribution-free 95 % interval."""
-MANY = 20
-"""From so many on the interquartile mean is used: it forgets outliers as the median does and needs
-a third fewer.
+GAP = 1.5
+"""A row this much above the lower quartile of its launch met a gap: others had its processor."""
+SHARED = math.sqrt(4 / 3)
+"""Neighbouring comparisons share a launch of ours: their correlation is 1/6, and the interval of
+independent ones is too narrow by this.
 """
-RESAMPLES = 4000
+
+
+def undisturbed(times: Sequence[float]) -> float:
+    """Median of the rows of a launch that met no gap. ValueError when there is none."""
+    if not times:
+        raise ValueError("a launch without a row")
+    ordered = sorted(times)
+    limit = GAP * ordered[(len(ordered) - 1) // 4]
+    return statistics.median(time for time in ordered if time <= limit)
 
 
 @dataclass(frozen=True)
@@ -67,10 +79,6 @@ class Sample:
     foreign: float | None = None
     """Cores that others used meanwhile."""
 
-    @property
-    def disturbed(self) -> bool:
-        return self.foreign is not None and self.foreign > DISTURBED
-
 
 @dataclass(frozen=True)
 class Triple:
@@ -81,11 +89,7 @@ class Triple:
     after: Sample
 
     def ours(self, metric: str) -> float | None:
-        """Geometric mean of the two, None when they have drifted apart, or one is missing or
-        disturbed.
-        """
-        if any(sample.disturbed for sample in (self.before, self.theirs, self.after)):
-            return None
+        """Geometric mean of the two, None when they have drifted apart, or one is missing."""
         one, two = (sample.values.get(metric, 0.0) for sample in (self.before, self.after))
         if min(one, two) <= 0 or max(one, two) > (1 + DRIFT) * min(one, two):
             return None
@@ -122,45 +126,31 @@ class Interleaved:
 def interleave(
     ours: Callable[[], Sample],
     rivals: Mapping[str, Callable[[], Sample]],
-    rounds: int,
-    say: Callable[[str], None],
-    until: float = math.inf,
-    patience_s: float = 0.0,
-) -> Interleaved:
-    """``rounds`` times all rivals in turn between two of ours; no new round after ``until``
-    (time.monotonic).
+    found: Interleaved,
+    before: Sample | None = None,
+) -> Sample:
+    """One round: all rivals in turn between two of ours, added to ``found``. ``before``: ours of
+    the round that has just ended. Returns ours of the end.
 
-    ``patience_s``: so long is waited before a launch for others to leave the processors. Our own
-    failure is the caller's to handle.
+    Our own failure is the caller's to handle.
     """
 
     def measured(run: Callable[[], Sample]) -> Sample:
-        if patience_s:
-            wait_for_quiet(min(until, time.monotonic() + patience_s))
         with Meter() as meter:
-            found = run()
-        return dataclasses.replace(found, foreign=meter.foreign)
+            sample = run()
+        return dataclasses.replace(sample, foreign=meter.foreign)
 
-    result = Interleaved({name: [] for name in rivals})
-    before = measured(ours)
-    for number in range(rounds):
-        if time.monotonic() > until:
-            say(f"out of time after {number} of {rounds} rounds")
-            break
-        say(f"round {number + 1} of {rounds}")
-        between: dict[str, Sample] = {}
-        for name, rival in rivals.items():
-            if name in result.failed:
-                continue
-            try:
-                between[name] = measured(rival)
-            except WireproofError as error:
-                result.failed[name] = str(error)
-        after = measured(ours)
-        for name, theirs in between.items():
-            result.triples[name].append(Triple(before, theirs, after))
-        before = after
-    return result
+    before = before or measured(ours)
+    between: dict[str, Sample] = {}
+    for name, rival in rivals.items():
+        try:
+            between[name] = measured(rival)
+        except WireproofError as error:
+            found.failed[name] = str(error)
+    after = measured(ours)
+    for name, theirs in between.items():
+        found.triples.setdefault(name, []).append(Triple(before, theirs, after))
+    return after
 
 
 def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
@@ -194,30 +184,19 @@ def median_row(
     )
 
 
-def middle_of(values: Sequence[float]) -> float:
-    """Interquartile mean, below 20 values the median."""
-    if len(values) < MANY:
-        return statistics.median(values)
-    cut = len(values) // 4
-    return statistics.fmean(sorted(values)[cut : len(values) - cut])
-
-
-def ratio_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of ``middle_of``: order statistics below 20 values, else a bootstrap (Efron
-    1979).
-
-    Pairs of neighbours are drawn together, because neighbouring comparisons share a launch of ours.
+def ratio_interval(
+    values: Sequence[float], alpha: float = 0.05
+) -> tuple[float, float, float] | None:
+    """Hodges and Lehmann's centre of the ratios with the signed-rank interval at ``alpha``, both of
+    the logarithms; None where there are too few for one.
     """
-    import numpy as np
-
-    if len(values) < MANY:
-        return interval_of(values)
-    x = np.asarray(values, dtype=np.float64)
-    starts = np.random.default_rng(1).integers(0, x.size - 1, size=(RESAMPLES, (x.size + 1) // 2))
-    drawn = np.sort(np.concatenate([x[starts], x[starts + 1]], axis=1), axis=1)
-    cut = drawn.shape[1] // 4
-    low, high = np.percentile(drawn[:, cut : drawn.shape[1] - cut].mean(axis=1), (2.5, 97.5))
-    return float(low), float(high)
+    if len(values) < LEAST:
+        return None
+    found = shift([math.log(value) for value in values], alpha)
+    if found.low is None or found.high is None:
+        return None
+    low, high = (found.centre + SHARED * (end - found.centre) for end in (found.low, found.high))
+    return math.exp(low), math.exp(found.centre), math.exp(high)
 
 
 def _states(triples: Sequence[Triple]) -> str:
@@ -234,50 +213,65 @@ def _states(triples: Sequence[Triple]) -> str:
     return f"cores near in {near}, far in {len(seen) - near} of our launches"
 
 
-def compare(group: str, wish: Comparison, found: Interleaved) -> Row | NotRun:
+def usable(wish: Comparison, found: Interleaved) -> list[tuple[float, float]]:
+    """(ours, theirs) of the comparisons that count."""
+    pairs: list[tuple[float, float]] = []
+    for triple in found.triples.get(wish.rival, []):
+        ours, theirs = triple.ours(wish.ours), triple.theirs.values.get(wish.theirs)
+        if ours is not None and theirs is not None and theirs > 0:
+            pairs.append((ours, theirs))
+    return pairs
+
+
+def compare(group: str, wish: Comparison, found: Interleaved, alpha: float = 0.05) -> Row | NotRun:
     """The row of one comparison; ``NotRun`` when the rival did not answer."""
-    title = wish.title
-    if wish.rival in found.failed and len(found.triples[wish.rival]) < LEAST:
+    triples = found.triples.get(wish.rival, [])
+    if wish.rival in found.failed and len(triples) < LEAST:
         return NotRun(
             group=group,
-            title=title,
+            title=wish.title,
             reason=found.failed[wish.rival],
             required=wish.target is not None,
         )
-    triples = found.triples[wish.rival]
-    used: list[tuple[float, float]] = []
-    for triple in triples:
-        ours, theirs = triple.ours(wish.ours), triple.theirs.values.get(wish.theirs)
-        if ours is not None and theirs is not None and theirs > 0:
-            used.append((ours, theirs))
-    return _row(
-        group, wish, used, len(triples) - len(used), _states(triples) if wish.states else ""
-    )
+    used = usable(wish, found)
+    return _row(group, wish, used, triples, alpha)
 
 
 def _row(
-    group: str, wish: Comparison, used: list[tuple[float, float]], dropped: int, state: str
+    group: str,
+    wish: Comparison,
+    used: list[tuple[float, float]],
+    triples: Sequence[Triple],
+    alpha: float,
 ) -> Row:
     ratios = [ours / theirs for ours, theirs in used]
     theirs = statistics.median(their for _, their in used) if used else None
-    interval = ratio_interval(ratios)
+    interval = ratio_interval(ratios, alpha)
     coarse = wish.resolution / theirs if theirs else 0.0
     few = "" if interval else f"only {len(used)} usable comparisons"
+    state = _states(triples) if wish.states else ""
     return Row(
         group=group,
         title=wish.title,
         unit=wish.unit,
-        value=middle_of(ratios) if ratios else None,
+        value=interval[1] if interval else statistics.median(ratios) if ratios else None,
         low=interval[0] * (1 - coarse) if interval else None,
-        high=interval[1] * (1 + coarse) if interval else None,
+        high=interval[2] * (1 + coarse) if interval else None,
         ours=statistics.median(our for our, _ in used) if used else None,
         theirs=theirs,
         target=wish.target,
         sense=wish.sense,
         pairs=len(used),
-        dropped=dropped,
-        note="; ".join(filter(None, (few, wish.note, state))),
+        dropped=len(triples) - len(used),
+        note="; ".join(filter(None, (few, wish.note, state, _others(triples)))),
     )
+
+
+def _others(triples: Sequence[Triple]) -> str:
+    """How much of the machine others used meanwhile: told, and nothing is left out for it."""
+    seen = [one.foreign for triple in triples for one in (triple.before, triple.theirs)]
+    known = [value for value in seen if value is not None]
+    return f"others used {statistics.median(known):.1f} cores" if known else ""
 
 
 def control(group: str, metric: str, unit: str, found: Interleaved) -> Row:
@@ -293,4 +287,4 @@ def control(group: str, metric: str, unit: str, found: Interleaved) -> Row:
     wish = Comparison(
         title=f"control: ours / ours ({metric})", rival="", ours=metric, theirs=metric, unit=unit
     )
-    return _row(group, wish, used, len(triples) - len(used), _states(triples))
+    return _row(group, wish, used, triples, 0.05)

@@ -1,9 +1,6 @@
-"""Who else uses the processors: a launch beside somebody's job is no evidence, and a pause may be
-worth waiting for.
+"""How much of the processors others use: told beside every comparison, and nobody waits for less.
 
-Two ranks that poll need two cores for themselves. What others took is the machine's busy time
-(/proc/stat) less that of our own children; it is looked at for both sides alike, and never at what
-was measured.
+What others took is the machine's busy time (/proc/stat) less that of our own children.
 """
 
 from __future__ import annotations
@@ -13,11 +10,8 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["DISTURBED", "Meter", "busy_seconds", "wait_for_quiet"]
+__all__ = ["Meter", "busy_seconds"]
 
-DISTURBED = 0.15
-"""Cores that others may use, as a mean over a launch or a look."""
-LOOK_S = 0.25
 STAT = Path("/proc/stat")
 
 
@@ -65,16 +59,3 @@ class Meter:
         busy, wall = _busy(), time.monotonic() - self._wall
         if self._busy is not None and busy is not None and wall > 0:
             self.foreign = max(0.0, (busy - self._busy - (_own() - self._own)) / wall)
-
-
-def wait_for_quiet(until: float) -> bool:
-    """True when others use less than ``DISTURBED`` cores, at once or before ``until``
-    (time.monotonic).
-    """
-    while True:
-        with Meter() as meter:
-            time.sleep(LOOK_S)
-        if meter.foreign is None or meter.foreign < DISTURBED:
-            return True
-        if time.monotonic() > until:
-            return False

@@ -14,7 +14,8 @@ import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.paired import Comparison, Sample, compare, control, interleave
+from benchmarks.contest import Contest
+from benchmarks.paired import Comparison, Sample, undisturbed
 from benchmarks.rivals import imb_mpi1_argv, parse_imb, repeated
 from benchmarks.setting import Setting, find_intel, label_of, other_mpis
 from benchmarks.stage import Stage, here
@@ -135,16 +136,10 @@ def _rings(setting: Setting) -> None:
     (folder / "hpccinf.txt").write_text(hpcc_input(), encoding="ascii")
     setting.say(f"{RINGS}: HPCC under {label_of(installs[0])}")
     rivals = {"HPCC": _hpcc(stage, folder)}
-    found = interleave(
-        _ours(stage, _ring_points()),
-        rivals,
-        setting.rounds,
-        setting.say,
-        setting.share(0.7),
-        setting.patience_s,
-    )
-    setting.add(*(compare(RINGS, wish, found) for wish in _ring_wishes()))
-    setting.add(control(RINGS, "natural", "ns/message", found))
+    own = _ours(stage, _ring_points())
+    wishes, control = list(_ring_wishes()), ("natural", "ns/message")
+    contest = Contest(RINGS, own, rivals, wishes, control, setting.rounds)
+    setting.hold(contest, setting.share(0.7))
 
 
 def _ring_wishes() -> Iterator[Comparison]:
@@ -177,8 +172,8 @@ def _rate_sample(run: Run, _seconds: float = 0.0) -> Sample:
         group = point.group
         value = group and (group.formula_value_ns or (group.estimate and group.estimate.median_ns))
         if group and value:
-            values.setdefault(point.formula, []).append(1e9 * group.messages_per_operation / value)
-    return Sample({name: statistics.median(found) for name, found in values.items()})
+            values.setdefault(point.formula, []).append(value / group.messages_per_operation)
+    return Sample({name: 1e9 / undisturbed(found) for name, found in values.items()})
 
 
 def _rate_points() -> list[Point]:
@@ -201,34 +196,35 @@ def _rate(setting: Setting) -> None:
 
     def theirs() -> Sample:
         rows = parse_imb(stage.rival(argv)[0])
-        rates = [row.columns.get("Msg/sec", 0.0) for row in rows][ROWS // 8 :]
+        rates = [rate for row in rows[ROWS // 8 :] if (rate := row.columns.get("Msg/sec", 0.0))]
         if not rates:
             raise CouldNotMeasure("IMB-MPI1 Uniband printed no row that can be read")
-        return Sample({"rate": statistics.median(rates)})
+        return Sample({"rate": 1 / undisturbed([1 / rate for rate in rates])})
 
     points, policy = _rate_points(), Policy(point_budget_ms=500, run_deadline_ms=90_000)
     setting.say(f"{RATE}: IMB-MPI1 Uniband")
-    found = interleave(
+    contest = Contest(
+        RATE,
         lambda: _rate_sample(*stage.engine(points, policy)),
         {"Uniband": theirs},
+        [_rate_wish(formula) for formula in ("imb-mpi1", "robust")],
+        ("imb-mpi1", "messages/s"),
         setting.rounds,
-        setting.say,
-        setting.until,
-        setting.patience_s,
     )
-    for formula in ("imb-mpi1", "robust"):
-        wish = Comparison(
-            title=f"8 B, window {WINDOW}: our {formula}",
-            rival="Uniband",
-            ours=formula,
-            theirs="rate",
-            unit="messages/s",
-            target=LEAST_RATE,
-            sense="at least",
-            states=False,
-        )
-        setting.add(compare(RATE, wish, found))
-    setting.add(control(RATE, "imb-mpi1", "messages/s", found))
+    setting.hold(contest, setting.until)
+
+
+def _rate_wish(formula: str) -> Comparison:
+    return Comparison(
+        title=f"8 B, window {WINDOW}: our {formula}",
+        rival="Uniband",
+        ours=formula,
+        theirs="rate",
+        unit="messages/s",
+        target=LEAST_RATE,
+        sense="at least",
+        states=False,
+    )
 
 
 def run(setting: Setting) -> None:

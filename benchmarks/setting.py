@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.contest import Contest
 from benchmarks.row import NotRun, Row, Sense
 from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
 from wireproof.launch.mpi.install import MpiInstall
@@ -24,11 +25,14 @@ __all__ = [
     "compiler_of",
     "find_intel",
     "label_of",
+    "least_trials",
     "other_mpis",
 ]
 
 ROOT = Path(__file__).resolve().parent.parent
 INTEL_VARIABLE = "WIREPROOF_TEST_IMPI"
+SLICE_S = 30.0
+"""A contest's turn in the time that is left over."""
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -42,11 +46,11 @@ class Setting:
 
     scratch: Path
     until: float = math.inf
-    patience_s: float = 0.0
     rounds: int
     lab_rounds: int
     full: bool = False
     osu_home: str = ""
+    contests: list[Contest] = dataclasses.field(default_factory=list)
     rows: list[Row] = dataclasses.field(default_factory=list)
     not_run: list[NotRun] = dataclasses.field(default_factory=list)
     say: Callable[[str], None] = lambda line: print(f"bench: {line}", file=sys.stderr, flush=True)
@@ -62,6 +66,34 @@ class Setting:
         self, group: str, title: str, error: WireproofError | str, *, required: bool = True
     ) -> None:
         self.add(NotRun(group=group, title=title, reason=str(error), required=required))
+
+    def hold(self, contest: Contest, until: float) -> None:
+        """A contest's first time; ``finish`` gives it what others have left over."""
+        contest.advance(self.say, until)
+        self.contests.append(contest)
+
+    def finish(self, until: float) -> None:
+        """What is still open goes on by turns."""
+        while time.monotonic() < until:
+            left = [contest for contest in self.contests if not contest.settled]
+            if not left:
+                break
+            for number, contest in enumerate(left):
+                slice_s = (until - time.monotonic()) / (len(left) - number)
+                self._go_on(contest, time.monotonic() + min(SLICE_S, slice_s))
+
+    def _go_on(self, contest: Contest, until: float) -> None:
+        try:
+            contest.advance(self.say, until)
+        except WireproofError as error:
+            self.say(f"{contest.group}: {error}")
+            contest.rounds = 0  # what was found until then stands
+
+    def tell(self) -> None:
+        """Every contest's rows."""
+        for contest in self.contests:
+            self.add(*contest.rows())
+        self.contests.clear()
 
     def share(self, part: float) -> float:
         """The moment at which ``part`` of what is left of the time will be over."""
@@ -115,9 +147,10 @@ def compiler_of(install: MpiInstall, embedded: Path = Path(sys.prefix) / "bin") 
 
 
 _Z = 1.96
+MOST_TRIALS = 100_000
 
 
-def binomial(hits: int, trials: int) -> tuple[float, float]:
+def binomial(hits: float, trials: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share."""
     share = hits / trials
     centre = (share + _Z**2 / (2 * trials)) / (1 + _Z**2 / trials)
@@ -125,6 +158,20 @@ def binomial(hits: int, trials: int) -> tuple[float, float]:
         _Z * (share * (1 - share) / trials + _Z**2 / (4 * trials**2)) ** 0.5 / (1 + _Z**2 / trials)
     )
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def least_trials(hits: int, trials: int, target: float, sense: Sense) -> int:
+    """How many trials of this share decide that it keeps the target; 0 where these do, or where the
+    share itself does not keep it.
+    """
+    share = hits / trials
+    if sense == "within" or (share < target if sense == "at least" else share > target):
+        return 0
+    for number in range(trials, MOST_TRIALS):
+        low, high = binomial(share * number, number)
+        if low >= target if sense == "at least" else high <= target:
+            return 0 if number == trials else number
+    return 0
 
 
 def add_share(
@@ -144,6 +191,8 @@ def add_share(
         setting.skip(group, title, "no time was left for it")
         return
     low, high = binomial(hits, trials)
+    if needed := least_trials(hits, trials, target, sense):
+        note = "; ".join(filter(None, (note, f"{needed} such trials would decide it")))
     setting.add(
         Row(
             group=group,

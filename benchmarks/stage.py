@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from benchmarks.turns import argv_of
 from wireproof.instrument.measure import measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import find_program
@@ -145,8 +146,10 @@ def rival_argv(command: LaunchCommand, argv: Sequence[str]) -> list[str]:
 
 
 def here(install: MpiInstall) -> Stage:
-    """Two ranks on this machine: shared memory."""
-    return Stage(command=prepare("mpi", install, ranks=2), install=install)
+    """Two ranks on this machine: shared memory. Ours and theirs alike run before other work."""
+    command = prepare("mpi", install, ranks=2)
+    argv = (*command.argv[:-2], *argv_of(list(command.argv[-2:])))
+    return Stage(command=dataclasses.replace(command, argv=argv), install=install)
 
 
 def in_lab(install: MpiInstall, lab: Lab, hosts: tuple[str, str], nic: str) -> Stage:

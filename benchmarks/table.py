@@ -54,7 +54,7 @@ def _aligned(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 
 def as_text(rows: Sequence[Row], not_run: Sequence[NotRun], machine: dict[str, object]) -> str:
-    """The table by groups, the notes below each, then what was not run and why."""
+    """The table by groups, the notes below each, what was not run and why, and what was decided."""
     lines = [f"{key}: {value}" for key, value in machine.items()]
     for group in dict.fromkeys(row.group for row in rows):
         members = [row for row in rows if row.group == group]
@@ -62,7 +62,23 @@ def as_text(rows: Sequence[Row], not_run: Sequence[NotRun], machine: dict[str, o
         lines += [f"    {row.title}: {row.note}" for row in members if row.note]
     if not_run:
         lines += ["", "not run", *(f"  {one.group}: {one.title}: {one.reason}" for one in not_run)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *decisions(rows, not_run)]) + "\n"
+
+
+def decisions(rows: Sequence[Row], not_run: Sequence[NotRun]) -> Iterator[str]:
+    """One line of how many targets were decided, and the names of those that were not."""
+    held = [row for row in rows if row.target is not None]
+    counts = {
+        outcome: sum(row.outcome == outcome for row in held) for outcome in ("reached", "missed")
+    }
+    undecided = [f"{row.group}: {row.title}" for row in held if row.outcome == "undecided"]
+    undecided += [f"{one.group}: {one.title} (not run)" for one in not_run if one.required]
+    decided = sum(counts.values())
+    yield (
+        f"decided: {decided} of {decided + len(undecided)} targets,"
+        f" {counts['reached']} reached, {counts['missed']} missed"
+    )
+    yield from (f"  undecided: {one}" for one in undecided)
 
 
 def as_json(rows: Sequence[Row], not_run: Sequence[NotRun], machine: dict[str, object]) -> bytes:

@@ -42,6 +42,7 @@ class GroupLeader final : private Sampled {
   void forget() override;
   int granule() const override { return member_.runner().layout().granule; }
   bool pipelined() const override { return member_.runner().layout().pipelined; }
+  int settle() const override { return member_.runner().layout().settle; }
   Ticks now() override;
   const ClockFacts& clock() const override { return clock_; }
 

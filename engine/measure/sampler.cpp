@@ -213,7 +213,10 @@ void Sampler::time_slow_blocks(const StopRule& rule) {
   const bool half_window = sampled_.pipelined() && cutting_.granules % 2 != 0;
   if (half_window) room = 1;  // each from an empty pipe
   const auto batches = static_cast<std::uint32_t>(std::clamp(room, 1.0, wanted));
-  const Timing timing = time_segment(make_segment(cutting_, batches, sampled_.pipelined()), true);
+  Segment segment = make_segment(cutting_, batches, sampled_.pipelined());
+  // No longer than what counts, however many members there are.
+  segment.lead_in = std::min(static_cast<std::uint32_t>(sampled_.settle()), batches);
+  const Timing timing = time_segment(segment, true);
   for (const Ticks batch : timing.batches) {
     samples_.batch_ticks.push_back(batch);
     close_block(1, static_cast<double>(batch));
@@ -230,6 +233,7 @@ void Sampler::sample_by_formula() {
   samples_.operations_per_batch =
       std::uint64_t{count.granules} * static_cast<std::uint64_t>(sampled_.granule());
   const std::uint64_t before = samples_.operations;
+  const double probed_ns = elapsed_ns();
   sampled_.begin_block();
   // No command between the warm-up and what counts: the caches and the other end stay warm.
   const auto ticks =
@@ -237,8 +241,9 @@ void Sampler::sample_by_formula() {
                    true)
           .batches;
   const Ticks timed = std::accumulate(ticks.begin(), ticks.end(), Ticks{0});
+  // A group's batches are their slowest members', which may sum to more than has passed.
   samples_.warm_up = {before + count.warm_up * static_cast<std::uint64_t>(sampled_.granule()),
-                      elapsed_ns() - to_ns(static_cast<double>(timed)), false};
+                      std::max(probed_ns, elapsed_ns() - to_ns(static_cast<double>(timed))), false};
   const std::uint32_t block = std::max(1U, count.batches / kFormulaBlocks);
   for (std::uint32_t at = 0; at < count.batches; at += block) {
     const std::uint32_t batches = std::min(block, count.batches - at);

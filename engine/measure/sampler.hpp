@@ -30,6 +30,8 @@ class Sampled {
   virtual void end_block() {}
   virtual int granule() const = 0;
   virtual bool pipelined() const = 0;
+  /// Granules after which a segment's beginning is forgotten.
+  virtual int settle() const { return 0; }
   /// Of the ticks in Timing.
   virtual Ticks now() = 0;
   virtual const ClockFacts& clock() const = 0;

@@ -234,6 +234,17 @@ TEST(Sampler, ASlowOperationGetsItsSixBlocksWithinTwiceTheBudget) {
   EXPECT_EQ(last.trail, 0U);
 }
 
+TEST(Sampler, SlowOperationsAreLedInUntilTheirBeginningIsForgotten) {
+  for (const auto& [settle, expected] : {std::pair{2, 2U}, {100, 6U}}) {
+    ScriptedClock clock(steady(100 * kMs));
+    clock.settle_after(settle);
+    sample(clock, latency_point(500));
+    const auto& last = clock.calls().back().segment;
+    EXPECT_EQ(last.lead_in, expected) << "and no longer than what counts";
+    EXPECT_EQ(last.batches, 6U);
+  }
+}
+
 TEST(Sampler, AnOperationLongerThanTheBudgetStillGivesANumber) {
   ScriptedClock clock(steady(900 * kMs));
   const Sampling found = sample(clock, latency_point(100));

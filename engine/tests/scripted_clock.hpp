@@ -42,6 +42,8 @@ class ScriptedClock final : public Sampled {
   void end_block() override { ++ended_; }
   int granule() const override { return granule_; }
   bool pipelined() const override { return pipelined_; }
+  int settle() const override { return settle_; }
+  void settle_after(int granules) { settle_ = granules; }
   Ticks now() override { return static_cast<Ticks>(now_ns_); }
   const ClockFacts& clock() const override { return clock_; }
 
@@ -61,6 +63,7 @@ class ScriptedClock final : public Sampled {
   Cost cost_;
   int granule_;
   bool pipelined_;
+  int settle_ = 0;
   ClockFacts clock_ = kNanoseconds;
   double now_ns_ = 0;
   std::uint64_t number_ = 0;

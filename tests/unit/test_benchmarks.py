@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+import random
 import time
 from collections.abc import Callable, Iterator
 from itertools import count
 
 import msgspec
 import pytest
+from benchmarks.contest import Contest
 from benchmarks.lab_sweep import Findings, agreement, default_seconds, rows_of
 from benchmarks.paired import (
     Comparison,
@@ -18,11 +22,13 @@ from benchmarks.paired import (
     control,
     interleave,
     interval_of,
+    undisturbed,
 )
-from benchmarks.quiet import busy_seconds, wait_for_quiet
+from benchmarks.quiet import busy_seconds
 from benchmarks.row import NotRun, Row, exit_status, outcome_of
+from benchmarks.setting import least_trials
 from benchmarks.stage import rival_argv
-from benchmarks.table import as_json, as_text
+from benchmarks.table import as_json, as_text, decisions
 from benchmarks.truth import compare_world, world_of
 
 from wireproof.launch.request import LaunchCommand
@@ -93,21 +99,12 @@ def test_what_lies_across_a_flip_of_the_cores_is_dropped_whatever_it_says() -> N
     assert row.value == pytest.approx(1.0, rel=0.01)
 
 
-def test_a_launch_beside_somebodys_job_is_left_out_on_either_side() -> None:
-    import dataclasses
-
-    calm = triples(1.0, 8)
-    beside = [
-        dataclasses.replace(t, theirs=dataclasses.replace(t.theirs, foreign=0.8))
-        for t in triples(0.1, 3)
-    ]
-    beside += [
-        dataclasses.replace(t, after=dataclasses.replace(t.after, foreign=0.8))
-        for t in triples(3.0, 3)
-    ]
-    row = row_of(calm + beside)
-    assert (row.pairs, row.dropped) == (8, 6)
-    assert row.outcome == "reached"
+def test_a_row_that_met_a_gap_is_left_out_and_the_rest_is_as_it_was() -> None:
+    calm = [1.0, 1.1, 1.2, 1.3, 1.4]
+    assert undisturbed(calm) == 1.2
+    assert undisturbed([*calm, 9.0, 40.0, 7.0]) == 1.2
+    with pytest.raises(ValueError, match="without a row"):
+        undisturbed([])
 
 
 def test_busy_time_is_all_but_idle_and_waiting() -> None:
@@ -115,12 +112,6 @@ def test_busy_time_is_all_but_idle_and_waiting() -> None:
         1.93
     )
     assert busy_seconds("no such file\n", 100) is None
-
-
-def test_quiet_is_not_waited_for_beyond_its_time() -> None:
-    begun = time.monotonic()
-    wait_for_quiet(begun)
-    assert time.monotonic() - begun < 60
 
 
 def test_many_comparisons_give_a_narrower_interval_that_still_forgets_outliers() -> None:
@@ -161,7 +152,9 @@ def test_ours_runs_before_and_after_each_rival() -> None:
     def named(name: str) -> Callable[[], Sample]:
         return lambda: order.append(name) or sample(1.0)  # type: ignore[func-returns-value]
 
-    found = interleave(named("A"), {"B": named("B"), "C": named("C")}, 2, lambda _line: None)
+    found, rivals = Interleaved(), {"B": named("B"), "C": named("C")}
+    last = interleave(named("A"), rivals, found)
+    interleave(named("A"), rivals, found, last)
     assert "".join(order) == "ABCABCA"
     assert [len(found.triples[name]) for name in "BC"] == [2, 2]
 
@@ -170,12 +163,77 @@ def test_a_rival_that_fails_is_named_once_and_the_others_go_on() -> None:
     def broken() -> Sample:
         raise CouldNotMeasure("IMB-P2P ended with status 1: no such provider")
 
-    good, _ = counting(1.0)
-    found = interleave(good, {"r": broken, "s": good}, 7, lambda _line: None)
-    missing = compare("g", WISH, found)
+    good = varying(1.02, 0.05, 4)
+    wishes = [WISH, dataclasses.replace(WISH, rival="s")]
+    contest = Contest("g", good, {"r": broken, "s": good}, wishes, rounds=7)
+    contest.advance(lambda _line: None)
+    missing, other = contest.rows()
     assert isinstance(missing, NotRun)
     assert "no such provider" in missing.reason
-    assert len(found.triples["s"]) == 7
+    assert isinstance(other, Row)
+    assert other.pairs == 7
+
+
+def varying(centre: float, spread: float, seed: int) -> Callable[[], Sample]:
+    draw = random.Random(seed)
+    return lambda: sample(centre * math.exp(draw.gauss(0, spread)))
+
+
+def fought(ratio: float, spread: float, seed: int, rounds: int = 60) -> Row:
+    ours, theirs = varying(ratio, spread, seed), varying(1.0, spread, seed + 10_000)
+    contest = Contest("g", ours, {"r": theirs}, [WISH], rounds=rounds)
+    contest.advance(lambda _line: None)
+    (row,) = contest.rows()
+    assert isinstance(row, Row)
+    return row
+
+
+def test_a_contest_ends_at_the_look_that_decides() -> None:
+    clear = fought(0.8, 0.03, 1)
+    assert (clear.outcome, clear.pairs) == ("reached", 8)
+    assert fought(1.3, 0.03, 2).outcome == "missed"
+    assert fought(1.0, 0.03, 3, rounds=200).outcome == "reached"
+
+
+def test_looking_often_keeps_the_error() -> None:
+    """At the target itself neither answer is right: few contests give one."""
+    answers = [fought(1.02, 0.05, seed, rounds=40).outcome for seed in range(200)]
+    assert sum(answer != "undecided" for answer in answers) <= 0.08 * len(answers)
+
+
+def test_a_contest_stops_in_time_and_goes_on_from_there() -> None:
+    ours, calls = counting(1.0)
+    contest = Contest("g", ours, {"r": ours}, [WISH], rounds=100)
+    contest.advance(lambda _line: None, time.monotonic() - 1)
+    assert next(calls) == 0
+    assert not contest.settled
+    contest.advance(lambda _line: None)
+    assert contest.settled
+    assert [row.outcome for row in contest.rows() if isinstance(row, Row)] == ["reached"]
+
+
+def test_a_rival_that_is_decided_is_launched_no_more() -> None:
+    ours, _ = counting(1.0)
+    far, calls = counting(2.0)
+    near = varying(1.02 / 1.0, 0.05, 5)
+    wishes = [WISH, dataclasses.replace(WISH, rival="near")]
+    contest = Contest("g", ours, {"r": far, "near": near}, wishes, rounds=12)
+    contest.advance(lambda _line: None)
+    assert next(calls) == 8
+
+
+def test_how_many_trials_would_decide_is_told() -> None:
+    assert least_trials(14, 14, 0.99, "at least") == 381
+    assert least_trials(0, 14, 0.01, "at most") == 381
+    assert least_trials(10, 14, 0.99, "at least") == 0, "no number of trials would"
+    assert least_trials(400, 400, 0.99, "at least") == 0, "these do"
+
+
+def test_the_table_ends_with_what_was_decided() -> None:
+    rows = [row_of(triples(1.0, 14)), row_of(triples(1.02, 14)), row_of(triples(1.1, 14))]
+    lines = list(decisions(rows, [NotRun(group="OSU", title="osu_bw", reason="no")]))
+    assert lines[0] == "decided: 2 of 4 targets, 1 reached, 1 missed"
+    assert lines[1:] == ["  undecided: g: x", "  undecided: OSU: osu_bw (not run)"]
 
 
 def test_control_reads_one_where_the_truth_is_one() -> None:

@@ -1,6 +1,12 @@
 // ring: every member sends to its right and to its left neighbour and receives from both. Operation
 // = that, so two messages per member. Nobody can run ahead of its neighbours by more than one
 // operation: the next one needs their messages.
+//
+// Members that begin at different times stay apart: where a neighbour is half a turn late, one turn
+// lasts twice as long and the next one no time at all, for ever. Two turns together last the same
+// for all, once the latest beginning has gone round half of the ring. So a granule is two turns,
+// and a segment of few turns is led in by half a ring (Baccelli et al., Synchronization and
+// Linearity, 1992: the cyclicity and the transient of a (max, +) recursion).
 #pragma once
 
 #include <algorithm>
@@ -44,15 +50,20 @@ struct RingTraffic {
 template <GroupLink L, class C>
 struct Ring : RingTraffic {
   using Verify = VerifyRing;
+  static constexpr int kTurns = 2;  // in a granule
 
   static GroupLayout layout(const GroupShape& s) {
-    return {.slots = 4, .sink_messages = 2, .messages = messages(s)};
+    return {.granule = kTurns,
+            .slots = 4,
+            .sink_messages = 2,
+            .settle = (s.members / 2 + kTurns - 1) / kTurns,
+            .messages = messages(s)};
   }
 
   [[gnu::noinline]] static Ticks run(L& link, C clock, const Buffers& b, const GroupShape& s,
                                      const Segment& segment, Ticks* stamps) {
     const auto advance = [&](std::uint64_t count) __attribute__((always_inline)) {
-      turns(link, b, s, count);
+      turns(link, b, s, kTurns * count);
     };
     return time_batches(link, clock, segment, stamps, advance, [] {});
   }
@@ -78,7 +89,9 @@ template <GroupLink L, class C>
 struct HpccRing : RingTraffic {
   using Verify = VerifyRing;
 
-  static GroupLayout layout(const GroupShape& s) { return Ring<L, C>::layout(s); }
+  static GroupLayout layout(const GroupShape& s) {
+    return {.slots = 4, .sink_messages = 2, .messages = messages(s)};
+  }
 
   [[gnu::noinline]] static Ticks run(L& link, C clock, const Buffers& b, const GroupShape& s,
                                      const Segment& segment, Ticks* sums) {

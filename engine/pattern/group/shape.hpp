@@ -38,6 +38,7 @@ struct GroupLayout {
   int slots = 0;               ///< GroupLink::reserve
   int sink_messages = 1;       ///< distinct receive buffers
   bool pipelined = false;      ///< a granule is half a window, and more is under way at an edge
+  int settle = 0;              ///< granules until members that began at different times keep pace
   std::uint64_t messages = 0;  ///< per operation, over all members
   bool exact = true;           ///< false: Traffic is the least that any algorithm must move
 };

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
+import pytest
 from tests.synthetic import World, run_of
-from tests.unit.test_verdict_psm3 import pair, process
+from tests.unit.test_verdict_psm3 import pair, process, real
 
 from wireproof.model.psm3 import Statistics
+from wireproof.model.sound import unsound
+from wireproof.model.stored import StoredResult
 from wireproof.report.section import Section
 from wireproof.verdict.run.judge import judge
 from wireproof.workflow.judge_statistics import with_statistics
+from wireproof.workflow.stored import stored_result
 
 
 def section() -> Section:
@@ -60,8 +65,6 @@ def test_a_rank_that_is_missing_in_one_launch() -> None:
 
 
 def test_it_is_stored_and_judged_again_alike() -> None:
-    from wireproof.workflow.stored import stored_result
-
     found = with_statistics(section(), tuple(pair()))
     part = stored_result([found], "title").parts[0]
     assert part.statistics is not None
@@ -71,3 +74,13 @@ def test_it_is_stored_and_judged_again_alike() -> None:
         ).judgement.findings
         == found.judgement.findings
     )
+
+
+@pytest.mark.parametrize("folder", ["two-rails", "verbs-rdma2", "udp", "zeros"])
+def test_real_counters_come_back_from_the_file(folder: str) -> None:
+    """A NUMA node of -1 and a counter of 2^64 - 1 are what the library prints."""
+    found = with_statistics(section(), tuple(real(folder)))
+    text = msgspec.json.encode(stored_result([found], "title"))
+    stored = msgspec.json.decode(text, type=StoredResult)
+    assert unsound(stored) == ""
+    assert stored.parts[0].statistics == list(real(folder))

@@ -34,7 +34,7 @@ def real(folder: str) -> list[Statistics]:
 
 def rail(name: str) -> Rail:
     return Rail(
-        unit=0, name=name, port=1, mbps=100_000, numa=0, address="10.0.0.1", ports={}, line=1
+        unit=0, name=name, port=1, mbps=100_000, numa_node=0, address="10.0.0.1", ports={}, line=1
     )
 
 

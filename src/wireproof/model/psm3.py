@@ -68,14 +68,14 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 class Rail(msgspec.Struct, frozen=True, kw_only=True):
     """One NIC that an endpoint uses. ``ports`` are the numbers behind ``TCP=``, ``UDP=``, ``QP=``.
 
-    ``mbps`` is the speed that the library believes; ``numa`` -1 is unknown to it.
+    ``mbps`` is the speed that the library believes; ``numa_node`` -1 is unknown to it.
     """
 
     unit: int
     name: str
     port: int
     mbps: int
-    numa: int
+    numa_node: int
     address: str
     ports: dict[str, int]
     line: int

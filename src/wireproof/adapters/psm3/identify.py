@@ -64,7 +64,7 @@ def _rail(rest: str, number: int) -> Rail | None:
         name=found["name"],
         port=int(found["port"]),
         mbps=int(found["mbps"]),
-        numa=int(found["numa"]),
+        numa_node=int(found["numa"]),
         address=address[1] if address else "",
         ports={name: int(value) for name, value in _PORT.findall(tail)},
         line=number,

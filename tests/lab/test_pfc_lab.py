@@ -31,7 +31,8 @@ def test_an_incast_runs_and_what_no_counter_shows_is_unproven(build: Build, tmp_
     answers = {one["answer"] for port in found["ports"] for one in port["conditions"]}
     assert answers == {"unproven"}
     codes = {one["code"] for one in found["findings"]}
-    assert codes == {"pfc-adapter-unknown", "pfc-counters-missing"}
+    # the link's queue may drop what TCP then sends again
+    assert codes - {"pfc-lost"} == {"pfc-adapter-unknown", "pfc-counters-missing"}
     (rate,) = found["pressure_evidence"]
     assert rate.startswith(f"2 senders at once; hsn0 of {load['receivers'][0]} received ")
     share = int(rate.split(" received ")[1].split("%")[0])

@@ -15,7 +15,6 @@ from wireproof.files.hostile import replace_file
 from wireproof.model import quantity
 from wireproof.model.errors import WireproofError
 from wireproof.model.ladder import Ladder, LadderPlan, Layer, LayerName, MissingLayer
-from wireproof.physics.limits import limits
 from wireproof.report.json.encode import json_text
 from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
 from wireproof.workflow.ladder.commanded import raw_verbs
@@ -129,22 +128,21 @@ class _Course:
     def _round(self, number: int) -> None:
         order = list(self._layers)
         random.Random(f"{self._seed}/{number}").shuffle(order)
-        failed: list[WireproofError] = []
-        for layer in order:
-            failed += self._one(layer, number)
-        if not self._layers:
-            raise failed[0]
+        failed = [(layer, why) for layer in order if (why := self._one(layer, number)) is not None]
+        if len(failed) == len(order):
+            raise failed[0][1]
+        for layer, error in failed:
+            self._failed(layer, number, error)
 
-    def _one(self, layer: AnyLayer, number: int) -> list[WireproofError]:
+    def _one(self, layer: AnyLayer, number: int) -> WireproofError | None:
         """One layer of one round: the error that kept it from being measured, if any."""
         try:
             self._times[layer.name].append(layer.run(number, self._seed, self._reporter))
         except WireproofError as error:
             if number == 0 and self._wanted.asked(layer.name):
                 raise
-            self._failed(layer, number, error)
-            return [error]
-        return []
+            return error
+        return None
 
     def _look_for_verbs(self) -> None:
         """Raw verbs take the place of the kernel's sockets below all others, where the claimed NIC
@@ -169,8 +167,11 @@ class _Course:
             return
         self._layers.insert(0, layer)
         self._times["verbs"] = []
-        if not self._one(layer, 0) and not wanted.layers:
+        if (failed := self._one(layer, 0)) is not None:
+            self._failed(layer, 0, failed)
+        elif not wanted.layers:
             self._layers = [one for one in self._layers if one.name != "tcp"]
+            self._times.pop("tcp", None)
 
     def _failed(self, layer: AnyLayer, number: int, error: WireproofError) -> None:
         """Missing from the first round on; later one round that does not count, and no second."""
@@ -247,13 +248,12 @@ class _Course:
         )
 
     def _attainable(self) -> float | None:
-        """What physics leaves of the claimed link for large messages, bytes/s."""
-        link = self._target.link
-        if link is None or self._wanted.mpi.plays_hosts:
-            return None
-        return limits(
-            link, "stream", "stream", 1 << 20, self._wanted.mpi.table
-        ).attainable_bytes_per_s
+        """What physics leaves of the link, claimed or as the ports state it, for large messages;
+        bytes/s.
+        """
+        parts = [part for one in self._layers if (part := one.part()) is not None]
+        found = parts[0].section.limits if parts and not self._wanted.mpi.plays_hosts else None
+        return found.attainable_bytes_per_s if found is not None else None
 
     def _layer(self, layer: AnyLayer, lines: Fitted) -> Layer:
         played = self._wanted.mpi.plays_hosts

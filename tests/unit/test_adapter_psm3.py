@@ -193,3 +193,15 @@ def test_ranks_in_one_text_are_told_apart() -> None:
     assert [rail.name for rail in found["n2:rank1"].rails] == ["eth0", "hsn0"]
     assert found["n2:rank1"].rank == 1
     assert found["n2:rank1"].location == "/opt/impi/lib/libpsm3-fi.so"
+
+
+def test_a_log_that_repeats_a_file_is_a_log() -> None:
+    whole = (GOLDEN / "two-hosts" / "psm3-perf-stat-n1-pid-10").read_bytes()
+    assert not is_statistics(b"# OSU MPI Latency Test v7.4\n8 1.5\n" + whole)
+
+
+def test_files_of_several_processes_in_one_are_told_apart() -> None:
+    whole = (GOLDEN / "two-hosts" / "psm3-perf-stat-n1-pid-10").read_bytes()
+    line = whole.count(b"\n") + 1
+    with pytest.raises(BadInput, match=f"line {line}: the file of another process begins here"):
+        statistics(whole + whole, "FILE")

@@ -34,6 +34,8 @@ _COUNTER = re.compile(
 _TIME = re.compile(r"Time Delta (?P<seconds>\d{1,12}) seconds \S", re.A)
 _NAME = re.compile(r"psm3-perf-stat-(?P<host>.{1,255})-pid-(?P<pid>\d{1,10})(?:\.\w{1,8})?$", re.A)
 _SIGNS = (b"MPI_Statistics_Summary", b"PSM_low-level_protocol_stats", b"PSM3_PRINT_STATS=")
+_BEGINNINGS = (b"Time Delta ", b"PSM3_", b"FI_PSM3_", b"cmdline:")
+"""A log of a job that only repeats such a file somewhere is a log."""
 _HELP = re.compile(rb"^[\w./-]{3,80}, Mask 0x[0-9a-f]{1,8}:", re.M)
 _SHOW_ZEROS = 0x100000
 _REREGISTERED = "Fault_Injection"
@@ -55,8 +57,9 @@ def is_statistics(data: bytes) -> bool:
         return False
     if head.startswith(b"cmdline:") and b"\nenviron:" in head[:65536]:
         return True
+    begins = head.lstrip().startswith(_BEGINNINGS)
     block = b"Time Delta " in head and any(sign in head for sign in _SIGNS)
-    return block or is_table(head)
+    return (begins and block) or is_table(head)
 
 
 @dataclass(slots=True)
@@ -100,6 +103,11 @@ class _Reader:
             self.doubt(line.number, f"the file is cut off here; expected {self._expected()}")
         elif take is not None and take(line):
             self.last = line.shape
+        elif self.blocks and line.text.startswith("cmdline:"):
+            raise BadInput(
+                f"{self.source}: line {line.number}: the file of another process begins here: give"
+                " each process's file by itself."
+            )
         elif self.blocks:
             # What stands there may be of the environment: it is not repeated.
             raise BadInput(

@@ -102,8 +102,8 @@ _NOMINAL = {
     "truescale": 40,
     "ipoib-sdr": 10,
 }
-_MOST_GBPS = 51_200.0
-_MOST_RAILS = 64
+_MOST_GBPS, _MOST_RAILS = 51_200.0, 64
+_KEPT = ("rails", "rates", "kinds", "stripes", "at_most")
 _SEVERAL = re.compile(r"(\d{1,4}) *[x*\u00d7] *(\S.*)")
 # Above the fastest port of a family a rate is one of several rails; the rate of one is taken from
 # these, in order.
@@ -286,8 +286,7 @@ def carried_by(link: LinkClaim, path: str) -> LinkClaim:
     """The claim of the same link when ``path`` carries the bytes: RoCE of an Ethernet, IPoIB of an
     InfiniBand.
 
-    The MTU is kept where both speak of the same one. Raises PhysicsError where the link cannot have
-    the path.
+    The MTU is kept where both speak of the same one. Raises PhysicsError where it cannot be.
     """
     other = _kept(link, _carried(link, _path(path)))
     if other is link:
@@ -300,14 +299,7 @@ def _kept(link: LinkClaim, other: LinkClaim) -> LinkClaim:
     """Whatever carries the bytes, the rails stay, and a rate that is an upper limit."""
     if other is link or other.protocol in ("shm", "loopback"):
         return other
-    return msgspec.structs.replace(
-        other,
-        rails=link.rails,
-        rates=link.rates,
-        kinds=link.kinds,
-        stripes=link.stripes,
-        at_most=link.at_most,
-    )
+    return msgspec.structs.replace(other, **{name: getattr(link, name) for name in _KEPT})
 
 
 def _carried(link: LinkClaim, path: str) -> LinkClaim:

@@ -62,6 +62,23 @@ def links_together(each: Sequence[LinkClaim]) -> LinkClaim:
     """
     if len(each) == 1:
         return each[0]
+    known = _rates_of(each)
+    fastest = max(each, key=lambda link: link.rate_bits_per_s or 0.0)
+    differ = len(set(known)) > 1
+    return msgspec.structs.replace(
+        fastest,
+        rails=len(each),
+        rates=known if differ else (),
+        kinds=tuple(link.kind for link in each) if differ else (),
+        mtu=min((link.mtu for link in each if link.mtu is not None), default=None),
+        stripes="all",
+    )
+
+
+def _rates_of(each: Sequence[LinkClaim]) -> tuple[float, ...]:
+    """The line rate of each; () where none has one. Raises PhysicsError for links that carry
+    nothing together.
+    """
     protocols = sorted({link.protocol for link in each})
     if len(protocols) > 1:
         raise PhysicsError(
@@ -70,20 +87,10 @@ def links_together(each: Sequence[LinkClaim]) -> LinkClaim:
     several = next((link for link in each if link.rails > 1), None)
     if several is not None:
         raise PhysicsError(f"a rail of {several.name} is no single link: give each rail its own")
-    rates = [link.rate_bits_per_s for link in each]
-    known = [rate for rate in rates if rate is not None]
-    if len(known) < len(rates) and known:
+    known = tuple(link.rate_bits_per_s for link in each if link.rate_bits_per_s is not None)
+    if 0 < len(known) < len(each):
         raise PhysicsError("some rails have a rate and others have none: give each its own")
-    fastest = max(each, key=lambda link: link.rate_bits_per_s or 0.0)
-    differ = len(set(known)) > 1
-    return msgspec.structs.replace(
-        fastest,
-        rails=len(each),
-        rates=tuple(known) if differ else (),
-        kinds=tuple(link.kind for link in each) if differ else (),
-        mtu=min((link.mtu for link in each if link.mtu is not None), default=None),
-        stripes="all",
-    )
+    return known
 
 
 def one_rail(link: LinkClaim, number: int) -> LinkClaim:

@@ -106,22 +106,34 @@ def _stripe(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
     ends = [one for one in proof.sightings if one.rails]
     if not ends:
         return None
-    weights = due_shares(ctx.link, len(ends[0].rails))
     most = max(one.need for one in ends)
     telling = [one for one in ends if one.need >= _TELLING * most and one.need > 0]
-    shares = [_shares(ctx, one, weights) for one in telling]
-    states = [state_of([one.share for one in each], weights, ctx.criteria) for each in shares]
-    proven = proof.proof == "on-wire"
-    at = max(range(len(states)), key=lambda index: _WORST.index(states[index]), default=None)
+    shares, worst, state = _worst(ctx, telling)
     waits = crossings(point.pattern, point.form) > 0
     return Stripe(
         route=(ctx.name(pair.origin), ctx.name(pair.target), point.pattern),
         size=point.message_bytes,
-        state=states[at] if at is not None and proven else "unknown",
+        state=state if proof.proof == "on-wire" else "unknown",
         due=not waits and fills_link(ctx.link, point.message_bytes) and most > 0,
-        worst=tuple(shares[at]) if at is not None else (),
-        rails=tuple(share for each in shares for share in each),
+        worst=worst,
+        rails=shares,
     )
+
+
+def _worst(
+    ctx: Context, ends: Sequence[Sighting]
+) -> tuple[tuple[RailShare, ...], tuple[RailShare, ...], State]:
+    """All shares, those of the end that is furthest from what is due, and how these are."""
+    weights = due_shares(ctx.link, len(ends[0].rails)) if ends else []
+    found: list[tuple[State, list[RailShare]]] = []
+    for end in ends:
+        each = _shares(ctx, end, weights)
+        state = state_of([one.share for one in each], weights, ctx.criteria)
+        found.append((state, each))
+    if not found:
+        return (), (), "unknown"
+    state, worst = max(found, key=lambda one: _WORST.index(one[0]))
+    return tuple(share for _, each in found for share in each), tuple(worst), state
 
 
 def _shares(ctx: Context, end: Sighting, weights: Sequence[float]) -> list[RailShare]:

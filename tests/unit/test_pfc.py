@@ -174,6 +174,28 @@ def test_a_count_that_is_a_lower_bound_of_nothing_is_not_known() -> None:
     assert Count(value=None).moved is None
 
 
+def test_a_port_without_ethernet_has_no_pfc() -> None:
+    record = record_of(BY_KEY["ice"], World({"n1": PAUSED}))
+    about = record.hosts[0].about
+    assert about is not None
+    about.nics.append(Nic(name="ib0", kind="infiniband"))
+    record.nics["n1"] = "ib0"
+    with pytest.raises(BadInput, match="lossless by credits"):
+        judged(record, LOSSLESS)
+
+
+def test_marks_explain_a_load_without_pauses() -> None:
+    record = record_of(BY_KEY["mlx5"], World({f"n{i}": Happened() for i in range(1, 4)}))
+    first = record.hosts[0]
+    for mark, value in ((first.before, 0), (first.after, 7)):
+        assert mark is not None
+        mark.counters["ib/mlx5_0/1/hw_counters/np_cnp_sent"] = value
+    (finding,) = judged(record, LOSSLESS).findings
+    assert finding.code == "pfc-no-pressure"
+    assert "ECN was at work: 7 packets" in finding.message
+    assert "Try it without ECN" in finding.advice
+
+
 # --- the table of drivers
 
 

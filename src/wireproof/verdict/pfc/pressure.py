@@ -28,10 +28,7 @@ def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> Pressure:
         evidence.append(f"pauses moved on {_ports(len(paused))} of {len(readings)}")
     if dropped:
         evidence.append(f"packets were dropped on {_ports(len(dropped))}")
-    evidence += _rate(readings, load)
-    marks = sum(count.value or 0 for one in readings for count in one.marks)
-    if marks:
-        evidence.append(f"ECN was at work: {marks:,} packets marked or notifications sent and got")
+    evidence += [*_rate(readings, load), *_marks(readings)]
     if paused or dropped:
         return Pressure(True, evidence)
     unseen = any(_unseen(one) for one in readings) or not readings
@@ -69,6 +66,12 @@ def _rate(readings: Sequence[PfcReading], load: PfcLoad) -> list[str]:
     return [
         f"{senders}{reading.nic} of {reading.host} received {share:.0%} of its line rate {when}"
     ]
+
+
+def _marks(readings: Sequence[PfcReading]) -> list[str]:
+    marks = sum(count.value or 0 for one in readings for count in one.marks)
+    said = f"ECN was at work: {marks:,} packets marked or notifications sent and got"
+    return [said] if marks else []
 
 
 def _ports(count: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from wireproof.model.errors import BadInput
 from wireproof.model.pfc import Headroom, PfcRecord, PfcReport
 from wireproof.model.rails import rails_of
@@ -48,21 +50,25 @@ def _need(speed_gbps: float, mtu: int, cable_m: float) -> Headroom | None:
 
 def refuse(record: PfcRecord) -> None:
     """Raises ``BadInput``: a name that no host has is a slip, not a missing counter."""
-    listed = [(one.host, one.about.nics) for one in record.hosts if one.about is not None]
-    asked = sorted({rail for name in record.nics.values() for rail in rails_of(name)})
-    for name in asked if listed else ():
-        found = [nic for _, nics in listed for nic in nics if name in _names(nic)]
-        if not found:
-            host, nics = listed[0]
-            known = sorted(nic.name for nic in nics if nic.kind != "loopback")[:12]
-            raise BadInput(
-                f"no host has the interface {name[:60]!r}: {host} has {', '.join(known) or 'none'}."
-            )
-        if all(nic.kind == "infiniband" for nic in found):
-            raise BadInput(
-                f"{name[:60]} is an InfiniBand or Omni-Path port: its links are lossless by"
-                " credits; priority flow control is Ethernet's."
-            )
+    listed = {one.host: one.about.nics for one in record.hosts if one.about is not None}
+    asked = {rail for name in record.nics.values() for rail in rails_of(name)}
+    for name in sorted(asked) if listed else ():
+        _refuse_one(name, listed)
+
+
+def _refuse_one(name: str, listed: Mapping[str, Sequence[Nic]]) -> None:
+    found = [nic for nics in listed.values() for nic in nics if name in _names(nic)]
+    if not found:
+        host, nics = next(iter(listed.items()))
+        known = sorted(nic.name for nic in nics if nic.kind != "loopback")[:12]
+        raise BadInput(
+            f"no host has the interface {name[:60]!r}: {host} has {', '.join(known) or 'none'}."
+        )
+    if all(nic.kind == "infiniband" for nic in found):
+        raise BadInput(
+            f"{name[:60]} is an InfiniBand or Omni-Path port: its links are lossless by credits;"
+            " priority flow control is Ethernet's."
+        )
 
 
 def _names(nic: Nic) -> tuple[str, ...]:

@@ -180,6 +180,16 @@ def test_a_file_sets_no_variable_that_starts_programs(tmp_path: Path, table: str
     file.write_text(f"{good}\n[{table}]\nLD_PRELOAD = '/tmp/x.so'\n")
     with pytest.raises(BadInput, match="'LD_PRELOAD' is no variable that an MPI"):
         library_called(str(file))
+    file.write_text(f'looks = [["touch", "/tmp/x"]]\n{good}')
+    with pytest.raises(BadInput, match="starts no commands"):
+        library_called(str(file))
+
+
+def test_queue_pairs_are_seen_beside_the_mode() -> None:
+    text = "0: rxe0: pd 1 cq 2 qp 3 cm_id 0 mr 1 ctx 1 srq 0\n1: mlx5_0: pd 9 cq 8 qp 70 cm_id 1\n"
+    (found,) = read_back("psm3", text, "PSM3_RDMA", "1")
+    assert found.seen == "mlx5_0: pd 9 cq 8 qp 70,rxe0: pd 1 cq 2 qp 3"
+    assert found.agrees is None
 
 
 def test_no_such_study(tmp_path: Path) -> None:

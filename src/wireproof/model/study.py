@@ -130,6 +130,7 @@ class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     listing: str = ""
     reader: Reader = ""
     counts: dict[str, str] = {}
+    looks: tuple[tuple[str, ...], ...] = ()
     complaints: tuple[str, ...] = ()
     fabric: str = ""
     provider: str = ""

@@ -19,7 +19,7 @@ from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.environment import psm3_variables
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.plan import Point
+from wireproof.model.plan import FactRequest, Point
 from wireproof.model.rails import first_rail, rails_of
 from wireproof.model.record import Host
 from wireproof.model.study import Configuration, Library, Measured, StudyRun
@@ -138,14 +138,16 @@ class Launcher:
         counts = counting(self._library, folder / COUNTS)
         session = self._with({**variables, **asks, **counts}, (point,), PROBE_S, folder / "run")
         hung = msgspec.structs.replace(session.policy, point_deadline_ms=PROBE_HANGS_MS)
-        session = dataclasses.replace(session, policy=hung)
+        looks = tuple(FactRequest(kind="command", argv=argv) for argv in self._library.looks)
+        session = dataclasses.replace(session, policy=hung, facts=looks)
         hosts: list[Host] = []
-        failed = ""
+        failed = looked = ""
         try:
-            hosts = self._launched(session).run.hosts
+            run = self._launched(session).run
+            hosts, looked = run.hosts, "\n".join(one.text for one in run.facts)
         except CouldNotMeasure as error:
             failed = str(error).split(" (log:")[0].split(" (give --out")[0]
-        return hosts, _log(folder / "run"), failed
+        return hosts, f"{_log(folder / 'run')}\n{looked}", failed
 
     def run(
         self, number: int, block: int, configuration: Configuration, seed: str, folder: Path

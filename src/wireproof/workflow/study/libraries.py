@@ -48,7 +48,11 @@ def library_called(name: str) -> Library:
 
 
 def _refuse_foreign(library: Library, source: str) -> None:
-    """A file sets no variable that no MPI or fabric reads: PATH and LD_PRELOAD start programs."""
+    """A file starts no program: by no command, and by no variable that no MPI or fabric reads
+    (PATH, LD_PRELOAD).
+    """
+    if library.looks:
+        raise BadInput(f"{source}: looks: a file of your own starts no commands.")
     texts = (library.base, library.asks, library.counts, *(one.alongside for one in library.knob))
     names = [one.name for one in library.knob] + [name for each in texts for name in each]
     wrong = next((name for name in names if not is_of_a_fabric(name)), None)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.console import Console, print_json
+from wireproof.cli.console import Console, print_json, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import flag, number, setting, text
 from wireproof.cli.options import LINK, TARGET, method_of, settings_of, target_specification
 from wireproof.cli.outcome import INTERRUPTED, status_of
 
 if TYPE_CHECKING:
+    from wireproof.settings.resolve import Settings
     from wireproof.workflow.study import StudySpecification
 
 __all__ = ["command"]
@@ -35,8 +36,10 @@ OPTIONS: tuple[click.Parameter, ...] = (
         "patterns to measure; default: latency and what the knobs can move.",
     ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
-    text("--budget study_budget", "TIME", "time for the whole study.", default="5min"),
-    text("--each", "TIME", "what one point of a launch measures.", default="150ms"),
+    text(
+        "--budget study_budget", "TIME", "time for the whole study; default 5min.", default="5min"
+    ),
+    text("--each", "TIME", "what one point of a launch measures; default 150ms.", default="150ms"),
     click.Option(
         ["--smallest"],
         type=click.FloatRange(1.0, 100.0),
@@ -76,7 +79,17 @@ def command(library: str, **options: Any) -> int:
         print_json(study)
     else:
         click.echo(study_text(study, Look.of(sys.stdout, os.environ)))
-    return INTERRUPTED if study.stopped == "interrupted" else status_of(study.verdict)
+    if study.stopped != "interrupted":
+        return status_of(study.verdict)
+    say("interrupted; what was measured is shown" + _kept(settings_of(settings_options)))
+    return INTERRUPTED
+
+
+def _kept(settings: Settings) -> str:
+    folder = settings.out.value
+    if folder is None:
+        return " and kept nowhere: give --out to keep it."
+    return f" and kept in {folder}: the same command with --resume goes on."
 
 
 def _specification(library: str, options: dict[str, Any]) -> StudySpecification:

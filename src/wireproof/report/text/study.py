@@ -20,6 +20,11 @@ _MOST = 400
 _WORDS = {"helps": "helps", "hurts": "hurts", "no-effect": "none", "undecided": "?"}
 _OBEYED = {"honoured": "yes", "by-effect": "yes", "unsaid": "?"}
 """Else no; the sentences below say more."""
+_STOPPED = {
+    "complete": "",
+    "budget": "; the budget was over before all rounds",
+    "interrupted": "; interrupted",
+}
 _FIXED = 54
 """Columns of a row beside the name."""
 
@@ -39,7 +44,8 @@ def _head(study: Study, look: Look) -> list[str]:
     rails = f"; rails {', '.join(study.rails)}" if len(study.rails) > 1 else ""
     return _wrapped(
         f"Study of {study.title} on {hosts}: {values} values, {study.rounds} rounds,"
-        f" {len(study.runs)} launches in {quantity.duration(study.seconds)}{rails}",
+        f" {len(study.runs)} launches in {quantity.duration(study.seconds)}{rails}"
+        f"{_STOPPED[study.stopped]}",
         look,
     )
 

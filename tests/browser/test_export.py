@@ -27,10 +27,10 @@ def test_figures_become_pictures(tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     exported("png", [hostile()], "drawn", folder, LoggingReporter())
     names = sorted(one.name for one in folder.iterdir())
-    assert names == ["run1-bandwidth.png", "run1-latency.png", "run1-samples.png"]
+    assert names == [f"run1-{one}.png" for one in ("bandwidth", "latency", "pairs2", "samples")]
     data = (folder / names[0]).read_bytes()
     assert data.startswith(b"\x89PNG")
-    assert struct.unpack(">II", data[16:24]) == (1520, 1120)
+    assert struct.unpack(">II", data[16:24]) == (1640, 1640)
 
 
 def test_a_figure_of_its_own_is_drawn_and_runs_nothing(browser: Any, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from tests.unit.test_report_groups import group, point
 from tests.unit.test_report_groups import section as grouped
+from tests.unit.test_report_located_page import many
 from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, off_wire
 
 from wireproof.model.claim import Limits
@@ -20,6 +21,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Finding
 from wireproof.report.figure.charts import charts
 from wireproof.report.figure.file import figures
+from wireproof.report.figure.pairs import pair_figures
 from wireproof.report.figure.ticks import decades, plain, sizes
 from wireproof.report.markdown import markdown
 from wireproof.report.rows import tables
@@ -229,3 +231,29 @@ def test_few_samples_and_few_pairs_are_not_drawn() -> None:
     whole = replace(section, run=msgspec.structs.replace(section.run, points=few))
     names = [one.id for one in charts(whole, tables(whole), "x")]
     assert names == ["x-latency", "x-bandwidth"]
+
+
+@pytest.mark.parametrize("hosts", [4, 60, 130])
+def test_the_picture_of_the_pairs_is_a_file_too(hosts: int) -> None:
+    section = many(hosts) if hosts > 4 else four_nodes()
+    (text,) = pair_figures([section]).values()
+    root = ElementTree.fromstring(text)  # noqa: S314  our own
+    assert root.tag == f"{SVG}svg"
+    if hosts <= 64:
+        cells = [one for one in root.iter(f"{SVG}rect") if one.find(f"{SVG}title") is not None]
+        assert len(cells) == (12 if hosts == 4 else hosts * 4)
+    else:
+        assert root.findall(f".//{SVG}path")
+
+
+def test_hostile_hosts_are_words_in_the_picture_of_the_pairs() -> None:
+    whole = many(10)
+    pairs = [
+        msgspec.structs.replace(pair, origin_host=HOSTILE) if pair.origin == 3 else pair
+        for pair in whole.judgement.pairs
+    ]
+    judged = msgspec.structs.replace(whole.judgement, pairs=pairs)
+    (text,) = pair_figures([replace(whole, judgement=judged)]).values()
+    assert ElementTree.fromstring(text).find(f".//{SVG}img") is None  # noqa: S314  our own
+    assert "<img" not in text
+    assert "\u202e" not in text

@@ -94,8 +94,9 @@ _WRITERS: dict[Form, Callable[[list[Section], str, Path, Reporter], Path]] = {
 def _figures(sections: Sequence[Section]) -> dict[str, str]:
     """The text of each figure by its name; ``BadInput`` when there is none."""
     from wireproof.report.figure.file import figures
+    from wireproof.report.figure.pairs import pair_figures
 
-    found = figures(sections)
+    found = figures(sections) | pair_figures(sections)
     if not found:
         raise BadInput("there is no figure: no pair was measured over three sizes or more.")
     return found
@@ -123,7 +124,7 @@ def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: 
     how = (
         [f"--print-to-pdf={target}", "--no-pdf-header-footer"]
         if form == "pdf"
-        else [f"--screenshot={target}", "--window-size=760,560", "--force-device-scale-factor=2"]
+        else [f"--screenshot={target}", "--window-size=820,820", "--force-device-scale-factor=2"]
     )
     return [
         program,

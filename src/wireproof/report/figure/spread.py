@@ -107,11 +107,9 @@ def over_pairs(section: Section, tables: Sequence[Table], name: str) -> Chart | 
     if not shown:
         return None
     lines = tuple(_pairs(table, size or 0, cells) for table, size, cells in shown[:_MOST_LINES])
-    ceiling = section.limits.attainable_bytes_per_s if section.limits else None
-    most = max(mark.x for line in lines for mark in line.marks)
-    high = max(most, (ceiling or 0.0) / 1e6) * 1.08
-    words = f"attainable {quantity.megabytes(ceiling)} MB/s" if ceiling else ""
-    at = (ceiling or 0.0) / 1e6
+    limits = _ceiling(section)
+    ends = [mark.x for line in lines for mark in line.marks]
+    high = max(*ends, *(limit.points[0][0] for limit in limits)) * 1.08
     told = "; ".join(_pairs_in_words(line) for line in lines)
     return Chart(
         id=name,
@@ -121,8 +119,18 @@ def over_pairs(section: Section, tables: Sequence[Table], name: str) -> Chart | 
         x=Axis("goodput (MB/s)", False, 0.0, high, plain(0.0, high)),
         y=Axis("share of directions (%)", False, 0.0, 104.0, _SHARES),
         lines=lines,
-        limits=(Limit(words, ((at, 0.0), (at, 100.0))),) if ceiling else (),
+        limits=limits,
     )
+
+
+def _ceiling(section: Section) -> tuple[Limit, ...]:
+    """The attainable goodput as an upright line, where it is known."""
+    ceiling = section.limits.attainable_bytes_per_s if section.limits else None
+    if not ceiling:
+        return ()
+    at = ceiling / 1e6
+    words = f"attainable {quantity.megabytes(ceiling)} MB/s"
+    return (Limit(words, ((at, 0.0), (at, 100.0))),)
 
 
 def _pairs(table: Table, size: int, cells: Sequence[Cell]) -> Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_
 from tests.zoo.animals import ZOO
 from tests.zoo.frames import run_of
 from tests.zoo.parts import Adapter
@@ -12,6 +13,8 @@ from tests.zoo.scene import Move, Point, Scene, rail_of, timeline
 from tests.zoo.situations import best_level
 
 from wireproof.model.finding import Judgement
+from wireproof.model.run import Run
+from wireproof.physics.rails import claim_of_rails
 from wireproof.verdict import judge
 
 STREAMS = (
@@ -102,3 +105,46 @@ def test_a_rail_that_a_host_lacks_proves_nothing() -> None:
     assert lacking
     assert rail_of(adapter).name in lacking[0].message
     assert f"{adapter.claimed}," not in lacking[0].message.split(";")[0]
+
+
+def _with_speeds(run: Run, rail: str, mbps: int) -> Run:
+    hosts = [
+        replace_(
+            host,
+            nics=[replace_(nic, speed_mbps=mbps) if nic.name == rail else nic for nic in host.nics],
+        )
+        for host in run.hosts
+    ]
+    return replace_(run, hosts=hosts)
+
+
+def _plain() -> tuple[Adapter, str, Run]:
+    """Two 10 Gb/s ports without RDMA, both used alike."""
+    adapter = next(one for one in TWINS if one.key == "i40e")
+    rail = rail_of(adapter).name
+    scene = Scene(
+        adapter,
+        Move(claimed=0.5, rail=0.5),
+        nic=f"{adapter.claimed},{rail}",
+        points=STREAMS,
+        rate=1.5 * adapter.rate,
+    )
+    return adapter, rail, _with_speeds(run_of(timeline(scene)), rail, 1000)
+
+
+def test_a_rail_that_negotiated_less_than_claimed_is_named() -> None:
+    adapter, rail, run = _plain()
+    speed = next(nic.speed_mbps for nic in run.hosts[0].nics if nic.name == adapter.claimed) or 0
+    link = claim_of_rails(f"ethernet:{speed // 1000}", f"{adapter.claimed},{rail}")
+    found = judge(replace_(run, claim=replace_(run.claim, link=link)))
+    said = [one.message for one in found.findings if one.code == "nic-speed-disagrees"]
+    assert said
+    assert all(f"{rail} negotiated 1 Gb/s" in one for one in said)
+
+
+def test_rails_of_different_speeds_without_a_link_are_said_to_be() -> None:
+    _, _, run = _plain()
+    notes = [one.message for one in judge(run).findings if one.code == "link-from-port"]
+    assert len(notes) == 1
+    assert " + 1gbe" in notes[0]
+    assert "rails of different speeds" in notes[0]

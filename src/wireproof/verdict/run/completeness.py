@@ -11,6 +11,7 @@ from wireproof.model.record import Host, Nic
 from wireproof.model.run import MissingCode
 from wireproof.model.subject import Node, Subject, Whole
 from wireproof.physics.from_port import link_of_port
+from wireproof.physics.rails import one_rail
 from wireproof.verdict.catalogue.engine import code_of, severity_of
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
@@ -133,8 +134,17 @@ def _nics(ctx: Context) -> list[Issue]:
             issues.append(Issue("nic-unknown", "inconclusive", Node(claim.host), text))
         elif nic is not None:
             issues += [] if are_rails(nic) else _carrier(claim.host, nic)
-            issues += _speed(ctx, claim.host, nic, host.nics)
+            for one, link in _with_links(ctx, nic, host.nics):
+                issues += _speed(ctx, claim.host, one, link, host.nics)
     return issues
+
+
+def _with_links(ctx: Context, nic: Nic, others: list[Nic]) -> list[tuple[Nic, LinkClaim | None]]:
+    """The claimed port with the link, or each rail with its own."""
+    rails = [one for name in nic.lower for one in others if one.name == name]
+    if not are_rails(nic) or ctx.link is None or len(rails) != ctx.link.rails:
+        return [(nic, ctx.link)]
+    return [(one, one_rail(ctx.link, number)) for number, one in enumerate(rails)]
 
 
 def _lacking(claim: str, host: Host) -> str:
@@ -156,20 +166,22 @@ def _carrier(host: str, nic: Nic) -> list[Issue]:
     return []
 
 
-def _speed(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> list[Issue]:
+def _speed(
+    ctx: Context, host: str, nic: Nic, link: LinkClaim | None, others: list[Nic]
+) -> list[Issue]:
     """What the port states of itself against the claim: of one rail, or of all of them. A made-up
     speed is not held.
     """
     found = link_of_port(nic, "any", others)
-    if ctx.virtual or ctx.link is None or ctx.link.rate_bits_per_s is None or found is None:
+    if ctx.virtual or link is None or link.rate_bits_per_s is None or found is None:
         return []
-    claimed = ctx.link.rate_bits_per_s
+    claimed = link.rate_bits_per_s
     stated = [rate for rate in (found.rate_bits_per_s, found.line_rate) if rate]
-    if not stated or any(_agrees(one, ctx.link, claimed) for one in stated):
+    if not stated or any(_agrees(one, link, claimed) for one in stated):
         return []
     speed = max(stated)
     text = (
-        f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {ctx.link.name} "
+        f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {link.name} "
         f"({claimed / 1e9:g} Gb/s) was claimed"
     )
     return [

@@ -193,7 +193,9 @@ def _link_issues(ctx: Context) -> list[Issue]:
     """Which link numbers are held against, where the user named none."""
     if ctx.claimed_link is not None or ctx.link is None:
         return []
-    text = f"no link was claimed: the limits are those of {ctx.link.kind} ({ctx.link.source})"
+    text = f"no link was claimed: the limits are those of {ctx.link.name} ({ctx.link.source})"
+    if ctx.link.rates:
+        text += "; rails of different speeds: a stripe of equal shares ends with the slowest"
     return [Issue("link-from-port", "note", Whole(), text)]
 
 

@@ -190,3 +190,30 @@ def test_the_settings_of_the_day_are_judged_again(tmp_path: Path) -> None:
     assert after == before
     (out / "settings.snapshot").unlink()
     assert "settings.snapshot" in refused(out)
+
+
+@pytest.mark.parametrize(("form", "written"), [("markdown", ["report.md"]), ("svg", [])])
+def test_another_form_is_written_in_its_place(copy: Path, form: str, written: list[str]) -> None:
+    (copy / "report.html").unlink()
+    done = wireproof("report", copy, "--format", form)
+    assert done.returncode == 1, done.stderr
+    assert not (copy / "report.html").exists()
+    assert all((copy / name).is_file() for name in written)
+    assert bool(list(copy.glob("run*.svg"))) == (form == "svg")
+
+
+@pytest.mark.parametrize("more", ["--json", "--no-page"])
+def test_a_form_that_is_not_written_is_refused(copy: Path, more: str) -> None:
+    done = wireproof("report", copy, "--format", "pdf", more)
+    assert done.returncode == 2
+    assert "--format pdf writes files: leave out --no-page and --json" in done.stderr
+
+
+def test_the_command_that_repeats_it_and_the_disclosure_are_kept(copy: Path) -> None:
+    known = json.loads((copy / "result.json").read_text())
+    changed(copy, {"command": ["wireproof", "check", "--hosts", "n[1-6]"]})
+    done = wireproof("report", copy, "--json")
+    (first, *_) = [document(done)] if isinstance(document(done), dict) else document(done)
+    items = {one["name"]: one for one in first["disclosure"]["items"]}
+    assert items["command that repeats it"]["value"] == "wireproof check --hosts 'n[1-6]'"
+    assert known["command"] == []

@@ -64,7 +64,12 @@ class Launcher:
         target = resolve_target(wanted.target, environment)
         if len(set(target.hosts)) < 2:
             raise BadInput("a study needs two hosts, with a wire between them: give --hosts.")
-        self.asked = rails_of(target.nics[0]) if target.nics else ()
+        if not target.nics or not target.nics[0]:
+            raise BadInput(
+                "a study needs to know the NIC, or the rails, that the traffic is claimed to use:"
+                " give --nic."
+            )
+        self.asked = rails_of(target.nics[0])
         one = dataclasses.replace(target, nics=tuple(map(first_rail, target.nics)))
         self.target: Target = one.spread(wanted.ppn)
         self.names = tuple(dict.fromkeys(over))
@@ -98,7 +103,7 @@ class Launcher:
 
     def _own_variables(self, wanted: StudySpecification) -> dict[str, str]:
         """What a launch would set for the claimed NIC, as variables that a value can replace."""
-        nic = self.target.nics[0] if self.target.nics else ""
+        nic = self.target.nics[0]
         if self._session.transport == "ofi":
             return psm3_variables(nic) if self._session.ofi.provider == "psm3" else {}
         if self.install is None:

@@ -89,9 +89,9 @@ def test_what_the_library_makes_of_each_value(
 
 
 @pytest.mark.slow
-def test_five_things_that_nobody_tells(build: Build, impi_root: Path) -> None:
-    """Two rails double a stream and no ping-pong; small packets halve a fast stream; a flavour that
-    is not compiled in; a name that is taken for a number.
+def test_what_nobody_tells(build: Build, impi_root: Path) -> None:
+    """Two rails double a stream and no ping-pong; a flavour is not compiled in; a name is taken for
+    a number.
     """
     # So slow that two cores that others use, too, do not decide.
     lab = named_fab0(build(2, *rails("100mbit")))
@@ -113,12 +113,18 @@ def test_five_things_that_nobody_tells(build: Build, impi_root: Path) -> None:
     assert known["PSM3_SOCKETS=1"][0] == "unread"
     assert "hexadecimal number" in known["PSM3_NIC=fab0"][1]
 
-    fast = build(
-        2, Network(name="f", device="hsn0", rate="10gbit", subnet="10.30.1.0/24", mtu=9000)
-    )
-    mtu = ("--values", "PSM3_MTU=8192", "--over", "stream", "--budget", "4min", "--json")
-    found = document(study(fast, impi_root, *mtu, timeout=400))
-    effect = effects(found)["PSM3_MTU=8192", "stream"]
-    assert effect["answer"] in ("hurts", "undecided")  # on a busy machine one cannot tell
-    assert effect["ratio"] < 0.75
+
+@pytest.mark.slow
+def test_small_packets_halve_a_fast_stream(build: Build, impi_root: Path) -> None:
+    """What limits it is the processor: a machine that others use cannot tell."""
+    network = Network(name="f", device="hsn0", rate="10gbit", subnet="10.30.1.0/24", mtu=9000)
+    mtu = ("--values", "PSM3_MTU=8192", "--over", "stream", "--each", "1s", "--budget", "4min")
+    found = document(study(build(2, network), impi_root, *mtu, "--json", timeout=400))
+    assert seen(found)["PSM3_MTU=8192"][0] == "honoured"
     assert not found["advice"]
+    effect = effects(found)["PSM3_MTU=8192", "stream"]
+    if effect["answer"] == "undecided":
+        half = (effect["high"] - effect["low"]) / 2
+        pytest.skip(f"a machine of our own: effects on a stream are known to {half:.0%} only")
+    assert effect["answer"] == "hurts"
+    assert 0.3 < effect["ratio"] < 0.75

@@ -90,6 +90,7 @@ READ_DIRECTLY = {
     "files": "the place that checks",
     "launch/mpi/elf.py": "libraries and programs that are looked at, bounded",
     "report/html/page.py": "parts of the page, from our own package",
+    "report/figure/file.py": "the style of figures, from our own package",
     "workflow/judge.py": "what the shell has opened for us",
     "workflow/audit.py": "the settings' tables, from our own package",
     "workflow/study/libraries.py": "the tables of knobs, from our own package",

@@ -57,7 +57,12 @@ def study(lab: Lab, mpi: Path, seed: int) -> tuple[Any, float]:
 
 
 def run(setting: Setting) -> None:
-    """One study: its time, its width, and what it found."""
+    """One study: its time, its width, and what it found. It takes what it is given, so that there
+    must be time for the whole.
+    """
+    if setting.until - time.monotonic() < BUDGET_S:
+        setting.skip(GROUP, "study", f"less than its {BUDGET_S} s were left: --only study")
+        return
     try:
         install = find_intel()
         with up(topology(), f"bench-study-{os.getpid()}") as lab:

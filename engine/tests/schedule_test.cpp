@@ -153,6 +153,15 @@ TEST(Formula, IterationsOverrideTheCount) {
   EXPECT_EQ(timed(formula_count(p, 1, 300)), 500U);
 }
 
+TEST(Formula, TheClockIsReadSeldom) {
+  Point p = point(Pattern::pingpong, Form::latency, 8, 64, Formula::imb_mpi1);
+  for (const auto& [granule_ns, batches] : {std::pair{300.0, 20U}, {2000.0, 40U}, {1e6, 200U}}) {
+    EXPECT_EQ(formula_count(p, 1, granule_ns).batches, batches) << granule_ns;
+  }
+  p.iterations = 7;
+  EXPECT_EQ(formula_count(p, 1, 300).batches, 7U);
+}
+
 TEST(Formula, ImbWarmsUpByAPassAndATenthAtLeastTen) {
   Point p = point(Pattern::stream, Form::stream, 1 << 20, 4, Formula::imb_mpi1);
   for (const auto& [windows, warm_up] : {std::pair{1, 2U}, {6, 12U}, {96, 106U}, {500, 550U}}) {

@@ -21,7 +21,7 @@ constexpr double kProbeQuanta = 20;
 constexpr std::uint32_t kMostProbed = 1U << 20;
 constexpr double kTooFine = 0.25;  // of the shortest batch
 constexpr int kMostRecuts = 3;
-constexpr double kRunShare = 0.05;  // of the budget: slow blocks that are timed in one go
+constexpr double kRunShare = 0.05;  // of the budget: slow blocks that are timed in one go, at most
 constexpr double kOvershoot =
     2;  // of the budget, only to reach the six blocks that an interval needs
 
@@ -196,13 +196,15 @@ void Sampler::time_block(const StopRule& rule) {
 }
 
 /// Blocks of one batch each, timed in one go: after a pause the first has the way there once more.
+/// A go is as long as all before it together: few pauses, and at most twice what was needed.
 void Sampler::time_slow_blocks(const StopRule& rule) {
   sampled_.begin_block();
   const double batch_ns = granule_ns_ * cutting_.granules;
   const std::size_t blocks = samples_.block_values.size();
   const double least =
       static_cast<double>(blocks < rule.min_blocks ? rule.min_blocks - blocks : rule.min_blocks);
-  const double wanted = std::max(least, std::floor(kRunShare * rule.budget_ns / batch_ns));
+  const double longest = std::floor(kRunShare * rule.budget_ns / batch_ns);
+  const double wanted = std::max(least, std::min(longest, static_cast<double>(blocks)));
   const double limit = blocks < rule.min_blocks ? kOvershoot : 1;
   double room = std::floor((limit * rule.budget_ns - elapsed_ns()) / batch_ns);
   if (rule.iterations > 0) {

@@ -164,8 +164,11 @@ std::string Sweep::witnesses_of(const Point& point, std::uint64_t payload_bytes)
   std::optional<std::uint64_t> brief;
   if (point.detail == Detail::brief) brief = payload_bytes;
   std::string witnesses;
-  for (const int rank : own_ranks())
+  for (const int rank : own_ranks()) {
+    // Where nothing is counted the reader's reading says all of ten thousand ranks.
+    if (!readings_.has_windows() && evidence_.reader_of(rank) != rank) continue;
     append(witnesses, evidence_.witness_json(rank, brief, readings_.has_windows()));
+  }
   return witnesses;
 }
 

@@ -278,9 +278,9 @@ def test_every_entry_is_whole() -> None:
 
 
 def test_every_code_of_the_sources_is_in_the_catalogue_and_the_other_way_round() -> None:
-    folder = Path(__file__).resolve().parents[2] / "src" / "wireproof" / "verdict"
+    source = Path(__file__).resolve().parents[2] / "src" / "wireproof"
     words = set()
-    for file in folder.rglob("*.py"):
+    for file in (*(source / "verdict").rglob("*.py"), *(source / "study").rglob("*.py")):
         if file.name != "catalogue_text.py":
             words |= set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', file.read_text(encoding="utf-8")))
     assert set(CATALOGUE) <= words

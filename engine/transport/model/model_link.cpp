@@ -26,27 +26,27 @@ double ModelLink::transmit(const std::byte* source, std::size_t bytes) {
   ModelWire& wire = outgoing();
   if (w.shared) {
     wire.messages.push_back({.arrival_ns = 0,
-                             .payload = {source, source + bytes},
+                             .payload = wire.copy_of(source, bytes),
                              .posted_ns = now(),
                              .left_ns = occupancy_ns(w, bytes, outgoing_gap_ns_)});
     return now();
   }
   wire.free_ns = std::max(now(), wire.free_ns) + occupancy_ns(w, bytes, outgoing_gap_ns_);
   wire.messages.push_back(
-      {.arrival_ns = wire.free_ns + latency_ns_, .payload = {source, source + bytes}});
+      {.arrival_ns = wire.free_ns + latency_ns_, .payload = wire.copy_of(source, bytes)});
   return wire.free_ns;
 }
 
 void ModelLink::send(const std::byte* source, std::size_t bytes) { transmit(source, bytes); }
 
 void ModelLink::recv(std::byte* sink, std::size_t bytes) {
-  auto& messages = incoming().messages;
-  while (messages.empty()) world_->turns.give_turn();
+  ModelWire& wire = incoming();
+  while (wire.messages.empty()) world_->turns.give_turn();
   if (world_->truth.world.shared) settle_oldest();
-  const ModelWire::Message& message = messages.front();
+  const ModelWire::Message& message = wire.messages.front();
   std::memcpy(sink, message.payload.data(), std::min(bytes, message.payload.size()));
   now() = std::max(now(), message.arrival_ns) + world_->truth.world.overhead_ns;
-  messages.pop_front();
+  wire.drop_oldest();
 }
 
 /// From one event (a message is posted, or is through) to the next. The sender first posts all that

@@ -45,6 +45,21 @@ struct ModelWire {
   };
   double free_ns = 0;  // when the next message may start; of a shared wire: what is settled
   std::deque<Message> messages;
+  std::vector<std::vector<std::byte>> spare;  // memory of messages that were received
+
+  std::vector<std::byte> copy_of(const std::byte* source, std::size_t bytes) {
+    std::vector<std::byte> payload;
+    if (!spare.empty()) {
+      payload = std::move(spare.back());
+      spare.pop_back();
+    }
+    payload.assign(source, source + bytes);
+    return payload;
+  }
+  void drop_oldest() {
+    spare.push_back(std::move(messages.front().payload));
+    messages.pop_front();
+  }
   std::deque<double> acks_ns;
 };
 

@@ -58,7 +58,7 @@ class RailShare(msgspec.Struct, frozen=True, kw_only=True):
     due_share: float
 
 
-class PairVerdict(msgspec.Struct, frozen=True, kw_only=True):
+class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One point of one pair, judged.
 
     ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``),

@@ -226,7 +226,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="s
     id: int
 
 
-class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+class Estimate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Median time per operation with its distribution-free 95 % interval."""
 
     median_ns: float
@@ -239,7 +239,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     label: Label
 
 
-class Warmup(msgspec.Struct, frozen=True, kw_only=True):
+class Warmup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     operations: int
     elapsed_ns: float
     stationary: bool
@@ -254,7 +254,7 @@ class Sentinel(msgspec.Struct, frozen=True, kw_only=True):
     bounce_ns: float | None = None
 
 
-class PairResult(msgspec.Struct, frozen=True, kw_only=True):
+class PairResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """``origin_waited_ns``, ``target_waited_ns``: how long that end's process waited for a
     processor while timed.
     """

@@ -46,32 +46,42 @@ MOST_RAILS = 1024
 """Of one flow: every number of them is a limit of its own."""
 _ABOVE_ZERO = {"rate_bits_per_s", "rates"}
 """Less than 1 bit/s is no line: what takes time there is divided by it."""
+_TEXT = {bool, str}
 _MAY_BE_NEGATIVE = {"autocorrelation", "share"}
 
 
 def unsound(value: object) -> str:
     """What is wrong, such as ``pairs[0].batch_ns[3] is 5e-324``; "" when nothing is."""
-    return _of(value, "", "")
+    return _of(value, "").removeprefix(".")
 
 
-def _of(value: object, name: str, path: str) -> str:
+# Each function answers with the rest of the path and what stands there. The path is made on the way
+# back: a check of ten thousand nodes has millions of numbers, and all of them are sound.
+def _of(value: object, name: str) -> str:
+    if value is None or type(value) in _TEXT or (_common(value) and name != "rails"):
+        return ""
     match value:
-        case bool() | str() | None:
-            return ""
         case int():
-            return _int(value, name, path)
+            return _int(value, name)
         case float():
-            return _float(value, name, path)
+            return _float(value, name)
         case list() | tuple():
-            return _sequence(value, name, path)
+            return _sequence(value, name)
         case dict():
-            return _mapping(value, name, path)
+            return _mapping(value, name)
         case msgspec.Struct():
-            return _struct(value, path)
+            return _struct(value)
     return ""
 
 
-def _int(value: int, name: str, path: str) -> str:
+def _common(value: object) -> bool:
+    """A number that may stand anywhere but as a number of rails, whatever it means."""
+    return (type(value) is int and 1 <= value <= MOST_RANKS) or (
+        type(value) is float and 1.0 <= value <= LARGEST
+    )
+
+
+def _int(value: int, name: str) -> str:
     least = -(1 << 31) if name in _SIGNED else 0
     most = (
         MOST_RANKS
@@ -83,74 +93,69 @@ def _int(value: int, name: str, path: str) -> str:
         else LARGEST_COUNT
     )
     least = 1 if name in _AT_LEAST_ONE else least
-    return "" if least <= value <= most else f"{path} is {_shown(value)}"
+    return "" if least <= value <= most else f" is {_shown(value)}"
 
 
-def _float(value: float, name: str, path: str) -> str:
+def _float(value: float, name: str) -> str:
     size = abs(value)
     if not (math.isfinite(value) and size <= LARGEST) or (
         value < 0 and name not in _MAY_BE_NEGATIVE
     ):
-        return f"{path} is {value!r}"
+        return f" is {value!r}"
     if name in _ABOVE_ZERO and value < 1:
-        return f"{path} is {value!r}"
-    return f"{path} is {value!r}" if name.endswith("_ns") and 0 < size < LEAST_NS else ""
+        return f" is {value!r}"
+    return f" is {value!r}" if name.endswith("_ns") and 0 < size < LEAST_NS else ""
 
 
-def _sequence(value: Sequence[Any], name: str, path: str) -> str:
+def _sequence(value: Sequence[Any], name: str) -> str:
     if name == "rates" and len(value) > MOST_RAILS:
-        return f"{path} has {len(value)} rates"
+        return f" has {len(value)} rates"
     if value and all(type(one) is float for one in value):
         if name == "batch_ns" and not max(value):
-            return f"{path}: all of them took no time"
+            return ": all of them took no time"
         # Raw batches are thousands: the extremes speak for all of them.
         extremes = (min(value), max(value), min((one for one in value if one > 0), default=0.0))
-        return next((why for one in extremes if (why := _float(one, name, path))), "")
-    return next(
-        (why for index, one in enumerate(value) if (why := _of(one, name, f"{path}[{index}]"))), ""
-    )
+        return next((why for one in extremes if (why := _float(one, name))), "")
+    for index, one in enumerate(value):
+        if why := _of(one, name):
+            return f"[{index}]{why}"
+    return ""
 
 
-def _mapping(value: dict[Any, Any], name: str, path: str) -> str:
+def _mapping(value: dict[Any, Any], name: str) -> str:
     if name in ("counters", "standing"):
         return ""  # looked at with the frame that they are in
-    return next(
-        (
-            why
-            for key, one in value.items()
-            if (why := _of(key, name, path) or _of(one, name, f"{path}[{key!r:.60}]"))
-        ),
-        "",
-    )
-
-
-def _struct(value: msgspec.Struct, path: str) -> str:
-    before = f"{path}." if path else ""
-    for name in value.__struct_fields__:
-        if why := _of(getattr(value, name), name, before + name):
+    for key, one in value.items():
+        if why := _of(key, name):
             return why
-    if isinstance(value, Idle) and (why := _counters(value.standing or {}, f"{before}standing", 0)):
-        return why
+        if why := _of(one, name):
+            return f"[{key!r:.60}]{why}"
+    return ""
+
+
+def _struct(value: msgspec.Struct) -> str:
+    for name in value.__struct_fields__:
+        if why := _of(getattr(value, name), name):
+            return f".{name}{why}"
+    if isinstance(value, Idle) and (why := _counters(value.standing or {}, 0)):
+        return f".standing{why}"
     counters = getattr(value, "counters", None)
     if isinstance(counters, dict):
-        return _counters(
-            counters,
-            f"{before}counters",
-            -LARGEST_COUNTER if isinstance(value, Idle | Quiet) else 0,
-        )
+        why = _counters(counters, -LARGEST_COUNTER if isinstance(value, Idle | Quiet) else 0)
+        return why and f".counters{why}"
     if isinstance(value, Estimate) and not value.low_ns <= value.median_ns <= value.high_ns:
         return (
-            f"{path} has a median of {value.median_ns!r} outside of {value.low_ns!r} to "
+            f" has a median of {value.median_ns!r} outside of {value.low_ns!r} to "
             f"{value.high_ns!r}"
         )
     return ""
 
 
-def _counters(counters: dict[str, Any], path: str, least: int) -> str:
+def _counters(counters: dict[str, Any], least: int) -> str:
     for name, values in counters.items():
         for one in values if isinstance(values, tuple) else (values,):
             if not least <= one <= LARGEST_COUNTER:
-                return f"{path}[{name!r:.60}] is {_shown(one)}"
+                return f"[{name!r:.60}] is {_shown(one)}"
     return ""
 
 

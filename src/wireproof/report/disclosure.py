@@ -5,7 +5,7 @@ what all have alike stands there once.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from wireproof.model import quantity
 from wireproof.model.disclosure import GROUPS, Disclosed, Disclosure, Group
@@ -24,11 +24,11 @@ Found = tuple[Group, str, str, str, str]
 
 def folded(found: Iterable[Found], hosts: Sequence[str]) -> Disclosure:
     """Every item once for each value, with the hosts that have it."""
-    values: dict[tuple[Group, str], dict[tuple[str, str], list[str]]] = {}
+    values: dict[tuple[Group, str], dict[tuple[str, str], dict[str, None]]] = {}
     for group, name, value, host, why in found:
-        same = values.setdefault((group, name), {}).setdefault((value, why), [])
-        if host and host not in same:
-            same.append(host)
+        same = values.setdefault((group, name), {}).setdefault((value, why), {})
+        if host:
+            same[host] = None
     everybody = sorted(set(hosts), key=natural)
     ordered = sorted(values, key=lambda key: GROUPS.index(key[0]))
     items = [
@@ -39,23 +39,21 @@ def folded(found: Iterable[Found], hosts: Sequence[str]) -> Disclosure:
     return Disclosure(hosts=everybody, items=items)
 
 
-def _some(who: Sequence[str], everybody: Sequence[str]) -> list[str]:
+def _some(who: Collection[str], everybody: Sequence[str]) -> list[str]:
     """Those who have it, none where all do."""
     return [] if len(who) == len(everybody) else sorted(who, key=natural)
 
 
 def run_items(section: Section) -> list[Found]:
     """What the run itself tells, in the order in which it is read."""
-    hosts = [
-        one for host in section.run.hosts for one in (*_network(section.run, host), *_mpi(host))
-    ]
+    claimed = {claim.rank: claim.nic for claim in reversed(section.run.claim.hosts)}
+    hosts = [one for host in section.run.hosts for one in (*_network(claimed, host), *_mpi(host))]
     return [*hosts, *_software(section.run), *_method(section)]
 
 
-def _network(run: Run, host: Host) -> list[Found]:
-    """The claimed interfaces of a host: of several rails each by its name."""
-    claimed = next((claim.nic for claim in run.claim.hosts if claim.rank == host.rank), "")
-    rails = [one for one in rails_of(claimed) if one]
+def _network(nics: Mapping[int, str], host: Host) -> list[Found]:
+    """The claimed interfaces of a host, by its rank: of several rails each by its name."""
+    rails = [one for one in rails_of(nics.get(host.rank, "")) if one]
     if not rails:
         return [("network", "interface", "", host.host, "none was claimed")]
     return [one for rail in rails for one in _rail(host, rail, several=len(rails) > 1)]

@@ -108,9 +108,13 @@ class _Known:
         from wireproof.analysis.witness import ports_of  # the analysis package loads numpy
 
         hosts = {host.rank: host for host in run.hosts}
+        read = {
+            one.rank for point in run.points for one in point.witness if one.shared_with is None
+        }
+        ports = ports_of({rank: host for rank, host in hosts.items() if rank in read})
         idle = {frame.rank: frame for frame in run.idle if frame.shared_with is None}
         claimed = {claim.rank: claim.nic for claim in run.claim.hosts}
-        return cls(run, hosts, ports_of(hosts), idle, claimed)
+        return cls(run, hosts, ports, idle, claimed)
 
 
 def _add_point(known: _Known, point: PointRecord, namespaces: dict[int, _Namespace]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,7 @@ from wireproof.model.run import Missing, Run
 from wireproof.model.sound import unsound
 from wireproof.store.migrate import migrate
 
-__all__ = ["DOCUMENT", "FRAMES", "load_document", "load_frames", "load_run"]
+__all__ = ["DOCUMENT", "FRAMES", "each_frame", "load_document", "load_frames", "load_run"]
 
 FRAMES = "frames.jsonl"
 DOCUMENT = "run.json"
@@ -53,17 +54,21 @@ def load_frames(folder: Path) -> list[Frame]:
     """Frames of ``folder`` in order; a torn tail is left out. Raises ``BadInput`` for a damaged
     line, naming it.
     """
+    return list(each_frame(folder))
+
+
+def each_frame(folder: Path) -> Iterator[Frame]:
+    """As ``load_frames``, one after another: those of ten thousand nodes fill much memory."""
     path = folder / FRAMES
-    reader, frames = FrameReader(), []
+    reader = FrameReader()
     try:
         with open_regular(path, follow=False) as file:
             _refuse_huge(os.fstat(file.fileno()).st_size)
-            while data := file.read(_CHUNK):
-                frames += [frame for _, frame in reader.feed(data)]
-                if reader.talk:
-                    break
+            while (data := file.read(_CHUNK)) and not reader.talk:
+                for _, frame in reader.feed(data):
+                    yield frame
     except FileNotFoundError:
-        return []
+        return
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except BadFrame as error:
@@ -72,7 +77,6 @@ def load_frames(folder: Path) -> list[Frame]:
         raise BadInput(
             f"{path} has lines that are not frames ({reader.talk[0][:60]!r}): the file is damaged."
         )
-    return frames
 
 
 def _refuse_huge(size: int) -> None:

@@ -7,15 +7,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.frames import MAX_LINE_BYTES
 from wireproof.model.record import PointRecord
-from wireproof.store.load import FRAMES, load_document, load_frames
+from wireproof.store.load import FRAMES, each_frame, load_document
 
 if TYPE_CHECKING:
     import duckdb
@@ -95,8 +94,8 @@ def seal(folder: Path) -> list[Path]:
     nothing half-written stays.
     """
     run_id = load_document(folder).plan.run_id
-    points = {frame.id: frame for frame in load_frames(folder) if isinstance(frame, PointRecord)}
-    if not points:
+    wanted = _wanted(folder)
+    if wanted.points == 0:
         return []
     import duckdb
 
@@ -109,7 +108,7 @@ def seal(folder: Path) -> list[Path]:
             duckdb.connect(config=dict(_CONFIG)) as database,
         ):
             database.execute(_view(frames.fileno(), torn=_is_torn(frames)))
-            _check_complete(database, list(points.values()))
+            _check_complete(database, wanted)
             for name, query in ((POINTS, _POINTS), (BATCHES, _BATCHES)):
                 database.execute(_copy(query, fresh[name], run_id))
         return [_publish(path) for path in fresh.values()]
@@ -150,20 +149,39 @@ def _copy(query: str, path: Path, run_id: str) -> str:
     return f"COPY ({query}) TO {_quoted(str(path))} (FORMAT parquet, COMPRESSION zstd, {metadata})"
 
 
-def _check_complete(database: duckdb.DuckDBPyConnection, points: Sequence[PointRecord]) -> None:
+class _Sums(NamedTuple):
+    """What the sealed files must hold."""
+
+    points: int
+    pairs: int
+    batches: int
+
+
+def _wanted(folder: Path) -> _Sums:
+    """By the frames; of a point that was measured again the last one counts."""
+    sizes: dict[int, tuple[int, int]] = {}
+    for frame in each_frame(folder):
+        if isinstance(frame, PointRecord):
+            batches = sum(len(pair.batch_ns) for pair in frame.pairs)
+            sizes[frame.id] = (len(frame.pairs), batches)
+    return _Sums(
+        len(sizes), sum(pairs for pairs, _ in sizes.values()), sum(one for _, one in sizes.values())
+    )
+
+
+def _check_complete(database: duckdb.DuckDBPyConnection, wanted: _Sums) -> None:
     """A torn last line is passed over on purpose; anything else that is passed over would be a
     silent loss.
     """
-    sums = "count(*), count(pattern), coalesce(sum(len(pairs)), 0)"
+    sums = "count(pattern), coalesce(sum(len(pairs)), 0)"
     batches = "coalesce(sum(list_sum([len(pair.batch_ns) for pair in pairs])), 0)"
     found = database.execute(
-        f"SELECT {sums}, {batches} FROM frames WHERE frame = 'point'"  # noqa: S608
+        f"SELECT {sums}, {batches}, count(*) FROM frames WHERE frame = 'point'"  # noqa: S608
     ).fetchone()
-    pairs = [pair for point in points for pair in point.pairs]
-    wanted = (len(points), len(points), len(pairs), sum(len(pair.batch_ns) for pair in pairs))
-    if found is None or tuple(map(int, found)) != wanted:
+    if found is None or tuple(map(int, found)) != (*wanted, wanted.points):
         raise CouldNotMeasure(
-            f"sealing found {found} points, pairs and batches, not {wanted}: the frames are kept."
+            f"sealing found {found} points, pairs and batches, not {tuple(wanted)}: the frames are"
+            " kept."
         )
 
 

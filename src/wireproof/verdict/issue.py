@@ -16,7 +16,7 @@ SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
 """Codes of issues about missing goodput."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Issue:
     """``weight`` picks the sentence that speaks for all the points of one subject: the most telling
     one.

@@ -138,6 +138,8 @@ def _series(tables: Sequence[Table], rates: bool = False) -> tuple[list[_Series]
 
 def _lines(table: Table, rates: bool) -> Iterator[_Series]:
     """One line for each pair of ranks, with its name."""
+    if len({row.pair.message_bytes for row in table.rows}) < LEAST_SIZES:
+        return
     found: dict[tuple[int, int], list[Row]] = {}
     for row in table.rows:
         if (row.goodput if rates else row.time_ns) is not None:

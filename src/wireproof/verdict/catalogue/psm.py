@@ -164,7 +164,7 @@ next: Compare a few numbers by hand, and report the file's first lines.
 means: The port's counters and PSM3's own are two witnesses, and they agree.
 detected: Bytes of the port are at least 98 % of the payload that PSM3 counted at the NIC, and at
   most what its packets' headers and answers explain.
-next: Nothing.
+next: Nothing is to be done.
 
 # psm-port-disagrees: Port and library do not agree
 means: PSM3 counts bytes at a NIC that its port did not see, or the port carried more than PSM3 and

@@ -43,7 +43,7 @@ _RESENT = "ip/Tcp/RetransSegs"
 _OPPOSITE: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Seen:
     """Bytes per second of others at one port and direction, during one point."""
 

@@ -40,7 +40,7 @@ CONTROL_BYTES = 262_144
 _CONTROL_RATE = 500_000  # bytes/s of it in a long point
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PairProof:
     """The verdict on the path of one pair at one point. ``expected`` and ``seen``: the busier
     direction, the poorer end. ``level``, ``quality``: the weakest of the evidence.
@@ -59,7 +59,7 @@ Place = tuple[int | None, str, Direction]
 """Reader rank, claimed port ("" = none claimed) and direction."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Witnessed:
     """A point's ledger by reader rank, the path of each of its pairs in their order, and what was
     due at each port.

@@ -19,7 +19,8 @@ def path_issues(
 ) -> list[Issue]:
     """Issues of one pair's path: at most one that decides, and notes."""
     issues = carrier_issues(ctx, point, pair, proof)
-    if proof.code and ctx.run.claim.wire:
+    # a transport that moves nothing is said once, of the whole run
+    if proof.code and ctx.run.claim.wire and not ctx.moves_nothing:
         issues.append(_deciding(ctx, point, pair, proof))
     if any(sighting.wrapped for sighting in proof.sightings):
         text = (
@@ -58,7 +59,6 @@ def _deciding(ctx: Context, point: PointRecord, pair: PairResult, proof: PairPro
 
 
 _SENTENCES = {
-    "instrument-only": "this transport moves nothing",
     "shared-memory-suspected": "both ranks are on one machine and memory was measured, not a wire",
     "nolocal-shm": "the library believed the ranks remote, yet the bytes never left the machine",
     "off-wire": "no port carried the rest",

@@ -26,7 +26,7 @@ _IDLE_CHATTER = 4096.0  # bytes that an idle port moves during a point: neighbou
 _LEAST_PACKETS = 500  # fewer messages than this cannot be told from other packets
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Due:
     """What must have crossed one port in one direction, in bytes.
 
@@ -45,7 +45,7 @@ class Due:
     payload: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sighting:
     """One end, one direction: ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly,
     inside (turned round in the adapter), or why it is not known: blind, dark (another port is

@@ -264,6 +264,8 @@ def _concluded(
         codes |= {proof.code, "off-wire"}
     if not ctx.run.claim.wire:
         codes.add("no-wire-claimed")
+    elif ctx.moves_nothing:
+        codes.add(proof.code)
     if verdict == "pass" and (proof.proof != "on-wire" or held.limit is None):
         verdict = "inconclusive"
         if held.limit is None and ctx.run.claim.wire:

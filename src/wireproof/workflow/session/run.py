@@ -87,7 +87,7 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
         ),
         points=(
             provable(session.points, session.criteria.min_payload_bytes)
-            if target.wire
+            if target.wire and session.transport != "model"
             else session.points
         ),
         policy=policy,

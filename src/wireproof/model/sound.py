@@ -145,8 +145,7 @@ def _struct(value: msgspec.Struct) -> str:
         return why and f".counters{why}"
     if isinstance(value, Estimate) and not value.low_ns <= value.median_ns <= value.high_ns:
         return (
-            f" has a median of {value.median_ns!r} outside of {value.low_ns!r} to "
-            f"{value.high_ns!r}"
+            f" has a median of {value.median_ns!r} outside of {value.low_ns!r} to {value.high_ns!r}"
         )
     return ""
 

@@ -76,4 +76,4 @@ def test_a_check_tells_of_the_settings_of_its_hosts(tmp_path: Path) -> None:
     first = json.loads(done.stdout)[0]
     assert first["settings"]["schema"] == "wireproof.audit"
     assert {one["id"] for one in first["settings"]["results"]} >= {"clock-source", "limit-memlock"}
-    assert "what the fabric needs" in (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "not as the fabric needs" in (tmp_path / "run" / "report.html").read_text("utf-8")

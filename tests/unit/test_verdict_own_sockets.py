@@ -29,4 +29,6 @@ def test_our_own_sockets_are_never_told_of_mpi_variables(path: str) -> None:
 def test_the_list_is_that_of_the_codes_whose_advice_names_a_variable_of_a_library() -> None:
     variable = re.compile(r"\b(UCX_|FI_|I_MPI_|PSM3_|MPIR_|OMPI_|btl_|LD_LIBRARY_PATH)")
     named = {code for code, entry in CATALOGUE.items() if variable.search(entry.next_action)}
-    assert named == OF_A_LIBRARY
+    # PSM3 is asked for by name, and its variables count without an MPI too.
+    of_psm3 = {code for code in named if code.startswith(("psm-", "pfc-"))}
+    assert named - of_psm3 == OF_A_LIBRARY

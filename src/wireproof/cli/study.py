@@ -13,6 +13,7 @@ from wireproof.cli.context import current_context
 from wireproof.cli.declare import flag, number, setting, text
 from wireproof.cli.options import LINK, TARGET, method_of, settings_of, target_specification
 from wireproof.cli.outcome import INTERRUPTED, status_of
+from wireproof.cli.sections import Sectioned, sections
 
 if TYPE_CHECKING:
     from wireproof.settings.resolve import Settings
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+EXAMPLES = (
+    "wireproof study psm3 --hosts n1,n2 --nic hsn0 --mpi intel",
+    "wireproof study psm3 --hosts n1,n2 --nic hsn0,hsn1 --knobs PSM3_MULTIRAIL,PSM3_MTU",
+    "wireproof study ucx --hosts n1,n2 --nic hsn0 --values UCX_MAX_EAGER_RAILS=1,2",
+)
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["library"], metavar="psm3|ucx|ofi|impi|FILE.toml"),
     text("--knobs", "NAME,...", "only these knobs; default: all of the catalogue."),
@@ -55,7 +61,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
 )
 
 
-@click.command("study", params=[*OPTIONS, *TARGET, *LINK])
+@click.command(
+    "study",
+    cls=Sectioned,
+    sections=sections(OPTIONS, "What is studied", target=TARGET, link=LINK),
+    examples=EXAMPLES,
+)
 def command(library: str, **options: Any) -> int:
     """Which settings of a library are obeyed here, and which of them help?
 

@@ -95,6 +95,18 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
         return request.started(
             "none", request.rank_argv, dict(request.extra), clear=clearings(None)
         )
+    _check_ranks(request)
+    scheduler = SCHEDULERS.get(request.scheduler) if request.hosts else None
+    if transport in ("tcp", "ofi"):
+        _check_rails(transport, request)
+        # In a job there need be no ssh; elsewhere any Hydra starts the processes.
+        return (scheduler.build if scheduler and scheduler.sockets else sockets)(request)
+    if request.install is None:
+        raise BadInput("the transport mpi needs an MPI.")
+    return (scheduler or MPIS[request.install.family]).build(request)
+
+
+def _check_ranks(request: LaunchRequest) -> None:
     if request.nics and len(request.nics) != request.size:
         raise BadInput(
             f"{len(request.nics)} NICs were given for {request.size} ranks: give one for each, or"
@@ -104,17 +116,14 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
         raise BadInput(
             "a measurement between ranks needs at least two: give two hosts, or two ranks."
         )
-    scheduler = SCHEDULERS.get(request.scheduler) if request.hosts else None
+
+
+def _check_rails(transport: TransportKind, request: LaunchRequest) -> None:
+    """Without an MPI only PSM3 carries one flow by several NICs."""
     several = next((nic for nic in request.nics if is_several(nic)), "")
-    if several and transport in ("tcp", "ofi") and request.fabric != "psm3":
+    if several and request.fabric != "psm3":
         what = "the transport tcp" if transport == "tcp" else "libfabric without an MPI"
         raise one_nic_only(what, several)
-    if transport in ("tcp", "ofi"):
-        # In a job there need be no ssh; elsewhere any Hydra starts the processes.
-        return (scheduler.build if scheduler and scheduler.sockets else sockets)(request)
-    if request.install is None:
-        raise BadInput("the transport mpi needs an MPI.")
-    return (scheduler or MPIS[request.install.family]).build(request)
 
 
 def request_for(

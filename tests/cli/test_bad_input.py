@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,28 @@ def test_a_physics_file_with_an_unknown_constant_is_refused(tmp_path: Path) -> N
     done = wireproof("check", "--physics", table, "--link", "edr", cwd=tmp_path)
     assert done.returncode == 2
     assert "warp_drive" in one_sentence(done)
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("locate", "/nowhere", "--json"), "nowhere"),
+        (("convert", "5parsec", "--json"), "parsec"),
+        (("check", "--json", "--hosts"), "--hosts"),
+        (("plan", "footprint", "--json", "--nodes", "1", "--ppn", "1"), "--mode"),
+    ],
+)
+def test_a_program_reads_why_there_is_no_result(argv: tuple[str, ...], said: str) -> None:
+    done = wireproof(*argv)
+    found = json.loads(done.stdout)
+    assert (found["schema"], found["version"]) == ("wireproof.error", 1)
+    assert (found["exit_status"], found["verdict"]) == (2, None)
+    assert done.returncode == 2
+    assert said in found["errors"][0]["message"]
+    assert said in done.stderr
+
+
+def test_the_word_of_a_command_asks_for_no_document() -> None:
+    done = wireproof("prove", "--hosts", "n1,n2", "--link", "none", "--", "mpirun", "--json")
+    assert done.returncode == 2
+    assert done.stdout == ""

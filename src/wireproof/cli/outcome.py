@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+from collections.abc import Sequence
 
 import click
 
-from wireproof.cli.console import LONGEST_SENTENCE, say
+from wireproof.cli.console import LONGEST_SENTENCE, print_json, say
 from wireproof.cli.context import Context
 from wireproof.cli.signals import as_interrupt
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.failure import Failure, Reason
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
 from wireproof.workflow.bug import BUG, sentence
@@ -44,16 +47,14 @@ def run(group: click.Group, argv: list[str]) -> int:
             return INTERRUPTED
         except click.ClickException as error:
             _show(error)
-            return BadInput.exit_status
+            return _without_result(error.format_message(), BadInput.exit_status, argv)
         except WireproofError as error:
-            say(str(error))
-            return error.exit_status
+            return _failed(str(error), error.exit_status, argv)
         except MemoryError:
-            say("there is not enough memory for this.")
-            return CouldNotMeasure.exit_status
+            text = "there is not enough memory for this."
+            return _failed(text, CouldNotMeasure.exit_status, argv)
         except Exception as error:  # a bug, whatever it is: with status 1 it would be a FAIL
-            say(sentence(error))
-            return BUG
+            return _failed(sentence(error), BUG, argv)
         return result if isinstance(result, int) else 0
 
 
@@ -63,6 +64,21 @@ def unless_lost(status: int, why: str) -> int:
         return status
     say(f"the result could not be written to standard output: {why}.")
     return CouldNotMeasure.exit_status
+
+
+def _failed(text: str, status: int, argv: Sequence[str]) -> int:
+    say(text)
+    return _without_result(text, status, argv)
+
+
+def _without_result(text: str, status: int, argv: Sequence[str]) -> int:
+    """The status; a program that asked for JSON reads why there is no result."""
+    own = argv[: argv.index("--")] if "--" in argv else argv
+    if "--json" in own:
+        reason = Reason(message=clean(text, LONGEST_SENTENCE))
+        with contextlib.suppress(OSError):  # a reader that has gone has the status
+            print_json(Failure(exit_status=status, errors=(reason,)))
+    return status
 
 
 def _show(error: click.ClickException) -> None:

@@ -51,5 +51,7 @@ def chosen(name: str, value: str, known: Iterable[str]) -> str:
 
     lower = {known_name.lower(): known_name for known_name in names}
     near = get_close_matches(value[:80].lower(), lower, n=1, cutoff=0.4)
-    hint = f"did you mean {lower[near[0]]!r}? " if near else ""
-    raise BadInput(f"{name} {value[:80]!r} is not known: {hint}There are {', '.join(names)}.")
+    hint = f"did you mean {lower[near[0]]!r}? There" if near else "there"
+    if not value:
+        raise BadInput(f"give {name}: {', '.join(names)}.")
+    raise BadInput(f"{name} {value[:80]!r} is not known: {hint} are {', '.join(names)}.")

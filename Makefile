@@ -53,14 +53,18 @@ lint: .venv/.lint engine-tests ## formatting, types, lint, import law, sizes
 bench: .venv/.bench engine ## our numbers beside IMB's (and OSU's with OSU_HOME=), paired in one run
 	$(VENV)/python -m benchmarks
 
+.PHONY: man
+man: .venv/.run ## manual pages in man/man1
+	$(VENV)/wireproof help --man man
+
 .PHONY: wheel
-wheel: .venv/.run ## sdist and wheel in dist/
+wheel: .venv/.run man ## sdist and wheel in dist/, with the manual pages
 	$(VENV)/python -m pip install -q build
 	$(VENV)/python -m build --outdir dist
 
 .PHONY: clean
 clean: ## remove what was built (not .venv and .deps)
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist man .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .PHONY: distclean
 distclean: clean ## remove everything that make has made

@@ -22,12 +22,16 @@ class Sectioned(click.Command):
     ) -> None:
         more["params"] = [one for _, group in sections for one in group]
         super().__init__(*args, **more)
-        self._sections, self._examples = sections, examples
+        self._sections, self.examples = sections, examples
+
+    def titled(self, ctx: click.Context) -> list[Section]:
+        """The options of each section; what every subcommand has comes last."""
+        known = {one for _, group in self._sections for one in group}
+        return [*self._sections, ("Help", [p for p in self.get_params(ctx) if p not in known])]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups = [*self._sections, ("Help", [self.get_help_option(ctx)])]
-        for title, group in groups:
-            records = [one.get_help_record(ctx) for one in group if one is not None]
+        for title, group in self.titled(ctx):
+            records = [one.get_help_record(ctx) for one in group]
             shown = [record for record in records if record is not None]
             if shown:
                 with formatter.section(title):
@@ -35,7 +39,7 @@ class Sectioned(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):
-            for line in self._examples:
+            for line in self.examples:
                 formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
         super().format_epilog(ctx, formatter)
 

@@ -10,7 +10,17 @@ import click
 
 from wireproof import __version__
 
-__all__ = ["SUBCOMMANDS", "subcommands"]
+__all__ = ["EXIT_STATUSES", "SUBCOMMANDS", "subcommands"]
+
+EXIT_STATUSES: dict[int, str] = {
+    0: "pass",
+    1: "fail",
+    2: "usage",
+    3: "inconclusive",
+    4: "could not measure",
+    70: "an error of ours",
+    130: "interrupted",
+}
 
 SUBCOMMANDS: dict[str, str] = {
     "audit": "Say which settings of the hosts are wrong for their fabric, and what mends them.",
@@ -22,6 +32,7 @@ SUBCOMMANDS: dict[str, str] = {
     "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",
     "explain": "Say what a finding's code means and what to do next.",
     "gate": "Healthy or not, for schedulers, monitors and CI, from a stored result; fails closed.",
+    "help": "Show the help of a subcommand; --man DIR writes the manual pages.",
     "history": "Results over time: list, show, trend, nodes, add, prune.",
     "judge": "Judge what OSU, IMB, HPCC, perftest, qperf, iperf3 and others have printed.",
     "lab": "Virtual cluster on this machine: up, status, exec, fault, down.",
@@ -55,10 +66,8 @@ class LazySubcommands(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """``help``, ``help SUBCOMMAND`` and ``version`` as people type them."""
-        if args[:1] == ["help"]:
-            args = [*args[1:], "--help"]
-        elif args == ["version"]:
+        """``version`` as people type it."""
+        if args == ["version"]:
             args = ["--version"]
         return super().parse_args(ctx, args)
 
@@ -83,8 +92,9 @@ class LazySubcommands(click.Group):
 @click.group(
     cls=LazySubcommands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit status: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could not measure, 70 an error"
-    " of ours, 130.",
+    epilog="Exit status: "
+    + ", ".join(f"{one} {means}" for one, means in EXIT_STATUSES.items())
+    + ".",
 )
 @click.version_option(
     __version__, "-V", "--version", prog_name="wireproof", message="%(prog)s %(version)s"

@@ -1,0 +1,61 @@
+"""``wireproof help SUBCOMMAND``, and the manual pages of all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wireproof.cli.console import say
+from wireproof.model.errors import BadInput
+
+__all__ = ["command"]
+
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["words"], nargs=-1, metavar="[SUBCOMMAND]..."),
+    click.Option(
+        ["--man", "folder"],
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="write the manual pages of all subcommands into DIR/man1.",
+    ),
+)
+
+
+@click.command("help", params=[*OPTIONS])
+@click.pass_context
+def command(context: click.Context, /, words: tuple[str, ...], folder: Path | None) -> int:
+    """Show the help of a SUBCOMMAND, or write the manual pages.
+
+    \b
+    wireproof help tune plan
+    wireproof help --man ~/.local/share/man    (then: man wireproof-check)
+    """
+    shown = context.find_root()
+    if folder is not None:
+        return _write(shown, folder)
+    for at, word in enumerate(words):
+        if not isinstance(shown.command, click.Group):
+            raise BadInput(f"{shown.command_path} has no subcommands: help of it alone is shown.")
+        name, found, _ = shown.command.resolve_command(shown, list(words[at:]))
+        assert found is not None  # noqa: S101  resolve_command refuses what is not there
+        shown = click.Context(found, info_name=name or word, parent=shown)
+    click.echo(shown.get_help())
+    return 0
+
+
+def _write(root: click.Context, folder: Path) -> int:
+    from wireproof.cli.manual import pages
+    from wireproof.files.hostile import replace_file
+
+    found = pages(root)
+    place = folder / "man1"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name, text in found.items():
+            replace_file(place / name, text.encode())
+            (place / name).chmod(0o644)
+    except OSError as error:
+        raise BadInput(f"{place} cannot be written to: {error.strerror}.") from error
+    say(f"{len(found)} manual pages are in {place}; MANPATH={folder}: man wireproof shows them.")
+    return 0

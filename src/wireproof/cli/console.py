@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.context import current_context
+from wireproof.cli.context import current_context, is_quiet
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
-    from wireproof.model.plan import Plan
-    from wireproof.report.text.progress import Progress
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
-__all__ = ["LONGEST_SENTENCE", "Console", "print_json", "say"]
+    from wireproof.model.plan import Plan
+    from wireproof.model.record import Frame
+
+__all__ = ["LONGEST_SENTENCE", "Console", "print_json", "remark", "say"]
 
 LONGEST_SENTENCE = 4000
 
@@ -23,6 +26,12 @@ LONGEST_SENTENCE = 4000
 def say(text: str) -> None:
     """One sentence on stderr, harmless for a terminal."""
     click.echo(f"wireproof: {clean(text, LONGEST_SENTENCE)}", err=True)
+
+
+def remark(text: str) -> None:
+    """One sentence that ``--quiet`` leaves out."""
+    if not is_quiet():
+        say(text)
 
 
 def print_json(value: object, *, indent: int = 2) -> None:
@@ -33,15 +42,23 @@ def print_json(value: object, *, indent: int = 2) -> None:
 
 
 class Console:
-    """The reporter of the command line."""
+    """The reporter of the command line; a quiet one only warns."""
+
+    def __init__(self) -> None:
+        self._quiet = is_quiet()  # now: a thread has no context of click's
 
     def say(self, text: str) -> None:
-        say(text)
+        if not self._quiet:
+            say(text)
 
     def warn(self, text: str) -> None:
         say(text)
 
-    def progress(self, plan: Plan, title: str) -> Progress:
+    def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:
+        if self._quiet:
+            from wireproof.workflow.reporter import Quiet
+
+            return Quiet(self).progress(plan, title)
         from wireproof.report.text.look import Look
         from wireproof.report.text.progress import Progress
 

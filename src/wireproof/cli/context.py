@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-__all__ = ["Context", "current_context"]
+__all__ = ["Context", "current_context", "hush", "is_quiet"]
+
+_QUIET = "wireproof.quiet"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,3 +31,13 @@ def current_context() -> Context:
     context = click.get_current_context(silent=True)
     found = context.find_root().obj if context is not None else None
     return found if isinstance(found, Context) else Context()
+
+
+def hush(context: click.Context) -> None:
+    """``--quiet`` was given, to the program or to a subcommand."""
+    context.meta[_QUIET] = True
+
+
+def is_quiet() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and _QUIET in context.meta

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.console import say
+from wireproof.cli.console import remark, say
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.report.section import Section
@@ -39,7 +39,7 @@ def show(sections: Sequence[Section], *, as_json: bool) -> None:
 def ended(result: Result) -> int:
     """Say where the result is; its exit status."""
     if result.page is not None:
-        say(f"report: {result.page.absolute()}")
+        remark(f"report: {result.page.absolute()}")
     if result.ended("interrupted"):
         say(_kept(result.folder))
         return INTERRUPTED

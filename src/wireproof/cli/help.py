@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.console import say
+from wireproof.cli.console import remark
 from wireproof.model.errors import BadInput
 
 __all__ = ["command"]
@@ -57,5 +57,5 @@ def _write(root: click.Context, folder: Path) -> int:
             (place / name).chmod(0o644)
     except OSError as error:
         raise BadInput(f"{place} cannot be written to: {error.strerror}.") from error
-    say(f"{len(found)} manual pages are in {place}; MANPATH={folder}: man wireproof shows them.")
+    remark(f"{len(found)} manual pages are in {place}; MANPATH={folder}: man wireproof shows them.")
     return 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.console import print_json, say
+from wireproof.cli.console import print_json, remark, say
 from wireproof.cli.declare import choice, flag
 from wireproof.model.errors import BadInput
 from wireproof.report.names import clean
@@ -93,7 +93,7 @@ def _print(read: Sequence[LintedFile], as_json: bool) -> None:
 
     for finding in findings:
         click.echo("\n".join(finding_lines(finding)))
-    say(f"{count_text(findings, len(read))}.")
+    remark(f"{count_text(findings, len(read))}.")
 
 
 def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from wireproof.cli.context import Context, current_context
+from wireproof.cli.context import Context, current_context, is_quiet
 from wireproof.cli.declare import flag, text
 from wireproof.cli.options import settings_file
 from wireproof.settings.resolve import PREFIX
@@ -88,7 +88,7 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     never taken from FOLDER: those that the first time had are given again. The whole is judged
     anew.
     """
-    from wireproof.cli.console import Console, say
+    from wireproof.cli.console import Console, remark
 
     folder = folder.absolute()
     asked = recall(folder)
@@ -100,12 +100,13 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     words += ["--json"] if as_json else []
     variables = stored_variables(asked, Console())
     shown = [f"{name}={value}" for name, value in sorted(variables.items())]
-    say(" ".join([*shown, "wireproof", *words]))
+    remark(" ".join([*shown, "wireproof", *words]))
     resumed = Context(
         argv=tuple(words),
         environment={**without_settings(os.environ), **variables},
         signals=current_context().signals,
         resumed=True,
     )
-    with group.make_context("wireproof", list(words), obj=resumed) as inner:
+    before = ["--quiet"] if is_quiet() else []
+    with group.make_context("wireproof", [*before, *words], obj=resumed) as inner:
         return int(group.invoke(inner) or 0)

@@ -27,7 +27,10 @@ class Sectioned(click.Command):
     def titled(self, ctx: click.Context) -> list[Section]:
         """The options of each section; what every subcommand has comes last."""
         known = {one for _, group in self._sections for one in group}
-        return [*self._sections, ("Help", [p for p in self.get_params(ctx) if p not in known])]
+        return [
+            *self._sections,
+            ("Help and messages", [p for p in self.get_params(ctx) if p not in known]),
+        ]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, group in self.titled(ctx):

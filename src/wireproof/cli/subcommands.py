@@ -5,10 +5,12 @@ instant.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 
 from wireproof import __version__
+from wireproof.cli.loudness import add_loudness
 
 __all__ = ["EXIT_STATUSES", "SUBCOMMANDS", "subcommands"]
 
@@ -56,6 +58,10 @@ SUBCOMMANDS: dict[str, str] = {
 class LazySubcommands(click.Group):
     """A group whose members are imported on use; their one-line helps are in ``SUBCOMMANDS``."""
 
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        add_loudness(self)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(SUBCOMMANDS)
 
@@ -63,7 +69,7 @@ class LazySubcommands(click.Group):
         if cmd_name not in SUBCOMMANDS:
             return None
         command: click.Command = import_module(f"wireproof.cli.{cmd_name}").command
-        return command
+        return add_loudness(command)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """``version`` as people type it."""

@@ -21,7 +21,7 @@ def typed_words() -> tuple[str, ...]:
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
-        if source is ParameterSource.COMMANDLINE and name not in _EACH_TIME:
+        if source is ParameterSource.COMMANDLINE and name in context.params.keys() - _EACH_TIME:
             words += _words(parameter, context.params[name])
     return tuple(masked(" ".join(words)).split(" ")) if _secret(words) else tuple(words)
 

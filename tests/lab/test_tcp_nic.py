@@ -12,7 +12,7 @@ import pytest
 from tests.lab.conftest import Build, say
 
 from wireproof.lab import Lab
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
@@ -67,7 +67,7 @@ def test_a_claimed_nic_without_an_address_is_one_sentence(build: Build, tmp_path
     lab = build(2, MANAGEMENT, FAST)
     for node in lab.nodes:
         say(lab, node, "ip", "address", "flush", "dev", "hsn0")
-    with pytest.raises(CouldNotMeasure, match="hsn0 has no IP address"):
+    with pytest.raises(BadInput, match="hsn0 has no IP address"):
         streamed(lab, "hsn0", tmp_path / "run")
 
 

@@ -62,6 +62,21 @@ wheel: .venv/.run man ## sdist and wheel in dist/, with the manual pages
 	$(VENV)/python -m pip install -q build
 	$(VENV)/python -m build --outdir dist
 
+.PHONY: wheelhouse
+wheelhouse: .venv/.run ## wheels of wireproof and all it needs, for a head node without network, in dist/wheelhouse
+	rm -rf dist/wheelhouse
+	$(VENV)/python -m pip wheel -q --wheel-dir dist/wheelhouse .
+	cd dist/wheelhouse && sha256sum *.whl >SHA256SUMS
+	@$(VENV)/python -c 'import sys; print("Copy dist/wheelhouse to a machine with Python %d.%d, and there:" % sys.version_info[:2]); \
+	    print("  (cd wheelhouse && sha256sum -c --quiet SHA256SUMS)"); \
+	    print("  python%d.%d -m venv ~/wireproof" % sys.version_info[:2]); \
+	    print("  ~/wireproof/bin/pip install --no-index --find-links wheelhouse wireproof")'
+
+.PHONY: sbom
+sbom: .venv/.run ## what an installation holds, as CycloneDX, in dist/wireproof.cdx.json
+	$(VENV)/python -m pip install -q "packaging>=24"
+	$(VENV)/python tools/sbom.py dist/wireproof.cdx.json
+
 .PHONY: clean
 clean: ## remove what was built (not .venv and .deps)
 	rm -rf build dist man .pytest_cache .mypy_cache .ruff_cache .hypothesis

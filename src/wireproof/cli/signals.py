@@ -10,7 +10,9 @@ from types import FrameType
 
 __all__ = ["as_interrupt"]
 
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = tuple(
+    signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if name in signal.Signals.__members__
+)  # Windows has no SIGHUP
 
 
 class _Heard:

@@ -34,6 +34,13 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
 )
 
+_READ = os.O_RDONLY
+"""What a file is opened with to be read. A stored file is judged on any system: Windows has none of
+the first three, and opens as text without the last.
+"""
+for _name in ("O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
+    _READ |= getattr(os, _name, 0)
+
 
 def kind_of(mode: int) -> str:
     """What a file is, for a sentence; "" for a regular one."""
@@ -59,13 +66,7 @@ def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = 
     """
     try:
         refuse_other_than_regular(os.stat(path, dir_fd=folder, follow_symlinks=follow), path)
-        flags = (
-            os.O_RDONLY
-            | os.O_CLOEXEC
-            | os.O_NONBLOCK
-            | os.O_NOCTTY
-            | (0 if follow else os.O_NOFOLLOW)
-        )
+        flags = _READ if follow else _READ | getattr(os, "O_NOFOLLOW", 0)
         descriptor = os.open(path, flags, dir_fd=folder)
     except ValueError as error:  # a null byte in the name
         raise OSError(errno.EINVAL, str(error), repr(path)) from error
@@ -165,9 +166,27 @@ def replace_in(name: str, folder: int, data: bytes) -> None:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """``replace_in`` by path."""
+    """``replace_in`` by path. Where a folder is no handle (Windows) its name is taken twice."""
+    if os.open not in os.supports_dir_fd:
+        _replace_by_name(path, data)
+        return
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         replace_in(path.name, folder, data)
     finally:
         os.close(folder)
+
+
+def _replace_by_name(path: Path, data: bytes) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        refuse_other_than_regular(path.stat(), path.name)
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.unlink(missing_ok=True)
+        with fresh.open("xb") as file:
+            file.write(data)
+        fresh.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        raise

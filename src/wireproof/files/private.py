@@ -59,10 +59,7 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
 def private_file(prefix: str, name: str, data: bytes) -> Path:
     """A file with ``data`` in a fresh folder that only we can read."""
     path = Path(tempfile.mkdtemp(prefix=prefix)) / name
-    descriptor = os.open(
-        path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-    )
-    with os.fdopen(descriptor, "wb") as file:
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)
     return path
 

@@ -8,7 +8,6 @@ Open MPI puts its session (``ompi.HOST.UID``) below ``TMPDIR``. MPICH's Hydra wr
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import stat
@@ -61,6 +60,8 @@ def _made() -> tuple[Path, int] | None:
 
 def _lock(folder: Path) -> int | None:
     """The folder's lock, held; None when somebody else holds it or it is not ours to lock."""
+    import fcntl  # not on Windows, where stored results are reported
+
     try:
         lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError:

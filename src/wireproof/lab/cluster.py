@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import os
 import re
 import secrets
@@ -210,6 +209,8 @@ class Lab:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
+    import fcntl  # not on Windows, where the modules of a stored result are imported
+
     try:
         lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:

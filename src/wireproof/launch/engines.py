@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import hashlib
 import os
-import pwd
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -72,6 +71,8 @@ def _caches(environment: Mapping[str, str]) -> Iterator[Path]:
     if (root := environment.get("XDG_CACHE_HOME", "")).startswith("/"):
         yield Path(root) / "wireproof"
         return
+    import pwd  # not on Windows, where stored files are linted and judged
+
     homes = [environment.get("HOME", "")]
     with contextlib.suppress(KeyError):
         homes.append(pwd.getpwuid(os.geteuid()).pw_dir)

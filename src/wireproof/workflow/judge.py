@@ -190,13 +190,20 @@ def judge_files(
     """Results in the order of the names. ``render`` makes what is wanted of a series where that is
     judged, in one of ``jobs`` processes (default: one per core). ``stdin`` is read for ``-``.
     """
-    workers = jobs or len(os.sched_getaffinity(0))
+    workers = jobs or _cores()
     results: Iterator[JudgedFile[Rendered]]
     if len(names) < _MANY or workers == 1 or "-" in names:
         results = (_judged_file(name, against, render, stdin) for name in names)
     else:
         results = _in_waves(names, partial(_judged_chunk, against=against, render=render), workers)
     yield from _reported(results, len(names), reporter or LoggingReporter())
+
+
+def _cores() -> int:
+    """Cores that we may use; where the system does not say (macOS, Windows), those it has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _judged_file(

@@ -83,7 +83,7 @@ def _licenses(found: Distribution) -> list[dict[str, Any]]:
         for text in metadata.get_all("Classifier") or []
         if text.startswith("License :: ")
     ]
-    short = metadata.get("License") or ""
+    short = next(iter(metadata.get_all("License") or []), "")
     if not named and short and "\n" not in short:
         named = [short]
     return [{"license": {"name": name}} for name in sorted(set(named))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.bmc import BMC, bmc_options
+from wireproof.cli.completion import settings
 from wireproof.cli.console import Console, print_json, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, text
@@ -22,12 +23,17 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["only"], nargs=-1, metavar="[SETTING]..."),
+    click.Argument(["only"], nargs=-1, metavar="[SETTING]...", shell_complete=settings),
     *MACHINES,
     *BMC,
     file("--snapshot", "keep all that was read in this file, to be judged again with --from."),
     file("--waivers", "TOML file of settings that stay as they are: setting, reason, until."),
-    text("--explain", "SETTING", "all that is known of a setting, or of a group of them."),
+    text(
+        "--explain",
+        "SETTING",
+        "all that is known of a setting, or of a group of them.",
+        shell_complete=settings,
+    ),
     flag("--list as_list", "name all settings."),
     flag("--all everything", "show what passes and what is not applicable, too."),
     choice("--format", ["text", "json", "html", "sarif", "junit"], "form of the result."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from wireproof.cli.completion import profiles
+from wireproof.cli.completion import dialects
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag, number, setting, text
 from wireproof.cli.options import (
@@ -57,7 +57,6 @@ OPTIONS: tuple[click.Parameter, ...] = (
         "profile",
         "quick|standard|acceptance",
         "how much is measured; default quick.",
-        shell_complete=profiles,
     ),
     setting("repeat", "N", "how often each point is measured in a launch; default 1."),
     file(
@@ -74,7 +73,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
     number(
         "--least-proven", 2, 100_000, "only so many of --hosts: whose proof in --history is oldest."
     ),
-    text("--dialect", "nagios|nhc|slurm|...", "of --prolog: line and exit status as for `gate`."),
+    text(
+        "--dialect",
+        "nagios|nhc|slurm|...",
+        "of --prolog: line and exit status as for `gate`.",
+        shell_complete=dialects,
+    ),
     text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
     text(
         "--model-fault",

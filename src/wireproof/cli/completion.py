@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, get_args
+
 import click
+from click.shell_completion import CompletionItem
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["codes", "command", "links", "profiles"]
+if TYPE_CHECKING:
+    Item = CompletionItem[str]
+    Completer = Callable[[click.Context, click.Parameter, str], list[Item]]
+
+__all__ = [
+    "codes",
+    "command",
+    "dialects",
+    "kinds",
+    "labs",
+    "links",
+    "modes",
+    "nodes",
+    "settings",
+    "settings_or_file",
+    "spelt",
+    "tools",
+]
 
 SHELLS = ("bash", "zsh", "fish")
+_PLACES = {"FILE": "file", "PATH": "file", "DIR": "dir", "FOLDER": "dir"}
+"""What is completed where the name of a value says a path."""
 
 
 @click.command("completion", params=[click.Argument(["shell"], type=click.Choice(SHELLS))])
 @click.pass_context
 def command(context: click.Context, /, shell: str) -> int:
-    """Print the script that completes subcommands, options, links, profiles and codes.
+    """Print the script that completes subcommands, options and values: links, profiles, formulas,
+    codes, settings, tools, labs and their nodes.
 
     \b
     bash   wireproof completion bash > ~/.local/share/bash-completion/completions/wireproof
@@ -31,20 +56,92 @@ def command(context: click.Context, /, shell: str) -> int:
     return 0
 
 
-def links(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """The links that begin so."""
+def _among(names: Callable[[click.Context], Iterable[str]]) -> Completer:
+    """Those of ``names`` that begin as what is typed. They are asked for on use: what they import
+    costs nobody else anything.
+    """
+
+    def complete(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Item]:
+        return [CompletionItem(name) for name in names(context) if name.startswith(typed)]
+
+    return complete
+
+
+def spelt(_context: click.Context, parameter: click.Parameter, typed: str) -> list[Item]:
+    """The values that the name of the value spells out, ``ssh|PATH``; files where it is a path."""
+    words = str(parameter.metavar or "").split("|")
+    plain = [word for word in words if len(words) > 1 and re.fullmatch("[a-z0-9-]+", word)]
+    if "NAME" in words:
+        from wireproof.settings.resolve import DECLARED
+
+        declared = DECLARED.get(parameter.name or "")
+        plain += [word for word in (declared.names or () if declared else ()) if word]
+    found = [CompletionItem(word) for word in plain if word.startswith(typed)]
+    kinds = {kind for word in words for kind in [_PLACES.get(word.partition(".")[0])] if kind}
+    return found + [CompletionItem(typed, type=kind) for kind in sorted(kinds)]
+
+
+def settings_or_file(context: click.Context, parameter: click.Parameter, typed: str) -> list[Item]:
+    """A setting, or the file of a plan."""
+    return [*settings(context, parameter, typed), CompletionItem(typed, type="file")]
+
+
+def _links(_context: click.Context) -> Iterable[str]:
     from wireproof.physics.links import link_names
 
-    return [name for name in link_names() if name.startswith(typed)]
+    return link_names()
 
 
-def codes(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """The codes, settings and rules that begin so."""
+def _codes(_context: click.Context) -> Iterable[str]:
     from wireproof.workflow.explain import names
 
-    return [name for name in names() if name.startswith(typed)]
+    return names()
 
 
-def profiles(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """The profiles of a check that begin so."""
-    return [name for name in ("quick", "standard", "acceptance") if name.startswith(typed)]
+def _settings(_context: click.Context) -> Iterable[str]:
+    from wireproof.workflow.audit import catalogue
+
+    return sorted(catalogue().entries)
+
+
+def _labs(_context: click.Context) -> Iterable[str]:
+    from wireproof.lab.status import find_labs
+
+    return [one.name for one in find_labs()]
+
+
+def _nodes(context: click.Context) -> Iterable[str]:
+    from wireproof.lab.status import find_labs
+
+    of = context.params.get("name")
+    return [node.name for one in find_labs() if one.name == of for node in one.nodes]
+
+
+def _tools(_context: click.Context) -> Iterable[str]:
+    from wireproof.launch.programs.recipe import recipes_of
+
+    recipes = recipes_of("")
+    return sorted({one.tool for one in recipes} | {one.program for one in recipes})
+
+
+def _dialects(_context: click.Context) -> Iterable[str]:
+    from wireproof.report.gate import DIALECTS
+
+    return DIALECTS
+
+
+def _kinds(_context: click.Context) -> Iterable[str]:
+    from wireproof.lint.rule import Kind
+
+    return get_args(Kind)
+
+
+def _modes(_context: click.Context) -> Iterable[str]:
+    from wireproof.plan.footprint.modes import MODES
+
+    return MODES
+
+
+links, codes, settings = _among(_links), _among(_codes), _among(_settings)
+labs, nodes, tools = _among(_labs), _among(_nodes), _among(_tools)
+dialects, kinds, modes = _among(_dialects), _among(_kinds), _among(_modes)

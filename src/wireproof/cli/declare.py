@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from wireproof.cli.completion import spelt
+
 __all__ = ["choice", "file", "flag", "number", "setting", "text"]
 
 
@@ -15,7 +17,8 @@ def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
     """``text("-p --partition job_partition", "NAME", "partition of the job.")``: any text, "" or
     another ``default`` when it is not given.
     """
-    return click.Option(flags.split(), metavar=metavar, help=about, **{"default": "", **more})
+    filled = {"default": "", "shell_complete": spelt, **more}
+    return click.Option(flags.split(), metavar=metavar, help=about, **filled)
 
 
 def flag(flags: str, about: str, **more: Any) -> click.Option:
@@ -50,4 +53,4 @@ def setting(name: str, metavar: str, about: str = "", **more: Any) -> click.Opti
     from wireproof.settings.resolve import DECLARED  # 15 ms that not every subcommand needs
 
     about = about or DECLARED[name].help + "."
-    return click.Option(["--" + name.replace("_", "-"), name], metavar=metavar, help=about, **more)
+    return text(f"--{name.replace('_', '-')} {name}", metavar, about, **{"default": None, **more})

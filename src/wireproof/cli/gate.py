@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from wireproof.cli.completion import dialects
 from wireproof.cli.declare import file, flag, text
 
 __all__ = ["command"]
@@ -14,7 +15,11 @@ OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["source"], type=click.Path(path_type=Path), metavar="RESULT"),
     text("--node nodes", "NODES", "only these: n3, n[1-4]; `here`: this host. Default: all."),
     text(
-        "--dialect", "nagios|nhc|slurm|...", "for whom the verdict is; see below.", default="text"
+        "--dialect",
+        "nagios|nhc|slurm|...",
+        "for whom the verdict is; see below.",
+        default="text",
+        shell_complete=dialects,
     ),
     text("--max-age", "TIME", "how old the result may be: 12h, 7d.", default="24h"),
     text("--within", "TIME", "the longest time to the answer.", default="50s"),

@@ -11,8 +11,28 @@ from wireproof.model.errors import BadInput
 
 __all__ = ["command"]
 
+
+def _subcommands(context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """The subcommands below the words that are there already."""
+    below = context.find_root()
+    for word in context.params.get("words") or ():
+        found = _found(below, word)
+        if found is None:
+            return []
+        below = found
+    group = below.command
+    names = group.list_commands(below) if isinstance(group, click.Group) else []
+    return [name for name in names if name.startswith(typed)]
+
+
+def _found(above: click.Context, word: str) -> click.Context | None:
+    group = above.command
+    found = group.get_command(above, word) if isinstance(group, click.Group) else None
+    return None if found is None else click.Context(found, info_name=word, parent=above)
+
+
 OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["words"], nargs=-1, metavar="[SUBCOMMAND]..."),
+    click.Argument(["words"], nargs=-1, metavar="[SUBCOMMAND]...", shell_complete=_subcommands),
     click.Option(
         ["--man", "folder"],
         type=click.Path(path_type=Path, file_okay=False),

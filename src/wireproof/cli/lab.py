@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from wireproof.cli.completion import labs, nodes
 from wireproof.cli.console import print_json
 
 __all__ = ["command"]
@@ -46,7 +47,7 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
 
 
 @command.command("status")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=labs)
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
 def status(name: str | None, as_json: bool) -> int:
     """Show the labs of this user, or the one called NAME."""
@@ -65,8 +66,8 @@ def status(name: str | None, as_json: bool) -> int:
 @command.command(
     "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
-@click.argument("name")
-@click.argument("node")
+@click.argument("name", shell_complete=labs)
+@click.argument("node", shell_complete=nodes)
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
 def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
     """Run a command in NODE of the lab NAME; its exit status is kept."""
@@ -80,8 +81,8 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
 
 
 @command.command("fault")
-@click.argument("name")
-@click.argument("node")
+@click.argument("name", shell_complete=labs)
+@click.argument("node", shell_complete=nodes)
 @click.argument("kind", type=click.Choice(["rate", "loss", "delay", "down"]))
 @click.argument("value", default="")
 @click.option("--network", help="network of the NIC, when the lab has several.")
@@ -103,7 +104,7 @@ def fault(name: str, clear: bool, **about: Any) -> int:
 
 
 @command.command("slurm")
-@click.argument("name")
+@click.argument("name", shell_complete=labs)
 @click.option("--down", "end", is_flag=True, help="end it; the lab stays.")
 def slurm(name: str, end: bool) -> int:
     """Start a real Slurm in the lab NAME: one slurmd per node (needs Debian's slurm-wlm and munge,
@@ -131,7 +132,7 @@ def slurm(name: str, end: bool) -> int:
 
 
 @command.command("down")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=labs)
 @click.option("--all", "every", is_flag=True, help="every lab of this user.")
 def down(name: str | None, every: bool) -> int:
     """Take the lab NAME down, or what a crash has left of it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wireproof.cli.completion import kinds
 from wireproof.cli.console import print_json, remark, say
 from wireproof.cli.declare import choice, flag
 from wireproof.model.errors import BadInput
@@ -23,7 +24,9 @@ OPTIONS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, type=click.Path(path_type=str)),
     flag("--json as_json", "one JSON document on stdout."),
     click.Option(
-        ["--kind"], help="do not detect what the file is: script, modprobe, sysctl, ifcfg …"
+        ["--kind"],
+        shell_complete=kinds,
+        help="do not detect what the file is: script, modprobe, sysctl, ifcfg …",
     ),
     choice("--severity", ["warning", "error"], "leave out what is less.", default="warning"),
     flag("--diff", "show the safe fixes as a difference; write nothing."),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.completion import links
+from wireproof.cli.completion import labs, links
 from wireproof.cli.console import say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, number, setting, text
@@ -72,7 +72,13 @@ TARGET: tuple[click.Parameter, ...] = (
     setting("nic", "NAME"),
     setting("nic_selection", "claimed|none"),
     setting("launcher", "ssh|PATH"),
-    text("--lab", "NAME", "the virtual cluster that --hosts names nodes of.", default=None),
+    text(
+        "--lab",
+        "NAME",
+        "the virtual cluster that --hosts names nodes of.",
+        default=None,
+        shell_complete=labs,
+    ),
     flag("--virtual", "the hosts are namespaces or containers of one machine, on purpose."),
     choice(
         "--scheduler",

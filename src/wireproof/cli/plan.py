@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from wireproof.cli.completion import modes
 from wireproof.cli.console import print_json
 from wireproof.cli.declare import choice, file, flag, text
 
@@ -36,7 +37,11 @@ FOOTPRINT: list[click.Parameter] = [
     _integer("-N --nodes", "nodes of the job.", required=True),
     _integer("-P --ppn", "ranks of each node.", required=True),
     text(
-        "--mode", "NAME", "psm3-rdma0|1|2|3, rxm, rxm-srx, ucx-rc, ucx-dc, ucx-ud.", required=True
+        "--mode",
+        "NAME",
+        "psm3-rdma0|1|2|3, rxm, rxm-srx, ucx-rc, ucx-dc, ucx-ud.",
+        required=True,
+        shell_complete=modes,
     ),
     _integer("--rails", "adapters (or addresses) that one rank uses.", default=1),
     _integer("--mtu", "a packet's payload, or the MTU of the Ethernet interface.", default=4096),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from wireproof.cli.completion import labs, tools
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.declare import choice, file, flag, number, text
 from wireproof.cli.options import PSM_STATISTICS, link_claim, settings_of
@@ -28,7 +29,7 @@ __all__ = ["command"]
 
 FABRICS = ("tcp", "psm2", "psm3", "verbs", "ucx", "opx")
 OPTIONS: list[click.Parameter] = [
-    click.Argument(["tool"], required=False),
+    click.Argument(["tool"], required=False, shell_complete=tools),
     click.Argument(["words"], nargs=-1, metavar="[BENCHMARK] [-- EXTRA...]"),
     text(
         "--hosts",
@@ -36,7 +37,7 @@ OPTIONS: list[click.Parameter] = [
         "hosts, one rank each; a server runs on the second.",
         default=None,
     ),
-    text("--lab", "NAME", "nodes of this virtual cluster.", default=None),
+    text("--lab", "NAME", "nodes of this virtual cluster.", default=None, shell_complete=labs),
     text("--launcher", "ssh|PATH", "how other hosts are reached.", default=None),
     text("--mpi", "PATH|NAME", "MPI: a path, or mpich, intel, openmpi, debian-mpich."),
     file("--program", "the program, or a folder above it."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wireproof.cli.completion import spelt
 from wireproof.cli.console import Console, print_json, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import flag, number, setting, text
@@ -27,7 +28,7 @@ EXAMPLES = (
     "wireproof study ucx --hosts n1,n2 --nic hsn0 --values UCX_MAX_EAGER_RAILS=1,2",
 )
 OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["library"], metavar="psm3|ucx|ofi|impi|FILE.toml"),
+    click.Argument(["library"], metavar="psm3|ucx|ofi|impi|FILE.toml", shell_complete=spelt),
     text("--knobs", "NAME,...", "only these knobs; default: all of the catalogue."),
     text(
         "--values",

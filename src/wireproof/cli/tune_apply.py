@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.bmc import bmc_options
+from wireproof.cli.completion import settings_or_file
 from wireproof.cli.console import print_json, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import flag, number
@@ -26,7 +27,12 @@ __all__ = ["apply"]
 @click.command(
     "apply",
     params=[
-        click.Argument(["asked"], nargs=-1, metavar="[PLAN.json | SETTING[=VALUE]...]"),
+        click.Argument(
+            ["asked"],
+            nargs=-1,
+            metavar="[PLAN.json | SETTING[=VALUE]...]",
+            shell_complete=settings_or_file,
+        ),
         *WANTED,
         flag("-y --yes", "do not ask."),
         number(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.bmc import BMC, bmc_options
+from wireproof.cli.completion import settings, settings_or_file
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag
@@ -27,7 +28,11 @@ WANTED: tuple[click.Parameter, ...] = (
     *MACHINES,
     *BMC,
     click.Option(
-        ["--skip"], multiple=True, metavar="SETTING", help="leave this setting out; repeatable."
+        ["--skip"],
+        multiple=True,
+        metavar="SETTING",
+        shell_complete=settings,
+        help="leave this setting out; repeatable.",
     ),
     flag(
         "--allow-link-down",
@@ -102,7 +107,9 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
 @click.command(
     "plan",
     params=[
-        click.Argument(["asked"], nargs=-1, metavar="[SETTING[=VALUE]]..."),
+        click.Argument(
+            ["asked"], nargs=-1, metavar="[SETTING[=VALUE]]...", shell_complete=settings
+        ),
         *WANTED,
         file("-o --output", "keep the plan in this file (.json), for tune apply and tune export."),
         flag("--json as_json", "one JSON document on stdout."),
@@ -136,7 +143,12 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
     "export",
     params=[
         click.Argument(["form"], type=click.Choice(["ansible", "tuned", "shell", "tmpfiles"])),
-        click.Argument(["asked"], nargs=-1, metavar="[PLAN.json | SETTING[=VALUE]...]"),
+        click.Argument(
+            ["asked"],
+            nargs=-1,
+            metavar="[PLAN.json | SETTING[=VALUE]...]",
+            shell_complete=settings_or_file,
+        ),
         *WANTED,
         flag("--json as_json", "one JSON document on stdout: host set to text."),
         PLACES[0],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from wireproof.cli.completion import settings
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, flag, number, setting, text
@@ -33,7 +34,7 @@ SHARED = tuple(
 SIZES = {"pingpong": 8, "stream": 1 << 20, "exchange": 1 << 20, "message_rate": 8}
 PATTERNS = tuple(SIZES)
 OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["knob"], metavar="ID|VAR=A,B,..."),
+    click.Argument(["knob"], metavar="ID|VAR=A,B,...", shell_complete=settings),
     click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
     choice("--pattern", PATTERNS, "what is measured; default pingpong."),
     setting("sizes", "SIZE", "message size; default 8 B, of streams 1 MiB."),

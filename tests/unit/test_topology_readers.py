@@ -115,7 +115,7 @@ def test_our_own_form() -> None:
         ("SwitchName=a Nodes=n[[1]]\n", "line 1: the brackets"),
         (
             "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n[1-2]\n",
-            "line 2: node n1 hangs on b and, by line 1, on a",
+            "line 2: node n1 is connected to b and, by line 1, on a",
         ),
         ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "line 2: switch a is there twice"),
         ("SwitchName=a Switches=a Nodes=n1\n", "line 1: switch a is below itself"),
@@ -144,7 +144,7 @@ def test_our_own_form() -> None:
         ),
         (
             "[[switch]]\nname='a'\nnodes='n1'\n[[switch]]\nname='b'\nnodes='n1'\n",
-            "node n1 hangs on b",
+            "node n1 is connected to b",
         ),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\n", "joined to itself"),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','b']\n", "switch b is named"),

@@ -56,7 +56,7 @@ def command(context: click.Context, /, words: tuple[str, ...], folder: Path | No
         return _write(shown, folder)
     for at, word in enumerate(words):
         if not isinstance(shown.command, click.Group):
-            raise BadInput(f"{shown.command_path} has no subcommands: help of it alone is shown.")
+            raise BadInput(f"{shown.command_path} has no subcommands; try {shown.command_path} -h.")
         name, found, _ = shown.command.resolve_command(shown, list(words[at:]))
         assert found is not None  # noqa: S101  resolve_command refuses what is not there
         shown = click.Context(found, info_name=name or word, parent=shown)
@@ -77,5 +77,6 @@ def _write(root: click.Context, folder: Path) -> int:
             (place / name).chmod(0o644)
     except OSError as error:
         raise BadInput(f"{place} cannot be written to: {error.strerror}.") from error
-    remark(f"{len(found)} manual pages are in {place}; MANPATH={folder}: man wireproof shows them.")
+    shown = folder.absolute()
+    remark(f"{len(found)} manual pages are in {place}; MANPATH={shown}: man wireproof shows them.")
     return 0

@@ -30,7 +30,7 @@ TOOLS = {
 """Names of files by the tool that writes them."""
 _OURS = "wireproof"
 _HALF = {
-    "applying": "was broken off while it was applied: `wireproof tune revert` undoes it",
+    "applying": "was interrupted while it was applied: `wireproof tune revert` undoes it",
     "partly": "is not reverted whole: `wireproof tune status` says what differs",
 }
 

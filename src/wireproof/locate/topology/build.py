@@ -81,7 +81,7 @@ class Builder:
             what = f"node {short(node)}" + (f" by {short(nic)}" if nic else "")
             before = f"by line {self.lines[node, nic]}, on {short(known.switch)}"
             advice = "name it once" if nic else "name it once, or name the NIC of each rail"
-            self.refuse(line, f"{what} hangs on {short(switch)} and, {before}; {advice}.")
+            self.refuse(line, f"{what} is connected to {short(switch)} and, {before}; {advice}.")
         if known is None:
             self.lines[node, nic] = line
             self.attachments[node, nic] = Attachment(node=node, switch=switch, nic=nic, port=port)

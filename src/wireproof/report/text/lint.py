@@ -36,4 +36,4 @@ def count_text(findings: Sequence[LintFinding], files: int) -> str:
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = len(findings) - errors
     found = f"{errors} error{'s' * (errors != 1)}, {warnings} warning{'s' * (warnings != 1)}"
-    return f"{found if findings else 'nothing'} in {files} file{'s' * (files != 1)}"
+    return f"{found if findings else 'no problems found'} in {files} file{'s' * (files != 1)}"

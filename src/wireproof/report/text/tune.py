@@ -190,7 +190,7 @@ def _without(changes: Sequence[ChangeAnswer], look: Look) -> list[str]:
 
 
 _STATES = {
-    "applying": "is being applied, or was broken off",
+    "applying": "is being applied, or was interrupted",
     "armed": "is applied and not confirmed",
     "confirmed": "is confirmed",
     "pending": "of the firmware is pending or counts",

@@ -109,7 +109,7 @@ next: Read the program's definition of both columns before comparing either with
 means: The program's definition differs from the common one, so that numbers of other tests must not
   be held against it.
 detected: One-sided operations, sums of directions, PingPing.
-next: Compare with results of the same definition; wireproof measure --pattern names each of them.
+next: Compare with results of the same definition; `wireproof measure --help` names the patterns.
 
 # bad-number: A number that is none
 means: A row holds nan, an infinite, a negative or a zero time or rate; such rows are left out.

@@ -62,7 +62,8 @@ detected: The driver that sysfs names for the port is in no family of docs/adapt
 next: Report the driver with `ethtool -S`; use the switch's own counters meanwhile.
 
 # traffic-not-its-own: The bytes on the port are other traffic
-means: Enough bytes crossed, but not in the packets or not at the rate that the printed rows need.
+means: Enough bytes crossed, but not in the packets or not at the rate that the printed
+  results imply.
 detected: Fewer packets than messages that cannot be merged, or a peak below what a row's bytes and
   time need.
 next: Keep other traffic off the port and run again; check placement and transport.

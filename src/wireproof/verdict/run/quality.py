@@ -197,7 +197,7 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[
     issues = []
     busy, share = len(_busy_blocks(pair)), waited_share(pair)
     if crowded(pair):
-        text = f"{who}: the scheduler took the processor away in {busy} of {len(marks)} blocks"
+        text = f"{who}: its ranks were preempted in {busy} of {len(marks)} blocks"
         text += (
             f"; a process waited for it for {share:.0%} of the time"
             if share > _WAITED_SHARE

@@ -222,9 +222,9 @@ class _Judged:
         return carried.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * carried.bytes
 
     def _shortage(self, wanted: float, criteria: Criteria) -> tuple[Proof, list[Reason]]:
-        """Less crossed the claimed port than the printed rows need."""
+        """Less crossed the claimed port than the printed results imply."""
         proof, code, what = self._missing(wanted, criteria)
-        need = f"the printed rows need {volume(wanted)} in one direction"
+        need = f"the printed results imply at least {volume(wanted)} in one direction"
         got = f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}"
         seen: dict[str, float] = {
             "least_bytes": wanted,
@@ -269,7 +269,8 @@ class _Judged:
         out too.
         """
         crossed, rate = self.claimed.bytes, claims.rate_bytes_per_s
-        text = f"the printed rows need {volume(wanted)} in one direction, {volume(crossed)} crossed"
+        text = f"the printed results imply at least {volume(wanted)} in one direction"
+        text += f", {volume(crossed)} crossed"
         enough = {"least_bytes": wanted, "crossed_bytes": crossed}
         said = f"{text} {self._claimed_ports()}."
         fine = reason("traffic-on-wire", said, enough, "note")

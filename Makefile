@@ -63,7 +63,7 @@ wheel: .venv/.run man ## sdist and wheel in dist/, with the manual pages
 	$(VENV)/python -m build --outdir dist
 
 .PHONY: wheelhouse
-wheelhouse: .venv/.run ## wheels of wireproof and all it needs, for a head node without network, in dist/wheelhouse
+wheelhouse: .venv/.run man ## wheels of wireproof and all it needs, for a head node without network, in dist/wheelhouse
 	rm -rf dist/wheelhouse
 	$(VENV)/python -m pip wheel -q --wheel-dir dist/wheelhouse .
 	cd dist/wheelhouse && sha256sum *.whl >SHA256SUMS

@@ -70,15 +70,20 @@ def _among(names: Callable[[click.Context], Iterable[str]]) -> Completer:
 def spelt(_context: click.Context, parameter: click.Parameter, typed: str) -> list[Item]:
     """The values that the name of the value spells out, ``ssh|PATH``; files where it is a path."""
     words = str(parameter.metavar or "").split("|")
-    plain = [word for word in words if len(words) > 1 and re.fullmatch("[a-z0-9-]+", word)]
+    names = [word for word in words if len(words) > 1 and re.fullmatch("[a-z0-9-]+", word)]
     if "NAME" in words:
-        from wireproof.settings.resolve import DECLARED
+        names += _names(parameter.name or "")
+    found = [CompletionItem(name) for name in names if name.startswith(typed)]
+    places = {_PLACES.get(word.partition(".")[0], "") for word in words} - {""}
+    return found + [CompletionItem(typed, type=place) for place in sorted(places)]
 
-        declared = DECLARED.get(parameter.name or "")
-        plain += [word for word in (declared.names or () if declared else ()) if word]
-    found = [CompletionItem(word) for word in plain if word.startswith(typed)]
-    kinds = {kind for word in words for kind in [_PLACES.get(word.partition(".")[0])] if kind}
-    return found + [CompletionItem(typed, type=kind) for kind in sorted(kinds)]
+
+def _names(setting: str) -> Iterable[str]:
+    """Those that a setting knows beside paths."""
+    from wireproof.settings.resolve import DECLARED
+
+    declared = DECLARED.get(setting)
+    return filter(None, declared.names or ()) if declared else ()
 
 
 def settings_or_file(context: click.Context, parameter: click.Parameter, typed: str) -> list[Item]:

@@ -88,13 +88,14 @@ def _command(words: object) -> str:
 
 
 def _opening(path: object, mode: object, flags: object) -> str:
-    """``reads /proc/stat``; "" for what Python itself opens, and for no name."""
-    if not isinstance(path, str | bytes | os.PathLike):
+    """``reads /proc/stat``; "" for what Python itself opens, folders, and no name."""
+    opened = flags if isinstance(flags, int) else 0
+    if not isinstance(path, str | bytes | os.PathLike) or opened & os.O_DIRECTORY:
         return ""
     name = os.fsdecode(path)
     if name == os.devnull or name.startswith(_program()):
         return ""
-    writes = isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR))
+    writes = bool(opened & (os.O_WRONLY | os.O_RDWR))
     writes = writes or (isinstance(mode, str) and bool(set(mode) & set("wax+")))
     return f"{'writes' if writes else 'reads'} {name}"
 

@@ -23,7 +23,7 @@ PROGRAMS = {
     "wireproof-engine.openmpi",
     "wireproof-node",
 }
-# The target is 2 MB (docs/benchmarks.md), which the groups and atomics over libfabric have outgrown.
+# The target is 2 MB (docs/benchmarks.md); groups and atomics over libfabric have outgrown it.
 MAX_PROGRAM_BYTES = 3_000_000
 MAX_DOWNLOAD_BYTES = 65_000_000  # the aim is 60: docs/install.md says what has which share
 

@@ -172,7 +172,7 @@ def test_one_node_needs_no_connection() -> None:
         ({"nodes": 10**30}, "--nodes is about 10^30"),
         ({"nodes": -5}, "--nodes is -5"),
         ({"mode": "psm3-rdma5"}, "did you mean 'psm3-rdma"),
-        ({"mode": ""}, "is not known"),
+        ({"mode": ""}, "give --mode: psm3-rdma0"),
         ({"rails": 33}, "--rails is 33"),
         ({"rails": 8, "settings": {"PSM3_QP_PER_NIC": 8}}, "more than the 32"),
         ({"settings": {"PSM3_RV_QP_PER_CON": 4}}, "did you mean 'PSM3_RV_QP_PER_CONN'"),

@@ -109,6 +109,16 @@ def test_an_unproven_path_never_passes() -> None:
     assert "Not all paths are proven" in found.answer
 
 
+def test_no_rail_is_blamed_for_bytes_that_nobody_saw_on_it() -> None:
+    import msgspec
+
+    slow = row(LINE, 0.3 * LINE, 0.6 * LINE)
+    assert judge_gain([slow]).verdict == "fail"
+    blind = msgspec.structs.replace(slow.alone[1], proof="unproven")
+    found = judge_gain([msgspec.structs.replace(slow, alone=[slow.alone[0], blind])])
+    assert (found.verdict, found.findings) == ("inconclusive", [])
+
+
 def test_without_large_one_way_messages_it_stays_open() -> None:
     assert judge_gain([row(LINE, LINE, LINE, pattern="pingpong")]).verdict == "inconclusive"
     assert judge_gain([]).verdict == "inconclusive"

@@ -33,7 +33,8 @@ def judge_gain(rows: Sequence[GainRow], criteria: Criteria | None = None) -> Gai
     """
     criteria = criteria or Criteria()
     deciding = _deciding(rows)
-    issues = [issue for row in deciding for issue in _issues(row, criteria)]
+    # a rail is blamed only for bytes that are known to have crossed it
+    issues = [issue for row in deciding if _proven(row) for issue in _issues(row, criteria)]
     verdicts: list[Verdict] = [_verdict(row, criteria) for row in deciding]
     findings = merge(issues)
     verdict = worst([*verdicts, verdict_of(one.severity for one in findings)])
@@ -52,9 +53,12 @@ def _deciding(rows: Sequence[GainRow]) -> list[GainRow]:
     return list(found.values())
 
 
+def _proven(row: GainRow) -> bool:
+    return {one.proof for one in (*row.alone, row.together)} == {"on-wire"}
+
+
 def _verdict(row: GainRow, criteria: Criteria) -> Verdict:
-    proofs = {one.proof for one in (*row.alone, row.together)}
-    if proofs != {"on-wire"}:
+    if not _proven(row):
         return "inconclusive"
     return "pass" if row.of_sum.low >= criteria.min_efficiency else "inconclusive"
 
@@ -158,8 +162,7 @@ def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow], criteria: Crit
             if waiting.gain.value < _DOUBLES
             else ": each message is shared"
         )
-    unproven = any(one.proof != "on-wire" for one in (*row.alone, row.together))
-    return text + (". Not all paths are proven." if unproven else ".")
+    return text + ("." if _proven(row) else ". Not all paths are proven.")
 
 
 def _largest_waiting(rows: Sequence[GainRow]) -> GainRow | None:

@@ -6,6 +6,7 @@ import math
 import random
 
 import msgspec
+import pytest
 
 from wireproof.model.study import (
     Configuration,
@@ -122,8 +123,9 @@ def test_nothing_is_recommended_of_what_was_not_obeyed() -> None:
     assert "asked 1, the library says 0 (settings); and yet" in found.findings[0].message
 
 
-def test_nothing_is_recommended_of_runs_beside_the_wire() -> None:
-    found = study(runs([{"stream": 2.0}], 12, proof="off-wire"), {1: OBEYED})
+@pytest.mark.parametrize("proof", ["off-wire", "wrong-path", "mixed", "unproven", ""])
+def test_nothing_is_recommended_of_runs_that_no_wire_is_proven_of(proof: str) -> None:
+    found = study(runs([{"stream": 2.0}], 12, proof=proof), {1: OBEYED})
     assert not found.advice
     assert set(answers(found).values()) == {"undecided"}
     assert found.verdict == "inconclusive"

@@ -41,7 +41,7 @@ def concluded(
     """
     values = len(study.configurations) - 1
     found = effects(study.runs, values, study.patterns, study.smallest)
-    found = [_unless_beside(one, study.runs) for one in found]
+    found = [_if_proven(one, study.runs) for one in found]
     honoured = []
     for number, probe in probes.items():
         one = study.configurations[number]
@@ -61,22 +61,20 @@ def concluded(
     )
 
 
-def _unless_beside(one: Effect, runs: Sequence[StudyRun]) -> Effect:
-    """Undecided where most runs of the value or of the base did not use the wire."""
-    paths = {path_of_most(runs, number) for number in (0, one.configuration)}
-    if paths <= {"on-wire", ""}:
+def _if_proven(one: Effect, runs: Sequence[StudyRun]) -> Effect:
+    """Undecided unless most runs of the value and of the base are proven to have used the wire: a
+    path that no counter shows is no path.
+    """
+    if all(path_of_most(runs, number) == "on-wire" for number in (0, one.configuration)):
         return one
     return msgspec.structs.replace(one, answer="undecided")
 
 
 def path_of_most(runs: Sequence[StudyRun], configuration: int) -> str:
-    """The path of most runs of a configuration; "" where none is known."""
-    seen = Counter(
-        run.proof
-        for run in runs
-        if run.configuration == configuration and run.proof not in ("", "unproven")
-    )
-    return seen.most_common(1)[0][0] if seen else ""
+    """The path of more than half of a configuration's runs; "unproven" where there is none."""
+    own = [run.proof for run in runs if run.configuration == configuration]
+    path, times = Counter(own).most_common(1)[0] if own else ("", 0)
+    return path if path and 2 * times > len(own) else "unproven"
 
 
 def _finding(one: Honoured, study: Study) -> Finding:

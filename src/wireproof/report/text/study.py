@@ -105,6 +105,9 @@ def _change(ratio: float) -> str:
 
 
 def _advice(study: Study, look: Look) -> list[str]:
+    if not study.advice and any(run.proof != "on-wire" for run in study.runs):
+        why = "of runs that are not proven to use the wire nothing is concluded; see the paths."
+        return _wrapped(f"Recommended: nothing; {why}", look, "")
     if not study.advice:
         return ["Recommended: nothing; no value that was obeyed helps measurably here."]
     lines = []

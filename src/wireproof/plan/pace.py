@@ -7,16 +7,17 @@ counts are given the time that they take.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import answers
-from wireproof.model.plan import Point, Policy
+from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.physics.framing import LEAST_HEADER
 
-__all__ = ["affordable", "formula_messages", "paced", "provable", "with_time"]
+__all__ = ["affordable", "covering", "formula_messages", "paced", "provable", "with_time"]
 
 _FILLING = 65_536  # the least that must fill a link
 _LARGEST_MS = 90.0  # one message; twelve of them make the six windows that an interval needs
@@ -28,6 +29,7 @@ _SLOWER = 3.0  # than the claimed rate: so much is waited for
 _SPARE_MS = 10_000
 _OSU_LARGE = 8192
 _MIB = 1 << 20
+_MOST_HALF = 32
 
 
 def _message_ms(size: int, rate_bits_per_s: float) -> float:
@@ -56,6 +58,15 @@ def paced(policy: Policy, rate_bits_per_s: float | None) -> Policy:
         return policy
     most = max(_LEAST_IN_FLIGHT, round(rate_bits_per_s / 8e3 * _IN_FLIGHT_MS))
     return msgspec.structs.replace(policy, in_flight_bytes=min(policy.in_flight_bytes, most))
+
+
+def covering(world: ModelWorld, size: int) -> int:
+    """Messages of ``size`` bytes under way, so that one half of them lasts while the other half's
+    acknowledgement comes: the simulated link stays full.
+    """
+    latency_ns = world.latency_ns + world.overhead_ns
+    occupancy_ns = max(world.gap_ns_per_byte * size, world.overhead_ns, 1.0)
+    return 2 * min(_MOST_HALF, max(2, math.ceil(2 * latency_ns / occupancy_ns)))
 
 
 def formula_messages(point: Point) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from wireproof.launch.request import LaunchCommand
 from wireproof.locate.causes.fact_requests import fact_requests
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
-from wireproof.model.plan import FactRequest, ModelFault, ModelWorld, Point, Policy
+from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
 from wireproof.model.rails import first_rail
 from wireproof.physics.links import link_from_name
-from wireproof.plan.pace import affordable, paced
+from wireproof.plan.pace import affordable, covering, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
 from wireproof.workflow.audit import audit_target
@@ -240,7 +239,7 @@ def _policy(specification: CheckSpecification, target: Target) -> Policy:
     if method.transport == "model":
         return msgspec.structs.replace(
             policy,
-            in_flight_bytes=_covering(method.model) * MODEL_BYTES,
+            in_flight_bytes=covering(method.model, MODEL_BYTES) * MODEL_BYTES,
             block_us=10,
             warmup_min_us=20,
             warmup_min_operations=10,
@@ -252,15 +251,6 @@ def _policy(specification: CheckSpecification, target: Target) -> Policy:
     if target.size <= 2 or method.budget_s is not None:
         return policy
     return msgspec.structs.replace(policy, point_deadline_ms=SCREEN_DEADLINE_MS)
-
-
-def _covering(world: ModelWorld) -> int:
-    """Messages under way, so that one half of them lasts while the other half's acknowledgement
-    comes: the link stays full.
-    """
-    latency_ns = world.latency_ns + world.overhead_ns
-    occupancy_ns = max(world.gap_ns_per_byte * MODEL_BYTES, world.overhead_ns, 1.0)
-    return 2 * min(32, max(2, math.ceil(2 * latency_ns / occupancy_ns)))
 
 
 def _parts(

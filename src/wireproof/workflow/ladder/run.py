@@ -12,7 +12,6 @@ from typing import Self
 
 from wireproof.analysis.ladder import ALPHA, Fitted, Round, enough_rounds, fitted
 from wireproof.files.hostile import replace_file
-from wireproof.model import quantity
 from wireproof.model.errors import WireproofError
 from wireproof.model.ladder import Ladder, LadderPlan, Layer, LayerName, MissingLayer
 from wireproof.report.json.encode import json_text
@@ -20,7 +19,7 @@ from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
 from wireproof.workflow.ladder.commanded import raw_verbs
 from wireproof.workflow.ladder.layers import AnyLayer, layers_of_hosts, rdma_device, where_of
 from wireproof.workflow.ladder.specification import LadderSpecification
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.reporter import Reporter, say_round
 from wireproof.workflow.result import kept
 from wireproof.workflow.result_folder import result_folder
 
@@ -108,7 +107,7 @@ class _Course:
                 self._round(number)
                 if number == 0:
                     self._look_for_verbs()
-                self._say(number)
+                say_round(self._reporter, number + 1, self._rounds, time.monotonic() - self._begun)
         except KeyboardInterrupt:
             done = min(map(len, self._times.values()), default=0)
             self._reporter.warn(f"interrupted after {done} of {self._rounds} rounds: no answer")
@@ -116,14 +115,6 @@ class _Course:
                 raise
             self.interrupted, self._rounds = True, done
             self._times = {name: times[:done] for name, times in self._times.items()}
-
-    def _say(self, number: int) -> None:
-        spent = time.monotonic() - self._begun
-        left = spent / (number + 1) * (self._rounds - number - 1)
-        self._reporter.say(
-            f"round {number + 1} of {self._rounds}; {quantity.duration(spent)} elapsed, about"
-            f" {quantity.duration(left)} left"
-        )
 
     def _round(self, number: int) -> None:
         order = list(self._layers)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from wireproof.analysis.rail_gain import gain_of, goodput_of
 from wireproof.files.hostile import replace_file
-from wireproof.model import quantity
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import crossings
 from wireproof.model.rail_gain import GainRow, RailGain, RailNumber
@@ -25,7 +24,7 @@ from wireproof.verdict.rail_gain import judge_gain
 from wireproof.verdict.run.plausible import fills_link
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.rails.course import Key, Way, proof_of, verdicts_of
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.reporter import Reporter, say_round
 from wireproof.workflow.result import kept
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.specification import MeasureSpecification
@@ -140,15 +139,7 @@ class _Course:
             for place, way in order:
                 name = f"rail{place + 1}" if way.rail else "together"
                 way.run(number, self._seed, folder / f"{name}-{number + 1}", self._reporter)
-            self._say(number)
-
-    def _say(self, number: int) -> None:
-        spent = time.monotonic() - self._begun
-        left = spent / (number + 1) * (self._rounds - number - 1)
-        self._reporter.say(
-            f"round {number + 1} of {self._rounds}; {quantity.duration(spent)} elapsed, about"
-            f" {quantity.duration(left)} left"
-        )
+            say_round(self._reporter, number + 1, self._rounds, time.monotonic() - self._begun)
 
     def result(self, folder: Path) -> GainResult:
         """The answer, its records sealed."""

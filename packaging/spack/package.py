@@ -32,6 +32,5 @@ class Wireproof(PythonPackage):
     depends_on("py-jinja2@3.1.5:", type=("build", "run"))
     depends_on("py-msgspec@0.20:", type=("build", "run"))
     depends_on("py-numpy@2.0:", type=("build", "run"))
-    depends_on("py-rich@13.9:", type=("build", "run"))
     # Elsewhere the wheel of this name is the embedded MPI; here it is Spack's own.
     depends_on("mpich@5.0.1:", type="run")

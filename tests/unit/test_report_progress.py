@@ -11,6 +11,7 @@ from tests.unit.test_report_worlds import four_nodes
 
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport
 from wireproof.model.record import Close, EngineError, Floor, Start
+from wireproof.report.text.ink import cell_length
 from wireproof.report.text.look import Look
 from wireproof.report.text.progress import PLAIN_EVERY_S, Forecast, Progress
 
@@ -101,6 +102,22 @@ def test_a_terminal_gets_a_bar_and_its_cursor_back_even_after_ctrl_c() -> None:
     shown = stream.getvalue()
     assert "stream 1 MiB" in shown
     assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l") >= 0
+
+
+def test_a_bar_fits_its_terminal_and_makes_room_for_a_sentence() -> None:
+    clock, stream = Clock(), Terminal()
+    with Progress(_plan(), stream, Look(width=40, color=True), "check 机" * 9, clock) as show:
+        for record in RECORDS[:10]:
+            clock.now += 1
+            show(record)
+        show.make_room()
+        stream.write("wireproof: a sentence\n")
+        clock.now += 1
+        show(Start(id=1))
+    drawn = stream.getvalue().split("\r\x1b[2K")
+    assert all(cell_length(line.replace("\x1b[?25h", "")) <= 40 for line in drawn[1:])
+    assert "wireproof: a sentence\n" in drawn
+    assert drawn[-1] == "\x1b[?25h"
 
 
 def test_an_empty_plan_has_no_time_left() -> None:

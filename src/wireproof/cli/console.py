@@ -17,14 +17,21 @@ if TYPE_CHECKING:
 
     from wireproof.model.plan import Plan
     from wireproof.model.record import Frame
+    from wireproof.report.text.progress import Progress
 
 __all__ = ["LONGEST_SENTENCE", "Console", "print_json", "remark", "say"]
 
 LONGEST_SENTENCE = 4000
 
 
+_progress: list[Progress] = []
+"""What is shown now; a sentence takes its place for as long as it needs."""
+
+
 def say(text: str) -> None:
     """One sentence on stderr, harmless for a terminal."""
+    for shown in _progress:
+        shown.make_room()
     click.echo(f"wireproof: {clean(text, LONGEST_SENTENCE)}", err=True)
 
 
@@ -62,7 +69,9 @@ class Console:
         from wireproof.report.text.look import Look
         from wireproof.report.text.progress import Progress
 
-        return Progress(plan, sys.stderr, Look.of(sys.stderr, os.environ), title=title)
+        shown = Progress(plan, sys.stderr, Look.of(sys.stderr, os.environ), title=title)
+        _progress[:] = [shown]
+        return shown
 
     def interruption(self) -> str:
         signals = current_context().signals

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from wireproof.report.text.ink import Paragraph, Piece, cell_length, wrapped
 
+if TYPE_CHECKING:
     from wireproof.report.text.look import Look
 
 __all__ = ["Head", "fitting", "grid"]
@@ -29,10 +30,8 @@ def fitting(
     """Indices of the columns that fit in ``width``, the gap between them, and the titles of those
     left out.
     """
-    from rich.cells import cell_len
-
     need = [
-        max([cell_len(row[i]) for row in cells] + [cell_len(head.title)])
+        max([cell_length(row[i]) for row in cells] + [cell_length(head.title)])
         for i, head in enumerate(heads)
     ]
     kept = list(range(len(heads)))
@@ -48,19 +47,33 @@ def fitting(
 
 def grid(
     heads: Sequence[Head], cells: Sequence[Sequence[str]], styles: Sequence[str], look: Look
-) -> tuple[Table, list[str]]:
-    """The table, one style for each row, and the titles that found no room. ``cells`` are safe
-    text.
+) -> tuple[list[Paragraph], list[str]]:
+    """The lines of the table, one style for each row, and the titles that found no room. ``cells``
+    are safe text; what the last columns cannot hold is folded.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     kept, gap, dropped = fitting(heads, cells, look.width)
-    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
-    for i in kept:
-        table.add_column(
-            Text(look.say(heads[i].title)), justify="left" if heads[i].left else "right"
-        )
-    for row, style in zip(cells, styles, strict=True):
-        table.add_row(*(Text(row[i], style=style) for i in kept))
-    return table, dropped
+    rows = [[look.say(heads[i].title) for i in kept], *([row[i] for i in kept] for row in cells)]
+    widths = [max(cell_length(row[at]) for row in rows) for at in range(len(kept))]
+    while sum(widths) + gap * (len(kept) - 1) > look.width:
+        widths[widths.index(max(widths))] -= 1
+    lefts = [heads[i].left for i in kept]
+    lines: list[Paragraph] = []
+    for row, style in zip(rows, ["dim", *styles], strict=True):
+        for line in _folded(row, widths):
+            joined = (" " * gap).join(map(_aligned, line, widths, lefts))
+            lines.append(Paragraph.of(joined.rstrip(), style))
+    return lines, dropped
+
+
+def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    """One row of cells as lines of cells."""
+    folded = (
+        ["".join(piece.text for piece in line) for line in wrapped([Piece(cell)], width)]
+        for cell, width in zip(row, widths, strict=True)
+    )
+    return zip_longest(*folded, fillvalue="")
+
+
+def _aligned(cell: str, width: int, left: bool) -> str:
+    blanks = " " * (width - cell_length(cell))
+    return cell + blanks if left else blanks + cell

@@ -8,10 +8,9 @@ from wireproof.report.columns import grid
 from wireproof.report.group_cells import cells_of
 from wireproof.report.group_rows import group_tables
 from wireproof.report.section import Section
+from wireproof.report.text.ink import Paragraph
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from wireproof.report.text.look import Look
 
 __all__ = ["LEGEND", "group_parts"]
@@ -23,26 +22,24 @@ LEGEND = (
 )
 
 
-def group_parts(section: Section, look: Look) -> list[RenderableType]:
+def group_parts(section: Section, look: Look) -> list[Paragraph]:
     """One table per pattern, then the legend; nothing without group points."""
-    from rich.text import Text
-
-    parts: list[RenderableType] = []
+    parts: list[Paragraph] = []
     for table in group_tables(section):
         found = cells_of(table)
         cells = [[look.say(cell, 80) for cell in row] for row in found.cells[:MOST_ROWS]]
         styles = ["bold red" if bad else "" for bad in found.bad[:MOST_ROWS]]
         shown, dropped = grid(found.heads, cells, styles, look)
-        parts += [Text(""), Text(look.say(table.title), style="bold"), shown]
+        parts += [Paragraph.of(""), Paragraph.of(look.say(table.title), "bold"), *shown]
         if len(found.cells) > MOST_ROWS:
             parts.append(
-                Text(
+                Paragraph.of(
                     f"{len(found.cells) - MOST_ROWS} more rows are in the report and in --json",
-                    style="dim",
+                    "dim",
                 )
             )
         if dropped:
             parts.append(
-                Text(look.say(f"not shown at this width: {', '.join(dropped)}"), style="dim")
+                Paragraph.of(look.say(f"not shown at this width: {', '.join(dropped)}"), "dim")
             )
-    return [*parts, Text(""), Text(look.say(LEGEND), style="dim")] if parts else []
+    return [*parts, Paragraph.of(""), Paragraph.of(look.say(LEGEND), "dim")] if parts else []

@@ -10,21 +10,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import Self, TextIO
 
 from wireproof.model import quantity
 from wireproof.model.plan import Plan, Point
 from wireproof.model.record import Close, EngineError, Frame, PointRecord, Start
 from wireproof.report.names import clean
+from wireproof.report.text.ink import cell_length
 from wireproof.report.text.look import Look
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-    from rich.progress import TaskID
 
 __all__ = ["Forecast", "Progress"]
 
 PLAIN_EVERY_S = 5.0
+BAR_EVERY_S = 0.1
+_BAR_CELLS = 18
+_ERASE_LINE, _HIDE_CURSOR, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25l", "\x1b[?25h"
 
 
 class Forecast:
@@ -113,17 +113,13 @@ class Progress:
     ) -> None:
         self._forecast = Forecast(plan, clock)
         self._stream, self._look, self._title, self._clock = stream, look, clean(title, 60), clock
-        self._bar: Bar | None = None
-        self._task: TaskID | None = None
+        self._bar = look.color and stream.isatty()
         self._last, self._told = clock(), ""
 
     def __enter__(self) -> Self:
-        if self._look.color and self._stream.isatty():
-            self._bar = _bar(self._stream, self._look)
-            self._task = self._bar.add_task(
-                self._title, total=self._forecast.total, detail="starting"
-            )
-            self._bar.start()
+        if self._bar:
+            self._write(f"{_HIDE_CURSOR}{self._drawn('starting')}")
+            self._last -= BAR_EVERY_S
         return self
 
     def __exit__(
@@ -132,44 +128,43 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._bar:
+            self._write(_ERASE_LINE + _SHOW_CURSOR)
+            self._bar = False
 
     def __call__(self, frame: Frame) -> None:
         """Take one frame and show what changed. Never raises for a frame that it does not know."""
         self._forecast.take(frame)
-        if self._bar is not None and self._task is not None:
-            self._bar.update(
-                self._task,
-                completed=self._forecast.done,
-                detail=self._look.say(self._forecast.line()),
-            )
-        elif isinstance(frame, Close) or self._clock() - self._last >= PLAIN_EVERY_S:
+        every = BAR_EVERY_S if self._bar else PLAIN_EVERY_S
+        if isinstance(frame, Close) or self._clock() - self._last >= every:
             self.tick()
 
     def tick(self) -> None:
-        """Write one plain line now (also useful while no frame comes); does nothing while a bar is
-        shown.
-        """
-        if self._bar is None:
-            self._last = self._clock()
-            line = self._look.say(f"wireproof: {self._title}: {self._forecast.line()}")
-            if line != self._told:
-                self._stream.write(line + "\n")
-                self._stream.flush()
-            self._told = line
+        """Write one plain line now, or draw the bar again; also useful while no frame comes."""
+        self._last = self._clock()
+        told = self._forecast.line()
+        plain = self._look.say(f"wireproof: {self._title}: {told}") + "\n"
+        line = self._drawn(told) if self._bar else plain
+        if line != self._told:
+            self._write(line)
+        self._told = line
 
+    def make_room(self) -> None:
+        """Take the bar away for a line of somebody else; the next frame draws it again."""
+        if self._bar:
+            self._write(_ERASE_LINE)
+            self._told = ""
 
-def _bar(stream: TextIO, look: Look) -> Bar:
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as RichProgress
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
 
-    console = Console(file=stream, width=look.width, markup=False, emoji=False, highlight=False)
-    return RichProgress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=18),
-        TextColumn("{task.fields[detail]}", markup=False),
-        console=console,
-        transient=True,
-    )
+    def _drawn(self, told: str) -> str:
+        """The bar and what is told, on the terminal's line and not wider than it."""
+        total = self._forecast.total
+        full = _BAR_CELLS * self._forecast.done // total if total else _BAR_CELLS
+        bar = "#" * full + "-" * (_BAR_CELLS - full)
+        line = self._look.say(f"{self._title} [{bar}] {told}")
+        while cell_length(line) >= self._look.width:
+            line = line[:-1]
+        return _ERASE_LINE + line

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
@@ -20,11 +19,9 @@ from wireproof.report.rows import Row, Table, tables
 from wireproof.report.section import Section, grouped, headline, label, results, suspected
 from wireproof.report.text.audit import worst_lines
 from wireproof.report.text.groups import group_parts
+from wireproof.report.text.ink import Paragraph, Piece, paint
 from wireproof.report.text.located import located_lines
 from wireproof.report.text.look import PLAIN, Look
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = ["result_tables", "summary", "whole"]
 
@@ -54,37 +51,26 @@ def summary(section: Section, look: Look = PLAIN) -> str:
     """One screen: what was measured, verdict, proof, each finding with its next action, the
     limits.
     """
-    from rich.padding import Padding
-    from rich.text import Text
-
     judgement = section.judgement
-    parts: list[RenderableType] = [
-        Text(look.say(f"{section.title}: {label(section)}"), style="bold")
-    ]
-    verdict = Text.assemble(
-        (_WORDS[judgement.verdict], _STYLES[judgement.verdict]),
-        "  ",
-        look.say(f"path: {_path(section)}; {_counts(section)}"),
-    )
-    parts.append(verdict)
-    parts.extend(Padding(one, (0, 0, 0, 2)) for one in _findings(section, look))
+    parts: list[Paragraph] = [Paragraph.of(look.say(f"{section.title}: {label(section)}"), "bold")]
+    told = look.say(f"path: {_path(section)}; {_counts(section)}")
+    parts.append(Paragraph((_word(judgement.verdict), Piece(f"  {told}"))))
+    parts.extend(one._replace(indent=2) for one in _findings(section, look))
     for line in located_lines(section):
         depth = len(line) - len(line.lstrip())
-        parts.append(Padding(Text(look.say(line, 1200)), (0, 0, 0, depth)))
-    parts.extend(Text(look.say(line)) for line in _limit_lines(section))
+        parts.append(Paragraph.of(look.say(line, 1200), indent=depth))
+    parts.extend(Paragraph.of(look.say(line)) for line in _limit_lines(section))
     if section.settings is not None:
         lines = worst_lines(section.settings, look, *suspected(section))
-        parts.extend(Text(line) for line in lines)
-    return _paint(parts, look)
+        parts.extend(Paragraph.of(line) for line in lines)
+    return paint(parts, look)
 
 
-def _findings(section: Section, look: Look) -> Iterator[RenderableType]:
+def _findings(section: Section, look: Look) -> Iterator[Paragraph]:
     """The gravest findings in full, the others by their codes."""
-    from rich.text import Text
-
     groups = grouped(section.judgement.findings)
     if not groups:
-        yield Text(look.say(headline(section)))
+        yield Paragraph.of(look.say(headline(section)))
     decisive = [group for group in groups if group[0].severity in ("fail", "inconclusive")]
     shown = decisive[:MOST_FINDINGS] or groups[:2]
     for group in shown:
@@ -95,22 +81,20 @@ def _findings(section: Section, look: Look) -> Iterator[RenderableType]:
             counts[group[0].code] = counts.get(group[0].code, 0) + len(group)
     if counts:
         codes = ", ".join(f"{code} ({count})" for code, count in counts.items())
-        yield Text(look.say(f"also, in the report: {codes}"))
+        yield Paragraph.of(look.say(f"also, in the report: {codes}"))
 
 
 def result_tables(section: Section, look: Look = PLAIN) -> str:
     """One table per pattern. Long tables show the gravest and the typical rows and say how many
     they leave out.
     """
-    from rich.text import Text
-
-    parts: list[RenderableType] = []
+    parts: list[Paragraph] = []
     for table in tables(section):
         parts.extend(_render(table, look))
     if parts:
-        parts += [Text(""), Text(look.say(_LEGEND), style="dim")]
+        parts += [Paragraph.of(""), Paragraph.of(look.say(_LEGEND), "dim")]
     parts.extend(group_parts(section, look))
-    return _paint(parts, look)
+    return paint(parts, look)
 
 
 def whole(section: Section, look: Look = PLAIN) -> str:
@@ -137,27 +121,23 @@ def _counts(section: Section) -> str:
     return text + (f"; {len(run.missing)} planned points are missing" if run.missing else "")
 
 
-def _finding(group: list[Finding], look: Look) -> RenderableType:
+def _finding(group: list[Finding], look: Look) -> Paragraph:
     """The first of its kind in full, the others by whom they concern."""
-    from rich.text import Text
-
     finding = group[0]
-    text = Text.assemble(
-        (_WORDS[finding.severity], _STYLES[finding.severity]), " ", look.say(finding.message), " "
-    )
-    text.append(look.say(f"[{finding.code}]"), style="dim")
+    pieces = [_word(finding.severity), Piece(f" {look.say(finding.message)} ")]
+    pieces.append(Piece(look.say(f"[{finding.code}]"), "dim"))
     if len(group) > 1:
         whom = "; ".join(dict.fromkeys(other.subject for other in group[1:6] if other.subject))
         more = "; …" if len(group) > 6 else ""
-        text.append(
-            "\n"
-            + look.say(
-                f"and {len(group) - 1} more of this kind" + (f": {whom}{more}" if whom else "")
-            )
-        )
+        others = f"and {len(group) - 1} more of this kind" + (f": {whom}{more}" if whom else "")
+        pieces.append(Piece("\n" + look.say(others)))
     if finding.advice:
-        text.append("\n" + look.say(f"→ next: {finding.advice}"), style="italic")
-    return text
+        pieces.append(Piece("\n" + look.say(f"→ next: {finding.advice}"), "italic"))
+    return Paragraph(tuple(pieces))
+
+
+def _word(grade: str) -> Piece:
+    return Piece(_WORDS[grade], _STYLES[grade])
 
 
 def _limit_lines(section: Section) -> list[str]:
@@ -225,9 +205,7 @@ def _columns(table: Table) -> list[_Column]:
     return columns
 
 
-def _render(table: Table, look: Look) -> list[RenderableType]:
-    from rich.text import Text
-
+def _render(table: Table, look: Look) -> list[Paragraph]:
     rows, left_out = _chosen(table)
     columns = _columns(table)
     cells = [[look.say(column.value(row), 60) for column in columns] for row in rows]
@@ -238,11 +216,13 @@ def _render(table: Table, look: Look) -> list[RenderableType]:
     title = table.title
     if table.pairs == 1 and table.rows:
         title += ": " + " → ".join(table.rows[0].between)
-    parts: list[RenderableType] = [Text(""), Text(look.say(title), style="bold"), shown]
+    parts: list[Paragraph] = [Paragraph.of(""), Paragraph.of(look.say(title), "bold"), *shown]
     if left_out:
-        parts.append(Text(f"{left_out} more rows are in the report and in --json", style="dim"))
+        parts.append(Paragraph.of(f"{left_out} more rows are in the report and in --json", "dim"))
     if dropped:
-        parts.append(Text(look.say(f"not shown at this width: {', '.join(dropped)}"), style="dim"))
+        parts.append(
+            Paragraph.of(look.say(f"not shown at this width: {', '.join(dropped)}"), "dim")
+        )
     return parts
 
 
@@ -258,25 +238,3 @@ def _chosen(table: Table) -> tuple[list[Row], int]:
     step = max(1, -(-len(fill) // room)) if room else len(fill) + 1
     some = {id(row) for row in [*bad, *fill[::step][:room]]}
     return [row for row in table.rows if id(row) in some], len(table.rows) - len(some)
-
-
-def _paint(parts: list[RenderableType], look: Look) -> str:
-    from io import StringIO
-
-    from rich.console import Console
-
-    out = StringIO()
-    console = Console(
-        file=out,
-        width=look.width,
-        color_system="standard" if look.color else None,
-        force_terminal=look.color,
-        no_color=not look.color,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        legacy_windows=False,
-    )
-    for part in parts:
-        console.print(part)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n" if parts else ""

@@ -1,0 +1,104 @@
+"""Text with styles, folded to a width: paragraphs and rows of cells become lines, coloured where
+colour is wanted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from wireproof.report.text.look import Look
+
+__all__ = ["Paragraph", "Piece", "cell_length", "paint", "wrapped"]
+
+_CODES = {"bold": "1", "dim": "2", "italic": "3", "red": "31", "green": "32", "yellow": "33"}
+_WORD = re.compile(r"\s*\S+\s*|\s+")
+_NO_CELL = frozenset({"Mn", "Me", "Cf"})
+
+
+class Piece(NamedTuple):
+    """Text in one style: "", or words of ``bold dim italic red green yellow``."""
+
+    text: str
+    style: str = ""
+
+
+class Paragraph(NamedTuple):
+    """Pieces that are folded together, every line ``indent`` blanks in; a line break in a piece
+    ends the line.
+    """
+
+    pieces: tuple[Piece, ...]
+    indent: int = 0
+
+    @classmethod
+    def of(cls, text: str, style: str = "", indent: int = 0) -> Paragraph:
+        return cls((Piece(text, style),), indent)
+
+
+def cell_length(text: str) -> int:
+    """How many cells of a terminal ``text`` takes: wide characters two, combining marks none."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(char: str) -> int:
+    if unicodedata.category(char) in _NO_CELL:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def paint(paragraphs: Iterable[Paragraph], look: Look) -> str:
+    """The lines, none wider than the place; "" without paragraphs."""
+    lines: list[str] = []
+    for pieces, indent in paragraphs:
+        for line in wrapped(pieces, look.width - indent):
+            shown = "".join(_inked(piece, look.color) for piece in line)
+            lines.append((" " * indent + shown).rstrip())
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _inked(piece: Piece, color: bool) -> str:
+    if not (color and piece.style and piece.text):
+        return piece.text
+    codes = ";".join(_CODES[word] for word in piece.style.split())
+    return f"\x1b[{codes}m{piece.text}\x1b[0m"
+
+
+def wrapped(pieces: Sequence[Piece], width: int) -> Iterator[list[Piece]]:
+    """Lines of at most ``width`` cells, broken between words; a word that is longer than a line
+    begins one of its own and is cut.
+    """
+    whole = "".join(piece.text for piece in pieces)
+    styles = [piece.style for piece in pieces for _ in piece.text]
+    start = 0
+    for line in whole.split("\n"):
+        for low, high in _folds(line, max(1, width)):
+            end = low + len(line[low:high].rstrip())
+            yield _pieces(line[low:end], styles[start + low : start + end])
+        start += len(line) + 1
+
+
+def _pieces(text: str, styles: Sequence[str]) -> list[Piece]:
+    groups = itertools.groupby(zip(text, styles, strict=True), key=lambda pair: pair[1])
+    return [Piece("".join(char for char, _ in group), style) for style, group in groups]
+
+
+def _folds(line: str, width: int) -> Iterator[tuple[int, int]]:
+    """Where each folded line begins and ends."""
+    begin = used = 0
+    for match in _WORD.finditer(line):
+        low, high = match.span()
+        if used and used + cell_length(match[0].rstrip()) > width:
+            yield begin, low
+            begin, used = low, 0
+        for at in range(low, high):
+            cells = _cells(line[at])
+            if used + cells > width and not line[at].isspace():
+                yield begin, at
+                begin, used = at, 0
+            used += cells
+    yield begin, len(line)

@@ -30,7 +30,8 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One result. ``id``: the name of its folder. ``fingerprint``: equal for results that may be
     compared over time (hosts, link, transport, MPI, NICs). ``conditions``: what may change between
-    them. ``nodes``: the verdict on each.
+    them. ``nodes``: the verdict on each; ``reasons``: what keeps nodes from passing, as a sentence
+    with these nodes. ``fabric``: the result knows which switch each node is connected to.
     """
 
     id: str
@@ -45,6 +46,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     conditions: dict[str, str] = msgspec.field(default_factory=dict)
     nodes: dict[str, Verdict] = msgspec.field(default_factory=dict)
     numbers: list[Number] = msgspec.field(default_factory=list)
+    reasons: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    fabric: bool = False
     version: int = 1
 
 
@@ -62,7 +65,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trend(msgspec.Struct, frozen=True, kw_only=True):
-    """One number of one fingerprint over time, oldest first."""
+    """One number of one fingerprint over time, oldest first; ``low`` and ``high`` are the ends of
+    each value's 95 % interval.
+    """
 
     name: str
     message_bytes: int
@@ -72,6 +77,8 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     ids: list[str]
     measured: list[str]
     values: list[float]
+    low: list[float]
+    high: list[float]
     changes: list[Change] = msgspec.field(default_factory=list)
 
 

@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -22,7 +22,19 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.history import Entry
 from wireproof.model.sound import LARGEST, unsound
 
-__all__ = ["INDEX", "RESULTS", "add_entry", "entries", "remove_entries"]
+__all__ = [
+    "INDEX",
+    "RESULTS",
+    "IndexState",
+    "add_entry",
+    "each_entry",
+    "entries",
+    "index_state",
+    "remove_entries",
+]
+
+IndexState = tuple[tuple[str, int, int], ...]
+"""Name, time of the last change in ns and size of each file, by name."""
 
 INDEX, RESULTS = "index", "results"
 _LARGEST_ENTRY = 16 << 20
@@ -30,6 +42,7 @@ _LOOSE = 200
 """Loose entries that are read one by one; more are put together."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
 _VERSION = 1
+_FETCHED = 64
 _TRIES = 10
 _LEAST = 1e-6
 """Of a number of ours, in ns or bytes/s: less, or none, has no ratio."""
@@ -85,11 +98,62 @@ def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
         raise BadInput(f"{error.filename or error} goes while it is read: try again.") from error
 
 
-def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
-    found: dict[str, Entry] = {}
+def index_state(root: Path) -> IndexState:
+    """The files of the index; as long as it is equal, so are the entries. Empty for what is no
+    history, or cannot be read.
+    """
+    state = []
+    with contextlib.suppress(OSError):
+        for path in (root / INDEX).iterdir():
+            if path.suffix in (".json", ".parquet"):
+                with contextlib.suppress(FileNotFoundError):
+                    seen = path.lstat()
+                    state.append((path.name, seen.st_mtime_ns, seen.st_size))
+    return tuple(sorted(state))
+
+
+def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
+    """Each entry once, in no order and never all in memory. What cannot be read is told to
+    ``trouble``, one sentence each, and left out; nothing is written.
+    """
+    loose, tables = _files(root)
+    known: set[str] = set()
+    for path in [*loose, *reversed(tables)]:  # the order in which an entry replaces another
+        try:
+            for text in _texts(path):
+                with _told(trouble):
+                    entry = _entry(text, path)
+                    if entry.id not in known:
+                        known.add(entry.id)
+                        yield entry
+        except FileNotFoundError:
+            trouble(f"{path} goes while it is read: reload to read it again.")
+        except BadInput as error:
+            trouble(str(error))
+
+
+@contextlib.contextmanager
+def _told(trouble: Callable[[str], None]) -> Iterator[None]:
+    try:
+        yield
+    except BadInput as error:
+        trouble(str(error))
+
+
+def _texts(path: Path) -> Iterable[bytes | str]:
+    return [_bytes(path)] if path.suffix == ".json" else _rows(path)
+
+
+def _files(root: Path) -> tuple[list[Path], list[Path]]:
+    """Loose entries, and tables of many."""
     # Loose entries are listed first: those that move into a Parquet file then are found there.
     loose = sorted((root / INDEX).glob("*.json"))
-    tables = sorted((root / INDEX).glob("*.parquet"))
+    return loose, sorted((root / INDEX).glob("*.parquet"))
+
+
+def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
+    found: dict[str, Entry] = {}
+    loose, tables = _files(root)
     for path in tables:
         for text in _rows(path):
             entry = _entry(text, path)
@@ -118,12 +182,13 @@ def _entry(data: bytes | str, path: Path) -> Entry:
         raise BadInput(f"{path} is of a newer version: use a newer wireproof.")
     if not _ID.fullmatch(found.id):
         raise BadInput(f"{path} names {found.id[:60]!r}, which is no result.")
-    if any(not _LEAST <= one.value <= LARGEST for one in found.numbers) or unsound(found):
+    if any(not _LEAST <= one.value <= LARGEST for one in found.numbers) or unsound(found.numbers):
         raise BadInput(f"{path} has a number that cannot be. {_GO_ON}")
     return found
 
 
-def _rows(path: Path) -> list[str]:
+def _rows(path: Path) -> Iterator[str]:
+    """The entries of a table, some at a time."""
     import duckdb
 
     try:
@@ -134,14 +199,14 @@ def _rows(path: Path) -> list[str]:
         raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
     try:
         with duckdb.connect() as database:
-            rows = database.execute(
-                "SELECT entry FROM read_parquet(?)", [_literal(path)]
-            ).fetchall()
+            table = database.execute("SELECT entry FROM read_parquet(?)", [_literal(path)])
+            while rows := table.fetchmany(_FETCHED):
+                for row in rows:
+                    yield str(row[0])
     except duckdb.Error as error:
         if not path.exists():
             raise FileNotFoundError(path) from error
         raise BadInput(f"{path} cannot be read: {str(error).splitlines()[0][:200]}.") from error
-    return [str(row[0]) for row in rows]
 
 
 def _literal(path: Path) -> str:

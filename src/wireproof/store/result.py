@@ -9,10 +9,11 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
 from wireproof.model.sound import unsound
 from wireproof.model.stored import KIND, SCHEMA, StoredResult
 
-__all__ = ["RESULT", "read_result", "write_result"]
+__all__ = ["RESULT", "read_fabrics", "read_result", "write_result"]
 
 RESULT = "result.json"
 _LARGEST = 256 << 20
@@ -49,6 +50,28 @@ def read_result(folder: Path) -> StoredResult | None:
         if not _NAME.fullmatch(name):
             raise BadInput(f"{path} names {name[:60]!r}, which is no folder of a launch.")
     return found
+
+
+class _FabricPart(msgspec.Struct, frozen=True):
+    fabric: Fabric | None = None
+
+
+class _Fabrics(msgspec.Struct, frozen=True):
+    parts: list[_FabricPart]
+
+
+def read_fabrics(folder: Path) -> list[Fabric]:
+    """The topologies that the result in ``folder`` knows, and nothing else of it. Raises
+    ``BadInput`` when it cannot be read.
+    """
+    path = folder / RESULT
+    try:
+        found = msgspec.json.decode(read_bounded(path, _LARGEST, follow=False), type=_Fabrics)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path} is damaged: {error}.") from error
+    return [one.fabric for one in found.parts if one.fabric is not None]
 
 
 def _checked(document: object, path: Path) -> object:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from wireproof import __version__
 from wireproof.model.errors import BadInput
+from wireproof.model.gate import NodeVerdict
 from wireproof.model.history import Entry, Number
 from wireproof.model.severity import worst
 from wireproof.report.names import fold
@@ -85,7 +86,18 @@ def _entry(name: str, sections: Sequence[Section]) -> Entry:
         conditions=known | {f"setting {id_}": _listed(values) for id_, values in knobs.items()},
         nodes={one.node: one.verdict for one in nodes},
         numbers=_numbers(sections),
+        reasons=_reasons(nodes),
+        fabric=any(one.fabric is not None for one in sections),
     )
+
+
+def _reasons(nodes: Sequence[NodeVerdict]) -> dict[str, list[str]]:
+    """Sentences with the nodes that they keep from passing: one may be that of all of them."""
+    found: dict[str, list[str]] = {}
+    for one in nodes:
+        if one.verdict != "pass":
+            found.setdefault(one.reason, []).append(one.node)
+    return found
 
 
 def _listed(values: set[str]) -> str:

@@ -101,6 +101,8 @@ def _trend(rows: Sequence[tuple[Entry, Number]]) -> Trend:
         ids=[entry.id for entry, _ in rows],
         measured=[entry.measured for entry, _ in rows],
         values=[one.value for _, one in rows],
+        low=[one.low for _, one in rows],
+        high=[one.high for _, one in rows],
         changes=[
             _change(rows, logs, point, (edges[at], edges[at + 2]))
             for at, point in enumerate(points)

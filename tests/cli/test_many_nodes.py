@@ -169,6 +169,7 @@ def test_a_cluster_that_is_not_there_is_checked_whole_and_never_passes(tmp_path:
     assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.slow
 def test_one_line_for_a_prolog(lab: str) -> None:
     done = wireproof("check", "--lab", lab, "--prolog")
     assert done.returncode == 1, done.stderr

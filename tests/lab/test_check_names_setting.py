@@ -70,6 +70,7 @@ def test_a_tiny_receive_buffer_is_named_beside_what_is_missing(lab: str, tmp_pat
     assert "n3&#39;s tcp-rmem is 4096 4096 4096" in page
 
 
+@pytest.mark.slow
 def test_a_small_mtu_is_named_once_and_mended_as_the_catalogue_says(
     lab: str, tmp_path: Path
 ) -> None:

@@ -52,7 +52,8 @@ def command(
 ) -> int:
     """Find what is wrong in job scripts, command lines and configuration FILEs; - is stdin.
 
-    Exit status: 0 nothing found, 1 findings, 2 a file cannot be read.
+    Exit status: 0 nothing found, 1 findings, 2 a file cannot be read
+    or is not a recipe.
     """
     if rules:
         return _list_rules(wanted["as_json"])
@@ -96,7 +97,8 @@ def _print(read: Sequence[LintedFile], as_json: bool) -> None:
 
     for finding in findings:
         click.echo("\n".join(finding_lines(finding)))
-    remark(f"{count_text(findings, len(read))}.")
+    if read:
+        remark(f"{count_text(findings, len(read))}.")
 
 
 def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:

@@ -40,7 +40,9 @@ configuration files. Files that a script writes by a here-document or by `echo L
 judged as the file that they become.
 
 The exit status is 0 without findings, 1 with findings (warnings too: `--severity error` leaves
-them out), 2 when a file could not be read; the other files are still judged. A line with
+them out), 2 when a file could not be read or is not a recipe (a log, a table, a list of users: it
+holds nothing that a rule looks at; `--kind` has it judged all the same); the other files are still
+judged. A line with
 `wireproof: allow CODE` in a comment, at its end or on the line before it, is left alone. `--fix`
 writes only what is marked *safe*, after showing the difference; `--diff` shows it and writes
 nothing.

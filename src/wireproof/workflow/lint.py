@@ -16,6 +16,7 @@ from wireproof.files.hostile import open_regular
 from wireproof.lint.check import lint_text
 from wireproof.lint.fix import repaired
 from wireproof.lint.kinds import KINDS
+from wireproof.lint.recognised import is_recipe
 from wireproof.lint.rule import Kind
 from wireproof.lint.settings import with_settings
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -49,13 +50,22 @@ class Filter:
         return cls(kind=kind, errors_only=severity == "error")
 
     def findings(self, text: str, name: str) -> list[LintFinding]:
-        """What is wrong in ``text`` and matters, each with the setting that it is about."""
+        """What is wrong in ``text`` and matters, each with the setting that it is about. Raises
+        BadInput for a text that holds nothing that a rule could look at, unless ``kind`` is given.
+        """
         found = [
             finding
             for finding in lint_text(text, name, self.kind)
             if finding.severity == "error" or not self.errors_only
         ]
-        return with_settings(found, text, settings_by_id()) if found else []
+        if found:
+            return with_settings(found, text, settings_by_id())
+        if self.kind is None and text.strip() and not is_recipe(text, name):
+            raise BadInput(
+                f"{clean(name, 200)} is not a recipe: no command, job option or line of a"
+                " configuration file that lint knows is in it; if it is one, say which with --kind."
+            )
+        return []
 
 
 @dataclass(frozen=True, kw_only=True)

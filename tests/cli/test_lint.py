@@ -218,3 +218,25 @@ def test_a_file_that_cannot_be_written_is_told(script: Path, tmp_path: Path) -> 
         assert "cannot be written" in done.stderr
     finally:
         tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1::/usr/sbin:/usr/sbin/nologin\n",
+        "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n0        1.02\n1     1.03\n",
+        "Redistribution and use in source and binary forms are permitted.\n",
+    ],
+)
+def test_a_file_that_holds_no_recipe_is_not_called_free_of_problems(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "osu.log"
+    path.write_text(text)
+    done = wireproof("lint", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "osu.log is not a recipe" in one_sentence(done)
+    assert "no problems" not in done.stderr
+    assert wireproof("lint", path, "--kind", "hosts").returncode != 2
+    path.write_text(text + "mpirun -np 2 ./a.out\n")
+    assert wireproof("lint", path).returncode == 0

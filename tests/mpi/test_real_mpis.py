@@ -18,7 +18,7 @@ from tests.mpi.mpis import (
 
 from wireproof.launch.command import prepare
 from wireproof.launch.engines import find_engine
-from wireproof.launch.mpi.discovery import find_mpis
+from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
 from wireproof.launch.mpi.identify import identify
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point
@@ -133,15 +133,32 @@ def test_a_library_that_has_nothing_but_the_standard_abi(name: str, tmp_path: Pa
     assert all(pair.integrity == "ok" for point in outcome.run.points for pair in point.pairs)
 
 
+@pytest.mark.openmpi
+@pytest.mark.debian_mpich
+@pytest.mark.parametrize(
+    ("path", "family"),
+    [
+        ("/usr/bin/mpirun.openmpi", "openmpi"),
+        ("/usr/bin/mpirun.mpich", "mpich"),
+        ("/usr/lib/x86_64-linux-gnu/libmpi.so.40", "openmpi"),
+    ],
+)
+def test_of_two_mpis_in_one_folder_the_one_that_was_named_is_taken(path: str, family: str) -> None:
+    if not Path(path).exists():
+        pytest.skip("Debian's folders of another architecture")
+    install = choose_mpi(path)
+    assert (install.family, install.problem) == (family, "")
+    assert path in (str(install.launcher), str(install.library))
+
+
 @pytest.mark.mpi
 def test_a_family_that_is_not_here_names_what_is() -> None:
     around = {"PATH": "/nonexistent"}
     families = {install.family for install in find_mpis(around)}
     if "intel" in families:
         pytest.skip("Intel MPI is installed system-wide")
-    from wireproof.launch.mpi.discovery import choose_mpi
-
     with pytest.raises(
-        CouldNotMeasure, match=r"no usable MPI for --mpi intel; found MPICH .*--mpi PATH"
+        CouldNotMeasure,
+        match=r"--mpi intel: looked at PATH, I_MPI_ROOT \(not set\).*; found MPICH .*--mpi PATH",
     ):
         choose_mpi("intel", around)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wireproof.lint.files.nearest import listed
 from wireproof.lint.kinds import detected, kind_of_line
 from wireproof.lint.rule import Recipe
 from wireproof.lint.script.job import jobs
@@ -12,14 +13,14 @@ from wireproof.lint.shell.wrap import LAUNCHERS
 
 __all__ = ["is_recipe"]
 
-_PROGRAMS = LAUNCHERS | frozenset(
+_PROGRAMS = LAUNCHERS | listed(
     "srun sbatch salloc qsub bsub flux ssh pdsh clush xdsh psh sudo module ml export setenv source"
     " iperf iperf3 netperf qperf sockperf ucx_info fi_info numactl taskset"
     " modprobe sysctl grub2-mkconfig grub-mkconfig grubby dracut systemctl service dnf yum rpm"
     " microdnf apt apt-get opaconfig opafm opareport ulimit irqbalance ping ping6 ip ifconfig ifup"
     " nmcli ethtool mlnx_qos cma_roce_mode mlxconfig cpupower tuned-adm mount exportfs chdef mkdef"
     " makehosts makedns nodeset xcatprobe ntpdate chronyc timedatectl setenforce wwsh wireproof"
-    " opensm ibstat ibdiagnet teamdctl tc".split()
+    " opensm ibstat ibdiagnet teamdctl tc"
 )
 _BATCH = ("#SBATCH", "#PBS", "#BSUB", "#flux:")
 

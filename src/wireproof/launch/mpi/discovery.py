@@ -6,40 +6,22 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
+import re
 import sysconfig
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from wireproof.launch.known import MPIS
-from wireproof.launch.mpi.identify import identify
-from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.mpi.elf import read_soname
+from wireproof.launch.mpi.identify import ask_library, family_of_library, identify
+from wireproof.launch.mpi.install import ABI_OF_SONAME, MpiInstall
+from wireproof.launch.mpi.places import folders, looked_at
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 __all__ = ["choose_mpi", "find_mpis"]
 
+_A_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\.[\w.-]+)?\Z")
 LAUNCHERS = ("mpiexec.hydra", "mpiexec.mpich", "mpirun.openmpi", "mpiexec", "mpirun")
-ROOT_VARIABLES = (
-    "I_MPI_ROOT",
-    "MPI_HOME",
-    "MPI_ROOT",
-    "MPICH_HOME",
-    "OPAL_PREFIX",
-    "EBROOTOPENMPI",
-    "EBROOTIMPI",
-)
-FOLDERS = (
-    "/opt/intel/oneapi/mpi/latest/bin",
-    "/opt/intel/oneapi/mpi/2*/bin",
-    "/usr/lib64/mpich/bin",
-    "/usr/lib64/openmpi/bin",
-    "/usr/lib64/mpi/gcc/*/bin",
-    "/opt/cray/pe/mpich/*/ofi/gnu/*/bin",
-    "/opt/openmpi*/bin",
-    "/opt/mpich*/bin",
-    "/usr/local/bin",
-)
-"""Where distributions and vendors put an MPI that no module has brought onto PATH."""
 FAMILIES = (*(one.name for one in MPIS.all()), "debian-mpich")
 _MOST_FOLDERS = 64
 
@@ -51,20 +33,6 @@ def _given_folders(path: Path) -> list[Path]:
     if path.is_dir():
         return [path / "bin", path]
     return [path.parent, *(parent / "bin" for parent in list(path.resolve().parents)[:4])]
-
-
-def _folders(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """(origin, folder with launchers), best first."""
-    yield "embedded", Path(sys.prefix) / "bin"
-    for entry in environment.get("PATH", os.defpath).split(os.pathsep):
-        if entry.startswith("/"):
-            yield "PATH", Path(entry)
-    for variable in ROOT_VARIABLES:
-        if environment.get(variable, "").startswith("/"):
-            yield "environment", Path(environment[variable]) / "bin"
-    for pattern in FOLDERS:
-        for folder in sorted(Path("/").glob(pattern[1:]), reverse=True)[:4]:
-            yield "folder", folder
 
 
 def _library_folders(launcher: Path) -> list[Path]:
@@ -104,7 +72,7 @@ def find_mpis(environment: Mapping[str, str] | None = None) -> list[MpiInstall]:
     """Every MPI found, the embedded one first; those that cannot be used carry their
     ``problem``.
     """
-    return list(_installs(_folders(os.environ if environment is None else environment)))
+    return list(_installs(folders(os.environ if environment is None else environment)))
 
 
 def _matches(install: MpiInstall, choice: str) -> bool:
@@ -130,9 +98,9 @@ def choose_mpi(choice: str = "", environment: Mapping[str, str] | None = None) -
             raise BadInput(
                 f"the MPI path {choice} does not exist: give an MPI's prefix, launcher or library."
             )
-        candidates = _installs(("given", folder) for folder in _given_folders(path.absolute()))
+        candidates = _given(path.absolute())
     else:
-        candidates = _installs(_folders(environment))
+        candidates = _installs(folders(environment, choice))
     seen: list[MpiInstall] = []
     for install in candidates:
         seen.append(install)
@@ -140,17 +108,55 @@ def choose_mpi(choice: str = "", environment: Mapping[str, str] | None = None) -
             not choice or choice not in FAMILIES or _matches(install, choice)
         ):
             return install
-    raise CouldNotMeasure(_nothing_fits(choice, seen))
+    raise CouldNotMeasure(_nothing_fits(choice, seen, environment))
 
 
-def _nothing_fits(choice: str, seen: list[MpiInstall]) -> str:
+def _given(path: Path) -> Iterator[MpiInstall]:
+    """What the user pointed at. A launcher or a library is taken as it is: Debian has those of
+    several MPIs in one folder. A launcher that is a script (Intel's mpirun) may start another
+    MPI's program: what lies beside it counts.
+    """
+    beside = _installs(("given", folder) for folder in _given_folders(path))
+    if path.is_dir():
+        yield from beside
+    elif _A_LAUNCHER.match(path.name):
+        yield from beside if _is_script(path) else _of_launcher(path)
+    elif read_soname(path) in ABI_OF_SONAME:
+        family = family_of_library(ask_library(path).version)
+        yield from (install for install in beside if install.family == family)
+
+
+def _is_script(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and file.read(2) == b"#!"
+    except OSError:
+        return False
+
+
+def _of_launcher(launcher: Path) -> Iterator[MpiInstall]:
+    """The MPI of one launcher, its libraries beside it or beside what it is a link to."""
+    prefixes = dict.fromkeys((launcher.parent.resolve(), launcher.resolve().parent))
+    folders_of = [each for prefix in prefixes for each in _library_folders(prefix / launcher.name)]
+    install = _identify_cached(launcher, "given", tuple(folders_of))
+    if install is not None:
+        yield install
+
+
+def _nothing_fits(choice: str, seen: list[MpiInstall], environment: Mapping[str, str]) -> str:
     wanted = f"no usable MPI for --mpi {choice}" if choice else "no usable MPI"
+    if choice and choice not in FAMILIES:
+        found = "; ".join(f"{it.title}: {it.problem}" for it in seen) or "no launcher was found"
+        return f"{wanted}: {found}; give an MPI's prefix, launcher or library."
+    looked = f"looked at {looked_at(environment, choice)}"
     if not seen:
         return (
-            f"{wanted}: no launcher was found; install one (pip install 'mpich>=5.0.1.post1', or"
-            " load the site's MPI module), or give its prefix with --mpi PATH."
+            f"{wanted}: no launcher was found; {looked}. Install one (pip install"
+            " 'mpich>=5.0.1.post1'), load the site's MPI module, or give its prefix with"
+            " --mpi PATH."
         )
-    found = "; ".join(
-        f"{it.title}: {it.problem or 'usable, but another was asked for'}" for it in seen
+    found = "; ".join(f"{it.title}{f': {it.problem}' if it.problem else ''}" for it in seen)
+    return (
+        f"{wanted}: {looked}; found {found}. Load the right module, or give its prefix, launcher"
+        " or library with --mpi PATH."
     )
-    return f"{wanted}; found {found}. Give one of these with --mpi PATH, or load the right module."

@@ -140,7 +140,7 @@ def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstal
         and _is_program(program.parent / "mpiexec.hydra")
         and recipe.family == "intel"
     ):
-        return choose_mpi(str(program))
+        return choose_mpi(str(program.parent))
     if families:
         return _linked(program, soname, families)
     return choose_mpi(recipe.family if recipe.family in FAMILIES else "")

@@ -156,9 +156,9 @@ def test_a_snapshot_of_the_first_version_is_read(tmp_path: Path) -> None:
     first, second = read_snapshot(file)["n1"]
     assert (first.path, first.text, first.exit_status) == ("/a", "1", None)
     assert (second.argv, second.status, second.text) == (["x", "-y"], "failed", "x")
-    for version in (0, 3, 99):
+    for version, said in ((0, "of version 0"), (3, "newer wireproof"), (99, "newer wireproof")):
         file.write_bytes(gzip.compress(msgspec.msgpack.encode({**document, "version": version})))
-        with pytest.raises(BadInput, match=f"of version {version}, this wireproof reads 1 to 2"):
+        with pytest.raises(BadInput, match=said):
             read_snapshot(file)
 
 

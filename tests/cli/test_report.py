@@ -131,7 +131,7 @@ def test_several_are_one_document(stored: Path, copy: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"schema": 99}, "use a newer wireproof"),
+        ({"schema": 99}, "was made by a newer wireproof"),
         ({"schema": "1"}, "no schema number"),
         ({"kind": "recipe"}, "not a result of wireproof"),
         ({"parts": "none"}, "is damaged"),

@@ -210,7 +210,7 @@ def test_a_reader_who_may_not_write_reads_all_the_same(
     [
         ("{", "is damaged"),
         (json.dumps({"id": 1}), "is damaged"),
-        ("version", "newer version"),
+        ("version", "was made by a newer wireproof"),
         ("name", "which is no result"),
     ],
 )

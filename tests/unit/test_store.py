@@ -226,7 +226,7 @@ def test_a_point_that_the_tables_would_lose_is_noticed(
         (b'{"kind":"something else","schema":1}', "was not written by wireproof"),
         (b'{"kind":"wireproof-run"}', "no schema version"),
         (b'{"kind":"wireproof-run","schema":true}', "no schema version"),
-        (b'{"kind":"wireproof-run","schema":99}', "use a newer wireproof"),
+        (b'{"kind":"wireproof-run","schema":99}', "was made by a newer wireproof"),
         (b'{"kind":"wireproof-run","schema":0}', "can no longer read"),
         (b'{"kind":"wireproof-run","schema":1}', "is damaged"),
         (b"\xff\xfe", "is damaged"),

@@ -6,7 +6,7 @@ measure.
 
 from __future__ import annotations
 
-__all__ = ["BadInput", "CouldNotMeasure", "WireproofError"]
+__all__ = ["BadInput", "CouldNotMeasure", "WireproofError", "made_by_newer"]
 
 
 class WireproofError(Exception):
@@ -25,3 +25,11 @@ class CouldNotMeasure(WireproofError):
     """The measurement did not happen: no MPI, no start, deadline, full disk."""
 
     exit_status = 4
+
+
+def made_by_newer(name: object, found: object, known: int) -> BadInput:
+    """A stored file of a format that only later releases know."""
+    return BadInput(
+        f"{name} was made by a newer wireproof (format {found}, and this one reads up to {known}):"
+        " update wireproof."
+    )

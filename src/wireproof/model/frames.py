@@ -35,6 +35,7 @@ __all__ = [
     "SCHEMA",
     "BadFrame",
     "FrameReader",
+    "OtherInterface",
     "assemble",
     "decode_frame",
     "sealed_points",
@@ -59,6 +60,17 @@ class BadFrame(CouldNotMeasure):
     """The engine wrote something that is not a frame of this interface version."""
 
 
+class OtherInterface(BadFrame):
+    """The engine's frames are of another interface version, ``schema``."""
+
+    def __init__(self, schema: int) -> None:
+        self.schema = schema
+        super().__init__(
+            f"the engine speaks interface version {schema}, this wireproof version {SCHEMA}:"
+            " install engine and Python package of the same release."
+        )
+
+
 def decode_frame(line: bytes) -> Frame:
     """Decode one line. Unknown keys are tolerated, unknown frames and wrong types are not.
 
@@ -73,10 +85,7 @@ def decode_frame(line: bytes) -> Frame:
     if why := unsound(frame):
         raise BadFrame(f"the engine wrote a frame with a number that cannot be: {why}.")
     if isinstance(frame, Open) and frame.schema != SCHEMA:
-        raise BadFrame(
-            f"the engine speaks interface version {frame.schema}, this wireproof version {SCHEMA}:"
-            " install engine and Python package of the same release."
-        )
+        raise OtherInterface(frame.schema)
     return frame
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded, refuse_other_than_regular, replace_file
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure, made_by_newer
 from wireproof.model.history import Entry
 from wireproof.model.sound import LARGEST, unsound
 
@@ -47,6 +47,10 @@ _TRIES = 10
 _LEAST = 1e-6
 """Of a number of ours, in ns or bytes/s: less, or none, has no ratio."""
 _GO_ON = "Remove it to go on without it."
+
+
+class _Head(msgspec.Struct):
+    version: int = _VERSION
 
 
 def add_entry(root: Path, entry: Entry) -> None:
@@ -175,11 +179,12 @@ def _bytes(path: Path) -> bytes:
 
 def _entry(data: bytes | str, path: Path) -> Entry:
     try:
+        version = msgspec.json.decode(data, type=_Head).version  # a newer one may have other fields
+        if version > _VERSION:
+            raise made_by_newer(path, version, _VERSION)
         found = msgspec.json.decode(data, type=Entry)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path} is damaged: {error}. {_GO_ON}") from error
-    if found.version > _VERSION:
-        raise BadInput(f"{path} is of a newer version: use a newer wireproof.")
     if not _ID.fullmatch(found.id):
         raise BadInput(f"{path} names {found.id[:60]!r}, which is no result.")
     if any(not _LEAST <= one.value <= LARGEST for one in found.numbers) or unsound(found.numbers):

@@ -11,8 +11,16 @@ import msgspec
 
 from wireproof.files.hostile import open_regular, read_bounded
 from wireproof.model.document import RunDocument, missing_code
-from wireproof.model.errors import BadInput
-from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader, assemble, sealed_points
+from wireproof.model.errors import BadInput, made_by_newer
+from wireproof.model.frames import (
+    MAX_FRAMES_BYTES,
+    BadFrame,
+    FrameReader,
+    OtherInterface,
+    assemble,
+    sealed_points,
+)
+from wireproof.model.frames import SCHEMA as INTERFACE
 from wireproof.model.record import Frame
 from wireproof.model.run import Missing, Run
 from wireproof.model.sound import unsound
@@ -71,6 +79,8 @@ def each_frame(folder: Path) -> Iterator[Frame]:
         return
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except OtherInterface as error:
+        raise made_by_newer(path, error.schema, INTERFACE) from error
     except BadFrame as error:
         raise BadInput(f"{path}, line {reader.lines}: {error}") from error
     if reader.talk:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from wireproof.model.document import KIND, SCHEMA
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, made_by_newer
 
 __all__ = ["MIGRATIONS", "migrate"]
 
@@ -68,9 +68,7 @@ def migrate(
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 0:
         raise BadInput(f"{name} has no schema version: the file is damaged.")
     if schema > target:
-        raise BadInput(
-            f"{name} has schema {schema} and this wireproof knows {target}: use a newer wireproof."
-        )
+        raise made_by_newer(name, schema, target)
     while schema < target:
         if schema not in steps:
             raise BadInput(f"{name} has schema {schema}, which this wireproof can no longer read.")

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.fabric import Fabric
 from wireproof.model.sound import unsound
 from wireproof.model.stored import KIND, SCHEMA, StoredResult
@@ -81,8 +81,5 @@ def _checked(document: object, path: Path) -> object:
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise BadInput(f"{path} is damaged: it has no schema number.")
     if schema > SCHEMA:
-        raise BadInput(
-            f"{path} has schema {schema}, and this wireproof knows {SCHEMA} at most: use a newer"
-            " wireproof."
-        )
+        raise made_by_newer(path, schema, SCHEMA)
     return document

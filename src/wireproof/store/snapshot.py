@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import open_regular
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
@@ -155,11 +155,10 @@ class _Head(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snap
 
 def _check_version(data: bytes, path: Path) -> None:
     version = msgspec.msgpack.decode(data, type=_Head).version
-    if not 1 <= version <= _VERSION:
-        raise BadInput(
-            f"{path} is a snapshot of version {version}, this wireproof reads 1 to {_VERSION}:"
-            " use the release that wrote it, or a newer one."
-        )
+    if version > _VERSION:
+        raise made_by_newer(path, version, _VERSION)
+    if version < 1:
+        raise BadInput(f"{path} is damaged: there is no snapshot of version {version}.")
 
 
 def _frame(one: _Fact, found: _Snapshot) -> FactFrame:

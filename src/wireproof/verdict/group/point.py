@@ -65,7 +65,10 @@ def _judged(
 ) -> GroupVerdict:
     group, estimate = measured
     codes = {issue.code for issue in issues}
-    codes |= set() if ctx.run.claim.wire else {"no-wire-claimed"}
+    if not ctx.run.claim.wire:
+        codes.add("no-wire-claimed")
+    elif ctx.moves_nothing:
+        codes.add(proof.code)
     limit = least.limit_ns if least is not None else None
     telling = least is not None and least.of_bytes and group.exact
     return GroupVerdict(
@@ -124,8 +127,8 @@ def _path(
     ctx: Context, point: PointRecord, group: GroupResult, who: Whole, proof: PairProof
 ) -> list[Issue]:
     """At most one issue: what is wrong with the path."""
-    if not proof.code or not ctx.run.claim.wire:
-        return []
+    if not proof.code or not ctx.run.claim.wire or ctx.moves_nothing:
+        return []  # a transport that moves nothing is said once, of the whole run
     severity: Severity = "inconclusive" if proof.proof == "unproven" else "fail"
     worst = min(
         proof.sightings, key=lambda one: (one.seen or 0.0) / max(1.0, one.need), default=None

@@ -111,7 +111,9 @@ def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
             point.message_bytes,
         ):
             raise BadInput(
-                f"{folder} holds a run of another plan: resume it with the same options and hosts."
+                f"{folder} holds a run of another plan: resume it with the same options and hosts,"
+                f" by the release that began it (wireproof {document.provenance.wireproof});"
+                " `wireproof report` judges what is there."
             )
     run = load_run(folder)
     errors = run.errors if document.ended == "done" else _lasting(run.errors)

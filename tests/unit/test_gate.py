@@ -8,7 +8,7 @@ import re
 import subprocess
 import threading
 import xml.etree.ElementTree as ElementTree
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -16,19 +16,18 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as text_format
 from tests.cli.verb import wireproof
+from tests.gate_results import NOW, asked, stored
 from tests.synthetic import World, lab, run_of
 
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
 from wireproof.locate.screen.sweep import screen
-from wireproof.model.claim import Criteria
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, GroupVerdict
 from wireproof.model.gate import Gate, NodeVerdict
 from wireproof.model.located import Located
 from wireproof.model.record import GroupResult
 from wireproof.model.run import Missing, Run
-from wireproof.model.stored import StoredPart, StoredResult
 from wireproof.model.subject import Node, Whole
 from wireproof.report.gate import DIALECTS
 from wireproof.report.gate.lines import age
@@ -37,9 +36,6 @@ from wireproof.verdict import judge
 from wireproof.verdict.located import with_located
 from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.workflow import gate as module
-from wireproof.workflow.gate import GateSpecification, gate
-
-NOW = datetime.now(UTC)
 
 
 def nodes_of(world: World) -> dict[str, NodeVerdict]:
@@ -193,32 +189,6 @@ def test_parts_are_joined_by_the_worst_and_absence_is_no_evidence() -> None:
 # --- a stored result
 
 
-def stored(
-    folder: Path, world: World | None = None, *, when: datetime | None = None, parts: int = 1
-) -> Path:
-    run = run_of(world or lab(nodes=3))
-    judgement = judge(run)
-    started = (when or NOW).isoformat(timespec="seconds")
-    run = msgspec.structs.replace(
-        run, points=[], provenance=msgspec.structs.replace(run.provenance, started=started)
-    )
-    part = StoredPart(
-        title="check",
-        records=["run"],
-        run=run,
-        criteria=Criteria(),
-        verdict=judgement.verdict,
-        nodes=node_verdicts(run_of(world or lab(nodes=3)), judgement),
-    )
-    folder.mkdir(parents=True)
-    write_result(folder, StoredResult(title="t", wireproof="0.1.0", parts=[part] * parts))
-    return folder
-
-
-def asked(source: Path, nodes: str = "", **more: float) -> Gate:
-    return gate(GateSpecification(source=source, nodes=nodes, **more))
-
-
 def test_a_fresh_pass_is_healthy(tmp_path: Path) -> None:
     found = asked(stored(tmp_path / "a"))
     assert (found.verdict, found.subject) == ("pass", "n[1-3]")
@@ -362,7 +332,7 @@ def test_no_evidence_is_never_healthy(tmp_path: Path, make: object, nodes: str) 
 
 def test_the_answer_comes_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hung = threading.Event()
-    monkeypatch.setattr(module, "read_result", lambda source: hung.wait(30) and None)
+    monkeypatch.setattr(module, "newest_result", lambda source, wanted: hung.wait(30) and None)
     found = asked(tmp_path, "n1", within_s=0.05)
     hung.set()
     assert found.verdict == "inconclusive"

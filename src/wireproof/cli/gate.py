@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from pathlib import Path
 
 import click
@@ -10,6 +12,9 @@ from wireproof.cli.completion import dialects
 from wireproof.cli.declare import file, flag, text
 
 __all__ = ["command"]
+
+_READ_BY_PEOPLE = ("text", "json")
+_MOST_S = 50.0
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["source"], type=click.Path(path_type=Path), metavar="RESULT"),
@@ -52,33 +57,61 @@ def command(
       npd (Node Problem Detector)     0, 1, 2
       openmetrics                     0: the file holds the verdict
     """
+    from wireproof.model.errors import BadInput
     from wireproof.report.gate import dialect as dialect_called
     from wireproof.settings.durations import parse_duration
-    from wireproof.workflow.gate import GateSpecification, gate
+    from wireproof.workflow.gate import GateSpecification, gate, undecided
 
-    chosen = dialect_called("json" if as_json else dialect)
-    found = gate(
-        GateSpecification(
-            source=source,
-            nodes=nodes,
-            max_age_s=parse_duration(max_age),
-            within_s=parse_duration(within),
+    name = "json" if as_json else dialect
+    chosen = dialect_called(name)
+    until = time.monotonic() + _MOST_S
+    try:
+        within_s = parse_duration(within)
+        until = time.monotonic() + within_s
+        asked = GateSpecification(
+            source=source, nodes=nodes, max_age_s=parse_duration(max_age), within_s=within_s
         )
-    )
+        found = gate(asked)
+    except BadInput as error:
+        if name in _READ_BY_PEOPLE:
+            raise
+        # Status 2 is a verdict to some callers, and a file of --out must not go on saying "pass".
+        found = undecided(str(error))
     if page is None:
         click.echo(chosen.text(found))
     else:
-        _put(page, chosen.text(found))
+        _put(page, chosen.text(found), max(until - time.monotonic(), 1.0))
     return chosen.status[found.verdict]
 
 
-def _put(page: Path, text: str) -> None:
-    """Readable by all, as a collector that runs as another user needs it."""
-    from wireproof.files.hostile import replace_file
+def _put(page: Path, text: str, within_s: float) -> None:
+    """Readable by all, as a collector that runs as another user needs it. Where it cannot be
+    written an old verdict must not stand for the new one.
+    """
+    from wireproof.files.aside import answer_aside
     from wireproof.model.errors import CouldNotMeasure
 
     try:
-        replace_file(page, text.encode() + b"\n")
-        page.chmod(0o644)
+        why = answer_aside(lambda: _replaced(page, text), within_s).decode()
+    except TimeoutError:
+        why = "its file system does not answer"
     except OSError as error:
-        raise CouldNotMeasure(f"{page} cannot be written: {error.strerror}.") from error
+        why = str(error)
+    if why:
+        raise CouldNotMeasure(f"{page} cannot be written: {why}.")
+
+
+def _replaced(page: Path, text: str) -> bytes:
+    """Why it was not, with what became of the old file; empty when it was."""
+    from wireproof.files.hostile import refuse_other_than_regular, replace_file
+
+    try:
+        replace_file(page, text.encode() + b"\n", mode=0o644)
+    except OSError as error:
+        why = str(error.strerror)
+        with contextlib.suppress(OSError):
+            refuse_other_than_regular(page.lstat(), page)
+            page.unlink()
+            why += "; the old verdict in it is removed"
+        return why.encode()
+    return b""

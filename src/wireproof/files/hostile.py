@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import stat
 from pathlib import Path
 from typing import BinaryIO
@@ -146,15 +147,18 @@ def create(name: str, folder: int) -> int:
         return os.open(name, flags, 0o600, dir_fd=folder)
 
 
-def replace_in(name: str, folder: int, data: bytes) -> None:
-    """Replace the file ``name`` as a whole, for us alone; OSError leaves the old one, or none, and
-    no leftover. A device or pipe is refused, also behind a link: it would be one no more.
+def replace_in(name: str, folder: int, data: bytes, mode: int = 0o600) -> None:
+    """Replace the file ``name`` as a whole, for us alone unless ``mode`` says otherwise; OSError
+    leaves the old one, or none, and no leftover. A device or pipe is refused, also behind a link:
+    it would be one no more. Of several writers at once each writes a file of its own, and the last
+    counts.
     """
     with contextlib.suppress(FileNotFoundError):
         refuse_other_than_regular(os.stat(name, dir_fd=folder), name)
-    fresh = f".{name}.new"
+    fresh = _fresh_name(name)
     try:
         with os.fdopen(create(fresh, folder), "wb") as file:
+            os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -165,14 +169,18 @@ def replace_in(name: str, folder: int, data: bytes) -> None:
         raise
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def _fresh_name(name: str) -> str:
+    return f".{name}.{secrets.token_hex(4)}.new"
+
+
+def replace_file(path: Path, data: bytes, mode: int = 0o600) -> None:
     """``replace_in`` by path. Where a folder is no handle (Windows) its name is taken twice."""
     if os.open not in os.supports_dir_fd:
         _replace_by_name(path, data)
         return
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        replace_in(path.name, folder, data)
+        replace_in(path.name, folder, data, mode)
     finally:
         os.close(folder)
 
@@ -180,9 +188,8 @@ def replace_file(path: Path, data: bytes) -> None:
 def _replace_by_name(path: Path, data: bytes) -> None:
     with contextlib.suppress(FileNotFoundError):
         refuse_other_than_regular(path.stat(), path.name)
-    fresh = path.with_name(f".{path.name}.new")
+    fresh = path.with_name(_fresh_name(path.name))
     try:
-        fresh.unlink(missing_ok=True)
         with fresh.open("xb") as file:
             file.write(data)
         fresh.replace(path)

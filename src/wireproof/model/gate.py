@@ -25,7 +25,8 @@ class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True):
     """``subject``: the node that was asked for, else all nodes in short. ``measured``: when, UTC,
-    "" when no result counts; ``age_s`` likewise. ``source``: the result's folder. ``by``: the
+    "" when no result counts; ``age_s`` likewise, below 0 in the
+    future. ``max_age_s``: how old it may be. ``source``: the result's folder. ``by``: the
     version that judged.
     """
 
@@ -36,6 +37,7 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
     measured: str = ""
     age_s: float | None = None
+    max_age_s: float | None = None
     source: str = ""
     by: str = ""
     link: str = ""

@@ -6,38 +6,33 @@ time, the verdict is ``inconclusive``, with the reason. Nothing is measured and 
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import math
 import socket
-import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from wireproof import __version__
+from wireproof.files.aside import answer_aside
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.gate import Gate, NodeVerdict, seconds_of
-from wireproof.model.run import Run
 from wireproof.model.severity import worst
-from wireproof.model.stored import StoredResult
+from wireproof.model.stored import StoredPart, StoredResult
+from wireproof.report.json.encode import json_text
 from wireproof.report.names import fold
 from wireproof.settings.hosts import parse_hosts
-from wireproof.store.history import RESULTS
-from wireproof.store.result import RESULT, read_result
+from wireproof.store.newest import SKEW_S, measured, newest_result
 from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.workflow.bug import sentence
-from wireproof.workflow.result import Result
+
+if TYPE_CHECKING:
+    from wireproof.workflow.result import Result
 
 __all__ = ["GateSpecification", "gate", "gate_of", "undecided"]
-
-_SKEW_S = 300.0
-"""Clocks of one cluster differ by less; a result that is newer than now by more is not believed."""
-_MOST_RESULTS = 1000
-"""Results of a folder that are looked at, newest first."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -58,22 +53,21 @@ def gate(specification: GateSpecification) -> Gate:
     be read; whatever is wrong with the result is a verdict, not an error.
     """
     wanted = _wanted(specification.nodes)
-    answers: list[Gate] = []
 
-    def ask() -> None:
+    def ask() -> bytes:
         try:
-            answers.append(_answer(specification, wanted))
+            found = _answer(specification, wanted)
         except Exception as error:
-            answers.append(_undecided(specification, wanted, sentence(error)))
+            found = _undecided(specification, wanted, sentence(error))
+        return json_text(found).encode()
 
-    # A hung file system hangs whoever reads it: that is done aside, and not waited for.
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(specification.within_s)
-    if answers:
-        return answers[0]
-    late = f"{specification.source} could not be read within {specification.within_s:g} s"
-    return _undecided(specification, wanted, late)
+    try:
+        return msgspec.json.decode(answer_aside(ask, specification.within_s), type=Gate)
+    except TimeoutError:
+        why = f"could not be read within {specification.within_s:g} s"
+    except OSError as error:
+        why = f"could not be read: {error}"
+    return _undecided(specification, wanted, f"{specification.source} {why}")
 
 
 def _wanted(nodes: str) -> tuple[str, ...]:
@@ -85,58 +79,19 @@ def _wanted(nodes: str) -> tuple[str, ...]:
 
 def _answer(specification: GateSpecification, wanted: Sequence[str]) -> Gate:
     try:
-        found = _newest(specification.source, wanted)
-    except (BadInput, OSError) as error:
+        found = newest_result(specification.source, wanted)
+    except BadInput as error:
         return _undecided(specification, wanted, str(error))
+    except OSError as error:
+        why = f"{error.filename or specification.source} cannot be read: {error.strerror}"
+        return _undecided(specification, wanted, why)
     if found is None:
         who = fold(wanted) if wanted else "any node"
         reason = f"{specification.source} has no result of {who}: run `wireproof check --out`"
+        if not specification.source.exists():
+            reason = f"{specification.source} is not there: run `wireproof check --out`"
         return _undecided(specification, wanted, reason)
     return _judged(specification, wanted, *found)
-
-
-def _newest(source: Path, wanted: Sequence[str]) -> tuple[Path, StoredResult] | None:
-    """The result, or the newest of a folder of results that has one of the nodes."""
-    own = read_result(source)
-    if own is not None:
-        return source, own
-    newest, best = -math.inf, None
-    for written, folder in _places(source)[:_MOST_RESULTS]:
-        # A file is written after what it tells was measured, and may be copied later: the rest of
-        # them, written before the best was measured, are older.
-        if written + _SKEW_S < newest:
-            break
-        found = read_result(folder)
-        if found is None or (wanted and not _has(found, wanted)):
-            continue
-        when = seconds_of(_measured(part.run for part in found.parts))
-        if (when if when is not None else written) > newest:
-            newest, best = when if when is not None else written, (folder, found)
-    return best
-
-
-def _places(source: Path) -> list[tuple[float, Path]]:
-    """The folders of results, those that were written last first. What goes meanwhile is gone.
-    ``source`` may be a history, which has them in a folder of its own.
-    """
-    found = []
-    for path in (*source.glob(f"*/{RESULT}"), *source.glob(f"{RESULTS}/*/{RESULT}")):
-        with contextlib.suppress(FileNotFoundError):
-            found.append((path.lstat().st_mtime, path.parent))
-    return sorted(found, reverse=True)
-
-
-def _measured(runs: Iterable[Run]) -> str:
-    """When the first of them was started, or what has no date: evidence is as old as its oldest."""
-    return min(
-        (run.provenance.started for run in runs),
-        key=lambda text: (seconds_of(text) is not None, seconds_of(text) or 0.0),
-        default="",
-    )
-
-
-def _has(result: StoredResult, wanted: Sequence[str]) -> bool:
-    return any(one.node in wanted for part in result.parts for one in part.nodes)
 
 
 def _judged(
@@ -144,6 +99,9 @@ def _judged(
 ) -> Gate:
     if not result.parts:
         return _undecided(specification, wanted, f"{place} holds a result of nothing")
+    if unfounded := _unfounded(result.parts):
+        why = f"{place} is edited or damaged: nothing in it proves the pass of {fold(unfounded)}"
+        return _undecided(specification, wanted, why)
     nodes = joined_nodes([part.nodes for part in result.parts])
     if wanted:
         known = {one.node: one for one in nodes}
@@ -154,13 +112,29 @@ def _judged(
         verdict=verdict,
         subject=subject,
         reason=reason,
-        measured=_measured(part.run for part in result.parts),
+        measured=measured(part.run for part in result.parts),
+        max_age_s=specification.max_age_s,
         source=str(place),
         by=result.wireproof,
         link=next((part.run.claim.link.name for part in result.parts if part.run.claim.link), ""),
         nodes=nodes,
     )
     return _fresh(found, specification)
+
+
+def _unfounded(parts: Sequence[StoredPart]) -> list[str]:
+    """The nodes that pass in a part without what every pass has: a claim about a wire that names
+    the node, and a result that crossed it.
+    """
+    found: list[str] = []
+    for part in parts:
+        claim = part.run.claim
+        claimed = {one.host for one in claim.hosts} if claim.wire and not claim.played else set()
+        for one in part.nodes:
+            proven = one.node in claimed and one.proof == "on-wire" and one.passing > 0
+            if one.verdict == "pass" and not proven:
+                found.append(one.node)
+    return found
 
 
 def _telling(nodes: Sequence[NodeVerdict], whole: Verdict) -> tuple[Verdict, str, str]:
@@ -195,7 +169,7 @@ def gate_of(result: Result) -> Gate:
         verdict=verdict,
         subject=subject,
         reason=reason,
-        measured=_measured(one.run for one in sections),
+        measured=measured(one.run for one in sections),
         age_s=0.0,
         by=__version__,
         link=next((one.run.claim.link.name for one in sections if one.run.claim.link), ""),
@@ -221,7 +195,7 @@ def _fresh(found: Gate, specification: GateSpecification) -> Gate:
         undated = msgspec.structs.replace(found, measured="")
         return _no_longer(undated, "the result does not say when it was measured", None)
     age_s = time.time() - when
-    if age_s < -_SKEW_S:
+    if age_s < -SKEW_S:
         return _no_longer(found, f"the result is from the future ({found.measured})", age_s)
     if age_s > specification.max_age_s:
         said = f"the result is older than {specification.max_age_s / 3600:g} h"
@@ -249,6 +223,7 @@ def _undecided(specification: GateSpecification, wanted: Sequence[str], why: str
         verdict="inconclusive",
         subject=fold(wanted) or "no node",
         reason=why,
+        max_age_s=specification.max_age_s,
         source=str(specification.source),
         nodes=[NodeVerdict(node=name, verdict="inconclusive", reason=why) for name in wanted],
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape, quoteattr
+from hashlib import sha256
+from html import escape  # all that XML needs; xml.sax costs every gate 20 ms of imports
 
 from wireproof import __version__
 from wireproof.model.finding import Verdict
@@ -16,12 +17,25 @@ _CTRF: dict[Verdict, str] = {"pass": "passed", "fail": "failed", "inconclusive":
 _LEVEL: dict[Verdict, str] = {"fail": "error", "inconclusive": "warning"}
 _LONGEST = 1000
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_ABOUT: dict[Verdict, str] = {
+    "fail": "A node does not reach what its link can do, or did not use it",
+    "inconclusive": "A node is not proven healthy",
+}
+_MOST_RESULTS = 4999
+_MOST_LOCATIONS = 100
+"""Beyond 5,000 results of a run and 100 locations of a result GitHub shows nothing; a run of more
+than 25,000 it refuses.
+"""
 
 
 def _cases(gate: Gate) -> list[NodeVerdict]:
-    """A case for each node; the gate itself where there is none, so that no list is empty."""
-    whole = NodeVerdict(node=gate.subject, verdict=gate.verdict, reason=gate.reason)
-    return gate.nodes or [whole]
+    """A case for each node; one for the gate itself where no node has its verdict: readers of a
+    list of cases see neither the exit status nor anything beside the list.
+    """
+    if any(one.verdict == gate.verdict for one in gate.nodes):
+        return gate.nodes
+    about = "the result as a whole" if gate.nodes else gate.subject
+    return [*gate.nodes, NodeVerdict(node=about, verdict=gate.verdict, reason=gate.reason)]
 
 
 def gate_json(gate: Gate) -> str:
@@ -51,15 +65,12 @@ def junit(gate: Gate) -> str:
 
 
 def _case(one: NodeVerdict) -> str:
-    head = f'<testcase classname="wireproof.fabric" name={quoteattr(clean(one.node, 200))} time="0"'
+    head = f'<testcase classname="wireproof.fabric" name="{escape(clean(one.node, 200))}" time="0"'
     if one.verdict == "pass":
         return f"{head}/>"
     kind = "failure" if one.verdict == "fail" else "error"
-    text = clean(one.reason, _LONGEST)
-    return (
-        f"{head}><{kind} type={quoteattr(one.verdict)} message={quoteattr(text)}>"
-        f"{escape(text)}</{kind}></testcase>"
-    )
+    text = escape(clean(one.reason, _LONGEST))
+    return f'{head}><{kind} type="{one.verdict}" message="{text}">{text}</{kind}></testcase>'
 
 
 def ctrf(gate: Gate) -> str:
@@ -87,25 +98,58 @@ _STATUSES = ("passed", "failed", "pending", "skipped", "other")
 
 def sarif(gate: Gate) -> str:
     """A result for each reason that keeps nodes from passing, folded by node set: ten thousand
-    nodes with one fault are one result.
+    nodes with one fault are one result. What is above the limits of code scanners is counted.
     """
     groups: dict[tuple[Verdict, str], list[str]] = {}
-    for one in _cases(gate):
+    for one in sorted(_cases(gate), key=lambda one: one.verdict != "fail"):
         if one.verdict != "pass":
             groups.setdefault((one.verdict, one.reason), []).append(one.node)
-    rules = [{"id": f"node-{verdict}"} for verdict in dict.fromkeys(key[0] for key in groups)]
     results = [
-        {
-            "ruleId": f"node-{verdict}",
-            "level": _LEVEL[verdict],
-            "message": {"text": clean(f"{fold(names)}: {reason}", _LONGEST)},
-            "locations": [
-                {"logicalLocations": [{"name": clean(name, 200), "kind": "resource"}]}
-                for name in names[:100]
-            ],
-        }
-        for (verdict, reason), names in groups.items()
+        _result(verdict, names, reason)
+        for (verdict, reason), names in list(groups.items())[:_MOST_RESULTS]
     ]
+    if left := list(groups.items())[_MOST_RESULTS:]:
+        reason = f"{len(left)} more reasons keep these from passing"
+        names = [name for _, group in left for name in group]
+        results.append(_result(left[0][0][0], names, reason))
+    rules = [_rule(verdict) for verdict in dict.fromkeys(key[0] for key in groups)]
     driver = {"name": "wireproof", "version": __version__, "rules": rules}
     runs = [{"tool": {"driver": driver}, "results": results}]
     return json_text({"version": "2.1.0", "$schema": _SCHEMA, "runs": runs}, indent=1)
+
+
+def _rule(verdict: Verdict) -> dict[str, object]:
+    short = {"text": _ABOUT[verdict]}
+    more = "`wireproof explain` says what each finding means and what to do next."
+    return {
+        "id": f"node-{verdict}",
+        "shortDescription": short,
+        "fullDescription": short,
+        "help": {"text": more},
+        "defaultConfiguration": {"level": _LEVEL[verdict]},
+    }
+
+
+def _result(verdict: Verdict, names: list[str], reason: str) -> dict[str, object]:
+    """The file is the one that was judged: code scanners refuse a result without a file, and tell
+    those of one line apart by the fingerprint.
+    """
+    whose = fold(names)
+    file = {"artifactLocation": {"uri": "result.json"}, "region": {"startLine": 1}}
+    return {
+        "ruleId": f"node-{verdict}",
+        "level": _LEVEL[verdict],
+        "message": {"text": clean(f"{whose}: {reason}", _LONGEST)},
+        "locations": [
+            {
+                "physicalLocation": file,
+                "logicalLocations": [{"name": clean(name, 200), "kind": "resource"}],
+            }
+            for name in names[:_MOST_LOCATIONS]
+        ],
+        "partialFingerprints": {
+            "primaryLocationLineHash": sha256(
+                f"{verdict}:{whose}".encode(errors="backslashreplace")
+            ).hexdigest()[:16]
+        },
+    }

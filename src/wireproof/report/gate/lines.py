@@ -10,8 +10,10 @@ __all__ = ["age", "nagios", "nhc", "node_problem", "plain"]
 
 _NAGIOS: dict[Verdict, str] = {"pass": "OK", "fail": "CRITICAL", "inconclusive": "UNKNOWN"}
 _LONGEST = 1000
+_NAGIOS_LONGEST = 800
+"""NRPE hands on 1,024 bytes at most, performance data included."""
 _NPD_LONGEST = 80
-"""Characters of a message that Node Problem Detector keeps by default (max_output_length)."""
+"""Bytes of a message that Node Problem Detector keeps by default (max_output_length)."""
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
@@ -23,8 +25,12 @@ def age(seconds: float) -> str:
     return "0 s"
 
 
+def _is_past(gate: Gate) -> bool:
+    return gate.age_s is not None and gate.age_s >= 0
+
+
 def _measured(gate: Gate) -> str:
-    return f" (measured {age(gate.age_s)} ago)" if gate.age_s is not None else ""
+    return f" (measured {age(gate.age_s or 0.0)} ago)" if _is_past(gate) else ""
 
 
 def plain(gate: Gate) -> str:
@@ -38,12 +44,12 @@ def nagios(gate: Gate) -> str:
     """Service output of the Nagios plugin guidelines: one line, then ``|`` and performance data."""
     text = clean(
         f"WIREPROOF {_NAGIOS[gate.verdict]} - {gate.subject}: {gate.reason}{_measured(gate)}",
-        _LONGEST,
+        _NAGIOS_LONGEST,
     ).replace("|", "/")  # what follows a bar is performance data
     passing = sum(one.verdict == "pass" for one in gate.nodes)
     data = [f"nodes_passing={passing};;;0;{len(gate.nodes)}"]
-    if gate.age_s is not None:
-        data.append(f"age={gate.age_s:.0f}s;;;0;")
+    if _is_past(gate):
+        data.append(f"age={gate.age_s or 0.0:.0f}s;;;0;")
     return f"{text} | {' '.join(data)}"
 
 
@@ -58,6 +64,9 @@ def nhc(gate: Gate) -> str:
 
 
 def node_problem(gate: Gate) -> str:
-    """At most 80 characters, the verdict first: more is cut off by the reader."""
+    """At most 80 bytes, the verdict first: more is cut off by the reader."""
     text = clean(f"{gate.verdict}: {gate.reason}", _LONGEST)
-    return text if len(text) <= _NPD_LONGEST else text[: _NPD_LONGEST - 3].rstrip() + "..."
+    data = text.encode()
+    if len(data) <= _NPD_LONGEST:
+        return text
+    return data[: _NPD_LONGEST - 3].decode(errors="ignore").rstrip() + "..."

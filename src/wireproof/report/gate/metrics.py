@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 from wireproof import __version__
 from wireproof.model.finding import Verdict
 from wireproof.model.gate import Gate, NodeVerdict, seconds_of
+from wireproof.model.severity import worst
 from wireproof.report.names import clean
 
 __all__ = ["openmetrics"]
@@ -20,10 +24,19 @@ def _family(name: str, kind: str, about: str, samples: list[str]) -> list[str]:
     return [f"# HELP {name} {about}", f"# TYPE {name} {kind}", *samples]
 
 
-def _states(node: NodeVerdict) -> list[str]:
-    name = _label(node.node)
+def _by_label(nodes: Sequence[NodeVerdict]) -> dict[str, Verdict]:
+    """The verdict of each label. Of names that look alike once they are harmless the worst counts:
+    a file with one series twice is refused as a whole.
+    """
+    found: defaultdict[str, list[Verdict]] = defaultdict(list)
+    for node in nodes:
+        found[_label(node.node)].append(node.verdict)
+    return {label: worst(verdicts) for label, verdicts in found.items()}
+
+
+def _states(label: str, verdict: Verdict) -> list[str]:
     return [
-        f'wireproof_node_verdict{{node="{name}",verdict="{state}"}} {int(node.verdict == state)}'
+        f'wireproof_node_verdict{{node="{label}",verdict="{state}"}} {int(verdict == state)}'
         for state in _STATES
     ]
 
@@ -41,7 +54,8 @@ def openmetrics(gate: Gate) -> str:
         [f'wireproof_verdict{{verdict="{one}"}} {int(gate.verdict == one)}' for one in _STATES],
     )
     if gate.nodes:
-        samples = [line for node in gate.nodes for line in _states(node)]
+        verdicts = _by_label(gate.nodes)
+        samples = [line for label, verdict in verdicts.items() for line in _states(label, verdict)]
         lines += _family(
             "wireproof_node_verdict",
             "gauge",
@@ -54,6 +68,13 @@ def openmetrics(gate: Gate) -> str:
             "gauge",
             "When the last result was measured, seconds since 1970.",
             [f"wireproof_result_time_seconds {when:.0f}"],
+        )
+    if gate.max_age_s is not None:
+        lines += _family(
+            "wireproof_result_max_age_seconds",
+            "gauge",
+            "How old the last result may be: beyond that a pass of this file counts no more.",
+            [f"wireproof_result_max_age_seconds {gate.max_age_s:.0f}"],
         )
     lines += _family(
         "wireproof_build_info",

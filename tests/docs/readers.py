@@ -1,0 +1,69 @@
+"""Who reads the files that the pages show: each raises when it is none of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import msgspec
+from tests.unit.test_history import entry
+
+from wireproof.audit.waivers import waivers_of
+from wireproof.lab.topology_file import load_topology
+from wireproof.locate.topology.recognise import read_topology
+from wireproof.report.json.judgement import JudgementDocument
+from wireproof.settings.physics_table import read_table
+from wireproof.settings.resolve import read_file
+from wireproof.store.history import add_entry, entries
+from wireproof.study.catalogue import library_of
+from wireproof.workflow.audit import catalogue
+
+MANY = 201
+"""Results in a history: more than stay in files of their own."""
+
+
+def _as_file(name: str, read: Callable[[Path], object]) -> Callable[[str], object]:
+    def reader(text: str) -> object:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.write_text(text, encoding="utf-8")
+            return read(path)
+
+    return reader
+
+
+def _over_a_history(query: str) -> object:
+    """Runs ``query`` in a history of so many results that some are in Parquet files."""
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        root = Path(name)
+        for day in range(MANY):
+            add_entry(root, entry(day))
+        entries(root)
+        found = duckdb.connect().execute(query).fetchall()
+    assert found, "the query finds nothing"
+    return found
+
+
+def _named_in_the_schema(text: str) -> None:
+    """A document with parts left out: all that it names is there."""
+    shown = json.loads(text)
+    assert set(shown) <= set(JudgementDocument.__struct_fields__)
+    schema = json.dumps(msgspec.json.schema(JudgementDocument))
+    for part in [*shown["series"], *shown["series"][0]["reasons"]]:
+        assert all(f'"{name}"' in schema for name in part)
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "topology": lambda text: read_topology(text, "page"),
+    "waivers": lambda text: waivers_of(text, "page", catalogue().entries),
+    "study": lambda text: library_of(text, "page"),
+    "physics": _as_file("physics.toml", read_table),
+    "lab": _as_file("lab.toml", load_topology),
+    "history": _over_a_history,
+    "judgement": _named_in_the_schema,
+    "settings": _as_file("wireproof.toml", read_file),
+}

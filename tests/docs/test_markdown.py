@@ -1,0 +1,89 @@
+"""The reading of pages and the comparison of output, on made-up pages."""
+
+from __future__ import annotations
+
+import pytest
+from tests.docs import grammar, markdown, shape
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "measured"),
+    [
+        ("a\nb\n", "a\nb", False),
+        ("a\n...\nd", "a\nb\nc\nd", False),
+        ("a\n...", "a", False),
+        ("...\nz", "x\ny\nz", False),
+        ("wrote ... now", "wrote /tmp/x now", False),
+        ("a  \n", "a", False),
+        ("n1  9.73 MB/s [9.1, 9.9]", "n1  119.70 MB/s [101, 1e3]", True),
+        ("a 5 %", "a   12,345 %", True),
+        ("...\nb\n...\nb\nc", "b\nb\nb\nc", False),
+    ],
+)
+def test_the_same(shown: str, printed: str, measured: bool) -> None:
+    assert shape.same(shown, printed, measured=measured)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "measured"),
+    [
+        ("a", "a\nb", False),
+        ("a\nb", "a", False),
+        ("...\na\n...", "b", False),
+        ("9.73 MB/s", "9.74 MB/s", False),
+        ("9.73 MB/s", "9.73 kB/s", True),
+        ("n1 passes", "n2 passes", True),
+        ("PASS 3", "FAIL 3", True),
+        ("a.c", "abc", False),
+    ],
+)
+def test_not_the_same(shown: str, printed: str, measured: bool) -> None:
+    assert not shape.same(shown, printed, measured=measured)
+
+
+def test_a_note_is_taken_apart() -> None:
+    note = markdown.parsed_note("measured; needs netns mpi; with A=b; file x.toml", "x:1")
+    assert note == {"measured": "", "needs": "netns mpi", "with": "A=b", "file": "x.toml"}
+    assert markdown.parsed_note("not run: needs a cluster", "x:1") == {
+        "not run:": "needs a cluster"
+    }
+    with pytest.raises(ValueError, match="'skipped' is none of"):
+        markdown.parsed_note("skipped", "x:1")
+
+
+def test_commands_of_a_script() -> None:
+    script = (
+        "A=1 wireproof judge - <f  # it's\nmake x && (cd y; ls 'n[1-2]' | cat >z)\nlong \\\n  -b\n"
+    )
+    assert list(grammar.commands(script)) == [
+        ["wireproof", "judge", "-"],
+        ["make", "x"],
+        ["cd", "y"],
+        ["ls", "n[1-2]"],
+        ["cat"],
+        ["long", "-b"],
+    ]
+
+
+def test_a_console_is_commands_with_what_they_print() -> None:
+    assert grammar.typed("$ a \\\n  b\nx\ny\n$ c\n") == [("a b", "x\ny\n"), ("c", "")]
+    with pytest.raises(ValueError, match="which is no command"):
+        grammar.typed("x\n$ a\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "measure --pattern stream",
+        "check --hosts n1,n2 --link 10gb",
+        "check --hosts n1,n2 --link myrinet",
+        "check --profile best",
+        "judge",
+        "judge examples/no-such-log.out",
+        "chekc",
+        "measure pingpong --sizes 1Mo",
+    ],
+)
+def test_what_the_command_line_does_not_have_is_told(line: str) -> None:
+    with pytest.raises(Exception, match=r"\w"):
+        grammar.parsed(line.split())

@@ -32,6 +32,8 @@ CASES: list[tuple[tuple[str, ...], str]] = [
     (("check", "--resume"), "--out"),
     (("check", "--profile", "quik"), "quick"),
     (("check", "--pcie", "gen9x99", "--link", "edr"), "gen"),
+    (("check", "--nic", "nosuch0"), "no hosts are given"),
+    (("measure", "stream", "--link", "edr"), "no hosts are given"),
     (("explain", "of-wire"), "off-wire"),
     (("lab", "down"), "NAME"),
     (("lab", "down", "no-such-lab"), "no lab"),

@@ -12,8 +12,8 @@ from wireproof.cli.options import JOB
 from wireproof.launch.programs.program import shell_line
 from wireproof.launch.schedulers.slurm_job import JobRequest
 from wireproof.report.text.dry_run import dry_run_lines
-from wireproof.workflow.check import PlannedCheck
 from wireproof.workflow.dry_run import document_of, own_job
+from wireproof.workflow.session.planned import Planned
 
 __all__ = ["show"]
 
@@ -35,7 +35,7 @@ def _inside(argv: Sequence[str]) -> list[str]:
     return words
 
 
-def show(planned: PlannedCheck, job: JobRequest | None, *, as_json: bool) -> int:
+def show(planned: Planned, job: JobRequest | None, *, as_json: bool) -> int:
     """Print and start nothing. With ``as_json`` one document: argv, environment, hosts, points."""
     document = document_of(planned)
     if as_json:

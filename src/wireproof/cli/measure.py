@@ -76,6 +76,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     flag("--gain", "over each NIC of --nic alone and over all: what do the rails gain?"),
     number("--rounds", 1, 1000, "of --gain: how often each is measured; default 5."),
     number("--ranks", 1, 4096, "ranks, without --hosts.", default=2),
+    flag("--dry-run", "print the command, and start nothing."),
     text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
 )
 
@@ -99,10 +100,11 @@ def command(pattern: str, **options: Any) -> int:
     """
     from wireproof.cli.console import Console
     from wireproof.cli.delivery import deliver
-    from wireproof.workflow.measure import measure
+    from wireproof.workflow.measure import measure, plan_measure
     from wireproof.workflow.specification import MeasureSpecification
 
     settings = settings_of(options)
+    environment = current_context().environment
     kept = settings.out.value is not None or options["resume"]
     specification = MeasureSpecification(
         pattern=pattern,
@@ -114,11 +116,18 @@ def command(pattern: str, **options: Any) -> int:
         formula=cast("Formula", settings.formula.value),
         **{name: options[name] for name in _FIELDS},
     )
+    if options["gain"] and options["dry_run"]:
+        raise BadInput("--gain starts several commands in turn: --dry-run prints one, without it.")
     if options["gain"]:
         return _gain(specification, options["rounds"], as_json=settings.json.value)
     if options["rounds"]:
         raise BadInput("--rounds is for --gain: --repeat measures each point again.")
-    result = measure(specification, Console(), current_context().environment)
+    if options["dry_run"]:
+        from wireproof.cli.dry_run import show
+
+        planned = plan_measure(specification, Console(), environment)
+        return show(planned, None, as_json=settings.json.value)
+    result = measure(specification, Console(), environment)
     return deliver(result, as_json=settings.json.value)
 
 

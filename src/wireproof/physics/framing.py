@@ -87,13 +87,26 @@ def _mtu_key(link: LinkClaim) -> str:
     return f"{link.protocol}.mtu"
 
 
+_WITH_RATE = {
+    "infiniband": "infiniband:100, edr or hdr200",
+    "omnipath": "opa100 or cn5000",
+}
+
+
+def _name_a_rate(link: LinkClaim) -> str:
+    """What to write for a family that was claimed without a rate."""
+    some = _WITH_RATE.get(link.kind, f"{link.kind}:100")
+    return f"; say its rate, as in {some} (`wireproof convert --links` lists all)"
+
+
 def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
     """Payload bytes/s in one direction of one rail and the line of arithmetic; None when there is
     no line.
     """
     rate = link.rate_bits_per_s
     if rate is None or link.protocol in ("shm", "loopback"):
-        return None, f"{link.kind}: no line rate, so no ceiling"
+        named = "" if link.protocol in ("shm", "loopback") else _name_a_rate(link)
+        return None, f"{link.kind}: no line rate, so no ceiling{named}"
     if not rate > 0:
         raise PhysicsError(f"line rate {rate!r} bit/s of {link.kind!r} is not positive")
     if link.protocol == "truescale":

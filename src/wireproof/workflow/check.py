@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.launch.request import LaunchCommand
 from wireproof.locate.causes.fact_requests import fact_requests
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
@@ -29,19 +28,20 @@ from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.resume import remember, stored_seed
 from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.launch import install_for
-from wireproof.workflow.session.run import command_of
+from wireproof.workflow.session.planned import Planned
 from wireproof.workflow.session.screen import run_screen
 from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import CheckSpecification, Profile
 from wireproof.workflow.stored import SETTINGS
 from wireproof.workflow.target.availability import Availability
+from wireproof.workflow.target.claims import refuse_lone_claims
 from wireproof.workflow.target.fabric import fabric_for
 from wireproof.workflow.target.job import imagined_target, job_target
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 
-__all__ = ["PlannedCheck", "check", "plan_check"]
+__all__ = ["check", "plan_check"]
 
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
 QUICK_STREAM = (8, 4096, 65536, 262144, 1 << 20, 4 << 20)
@@ -90,25 +90,9 @@ def check(
             )
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class PlannedCheck:
-    """What a check would start first, and what it would measure."""
-
-    session: Session
-    target: Target
-    command: LaunchCommand
-
-    @property
-    def at_most_s(self) -> float:
-        """Upper bound of the timed part: every point takes its whole budget."""
-        default_ms = self.session.policy.point_budget_ms
-        launch_ms = sum(point.budget_ms or default_ms for point in self.session.points)
-        return launch_ms * self.session.launches / 1000
-
-
 def plan_check(
     specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
-) -> PlannedCheck:
+) -> Planned:
     """The same check with nothing started; the nodes of a job that is not asked for have made-up
     names.
     """
@@ -116,11 +100,12 @@ def plan_check(
         target, fabric = imagined_target(specification.target, specification.job), None
     else:
         target = resolve_target(specification.target, environment)
+        refuse_lone_claims(specification, target)
         fabric = fabric_for(specification.topology, target, reporter)
     for line in target.said:
         reporter.say(line)
     session = _session(specification, target, Path("RUN"), fabric)
-    return PlannedCheck(session=session, target=target, command=command_of(session, target))
+    return Planned.of(session, target)
 
 
 def _narrowed(specification: CheckSpecification) -> CheckSpecification:
@@ -156,6 +141,7 @@ def _target(
         resumed = storage.folder if storage.resume else None
         opened = job_target(specification.target, specification.job, reporter, resumed=resumed)
     with opened as target:
+        refuse_lone_claims(specification, target)
         for line in target.said:
             reporter.say(line)
         yield target

@@ -1,4 +1,4 @@
-"""What a check would start, as ``--dry-run`` shows it."""
+"""What a check or a measurement would start, as ``--dry-run`` shows it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from wireproof.launch.schedulers.slurm_commands import salloc_argv
 from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script
 from wireproof.report.json.dry_run import DryRunDocument
 from wireproof.report.text.dry_run import OwnJob
-from wireproof.workflow.check import PlannedCheck
+from wireproof.workflow.session.planned import Planned
 
 __all__ = ["document_of", "own_job"]
 
 
-def document_of(planned: PlannedCheck) -> DryRunDocument:
-    """The first launch of a check and what it measures."""
+def document_of(planned: Planned) -> DryRunDocument:
+    """The first launch and what it measures."""
     return DryRunDocument(
         argv=list(planned.command.argv),
         environment=dict(planned.command.environment),

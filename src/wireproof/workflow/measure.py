@@ -34,11 +34,14 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import Part, Result, kept
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.session.disturbed import run_settled
+from wireproof.workflow.session.planned import Planned
+from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import MeasureSpecification
+from wireproof.workflow.target.claims import refuse_lone_claims
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 
-__all__ = ["Prepared", "measure", "points_of", "prepare"]
+__all__ = ["Prepared", "measure", "plan_measure", "points_of", "prepare"]
 
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 SATURATED_PPN = 8
@@ -54,7 +57,6 @@ def measure(
     ``environment``: where an allocation around us is looked for. Raises ``BadInput`` before
     anything is started, ``CouldNotMeasure`` when nothing was measured.
     """
-    method = specification.method
     prepared = prepare(specification, environment)
     target = prepared.target
     for line in target.said:
@@ -64,16 +66,7 @@ def measure(
         result_folder(specification.storage, "measure", reporter) as folder,
         statistics_folder(asked=asked) as (own, variables),
     ):
-        session = method.session(
-            f"{specification.pattern} over {method.transport}",
-            list(prepared.points),
-            policy=prepared.policy,
-            seed=method.chosen_seed(),
-            out=folder / "run",
-            storage=specification.storage,
-        )
-        extra = (*prepared.variables, *variables.items())
-        session = dataclasses.replace(session, extra=extra)
+        session = _session(specification, prepared, folder, tuple(variables.items()))
         section, outcomes = run_settled(session, target, reporter)
         if own is not None:
             section = with_statistics(section, _collected(own, reporter))
@@ -86,6 +79,34 @@ def measure(
             storage=specification.storage,
             reporter=reporter,
         )
+
+
+def plan_measure(
+    specification: MeasureSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> Planned:
+    """The same measurement with nothing started."""
+    prepared = prepare(specification, environment)
+    for line in prepared.target.said:
+        reporter.say(line)
+    return Planned.of(_session(specification, prepared, Path("RUN"), ()), prepared.target)
+
+
+def _session(
+    specification: MeasureSpecification,
+    prepared: Prepared,
+    folder: Path,
+    variables: tuple[tuple[str, str], ...],
+) -> Session:
+    method = specification.method
+    session = method.session(
+        f"{specification.pattern} over {method.transport}",
+        list(prepared.points),
+        policy=prepared.policy,
+        seed=method.chosen_seed(),
+        out=folder / "run",
+        storage=specification.storage,
+    )
+    return dataclasses.replace(session, extra=(*prepared.variables, *variables))
 
 
 def _collected(folder: Path, reporter: Reporter) -> tuple[Statistics, ...]:
@@ -129,6 +150,7 @@ def _target(specification: MeasureSpecification, environment: Mapping[str, str])
     """The target with as many ranks as the pattern needs."""
     target = resolve_target(specification.target, environment)
     whole = specification.pattern in (*GROUP_PATTERNS, "saturation")
+    refuse_lone_claims(specification, target)
     if not target.hosts:
         played = specification.method.plays_hosts and not whole
         here = this_machine(target.link, ranks=1 if played else specification.ranks)

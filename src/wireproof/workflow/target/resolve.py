@@ -36,6 +36,7 @@ class TargetSpecification:
     ``starter``) starts the ranks on them. ``launcher``: "", ``ssh`` or a program called like it.
     ``prefix``: a site's command that every rank is started through. ``sysfs_root``: where the
     hosts' own files are. ``alone``: one host is enough, since nothing passes between them.
+    ``claims``: what was claimed of a wire for this run, and not by a file or the environment.
     """
 
     hosts: tuple[str, ...] = ()
@@ -49,6 +50,7 @@ class TargetSpecification:
     virtual: bool = False
     sysfs_root: str = ""
     alone: bool = False
+    claims: tuple[str, ...] = ()
 
     @classmethod
     def from_settings(
@@ -57,11 +59,19 @@ class TargetSpecification:
         """From settings with the claimed link's MTU and slot; ``options`` are fields that are no
         settings. Raises ``BadInput`` when the link is none.
         """
+        link = claimed_link(settings.link, mtu, pcie, nics=settings.nic.value)
+        wire = link is not None and link.protocol not in ("shm", "loopback")
+        claimed = (settings.nic, *((settings.link,) if wire else ()))
         return cls(
             hosts=settings.hosts.value,
             nic=settings.nic.value,
-            link=claimed_link(settings.link, mtu, pcie, nics=settings.nic.value),
+            link=link,
             launcher=settings.launcher.value,
+            claims=tuple(
+                f"{one.source} {one.value}"
+                for one in claimed
+                if one.value and one.origin == "option"
+            ),
             **options,  # type: ignore[arg-type]
         )
 

@@ -195,3 +195,15 @@ def test_the_script_of_each_shell_is_printed(shell: str) -> None:
     done = wireproof("completion", shell)
     assert done.returncode == 0
     assert "_WIREPROOF_COMPLETE" in done.stdout
+
+
+@pytest.mark.engine
+def test_a_measurement_can_be_shown_and_not_started(tmp_path: Path) -> None:
+    done = wireproof("measure", "pingpong", "--dry-run", "--sizes", "8,64", cwd=tmp_path)
+    assert done.returncode == 0
+    said, command = done.stdout.splitlines()
+    assert said.startswith("# 2 ranks, 2 points, 1 ordered pair;")
+    assert "wireproof-engine" in command
+    shown = document(wireproof("measure", "ring", "--ranks", "4", "--dry-run", "--json"))
+    assert shown["argv"][-1] == "run"
+    assert list(tmp_path.iterdir()) == [], "nothing is written"

@@ -76,7 +76,7 @@ def test_nothing_but_the_banner() -> None:
 def test_zero_is_no_measurement() -> None:
     send = read(run_of().replace("1002.000", "0.000").encode(), "log")[0]
     assert len(send.points) == 5
-    assert any("1 pairs left out" in note for note in send.notes)
+    assert any("1 pair left out" in note for note in send.notes)
 
 
 def test_many_ranks_are_bounded() -> None:

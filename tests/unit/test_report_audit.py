@@ -128,7 +128,7 @@ def test_the_text_and_the_page_fold_and_put_the_cause_first() -> None:
     page = in_form(audit, "html", LOOK)
     assert "<b>" not in page
     assert "\x1b" not in page + whole
-    assert "2 settings fail, 1 could not be read, 0 pass" in page
+    assert "2 settings failed, 1 could not be read, 0 passed" in page
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from wireproof.adapters.fabtests.rows import (
 )
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
+from wireproof.model.quantity import counted
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest
 
@@ -48,7 +49,7 @@ def _notes(found: FabricRows, left_out: int, provider: str) -> list[str]:
     if any(row.rounded for row in found.rows):
         notes.append("sizes are printed as 1.5k: what is below the last digit is lost")
     if left_out:
-        notes.append(f"{left_out} rows left out: their time is zero or no number")
+        notes.append(f"{counted(left_out, 'row')} left out: time zero or not a number")
     odd = [row.line + 1 for row in found.rows if not row.acknowledged.startswith("=")]
     if odd:
         notes.append(f"{len(odd)} rows (line {odd[0]}) count other answers than messages sent")

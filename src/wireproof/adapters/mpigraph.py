@@ -14,6 +14,7 @@ from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.options import one_size, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
+from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
@@ -182,7 +183,9 @@ def _notes(run: _Run, table: _Table) -> list[str]:
             "bandwidths"
         )
     if table.silent:
-        notes.append(f"{table.silent} pairs left out: zero was printed, which is no measurement")
+        notes.append(
+            f"{counted(table.silent, 'pair')} left out: zero was printed, which is no measurement"
+        )
     if len(table.hosts) > _MOST_PROCESSES:
         notes.append(
             f"{len(table.hosts)} ranks: of each row the slowest and the fastest pair are kept"

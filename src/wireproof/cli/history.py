@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.declare import flag, number, text
+from wireproof.model.quantity import counted
 
 if TYPE_CHECKING:
     from wireproof.model.history import Entry
@@ -136,7 +137,7 @@ def prune(root: Path, older_than: str, yes: bool) -> int:
     for sentence in stay:
         click.echo(f"wireproof: {sentence}", err=True)
     verb = "removed" if yes else "would go (--yes removes them)"
-    click.echo(f"{len(chosen) - len(stay)} results {verb}", err=True)
+    click.echo(f"{counted(len(chosen) - len(stay), 'result')} {verb}", err=True)
     return 4 if stay else 0
 
 

@@ -11,6 +11,7 @@ import msgspec
 from wireproof.instrument.launcher_messages import scheduler_ended
 from wireproof.instrument.lost import lost_ranks
 from wireproof.instrument.talk import clean_text
+from wireproof.model import quantity
 from wireproof.model.document import Ended, missing_code
 from wireproof.model.frames import sealed_points
 from wireproof.model.plan import Plan
@@ -129,7 +130,7 @@ def _at(culprit: int | None, plan: Plan) -> str:
     point = next((point for point in plan.points if point.id == culprit), None)
     if point is None:
         return " before the first point" if culprit is None else f" at point {culprit}"
-    return f" at point {point.id} ({point.pattern}, {point.message_bytes} B)"
+    return f" at point {point.id} ({point.pattern}, {quantity.size(point.message_bytes)})"
 
 
 def _reported(frames: Sequence[Frame], culprit: int | None) -> list[EngineError]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "counted",
     "duration",
     "gigabits",
     "goodput",
@@ -45,6 +46,15 @@ def significant(value: float | None, digits: int = 3) -> str:
     rounded = round(value, places)
     places = max(0, digits - 1 - math.floor(math.log10(abs(rounded)))) if rounded else places
     return f"{rounded:.{min(places, 9)}f}"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 pair``, ``2 pairs``; ``plural`` for a noun that does not take an s.
+
+    >>> counted(1, "pair"), counted(12_000, "pair"), counted(2, "switch", "switches")
+    ('1 pair', '12000 pairs', '2 switches')
+    """
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(message_bytes: int) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from wireproof.model import quantity
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import answers
 from wireproof.model.plan import ModelWorld, Point, Policy
@@ -184,7 +185,8 @@ def _too_long(point: Point, needed_ms: float, rate_bits_per_s: float, policy: Po
         else f" ({formula_messages(point)} messages by {point.formula}'s count)"
     )
     return (
-        f"{point.pattern} of {point.message_bytes} B{count} takes {needed_ms / 1e3:.0f} s at"
+        f"{point.pattern} of {quantity.size(point.message_bytes)}{count} takes"
+        f" {needed_ms / 1e3:.0f} s at"
         f" {rate_bits_per_s / 1e6:.0f} Mb/s, and the run may take"
         f" {policy.run_deadline_ms / 1e3:.0f} s: give a smaller --sizes, or a longer --deadline."
     )

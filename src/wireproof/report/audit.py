@@ -7,6 +7,7 @@ from html import escape
 from xml.sax.saxutils import quoteattr
 
 from wireproof import __version__
+from wireproof.model.quantity import counted
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.failing import Failing, carrier_of, failing, unread
 from wireproof.report.json.encode import json_text
@@ -130,7 +131,7 @@ def _html(audit: Audit) -> str:
     )
     entries = len({name for one in missing for name in one.ids})
     passed = len({one.id for one in audit.results if one.status == "pass"})
-    counts = f"{len(rows)} settings fail, {entries} could not be read, {passed} pass"
+    counts = f"{counted(len(rows), 'setting')} failed, {entries} could not be read, {passed} passed"
     return _PAGE.format(
         title=safe(f"Settings of {fold(audit.hosts)} for {audit.profile}"),
         counts=counts,

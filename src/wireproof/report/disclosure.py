@@ -149,7 +149,7 @@ def _range(counts: Sequence[int]) -> str:
     if not counts:
         return ""
     low, high = min(counts), max(counts)
-    return f"{low} batches" if low == high else f"{low} to {high} batches"
+    return quantity.counted(low, "batch", "batches") if low == high else f"{low} to {high} batches"
 
 
 def setting_items(audit: Audit | None) -> list[Found]:

@@ -76,8 +76,9 @@ def metric_value(metric: Metric, value: float) -> str:
 def _story(located: Located) -> Story:
     what = "goodput" if located.metric == "goodput" else "half round trip"
     count = (
-        f"{located.measured} of {located.nodes} nodes, {located.rounds} rounds, "
-        f"{located.samples} samples"
+        f"{located.measured} of {located.nodes} nodes,"
+        f" {quantity.counted(located.rounds, 'round')}, "
+        f"{quantity.counted(located.samples, 'sample')}"
     )
     return Story(
         metric=located.metric,

@@ -172,6 +172,9 @@ def headline(section: Section) -> str:
     if judgement.verdict == "pass":
         count = len(results(judgement))
         proven = "are proven to have crossed the wire and " if judgement.proof == "on-wire" else ""
+        if count == 1:
+            proven = proven.replace("are", "is", 1)
+            return f"The one result {proven}lies within its limits."
         return f"All {count} results {proven}lie within their limits."
     if not results(judgement):
         return "Nothing was measured, so nothing is proven."

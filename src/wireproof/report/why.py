@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.report.names import fold
 from wireproof.report.section import Section, results, suspected
@@ -164,7 +165,10 @@ def _others_are_good(section: Section, finding: Finding) -> list[str]:
         or any(one.verdict == "fail" for one in others)
     ):
         return []
-    passed = f"{good} of {len(others)} results without {fold(about)} pass, none fails"
+    passed = (
+        f"{good} of {quantity.counted(len(others), 'result')} without {fold(about)} pass,"
+        " none fails"
+    )
     return [f"the fabric as a whole ({passed})"]
 
 

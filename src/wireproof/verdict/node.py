@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from wireproof.model import quantity
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Verdict
 from wireproof.model.gate import NodeVerdict
 from wireproof.model.located import Located
@@ -226,4 +227,4 @@ def _what(one: PairVerdict | GroupVerdict) -> str:
         if isinstance(one, PairVerdict)
         else f"of {one.members} ranks"
     )
-    return f"{one.pattern} of {one.message_bytes} B {between}"
+    return f"{one.pattern} of {quantity.size(one.message_bytes)} {between}"

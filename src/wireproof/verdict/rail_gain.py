@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wireproof.model import quantity
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Evidence, Finding, Verdict
 from wireproof.model.quantity import goodput
@@ -65,7 +66,7 @@ def _verdict(row: GainRow, criteria: Criteria) -> Verdict:
 
 def _issues(row: GainRow, criteria: Criteria) -> list[Issue]:
     route = Route(row.origin, row.target)
-    where = f"{row.origin} -> {row.target}, {row.pattern} of {row.message_bytes} B"
+    where = f"{row.origin} -> {row.target}, {row.pattern} of {quantity.size(row.message_bytes)}"
     slow = _slow_rail(row, criteria)
     found = [_as_issue("slow-rail", route, f"{where}: {slow[1]}", row, slow[0])] if slow else []
     if row.gain.high < _ADDS:
@@ -152,7 +153,8 @@ def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow], criteria: Crit
     limits = "" if row.of_limits is None else f", {row.of_limits:.0%} of the sum of their limits"
     text = (
         f"{len(row.alone)} rails carry {_times(row.gain)} the best alone in a {row.pattern} of"
-        f" {row.message_bytes} B, {_percent(row.of_sum)} of the sum of each alone{limits}"
+        f" {quantity.size(row.message_bytes)}, {_percent(row.of_sum)} of the sum of each"
+        f" alone{limits}"
     )
     waiting = _largest_waiting(rows)
     if waiting is not None:

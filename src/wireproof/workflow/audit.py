@@ -27,6 +27,7 @@ from wireproof.launch.engines import find_engine
 from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
+from wireproof.model.quantity import counted
 from wireproof.model.rails import rails_of
 from wireproof.model.record import FactFrame
 from wireproof.model.run import Run
@@ -219,7 +220,7 @@ def facts_of_target(
     hosts = hosts_of(target)
     argv_of = reader_argv(target)
     if len(hosts) > 1:
-        reporter.say(f"reading {len(wanted)} places on {len(hosts)} hosts")
+        reporter.say(f"reading {counted(len(wanted), 'place')} on {len(hosts)} hosts")
     chosen = _chosen(target)
     if job is None:
         job = of_job(target, target.hosts, _reader())

@@ -28,6 +28,7 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import PATIENCE, integer, number, scaled, step_of
 from wireproof.model.errors import BadInput
+from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
@@ -86,7 +87,7 @@ def _table_notes(rows: list[FabricRow], left_out: int) -> list[str]:
     if any(row.rounded for row in rows):
         notes.append("sizes are printed as 1.5k: what is below the last digit is lost")
     if left_out:
-        notes.append(f"{left_out} rows left out: their time is zero or no number")
+        notes.append(f"{counted(left_out, 'row')} left out: time zero or not a number")
     return notes
 
 
@@ -215,7 +216,11 @@ def _parse_machine(page: Page, start: int) -> Parsed:
     points = found.points
     if test.transfers == 2:
         points = [_halved(point) for point in points]
-    notes = [f"{found.odd} rows left out: a number is no measured number"] if found.odd else []
+    notes = (
+        [f"{counted(found.odd, 'row')} left out: a value that cannot have been measured"]
+        if found.odd
+        else []
+    )
     state = f"line {found.torn}: a row is torn" if found.torn else ""
     return Parsed(
         [_finished(_series(page, start, program, rest, test, points), state, notes)],

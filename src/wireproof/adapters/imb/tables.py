@@ -18,6 +18,7 @@ from wireproof.adapters.imb.numbers import Table, clock_of, ratios_of, step_of_w
 from wireproof.adapters.imb.units import MEGA, Megabyte, megabyte
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, read_rows, times, whole
+from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["read_table"]
@@ -147,8 +148,7 @@ def _notes(heading: Heading, table: Table, guessed: bool, only: int | None) -> l
     if table.odd:
         where = ", ".join(str(line + 1) for line in table.odd[:5])
         notes.append(
-            f"{len(table.odd)} rows are left out, they hold what is no measured number: lines "
-            f"{where}"
+            f"{counted(len(table.odd), 'row')} left out, without a measured number: lines {where}"
         )
     return notes
 

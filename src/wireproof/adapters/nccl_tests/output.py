@@ -22,6 +22,7 @@ from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import integer, number, step_of
+from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
@@ -191,9 +192,11 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
             "included"
         )
     if run.wrong:
-        notes.append(f"{run.wrong} values out of bounds")
+        notes.append(f"{counted(run.wrong, 'value')} out of bounds")
     if left_out:
-        notes.append(f"{left_out} rows left out: not measured, or nothing was sent (0 bytes)")
+        notes.append(
+            f"{counted(left_out, 'row')} left out: not measured, or nothing was sent (0 bytes)"
+        )
     return notes
 
 

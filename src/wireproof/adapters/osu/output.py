@@ -28,6 +28,7 @@ from wireproof.adapters.rows import (
     whole,
 )
 from wireproof.model.errors import BadInput
+from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
@@ -176,7 +177,7 @@ def _state(page: Page, rows: Rows, points: list[SeriesPoint], odd: int) -> str:
     if rows.torn:
         return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
     if odd:
-        return f"{odd} rows hold what is not a number >= 0"
+        return f"{counted(odd, 'row')} with what is not a number >= 0"
     return "" if points else "no row follows the heading"
 
 

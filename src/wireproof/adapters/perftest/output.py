@@ -34,6 +34,7 @@ from wireproof.adapters.rows import (
     times,
     whole,
 )
+from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
@@ -211,7 +212,7 @@ def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int
     if len(block.hosts()) == 1:
         notes.append(f"local and remote address are one: both ranks are on {block.hosts()[0]}")
     if odd:
-        notes.append(f"{odd} rows left out: they hold zero or no number that can be")
+        notes.append(f"{counted(odd, 'row')} left out: they hold zero or no number that can be")
     around = page.lines[max(0, start - 10) : after]
     if any(said in line for line in around for said in _CLOCKS):
         notes.append(

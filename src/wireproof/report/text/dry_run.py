@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wireproof.model.quantity import counted
 from wireproof.report.json.dry_run import DryRunDocument
 
 __all__ = ["OwnJob", "dry_run_lines"]
@@ -33,7 +34,10 @@ def dry_run_lines(
     at_most = f"at most {planned.at_most_s:.0f} s of timed work"
     lines = [
         *(_job_lines(job) if job is not None else ()),
-        f"# {ranks} ranks, {len(planned.points)} points, {pairs} ordered pairs; {at_most}",
+        (
+            f"# {counted(ranks, 'rank')}, {counted(len(planned.points), 'point')},"
+            f" {counted(pairs, 'ordered pair')}; {at_most}"
+        ),
         *(f"# {note}" for note in notes),
         command,
     ]

@@ -65,7 +65,10 @@ def trend_lines(found: Sequence[Trend], look: Look) -> list[str]:
     lines: list[str] = []
     for one in found:
         what = f"{clean(one.name)} {quantity.size(one.message_bytes)}, {clean(one.hosts, 60)}"
-        lines.append(f"{what}: {len(one.values)} results, last {_value(one.unit, one.values[-1])}")
+        lines.append(
+            f"{what}: {quantity.counted(len(one.values), 'result')}, last"
+            f" {_value(one.unit, one.values[-1])}"
+        )
         lines.append(f"  |{_curve(one.values[-_LONGEST_CURVE:], look)}|")
         for change in one.changes:
             lines += _change(change)

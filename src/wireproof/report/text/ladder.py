@@ -24,7 +24,12 @@ def ladder_text(ladder: Ladder, look: Look) -> str:
 
 def plan_text(plan: LadderPlan) -> str:
     """Lines for a shell: one launch of each layer."""
-    lines = [f"# {plan.rounds} rounds in random order, seed {plan.seed}; of each the first launch:"]
+    lines = [
+        (
+            f"# {quantity.counted(plan.rounds, 'round')} in random order, seed {plan.seed}; of each"
+            " the first launch:"
+        )
+    ]
     lines += [f"# {clean(note)}" for note in plan.notes]
     for one in plan.layers:
         lines += [f"# {one.title}", *one.commands]
@@ -53,7 +58,7 @@ def _method(ladder: Ladder) -> str:
     hosts = " - ".join(ladder.hosts) or "a model"
     wire = ", ".join(filter(None, (ladder.nic, ladder.link)))
     return (
-        f"{hosts}{f' ({wire})' if wire else ''}; {ladder.rounds} rounds in"
+        f"{hosts}{f' ({wire})' if wire else ''}; {quantity.counted(ladder.rounds, 'round')} in"
         f" {quantity.duration(ladder.seconds)}, layers in random order, seed {ladder.seed};"
         f" t(s) = o + s/R; a loss is claimed above {ladder.smallest:.0%}, at"
         f" {ladder.alpha:.0%} for all steps together (Holm)"

@@ -24,7 +24,8 @@ def gain_text(gain: RailGain, look: Look) -> str:
         lines += ["", *_row(row, look)]
     told = ", ".join(f"{name}={value}" for name, value in gain.told.items())
     said = (
-        f"{' - '.join(gain.hosts)}{f' ({gain.link})' if gain.link else ''}; {gain.rounds} rounds in"
+        f"{' - '.join(gain.hosts)}{f' ({gain.link})' if gain.link else ''};"
+        f" {quantity.counted(gain.rounds, 'round')} in"
         f" {quantity.duration(gain.seconds)}, in random order, seed {gain.seed};"
         f" all rails together were told {told or 'nothing'}; intervals are of 95 %"
     )

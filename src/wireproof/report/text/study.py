@@ -43,7 +43,8 @@ def _head(study: Study, look: Look) -> list[str]:
     hosts = ", ".join(study.hosts[:8])
     rails = f"; rails {', '.join(study.rails)}" if len(study.rails) > 1 else ""
     return _wrapped(
-        f"Study of {study.title} on {hosts}: {values} values, {study.rounds} rounds,"
+        f"Study of {study.title} on {hosts}: {quantity.counted(values, 'value')},"
+        f" {quantity.counted(study.rounds, 'round')},"
         f" {len(study.runs)} launches in {quantity.duration(study.seconds)}{rails}"
         f"{_STOPPED[study.stopped]}",
         look,

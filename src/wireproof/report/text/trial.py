@@ -28,7 +28,8 @@ def _lines(trial: Trial, look: Look) -> list[str]:
         lines.append(f"paths of the runs: {found}")
     blocks = max(one.blocks for one in trial.comparisons)
     lines.append(
-        f"{len(trial.runs)} runs in {quantity.duration(trial.seconds)}; blocks: {blocks}, looks:"
+        f"{quantity.counted(len(trial.runs), 'run')} in {quantity.duration(trial.seconds)};"
+        f" blocks: {blocks}, looks:"
         f" {len(trial.stopping.looks)}; all intervals hold together with"
         f" {100 * (1 - trial.stopping.alpha):.0f} %; seed {trial.seed}"
     )

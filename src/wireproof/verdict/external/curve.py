@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from wireproof.model import quantity
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["SMALL", "Curve", "Row", "curve_of"]
@@ -79,7 +80,7 @@ def _middle(same: list[Row]) -> Row:
 
 def _trouble(point: SeriesPoint) -> str:
     if not 0 <= point.message_bytes <= _LARGEST:
-        return f"line {point.line}: a message of {point.message_bytes} B"
+        return f"line {point.line}: a message of {quantity.size(point.message_bytes)}"
     named = (
         ("half round trip", point.hrt_ns),
         ("time", point.time_ns),
@@ -92,10 +93,10 @@ def _trouble(point: SeriesPoint) -> str:
         if value is None:
             continue
         if not math.isfinite(value) or value < 0:
-            return f"{point.message_bytes} B: {name} {value:g}"
+            return f"{quantity.size(point.message_bytes)}: {name} {value:g}"
         # "0.00" is a number that rounding has hidden; a bare 0 with a size is none.
         if value == 0 and name in ("half round trip", "time") and point.time_step_ns <= 0:
-            return f"{point.message_bytes} B: {name} 0"
+            return f"{quantity.size(point.message_bytes)}: {name} 0"
     return ""
 
 

@@ -74,7 +74,8 @@ def _slow_pairs(case: Case, slow: list[_Pair], count: int, usual: float) -> None
     shown = ", ".join(f"{p.source} -> {p.target} {throughput(p.goodput)}" for p in slow[:_SHOWN])
     more = f" and {len(slow) - _SHOWN} more" if len(slow) > _SHOWN else ""
     text = (
-        f"{len(slow)} of {count} pairs are below {case.criteria.peer_ratio:.0%} of the median "
+        f"{len(slow)} of {count} pairs {'is' if len(slow) == 1 else 'are'} below"
+        f" {case.criteria.peer_ratio:.0%} of the median "
         f"{throughput(usual)}: {shown}{more}"
     )
     case.add("slow-pair", "fail", text, {"pairs": len(slow), "median_bytes_per_s": usual})

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from wireproof.model.finding import Evidence
-from wireproof.model.quantity import size, throughput
+from wireproof.model.quantity import counted, size, throughput
 from wireproof.model.series import SeriesPoint
 from wireproof.verdict.external.case import Case
 from wireproof.verdict.external.curve import Row
@@ -49,7 +49,7 @@ def judge_soundness(case: Case) -> None:
     series, curve = case.series, case.curve
     if curve.bad:
         text = (
-            f"{len(curve.bad)} rows hold what is no measured number: "
+            f"{counted(len(curve.bad), 'row')} without a measured number: "
             f"{'; '.join(curve.bad[:_SHOWN])}"
         )
         case.add("bad-number", "inconclusive", text, {"rows": len(curve.bad)})
@@ -208,7 +208,8 @@ def _iterations(case: Case) -> None:
     if few:
         at, count, least = few[0]
         text = (
-            f"{count} iterations at {size(at)} ({len(few)} sizes in all), at least {least} are "
+            f"{count} iterations at {size(at)} ({counted(len(few), 'size')} in all), at least"
+            f" {least} are "
             "needed: first touches and the clock's steps are in the mean"
         )
         evidence: Evidence = {"size": at, "iterations": count, "sizes": len(few)}

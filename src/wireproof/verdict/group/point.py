@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from wireproof.model import quantity
 from wireproof.model.finding import GroupVerdict, Severity, Verdict
 from wireproof.model.ledger import Ledger
 from wireproof.model.pattern import CATALOGUE
@@ -112,7 +113,7 @@ def _verdict(ctx: Context, issues: list[Issue], proof: PairProof, limit: float |
 
 
 def _status(point: PointRecord, group: GroupResult, who: Whole) -> list[Issue]:
-    where = f"{who}, {point.message_bytes} B"
+    where = f"{who}, {quantity.size(point.message_bytes)}"
     code, what = "", ""
     if group.status == "deadline" or group.stop == "deadline":
         code, what = "deadline", "stopped at its deadline"
@@ -140,17 +141,20 @@ def _path(
             f"; {ctx.name(worst.rank)} {worst.nic} {worst.direction}: of {volume(worst.need)} "
             f"{seen}"
         )
-    text = f"{who}, {point.message_bytes} B: {sentence(ctx, proof)}{shown}"
+    text = f"{who}, {quantity.size(point.message_bytes)}: {sentence(ctx, proof)}{shown}"
     weight = float(proof.expected or 0)
     return [Issue(proof.code, severity, who, text, {"proof": proof.proof}, point.id, weight)]
 
 
 def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: Whole) -> list[Issue]:
-    where = f"{who}, {point.message_bytes} B"
+    where = f"{who}, {quantity.size(point.message_bytes)}"
     issues = []
     wide = estimate.half_width > ctx.criteria.max_half_width or not enough_samples(estimate)
     if wide:
-        text = f"{where}: too noisy: +/- {estimate.half_width:.0%} ({estimate.blocks} samples)"
+        text = (
+            f"{where}: too noisy: {quantity.plus_minus(estimate.half_width)}"
+            f" ({quantity.counted(estimate.blocks, 'sample')})"
+        )
         issues.append(
             Issue("unstable", "inconclusive", who, text, point=point.id, weight=estimate.half_width)
         )
@@ -205,7 +209,8 @@ def _possible(
     if estimate.high_ns >= limit * tolerance:
         return []
     text = (
-        f"{who}, {point.message_bytes} B: {estimate.median_ns / 1e3:.2f} us for one operation is "
+        f"{who}, {quantity.size(point.message_bytes)}: {estimate.median_ns / 1e3:.2f} us for"
+        " one operation is "
         "less than the"
         f" {limit / 1e3:.2f} us that the wire needs for what must cross it"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wireproof.model import quantity
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import volume
 from wireproof.model.record import PairResult, PointRecord
@@ -36,7 +37,7 @@ def path_issues(
 
 def _deciding(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof) -> Issue:
     severity: Severity = "inconclusive" if proof.proof == "unproven" else "fail"
-    where = f"{ctx.route(pair)}, {point.pattern} of {point.message_bytes} B"
+    where = f"{ctx.route(pair)}, {point.pattern} of {quantity.size(point.message_bytes)}"
     evidence: Evidence = {
         "proof": proof.proof,
         "expected_bytes": proof.expected,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.psm3 import CountedHost, NicCounted
+from wireproof.model.quantity import counted
 from wireproof.model.subject import Port
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.psm3.job import Job
@@ -66,7 +67,8 @@ def _again(job: Job, host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
         "pauses": paused if job.pauses is not None else None,
     }
     text = (
-        f"{nic.again} packets were sent again and {nic.losses} replies named a gap, of"
+        f"{counted(nic.again, 'packet')} sent again, {counted(nic.losses, 'reply', 'replies')}"
+        " named a gap, of"
         f" {packets} packets or more ({rate:.2g} of them at most)"
     )
     if lossless and paused:
@@ -79,7 +81,7 @@ def _again(job: Job, host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
 def _late(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
     if nic.late:
         text = (
-            f"{nic.late} times an acknowledgement was not there in time, and nothing had to be sent"
+            f"an acknowledgement was late {counted(nic.late, 'time')}, and nothing had to be sent"
             " again: a peer was busy, no packet was lost"
         )
         yield Issue("psm-late-answers", "note", _port(host, nic), text, {"asked": nic.late})
@@ -90,7 +92,10 @@ def _stalls(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
         return
     lost = nic.again or nic.losses
     why = "packets are lost too" if lost else "nothing was lost"
-    text = f"sending waited {nic.stalls} times for credits, at {nic.packets} packets or more; {why}"
+    text = (
+        f"sending waited {counted(nic.stalls, 'time')} for credits, at {nic.packets} packets"
+        f" or more; {why}"
+    )
     seen: Evidence = {"stalls": nic.stalls, "packets": nic.packets, "sent_again": lost}
     severity: Severity = "warning" if lost else "note"
     yield Issue("psm-credit-stalls", severity, _port(host, nic), text, seen)

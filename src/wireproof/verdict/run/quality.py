@@ -11,6 +11,7 @@ import numpy as np
 from wireproof.analysis.counters import trouble_counters
 from wireproof.analysis.interval import MIN_SAMPLES, two_modes
 from wireproof.analysis.measured import Measured, operation_times
+from wireproof.model import quantity
 from wireproof.model.finding import Severity
 from wireproof.model.record import Estimate, PairResult, PointRecord, Sentinel
 from wireproof.model.subject import Subject
@@ -44,7 +45,7 @@ _MEDIANS_APART = 0.10  # median of blocks' medians against median of all batches
 def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
     """Deadline, error, corrupt payload, nothing timed."""
     who = ctx.route(pair)
-    where = f"{who}, {point.pattern} of {point.message_bytes} B"
+    where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
     code, what = "", ""
     if pair.status == "deadline" or pair.stop == "deadline":
         code, what = "deadline", "stopped at its deadline"
@@ -93,13 +94,13 @@ def precision_issues(
     decides.
     """
     who = ctx.route(pair)
-    where = f"{who}, {point.pattern} of {point.message_bytes} B"
+    where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
     issues = []
     samples = number.time.blocks
     wide = number.half_width > ctx.criteria.max_half_width or not enough_samples(number.time)
     if wide or number.label == "unstable":
         enough = clear and decides(number.time)
-        known = f"+/- {number.half_width:.0%} ({samples} samples)"
+        known = f"{quantity.plus_minus(number.half_width)} ({quantity.counted(samples, 'sample')})"
         noisy = f"noisy, {known}; it decides all the same" if enough else f"too noisy: {known}"
         text = f"{where}: {noisy if wide else known}"
         severity: Severity = ("warning" if enough else "inconclusive") if wide else "note"
@@ -121,7 +122,7 @@ def arithmetic_issues(
     elapsed; estimate = median.
     """
     who = ctx.route(pair)
-    where = f"{who}, {point.pattern} of {point.message_bytes} B"
+    where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
     wrong = [*_wrong_counts(point, pair), *_wrong_times(ctx, point, pair, number)]
     return [
         Issue("row-arithmetic", "fail", who, f"{where}: {text}", point=point.id) for text in wrong
@@ -134,7 +135,10 @@ def _wrong_counts(point: PointRecord, pair: PairResult) -> Iterator[str]:
         ("backward", pair.messages_backward, pair.payload_backward_bytes),
     ):
         if payload not in (0, messages * point.message_bytes):
-            yield f"{messages} messages {way} of {point.message_bytes} B are not {payload} B"
+            yield (
+                f"{messages} messages {way} of {quantity.size(point.message_bytes)} are not"
+                f" {payload} B"
+            )
     timed = len(pair.batch_ns) * pair.operations_per_batch
     if timed > max(pair.messages_forward, pair.messages_backward):
         yield f"{timed} operations were timed and {pair.messages_forward} messages moved"

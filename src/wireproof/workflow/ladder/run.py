@@ -14,6 +14,7 @@ from wireproof.analysis.ladder import ALPHA, Fitted, Round, enough_rounds, fitte
 from wireproof.files.hostile import replace_file
 from wireproof.model.errors import WireproofError
 from wireproof.model.ladder import Ladder, LadderPlan, Layer, LayerName, MissingLayer
+from wireproof.model.quantity import counted
 from wireproof.report.json.encode import json_text
 from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
 from wireproof.workflow.ladder.commanded import raw_verbs
@@ -101,7 +102,7 @@ class _Course:
         for line in self._target.said:
             self._reporter.say(line)
         names = ", ".join(one.title for one in self._layers)
-        self._reporter.say(f"{self._rounds} rounds of {names}")
+        self._reporter.say(f"{counted(self._rounds, 'round')} of {names}")
         try:
             for number in range(self._rounds):
                 self._round(number)
@@ -110,7 +111,9 @@ class _Course:
                 say_round(self._reporter, number + 1, self._rounds, time.monotonic() - self._begun)
         except KeyboardInterrupt:
             done = min(map(len, self._times.values()), default=0)
-            self._reporter.warn(f"interrupted after {done} of {self._rounds} rounds: no answer")
+            self._reporter.warn(
+                f"interrupted after {done} of {counted(self._rounds, 'round')}: no answer"
+            )
             if not done:
                 raise
             self.interrupted, self._rounds = True, done

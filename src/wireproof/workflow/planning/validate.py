@@ -10,6 +10,7 @@ from wireproof.locate.criteria import Criteria
 from wireproof.locate.power import false_suspects, found_with, least_found_by, rounds_for
 from wireproof.model.located import Metric
 from wireproof.model.planning.validation import Design, Validation
+from wireproof.model.quantity import counted
 from wireproof.plan.numbers import chosen, real, whole
 from wireproof.plan.scale.machine import Machine
 from wireproof.plan.scale.topology import Topology
@@ -130,7 +131,12 @@ def _sentences(wanted: ValidateSpecification, own: Design, needed: int | None) -
         practical = 100 * Criteria().practical("hrt" if wanted.metric == "hrt" else "goodput")
         why = f"what is below {practical:g} % is not called slow, and healthy nodes differ a little"
         return [f"no number of rounds finds {what} with a power of {wanted.power:g}: {why}"]
-    found = [f"{needed} rounds find {what} with a power of {wanted.power:g}"]
+    found = [
+        (
+            f"{counted(needed, 'round')} {'finds' if needed == 1 else 'find'} {what} with a power"
+            f" of {wanted.power:g}"
+        )
+    ]
     if needed > wanted.nodes - 1:
         found.append(f"a node has {wanted.nodes - 1} partners: rounds are repeated")
     if own.found < wanted.power:

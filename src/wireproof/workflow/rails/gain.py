@@ -12,6 +12,7 @@ from wireproof.analysis.rail_gain import gain_of, goodput_of
 from wireproof.files.hostile import replace_file
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import crossings
+from wireproof.model.quantity import counted
 from wireproof.model.rail_gain import GainRow, RailGain, RailNumber
 from wireproof.model.rails import is_several, rails_of
 from wireproof.physics.limits import limits
@@ -132,7 +133,7 @@ class _Course:
         for line in self._together.target.said:
             self._reporter.say(line)
         names = "; ".join(way.title for way in self._ways)
-        self._reporter.say(f"{self._rounds} rounds of {names}")
+        self._reporter.say(f"{counted(self._rounds, 'round')} of {names}")
         for number in range(self._rounds):
             order = list(enumerate(self._ways))
             random.Random(f"{self._seed}/{number}").shuffle(order)

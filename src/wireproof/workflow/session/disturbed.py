@@ -11,6 +11,7 @@ from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point
+from wireproof.model.quantity import counted
 from wireproof.report.section import Section
 from wireproof.verdict.run.repeated import settled_by_repeats
 from wireproof.workflow.reporter import Reporter
@@ -64,7 +65,9 @@ def run_settled(
     points = disturbed_points(session, section.judgement)
     if not points:
         return section, outcomes
-    reporter.say(f"{len(points)} points were disturbed by other work on their hosts: once more")
+    reporter.say(
+        f"{counted(len(points), 'point')} disturbed by other work on the hosts: measured again"
+    )
     time.sleep(PAUSE_S)
     again = dataclasses.replace(
         session,

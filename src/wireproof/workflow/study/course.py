@@ -10,6 +10,7 @@ from pathlib import Path
 
 from wireproof.model import quantity
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.quantity import counted
 from wireproof.model.secrets import masked
 from wireproof.model.study import (
     Begun,
@@ -135,7 +136,9 @@ class _Course:
         self._seed, self._rounds = begun.seed, begun.rounds
         self._probes, self._runs = dict(begun.probes), list(begun.runs)
         self._before_s = begun.seconds
-        self._reporter.say(f"going on after round {begun.rounds}, {len(begun.runs)} launches")
+        self._reporter.say(
+            f"going on after round {begun.rounds}, {counted(len(begun.runs), 'launch', 'launches')}"
+        )
 
     def _seconds(self) -> float:
         return self._before_s + time.monotonic() - self._started

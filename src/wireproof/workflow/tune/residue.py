@@ -7,6 +7,7 @@ from pathlib import Path
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.facts import Collected, collect
 from wireproof.model.plan import FactRequest
+from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
 from wireproof.model.tuning import HostTuned, Residue, ResidueFound
 from wireproof.tune.residue import residue_of, residue_requests, values_asked
@@ -24,7 +25,7 @@ def residue(target: Target, reporter: Reporter, place: Place | None = None) -> R
     known = catalogue()
     where = place or Place()
     if len(hosts) > 1:
-        reporter.say(f"reading the settings' files of {len(hosts)} hosts")
+        reporter.say(f"reading the settings' files of {counted(len(hosts), 'host')}")
     wanted = {host: residue_requests() for host in hosts}
     first = {one.host: one for one in _collected(target, wanted, where)}
     asked = {

@@ -14,9 +14,15 @@ from benchmarks.row import certain
 from benchmarks.setting import Setting
 from wireproof.lab import Lab
 
-__all__ = ["add_longest", "check"]
+__all__ = ["add_longest", "check", "document_in"]
 
 TIMEOUT_S = 180
+
+
+def document_in(stdout: bytes) -> Any:
+    """The JSON document that was printed; None where there is none, or only why there is none."""
+    found = json.loads(stdout) if stdout else {"schema": "wireproof.error"}
+    return None if found["schema"] == "wireproof.error" else found
 
 
 def check(lab: Lab, seed: int, *options: str) -> tuple[Any, float]:
@@ -26,7 +32,7 @@ def check(lab: Lab, seed: int, *options: str) -> tuple[Any, float]:
     with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as scratch:
         argv += [*options, "--seed", str(seed), "--out", str(Path(scratch) / "run")]
         done = subprocess.run(argv, capture_output=True, timeout=TIMEOUT_S, check=False)
-    return json.loads(done.stdout) if done.stdout else None, time.monotonic() - began
+    return document_in(done.stdout), time.monotonic() - began
 
 
 def add_longest(

@@ -7,7 +7,6 @@ same block, so that a machine that others use costs width, not truth.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.lab_check import document_in
 from benchmarks.row import Row, certain
 from benchmarks.setting import Setting, find_intel
 from wireproof.lab import Lab, up
@@ -53,7 +53,7 @@ def study(lab: Lab, mpi: Path, seed: int) -> tuple[Any, float]:
     argv += ["--budget", f"{BUDGET_S}s"]
     began = time.monotonic()
     done = subprocess.run(argv, capture_output=True, timeout=2 * BUDGET_S, check=False)
-    return json.loads(done.stdout) if done.stdout else None, time.monotonic() - began
+    return document_in(done.stdout), time.monotonic() - began
 
 
 def run(setting: Setting) -> None:

@@ -7,7 +7,6 @@ The effect: a sender on n1 that a variable paces at 100 or 110 MB/s of a 1 Gb/s 
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lab_check import add_longest
+from benchmarks.lab_check import add_longest, document_in
 from benchmarks.setting import Setting, add_share
 from wireproof.lab import Lab, up
 from wireproof.lab.topology_file import load_topology
@@ -40,7 +39,7 @@ def trial(lab: Lab, seed: int, knob: str, *options: str) -> tuple[Any, float]:
     argv += ["--", sys.executable, "-S", str(STREAM), "send", lab.nodes[1], "8"]
     began = time.monotonic()
     done = subprocess.run(argv, capture_output=True, timeout=TIMEOUT_S, check=False)
-    return json.loads(done.stdout) if done.stdout else None, time.monotonic() - began
+    return document_in(done.stdout), time.monotonic() - began
 
 
 def run(setting: Setting) -> None:

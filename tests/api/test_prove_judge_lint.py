@@ -18,6 +18,7 @@ from wireproof.model.errors import BadInput
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.judgement import JudgementDocument, json_schema
 from wireproof.report.json.proof import ProofDocument
+from wireproof.workflow.documents import in_envelope
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TABLE = GOLDEN / "1gbe_openmpi_osu_put_bw.csv"
@@ -101,7 +102,7 @@ def test_a_recipe_is_linted_as_the_command_line_does_it(tmp_path: Path) -> None:
     script.write_text(WRONG, encoding="utf-8")
     found = wireproof.lint(script)
     assert [one.code for one in found.findings] == ["shebang-option", "variable-misspelt"]
-    assert json.loads(json_text(found)) == printed("lint", script)
+    assert json.loads(json_text(in_envelope(found))) == printed("lint", script)
     assert [one.code for one in wireproof.lint([script, script]).findings] == [
         one.code for one in found.findings
     ]
@@ -136,7 +137,7 @@ def test_a_command_is_proved(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", ""), "a library prints nothing"
     known = printed("prove", "--", "true")
     assert isinstance(known, dict)
-    assert list(json.loads(json_text(found))) == list(known)
+    assert list(json.loads(json_text(in_envelope(found)))) == list(known)
 
 
 @pytest.mark.engine

@@ -48,7 +48,13 @@ def test_json_has_the_fields_of_the_contract(script: Path) -> None:
     assert findings[1]["fix"] == "export I_MPI_PIN_PROCESSOR_LIST=0-23"
     assert all(each["message"] and each["why"] and each["source"] for each in findings)
     script.write_text(RIGHT)
-    assert document(wireproof("lint", script, "--json")) == {"findings": []}
+    assert document(wireproof("lint", script, "--json")) == {
+        "schema": "wireproof.lint",
+        "version": 1,
+        "verdict": "pass",
+        "errors": [],
+        "findings": [],
+    }
 
 
 def test_stdin_is_read() -> None:

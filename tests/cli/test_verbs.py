@@ -24,7 +24,7 @@ def test_help_names_every_verb_and_each_verb_has_help() -> None:
 def test_every_code_is_explained() -> None:
     listed = [line.split()[0] for line in wireproof("explain").stdout.splitlines()]
     assert {"off-wire", "wrong-path", "above-ceiling", "below-floor"} <= set(listed)
-    entries = document(wireproof("explain", "--json"))
+    entries = document(wireproof("explain", "--json"))["findings"]
     assert [entry["code"] for entry in entries] == listed
     assert all(
         entry["meaning"] and entry["detection"] and entry["next_action"] for entry in entries
@@ -69,7 +69,9 @@ def test_one_plain_machine_proves_no_wire_and_says_so(tmp_path: Path) -> None:
     out = tmp_path / "run"
     done = wireproof("check", "--json", "--out", out, "--budget", "100ms")
     assert done.returncode == 3, done.stderr
-    parts = document(done)
+    whole = document(done)
+    assert (whole["schema"], whole["verdict"]) == ("wireproof.results", "inconclusive")
+    parts = whole["results"]
     assert [part["verdict"] for part in parts] == ["inconclusive", "inconclusive"]
     for part in parts:
         assert "no-wire-claimed" in {finding["code"] for finding in part["findings"]}

@@ -18,7 +18,7 @@ from wireproof.model.record import EngineError, FactFrame
 from wireproof.model.run import Missing, Run
 from wireproof.report.html.page import render
 from wireproof.report.json.encode import json_text
-from wireproof.report.json.result import to_json
+from wireproof.report.json.result import document
 from wireproof.report.names import harmless
 from wireproof.report.section import Section
 from wireproof.report.text.look import Look
@@ -100,7 +100,7 @@ def test_text_and_json_are_harmless(section: Section) -> None:
     change of direction reaches you.
     """
     assert not UNSAFE & set(whole(section, Look()))
-    text = to_json(section.run, section.judgement, None, Criteria(), ())
+    text = json_text(document(section.run, section.judgement, None, Criteria(), ()))
     assert text.isascii()
     assert not UNSAFE & set(text)
 

@@ -20,6 +20,7 @@ from wireproof.model.record import Estimate, GroupResult, Overlap, PointRecord, 
 from wireproof.report.group_rows import group_tables
 from wireproof.report.html.page import render
 from wireproof.report.json import result
+from wireproof.report.json.encode import json_text
 from wireproof.report.section import Section
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import result_tables
@@ -175,7 +176,7 @@ def test_broken_points_are_told_and_break_nothing(broken: GroupResult) -> None:
     assert result_tables(whole)
     page = Reader(render([whole], "groups"))
     assert "Ring, random order" in page.shown
-    found = json.loads(result.to_json(whole.run, whole.judgement, whole.limits))
+    found = json.loads(json_text(result.document(whole.run, whole.judgement, whole.limits)))
     assert len(found["groups"]) == 2
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator(result.json_schema()).validate(found)
@@ -226,5 +227,5 @@ def test_the_verdict_of_a_group_stands_in_its_row_and_in_the_counts() -> None:
     page = Reader(render([judged], "groups"))
     assert "1 of 2 results pass." in page.shown
     assert sum(tag == "tr" and a.get("class") == "bad" for tag, a in page.elements) == 1
-    found = json.loads(result.to_json(judged.run, judged.judgement, judged.limits))
+    found = json.loads(json_text(result.document(judged.run, judged.judgement, judged.limits)))
     assert [one["verdict"] for one in found["group_results"]] == ["pass", "fail"]

@@ -15,6 +15,7 @@ from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
 from wireproof.model.finding import Finding
 from wireproof.report.json import result
+from wireproof.report.json.encode import json_text
 from wireproof.report.section import Section
 
 SCHEMA_FILE = Path(result.__file__).with_name("result.schema.json")
@@ -25,7 +26,9 @@ def _refuse(constant: str) -> float:
 
 
 def _load(section: Section) -> dict[str, Any]:
-    text = result.to_json(section.run, section.judgement, section.limits, section.criteria)
+    text = json_text(
+        result.document(section.run, section.judgement, section.limits, section.criteria)
+    )
     assert text.isascii()
     loaded = json.loads(text, parse_constant=_refuse)
     assert isinstance(loaded, dict)
@@ -46,11 +49,13 @@ def _broken() -> Section:
     "section", [four_nodes(), off_wire(), empty(), hostile()], ids=lambda one: one.title[:10]
 )
 def test_the_object_decodes_into_the_structs_that_document_it(section: Section) -> None:
-    text = result.to_json(section.run, section.judgement, section.limits, section.criteria)
+    text = json_text(
+        result.document(section.run, section.judgement, section.limits, section.criteria)
+    )
     decoded = msgspec.json.decode(text, type=result.Document)
     assert decoded.findings == section.judgement.findings
     assert decoded.results == section.judgement.pairs
-    assert (decoded.schema, decoded.version) == ("wireproof.result", 1)
+    assert (decoded.schema, decoded.version) == ("wireproof.result", 2)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +83,7 @@ def test_the_schema_file_is_what_the_structs_say() -> None:
 
 def test_the_schema_names_its_version_and_allows_null_for_every_number() -> None:
     schema = result.json_schema()
-    assert schema["title"] == "wireproof.result version 1"
+    assert schema["title"] == "wireproof.result version 2"
     found: list[Any] = []
 
     def walk(node: Any) -> None:

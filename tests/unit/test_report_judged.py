@@ -41,6 +41,7 @@ def test_a_series_keeps_to_the_schema() -> None:
         "version": 1,
         "link": None,
         "series": [one],
+        "verdict": "pass",
         "errors": [],
     }
     jsonschema.validate(document, judgement.json_schema())

@@ -15,6 +15,7 @@ from tests.unit.test_report_worlds import HOSTILE, four_nodes
 from wireproof.model.located import Blame, Cause, Contention, Located, Tier
 from wireproof.report.answers import answers
 from wireproof.report.json import result
+from wireproof.report.json.encode import json_text
 from wireproof.report.located import stories
 from wireproof.report.section import Section
 from wireproof.report.text.look import Look
@@ -177,7 +178,7 @@ def test_hostile_names_and_numbers_are_harmless() -> None:
 def test_the_object_holds_it_and_knows_no_nan() -> None:
     one = section(located(detectable=math.inf))
     found = json.loads(
-        result.to_json(one.run, one.judgement, one.limits, one.criteria, one.located)
+        json_text(result.document(one.run, one.judgement, one.limits, one.criteria, one.located))
     )
     assert found["located"][0]["detectable"] is None
     assert found["located"][0]["blames"][0]["subject"] == "n3"
@@ -185,4 +186,6 @@ def test_the_object_holds_it_and_knows_no_nan() -> None:
     assert found["located"][0]["missing"] == {"n8": "did not answer within 10 s"}
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator(result.json_schema()).validate(found)
-    assert json.loads(result.to_json(one.run, one.judgement, one.limits))["located"] == []
+    assert (
+        json.loads(json_text(result.document(one.run, one.judgement, one.limits)))["located"] == []
+    )

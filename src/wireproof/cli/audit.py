@@ -53,16 +53,23 @@ def command(**options: Any) -> int:
     if options["as_list"]:
         return _list(form)
     if options["explain"]:
-        return _explain(options)
+        return _explain(options, form)
+    found = _audited(options)
+    if form == "json":
+        print_json(found, indent=1)
+    else:
+        _show(found, form, options)
+    return status_of(found.verdict)
+
+
+def _show(found: Audit, form: str, options: dict[str, Any]) -> None:
     from wireproof.report.audit import in_form
     from wireproof.report.text.look import Look
 
-    found = _audited(options)
     look = Look.of(sys.stdout, os.environ)
     click.echo(in_form(found, form, look, everything=options["everything"]))
     if form == "text":
         _say_where(found, options)
-    return status_of(found.verdict)
 
 
 def _say_where(found: Audit, options: dict[str, Any]) -> None:
@@ -96,7 +103,9 @@ def _list(form: str) -> int:
 
     found = [entry.setting for entry in catalogue().entries.values()]
     if form == "json":
-        print_json({"settings": found}, indent=1)
+        from wireproof.workflow.documents.lists import Settings
+
+        print_json(Settings(settings=found), indent=1)
     else:
         from wireproof.report.text.titles import title_lines
 
@@ -105,18 +114,22 @@ def _list(form: str) -> int:
     return 0
 
 
-def _explain(options: dict[str, Any]) -> int:
+def _explain(options: dict[str, Any], form: str) -> int:
     from wireproof.model.errors import CouldNotMeasure
     from wireproof.report.text.audit import explained
     from wireproof.report.text.look import Look
     from wireproof.workflow.audit import settings_called
+    from wireproof.workflow.documents.lists import Settings
 
     named = settings_called(options["explain"])
     try:
         results = _audited({**options, "only": tuple(one.id for one in named)}).results
     except CouldNotMeasure as error:
-        click.echo(f"no values: {error}", err=True)
+        Console().warn(f"no values: {error}")
         results = []
+    if form == "json":
+        print_json(Settings(settings=named, results=results), indent=1)
+        return 0
     look = Look.of(sys.stdout, os.environ)
     click.echo("\n\n".join("\n".join(explained(one, results, look)) for one in named))
     return 0

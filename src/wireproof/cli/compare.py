@@ -33,7 +33,7 @@ def command(a: Path, b: Path, everything: bool, as_json: bool) -> int:
     from wireproof.cli.outcome import status_of
     from wireproof.report.text.comparison import comparison_lines
     from wireproof.report.text.look import Look
-    from wireproof.workflow.compare import CompareSpecification, compare, verdict_of
+    from wireproof.workflow.compare import CompareSpecification, compare
 
     found = compare(CompareSpecification(a=a, b=b), Console())
     if as_json:
@@ -41,4 +41,4 @@ def command(a: Path, b: Path, everything: bool, as_json: bool) -> int:
     else:
         look = Look.of(sys.stdout, os.environ)
         click.echo("\n".join(comparison_lines(found, look, everything=everything)))
-    return status_of(verdict_of(found))
+    return status_of(found.verdict)

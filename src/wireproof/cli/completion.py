@@ -19,6 +19,7 @@ __all__ = [
     "codes",
     "command",
     "dialects",
+    "documents",
     "kinds",
     "labs",
     "links",
@@ -141,6 +142,12 @@ def _kinds(_context: click.Context) -> Iterable[str]:
     return get_args(Kind)
 
 
+def _documents(_context: click.Context) -> Iterable[str]:
+    from wireproof.workflow.documents import KINDS
+
+    return [kind.schema for kind in KINDS]
+
+
 def _modes(_context: click.Context) -> Iterable[str]:
     from wireproof.plan.footprint.modes import MODES
 
@@ -150,3 +157,4 @@ def _modes(_context: click.Context) -> Iterable[str]:
 links, codes, settings = _among(_links), _among(_codes), _among(_settings)
 labs, nodes, tools = _among(_labs), _among(_nodes), _among(_tools)
 dialects, kinds, modes = _among(_dialects), _among(_kinds), _among(_modes)
+documents = _among(_documents)

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 import click
 
 from wireproof.cli.context import current_context, is_quiet
+from wireproof.model.failure import Problem
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from wireproof.model.plan import Plan
     from wireproof.model.record import Frame
     from wireproof.report.text.progress import Progress
 
-__all__ = ["LONGEST_SENTENCE", "Console", "print_json", "remark", "say"]
+__all__ = ["LONGEST_SENTENCE", "Console", "document_text", "print_json", "remark", "say"]
 
 LONGEST_SENTENCE = 4000
 
@@ -30,9 +31,11 @@ _progress: list[Progress] = []
 
 def say(text: str) -> None:
     """One sentence on stderr, harmless for a terminal."""
+    sentence = clean(text, LONGEST_SENTENCE)
+    current_context().answer.said = sentence
     for shown in _progress:
         shown.make_room()
-    click.echo(f"wireproof: {clean(text, LONGEST_SENTENCE)}", err=True)
+    click.echo(f"wireproof: {sentence}", err=True)
 
 
 def remark(text: str) -> None:
@@ -42,10 +45,21 @@ def remark(text: str) -> None:
 
 
 def print_json(value: object, *, indent: int = 2) -> None:
-    """One JSON document on stdout."""
-    from wireproof.report.json.encode import json_text
+    """One JSON document on stdout, in the envelope of all; ``value`` is of a type in
+    ``workflow.documents.KINDS``. What was warned of is among its ``errors``.
+    """
+    answer = current_context().answer
+    text = document_text(value, answer.problems, indent=indent)
+    answer.given = True
+    click.echo(text)
 
-    click.echo(json_text(value, indent=indent))
+
+def document_text(value: object, problems: Sequence[Problem] = (), *, indent: int = 2) -> str:
+    """The document as text."""
+    from wireproof.report.json.encode import json_text
+    from wireproof.workflow.documents import in_envelope
+
+    return json_text(in_envelope(value, problems), indent=indent)
 
 
 class Console:
@@ -53,12 +67,15 @@ class Console:
 
     def __init__(self) -> None:
         self._quiet = is_quiet()  # now: a thread has no context of click's
+        self._problems = current_context().answer.problems
 
     def say(self, text: str) -> None:
         if not self._quiet:
             say(text)
 
     def warn(self, text: str) -> None:
+        """Programs find it among the ``errors`` of the document."""
+        self._problems.append(Problem(message=clean(text, LONGEST_SENTENCE)))
         say(text)
 
     def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:

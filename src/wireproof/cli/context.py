@@ -8,22 +8,37 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-__all__ = ["Context", "current_context", "hush", "is_quiet"]
+from wireproof.model.failure import Problem
+
+__all__ = ["Answer", "Context", "current_context", "hush", "is_quiet"]
 
 _QUIET = "wireproof.quiet"
+
+
+@dataclasses.dataclass(kw_only=True)
+class Answer:
+    """What a program reads in place of a person. ``wanted``: it asked for JSON by a setting;
+    ``given``: the document was printed; ``problems``: warnings so far; ``said``: the last sentence.
+    """
+
+    wanted: bool = False
+    given: bool = False
+    problems: list[Problem] = dataclasses.field(default_factory=list)
+    said: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Context:
     """``argv`` without the program; ``environment``: where settings and an allocation come from;
     ``signals``: the names of those that came, as they come. ``resumed``: a stored run goes on,
-    which has settings of its own.
+    which has settings of its own. ``answer`` is filled as the subcommand runs.
     """
 
     argv: Sequence[str] = ()
     environment: Mapping[str, str] = dataclasses.field(default_factory=lambda: os.environ)
     signals: Sequence[str] = ()
     resumed: bool = False
+    answer: Answer = dataclasses.field(default_factory=Answer)
 
 
 def current_context() -> Context:

@@ -59,7 +59,9 @@ def command(value: tuple[str, ...], links: bool, as_json: bool, **options: Any) 
 
 def _list(links: list[LinkClaim], as_json: bool) -> int:
     if as_json:
-        print_json({"links": links})
+        from wireproof.workflow.documents.lists import Links
+
+        print_json(Links(links=links))
         return 0
     for one in links:
         rate = f"{one.rate_bits_per_s / 1e9:g} Gb/s" if one.rate_bits_per_s else "no rate"

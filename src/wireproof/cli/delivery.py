@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.console import remark, say
+from wireproof.cli.console import print_json, remark, say
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.report.section import Section
@@ -57,18 +57,8 @@ def _kept(folder: Path | None) -> str:
 
 
 def _print_json(sections: Sequence[Section]) -> None:
-    from wireproof.report.json.result import to_json
+    from wireproof.report.json.result import document_of
+    from wireproof.workflow.documents.lists import Results
 
-    texts = [
-        to_json(
-            one.run,
-            one.judgement,
-            one.limits,
-            one.criteria,
-            one.located,
-            one.settings,
-            one.disclosure,
-        ).rstrip()
-        for one in sections
-    ]
-    click.echo(texts[0] if len(texts) == 1 else "[\n" + ",\n".join(texts) + "\n]")
+    documents = [document_of(one) for one in sections]
+    print_json(documents[0] if len(documents) == 1 else Results(results=documents))

@@ -26,11 +26,11 @@ def command(code: str | None, as_json: bool) -> int:
     from wireproof.report.text.explanation import explanation_text
     from wireproof.report.text.titles import title_lines
     from wireproof.verdict.catalogue import CATALOGUE
-    from wireproof.workflow.explain import explain
+    from wireproof.workflow.explain import explain, explanations
 
     found = explain(code) if code else []
     if as_json:
-        print_json([one.entry for one in found] or list(CATALOGUE.values()))
+        print_json(explanations(found))
     elif found:
         click.echo("\n".join(explanation_text(one.title, one.paragraphs) for one in found))
     else:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from wireproof.cli.completion import documents
 from wireproof.cli.console import remark
 from wireproof.model.errors import BadInput
 
@@ -39,19 +40,32 @@ OPTIONS: tuple[click.Parameter, ...] = (
         metavar="DIR",
         help="write the manual pages of all subcommands into DIR/man1.",
     ),
+    click.Option(
+        ["--schema"],
+        is_flag=False,
+        flag_value="",
+        metavar="[NAME]",
+        shell_complete=documents,
+        help="the JSON Schema of a document that --json prints; without NAME: all names.",
+    ),
 )
 
 
 @click.command("help", params=[*OPTIONS])
 @click.pass_context
-def command(context: click.Context, /, words: tuple[str, ...], folder: Path | None) -> int:
-    """Show the help of a SUBCOMMAND, or write the manual pages.
+def command(
+    context: click.Context, /, words: tuple[str, ...], folder: Path | None, schema: str | None
+) -> int:
+    """Show the help of a SUBCOMMAND, write the manual pages, or show the JSON Schema of a document.
 
     \b
     wireproof help tune plan
     wireproof help --man ~/.local/share/man    (then: man wireproof-check)
+    wireproof help --schema result
     """
     shown = context.find_root()
+    if schema is not None:
+        return _show_schema(schema)
     if folder is not None:
         return _write(shown, folder)
     for at, word in enumerate(words):
@@ -61,6 +75,19 @@ def command(context: click.Context, /, words: tuple[str, ...], folder: Path | No
         assert found is not None  # noqa: S101  resolve_command refuses what is not there
         shown = click.Context(found, info_name=name or word, parent=shown)
     click.echo(shown.get_help())
+    return 0
+
+
+def _show_schema(name: str) -> int:
+    from wireproof.report.json.encode import json_text
+    from wireproof.report.text.titles import title_lines
+    from wireproof.workflow.documents import KINDS, schema_called
+
+    if name:
+        click.echo(json_text(schema_called(name), indent=2))
+    else:
+        titles = {f"{one.schema} {one.version}": one.command for one in KINDS}
+        click.echo("\n".join(title_lines(titles)))
     return 0
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,10 +35,11 @@ def command() -> None:
 def list_(root: Path, hosts: str, last: int | None, as_json: bool) -> int:
     """One line for each result, oldest first."""
     from wireproof.report.text.history import entry_lines
+    from wireproof.workflow.documents.lists import HistoryResults
 
     entries = _found(root, hosts)
     shown = entries[-last:] if last else entries
-    return _put({"results": shown}, entry_lines(shown), as_json)
+    return _put(HistoryResults(results=shown), entry_lines(shown), as_json)
 
 
 @command.command("show", params=[ROOT, click.Argument(["result"]), JSON])
@@ -73,6 +74,7 @@ def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
     from wireproof.report.text.history import regression_lines, trend_lines
     from wireproof.report.text.look import Look
     from wireproof.settings.sizes import parse_sizes
+    from wireproof.workflow.documents.lists import HistoryTrend
     from wireproof.workflow.history.look import newest_of, regressions, trends
 
     entries = _found(root, hosts)
@@ -83,7 +85,7 @@ def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
         *trend_lines(found, Look.of(sys.stdout, os.environ)),
         *regression_lines(newest.id if newest else "no result", worse),
     ]
-    _put({"trends": found, "regressions": worse}, lines, as_json)
+    _put(HistoryTrend(trends=found, regressions=worse), lines, as_json)
     return 1 if any(one.worse for one in worse) else 0
 
 
@@ -92,10 +94,11 @@ def nodes(root: Path, hosts: str, as_json: bool) -> int:
     """When each node was last proven, the longest ago first."""
     from wireproof.report.text.history import age_lines
     from wireproof.settings.hosts import parse_hosts
+    from wireproof.workflow.documents.lists import HistoryNodes
     from wireproof.workflow.history.look import ages
 
     found = ages(_found(root, ""), parse_hosts(hosts) if hosts else ())
-    return _put({"nodes": found}, age_lines(found), as_json)
+    return _put(HistoryNodes(nodes=found), age_lines(found), as_json)
 
 
 @command.command(
@@ -147,11 +150,11 @@ def _found(root: Path, hosts: str) -> list[Entry]:
     return found(root, hosts)
 
 
-def _put(document: dict[str, Any], lines: list[str], as_json: bool) -> int:
+def _put(document: object, lines: list[str], as_json: bool) -> int:
     from wireproof.cli.console import print_json
 
     if as_json:
-        print_json({"schema": "wireproof.history", "version": 1, **document}, indent=1)
+        print_json(document, indent=1)
     else:
         click.echo("\n".join(lines))
     return 0

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from wireproof.cli.console import Console, say
+from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag, number, text
 from wireproof.cli.options import link_claim
 from wireproof.cli.outcome import status_of
@@ -65,9 +66,8 @@ def command(
     )
     if as_json:
         series = _series(judged(encoded), tally)
-        pieces = document_pieces(
-            series, against.link, tally.errors, partial(tally.jobs, against.link)
-        )
+        pieces = document_pieces(series, against.link, partial(tally.ending, against.link))
+        current_context().answer.given = True
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
     else:

@@ -55,7 +55,9 @@ def status(name: str | None, as_json: bool) -> int:
 
     found = labs_called(name)
     if as_json:
-        print_json(found, indent=0)
+        from wireproof.workflow.documents.lists import Labs
+
+        print_json(Labs(labs=found))
     else:
         from wireproof.report.text.lab import lab_text
 

@@ -13,6 +13,7 @@ from wireproof.cli.completion import kinds
 from wireproof.cli.console import print_json, remark, say
 from wireproof.cli.declare import choice, flag
 from wireproof.model.errors import BadInput
+from wireproof.model.failure import Problem
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
         if one.error:
             say(one.error)
     read = [one for one in results if not one.error]
-    _print(read, wanted.as_json)
+    errors = [Problem(message=one.error, file=one.name) for one in results if one.error]
+    _print(read, errors, wanted.as_json)
     left = {one.name for one in read if one.findings}
     if wanted.diff or wanted.fix:
         left -= {one.name for one in read if _mend(one, chosen, wanted)}
@@ -86,12 +88,12 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     return 2 if len(read) < len(results) else int(bool(left))
 
 
-def _print(read: Sequence[LintedFile], as_json: bool) -> None:
+def _print(read: Sequence[LintedFile], errors: list[Problem], as_json: bool) -> None:
     findings = [finding for one in read for finding in one.findings]
     if as_json:
         from wireproof.model.lint import LintReport
 
-        print_json(LintReport(findings=findings))
+        print_json(LintReport(findings=findings, errors=errors))
         return
     from wireproof.report.text.lint import count_text, finding_lines
 
@@ -133,7 +135,9 @@ def _list_rules(as_json: bool) -> int:
     from wireproof.lint.catalogue import RULES
 
     if as_json:
-        print_json({"rules": list(RULES.values())})
+        from wireproof.workflow.documents.lists import LintRules
+
+        print_json(LintRules(rules=list(RULES.values())))
     else:
         from wireproof.report.text.titles import title_lines
 

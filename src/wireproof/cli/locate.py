@@ -40,9 +40,7 @@ def command(
     no path is proven by it: a table says what it says. Exit status 1: a node is slow; 0: none is,
     and a slow one would have been found; 3: undecided.
     """
-    import msgspec
-
-    from wireproof.cli.console import say
+    from wireproof.cli.console import print_json, say
     from wireproof.cli.outcome import status_of
     from wireproof.report.text.located import document_lines
     from wireproof.report.text.look import Look
@@ -55,7 +53,7 @@ def command(
     for note in found.notes:
         say(note)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        print_json(found, indent=1)
     else:
         click.echo("\n".join(document_lines(found, Look.of(sys.stdout, os.environ))))
     return status_of(found.verdict)

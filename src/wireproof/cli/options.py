@@ -170,7 +170,10 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
     for name in DECLARED:
         value = options.get(name)
         texts[name] = ("yes" if value else "no") if isinstance(value, bool) else value
-    return resolve(texts, current_context().environment, settings_file())
+    found = resolve(texts, current_context().environment, settings_file())
+    if "json" in options:
+        current_context().answer.wanted = found.json.value
+    return found
 
 
 @functools.cache

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Sequence
+import itertools
 
 import click
 
-from wireproof.cli.console import LONGEST_SENTENCE, print_json, say
+from wireproof.cli.console import LONGEST_SENTENCE, document_text, say
 from wireproof.cli.context import Context
 from wireproof.cli.signals import as_interrupt
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-from wireproof.model.failure import Failure, Reason
+from wireproof.model.failure import Failure, Problem
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
 from wireproof.workflow.bug import BUG, sentence
@@ -33,29 +33,31 @@ def run(group: click.Group, argv: list[str]) -> int:
     of a FAIL.
     """
     with as_interrupt() as signals:
+        context = Context(argv=tuple(argv), signals=signals)
         try:
             result = group.main(
                 args=argv,
                 prog_name="wireproof",
                 standalone_mode=False,
-                obj=Context(argv=tuple(argv), signals=signals),
+                obj=context,
             )
         except click.exceptions.Exit as stop:
             return int(stop.exit_code)
         except (click.Abort, KeyboardInterrupt):
-            say(f"interrupted by {signals[0] if signals else 'Ctrl-C'}.")
-            return INTERRUPTED
+            text = f"interrupted by {signals[0] if signals else 'Ctrl-C'}."
+            return _failed(text, INTERRUPTED, context)
         except click.ClickException as error:
             _show(error)
-            return _without_result(error.format_message(), BadInput.exit_status, argv)
+            return _without_result(error.format_message(), BadInput.exit_status, context)
         except WireproofError as error:
-            return _failed(str(error), error.exit_status, argv)
+            return _failed(str(error), error.exit_status, context)
         except MemoryError:
             text = "there is not enough memory for this."
-            return _failed(text, CouldNotMeasure.exit_status, argv)
+            return _failed(text, CouldNotMeasure.exit_status, context)
         except Exception as error:  # a bug, whatever it is: with status 1 it would be a FAIL
-            return _failed(sentence(error), BUG, argv)
-        return result if isinstance(result, int) else 0
+            return _failed(sentence(error), BUG, context)
+        status = result if isinstance(result, int) else 0
+        return _without_result(context.answer.said, status, context) if status else 0
 
 
 def unless_lost(status: int, why: str) -> int:
@@ -66,19 +68,32 @@ def unless_lost(status: int, why: str) -> int:
     return CouldNotMeasure.exit_status
 
 
-def _failed(text: str, status: int, argv: Sequence[str]) -> int:
+def _failed(text: str, status: int, context: Context) -> int:
     say(text)
-    return _without_result(text, status, argv)
+    return _without_result(text, status, context)
 
 
-def _without_result(text: str, status: int, argv: Sequence[str]) -> int:
-    """The status; a program that asked for JSON reads why there is no result."""
-    own = argv[: argv.index("--")] if "--" in argv else argv
-    if "--json" in own:
-        reason = Reason(message=clean(text, LONGEST_SENTENCE))
+def _without_result(text: str, status: int, context: Context) -> int:
+    """The status; a program that asked for JSON and got no document reads why there is none."""
+    if _wants_json(context) and not context.answer.given:
+        problem = Problem(message=clean(text, LONGEST_SENTENCE))
+        failure = Failure(exit_status=status, errors=(*context.answer.problems, problem))
         with contextlib.suppress(OSError):  # a reader that has gone has the status
-            print_json(Failure(exit_status=status, errors=(reason,)))
+            click.echo(document_text(failure))
     return status
+
+
+def _wants_json(context: Context) -> bool:
+    """By a setting or by its words, which may be wrong ones: ``--json``, ``--format json``."""
+    argv = context.argv
+    own = argv[: argv.index("--")] if "--" in argv else argv
+    pairs = {f"{one}={two}" for one, two in itertools.pairwise(own)}
+    forms = {f"{option}=json" for option in _FORMS}
+    return context.answer.wanted or "--json" in own or bool(forms & (pairs | set(own)))
+
+
+_FORMS = ("--format", "--dialect")
+"""Options that say in which form a result is printed."""
 
 
 def _show(error: click.ClickException) -> None:

@@ -169,7 +169,11 @@ def _list(tool: str, as_json: bool) -> int:
     """Every recipe (of one tool), one line each."""
     from wireproof.report.text.benchmark import recipe_lines
     from wireproof.workflow.benchmark.specification import recipe_documents
+    from wireproof.workflow.documents.lists import Recipes
 
     recipes = recipe_documents(tool)
-    print_json(recipes) if as_json else click.echo("\n".join(recipe_lines(recipes)))
+    if as_json:
+        print_json(Recipes(recipes=recipes))
+    else:
+        click.echo("\n".join(recipe_lines(recipes)))
     return 0

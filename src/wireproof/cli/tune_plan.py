@@ -124,7 +124,6 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
     value of your own (mtu/eth1=9000), also for a sysctl by its name. Without: all that fail.
     Nothing is changed. Exit status: 0, or 3 when a host could not be read.
     """
-    from wireproof.report.json.encode import json_text
     from wireproof.report.text.tune import plan_lines
 
     made = plan_of(options, asked)
@@ -133,7 +132,7 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
 
         save_plan(made, options["output"])
     if options["as_json"]:
-        click.echo(json_text(made, indent=1))
+        print_json(made, indent=1)
     else:
         click.echo("\n".join(plan_lines(made, look_of())))
     return 3 if any(one.refused for one in made.hosts) else 0
@@ -161,11 +160,12 @@ def export(form: str, asked: tuple[str, ...], **options: Any) -> int:
     Hosts with the same plan share a part of the playbook; the other forms are for one kind of host
     at a time. Nothing is changed.
     """
+    from wireproof.workflow.documents.lists import TuneExport
     from wireproof.workflow.tune.export import export as written
 
     texts = written(plan_of(options, asked), form)
     if options["as_json"]:
-        print_json(texts, indent=1)
+        print_json(TuneExport(form=form, texts=texts), indent=1)
     else:
         click.echo("\n".join(texts.values()), nl=False)
     return 0

@@ -74,10 +74,19 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     a: Source
     b: Source
     practical: float
-    schema: str = "wireproof.comparison"
-    version: int = 1
     same: list[Difference] = msgspec.field(default_factory=list)
     differ: list[Difference] = msgspec.field(default_factory=list)
     settings: list[Difference] = msgspec.field(default_factory=list)
     rows: list[Ratio] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        """``fail``: some number of B is worse; ``pass``: none is and none is undecided. Fewer than
+        three launches decide nothing, not even that there is no difference.
+        """
+        rows = [row for row in self.rows if row.conclusion != "not-compared"]
+        if any(row.conclusion == "worse" and row.launches >= LAUNCHES for row in rows):
+            return "fail"
+        open_ = any(row.conclusion == "undecided" or row.launches < LAUNCHES for row in rows)
+        return "pass" if rows and not open_ else "inconclusive"

@@ -1,18 +1,25 @@
-"""What a program that asked for JSON reads when there is no result."""
+"""What went wrong, as every document of ``--json`` says it, and the document of a command that has
+no result.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
-__all__ = ["Failure", "Reason"]
+__all__ = ["Failure", "Problem"]
 
 
-class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that went wrong, as standard error says it."""
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One entry of ``errors``: something that went wrong, as standard error says it, and what it is
+    about. ``rank`` and ``point``: of a measurement. What is not known is left out.
+    """
 
     message: str
+    code: str = ""
+    file: str = ""
+    host: str = ""
+    rank: int | None = None
+    point: int | None = None
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,8 +27,5 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     null: nothing was judged, which is never a pass.
     """
 
+    errors: tuple[Problem, ...]
     exit_status: int
-    errors: tuple[Reason, ...]
-    schema: Literal["wireproof.error"] = "wireproof.error"
-    version: Literal[1] = 1
-    verdict: None = None

@@ -33,8 +33,6 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     subject: str
     reason: str
-    schema: str = "wireproof.gate"
-    version: int = 1
     measured: str = ""
     age_s: float | None = None
     max_age_s: float | None = None

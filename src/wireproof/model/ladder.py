@@ -149,8 +149,6 @@ class PlannedLayer(msgspec.Struct, frozen=True, kw_only=True):
 class LadderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof ladder --dry-run --json`` prints."""
 
-    schema: str = "wireproof.ladder-plan"
-    version: int = 1
     hosts: list[str]
     rounds: int
     seed: int

@@ -6,6 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.failure import Problem
+from wireproof.model.finding import Verdict
+
 __all__ = ["LintFinding", "LintReport"]
 
 
@@ -35,6 +38,14 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LintReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The document that ``wireproof lint --json`` prints."""
+    """The document that ``wireproof lint --json`` prints. ``errors``: files that cannot be read."""
 
     findings: list[LintFinding]
+    errors: list[Problem] = msgspec.field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        """``fail`` with a finding, ``inconclusive`` where a file was not looked at."""
+        if self.findings:
+            return "fail"
+        return "inconclusive" if self.errors else "pass"

@@ -258,8 +258,6 @@ class PfcReport(msgspec.Struct, frozen=True, kw_only=True):
     shows it; None: that is not known. ``idle``: ports that sent or got pauses before the load.
     """
 
-    schema: str = "wireproof.pfc-report"
-    version: int = 1
     verdict: Verdict
     priority: int | None
     priority_from: str

@@ -7,6 +7,8 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.change import Change, ChangeAnswer, Keep, SetAnswer
+from wireproof.model.failure import Problem
+from wireproof.model.finding import Verdict
 from wireproof.model.firmware import PlannedAttribute
 from wireproof.model.setting import Effect, Profile
 
@@ -75,6 +77,11 @@ class TunePlan(msgspec.Struct, frozen=True, kw_only=True):
     made: str = ""
     hosts: list[HostPlan] = msgspec.field(default_factory=list)
 
+    @property
+    def errors(self) -> list[Problem]:
+        """Hosts that nothing may be changed on, each with the reason."""
+        return [Problem(message=one.refused, host=one.host) for one in self.hosts if one.refused]
+
 
 class HostTuned(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one host. ``problem``: why it did not do what was asked, "" when it did."""
@@ -91,8 +98,6 @@ class Tuned(msgspec.Struct, frozen=True, kw_only=True):
     same on all hosts; ``until``: when it reverts by itself, local time with its zone.
     """
 
-    schema: str = "wireproof.tuned"
-    version: int = 1
     action: Literal["apply", "confirm", "revert", "status"]
     id: str = ""
     until: str = ""
@@ -102,6 +107,11 @@ class Tuned(msgspec.Struct, frozen=True, kw_only=True):
     def done(self) -> bool:
         """Every host did what was asked."""
         return all(not one.problem and one.status == 0 for one in self.hosts)
+
+    @property
+    def errors(self) -> list[Problem]:
+        """Hosts that did not do what was asked, each with the reason."""
+        return [Problem(message=one.problem, host=one.host) for one in self.hosts if one.problem]
 
 
 class ResidueFound(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +126,10 @@ class ResidueFound(msgspec.Struct, frozen=True, kw_only=True):
 class Residue(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof tune residue`` finds; it changes nothing."""
 
-    schema: str = "wireproof.tune-residue"
-    version: int = 1
     hosts: list[str] = msgspec.field(default_factory=list)
     found: list[ResidueFound] = msgspec.field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        """``pass``: nothing is left."""
+        return "fail" if self.found else "pass"

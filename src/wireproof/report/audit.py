@@ -1,4 +1,4 @@
-"""What an audit found, for programs and for pages: JSON, HTML, SARIF 2.1.0, JUnit XML."""
+"""What an audit found, for other programs and for pages: HTML, SARIF 2.1.0, JUnit XML."""
 
 from __future__ import annotations
 
@@ -18,10 +18,6 @@ from wireproof.report.text.look import Look
 __all__ = ["FORMS", "in_form", "setting_rows"]
 
 _LEVELS: dict[Status, str] = {"fail": "error", "unknown": "warning"}
-
-
-def _json(audit: Audit) -> str:
-    return json_text(audit, indent=1)
 
 
 def _sarif(audit: Audit) -> str:
@@ -148,7 +144,6 @@ def _cells(one: Failing) -> tuple[str, ...]:
 
 
 FORMS: dict[str, Callable[[Audit], str]] = {
-    "json": _json,
     "html": _html,
     "sarif": _sarif,
     "junit": _junit,

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Source
 from wireproof.model.errors import BadInput
-from wireproof.model.finding import Verdict
 from wireproof.model.setting import Audit
 from wireproof.model.severity import worst
 from wireproof.report.names import fold
@@ -19,7 +18,10 @@ from wireproof.workflow.conditions import conditions, setting_values
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["CompareSpecification", "compare", "verdict_of"]
+__all__ = [
+    "CompareSpecification",
+    "compare",
+]
 
 HEADLINES = (("pingpong", 8), ("stream", 1 << 20), ("message_rate", 8), ("ring", 8))
 """What two fabrics are compared by first: latency, bandwidth, message rate, rings."""
@@ -60,17 +62,6 @@ def compare(specification: CompareSpecification, reporter: Reporter) -> Comparis
         ),
         notes=_notes(a, b),
     )
-
-
-def verdict_of(found: Comparison) -> Verdict:
-    """``fail``: some number of B is worse; ``pass``: none is and none is undecided. Fewer than
-    three launches decide nothing, not even that there is no difference.
-    """
-    rows = [row for row in found.rows if row.conclusion != "not-compared"]
-    if any(row.conclusion == "worse" and row.launches >= LAUNCHES for row in rows):
-        return "fail"
-    open_ = any(row.conclusion == "undecided" or row.launches < LAUNCHES for row in rows)
-    return "pass" if rows and not open_ else "inconclusive"
 
 
 def _samples(sections: Sequence[Section]) -> dict[Key, list[Sample]]:

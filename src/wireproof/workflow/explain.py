@@ -19,8 +19,9 @@ from wireproof.report.text.audit import entry_rows
 from wireproof.verdict import catalogue as verdict
 from wireproof.verdict.catalogue import Entry
 from wireproof.workflow.audit import settings_by_id
+from wireproof.workflow.documents.lists import Explanations
 
-__all__ = ["Explanation", "explain", "names"]
+__all__ = ["Explanation", "explain", "explanations", "names"]
 
 _NEAR = 3
 
@@ -51,6 +52,16 @@ def explain(code: str) -> list[Explanation]:
     if not found:
         raise BadInput(_unknown(code, key, names()))
     return found
+
+
+def explanations(found: Sequence[Explanation]) -> Explanations:
+    """As one document; of nothing: all findings."""
+    entries = [one.entry for one in found] or list(verdict.CATALOGUE.values())
+    return Explanations(
+        findings=[one for one in entries if isinstance(one, Entry)],
+        rules=[one for one in entries if isinstance(one, Rule)],
+        settings=[one for one in entries if isinstance(one, Setting)],
+    )
 
 
 def names() -> list[str]:

@@ -16,6 +16,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
+import msgspec
+
 from wireproof.adapters import read
 from wireproof.adapters.psm3 import is_help, is_statistics, statistics
 from wireproof.files.hostile import open_regular
@@ -23,7 +25,6 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.physics.table import Table
 from wireproof.report.json.judgement import (
-    FileError,
     JudgedSeries,
     JudgementDocument,
     joined,
@@ -31,7 +32,6 @@ from wireproof.report.json.judgement import (
 from wireproof.report.names import clean
 from wireproof.verdict.external import judge_log
 from wireproof.workflow.bug import sentence
-from wireproof.workflow.judge_statistics import claimed_wire, judged_jobs
 from wireproof.workflow.judged_file import JudgedFile, Tally
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 
@@ -110,18 +110,18 @@ def judge(
     else:
         data = text_or_path.encode() if isinstance(text_or_path, str) else text_or_path
         found = [_of_bytes(data, "text", against)]
-    errors = [FileError(file=one.file, message=one.error) for one in found if one.error]
-    if errors and len(found) == 1:
-        raise BadInput(errors[0].message)
+    tally = Tally()
+    for one in found:
+        tally.add(one)
+    if tally.errors and len(found) == 1:
+        raise BadInput(tally.errors[0].message)
+    ending = tally.ending(against.link)
     return JudgementDocument(
         schema="wireproof.judgement",
         version=1,
         link=against.link,
         series=[series for one in found for series in one.series],
-        statistics=judged_jobs(
-            [one.statistics for one in found if one.statistics], claimed_wire(against.link)
-        ),
-        errors=errors,
+        **msgspec.structs.asdict(ending),
     )
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from wireproof.model.claim import LinkClaim
+from wireproof.model.failure import Problem
 from wireproof.model.finding import Verdict
 from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.model.severity import worst
-from wireproof.report.json.judgement import FileError
+from wireproof.report.json.judgement import Ending
 from wireproof.workflow.judge_statistics import claimed_wire, judged_jobs
 
 __all__ = ["JudgedFile", "Tally"]
@@ -40,7 +41,7 @@ class Tally:
     """Verdicts, errors and bugs of the files so far."""
 
     verdicts: Counter[Verdict] = field(default_factory=Counter)
-    errors: list[FileError] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
     statistics: list[Statistics] = field(default_factory=list)
     bugs: int = 0
 
@@ -51,7 +52,7 @@ class Tally:
         if result.statistics is not None:
             self.statistics.append(result.statistics)
         if result.error:
-            self.errors.append(FileError(file=result.file, message=result.error))
+            self.errors.append(Problem(file=result.file, message=result.error))
 
     def jobs(self, link: LinkClaim | None) -> list[JudgedStatistics]:
         """The statistics of each job, judged together; their verdicts count from now on."""
@@ -61,5 +62,13 @@ class Tally:
 
     @property
     def worst(self) -> Verdict:
-        """The verdict of all series and jobs together."""
-        return worst(self.verdicts)
+        """The verdict of all series and jobs together; a file that could not be judged leaves it
+        open.
+        """
+        unread: list[Verdict] = ["inconclusive"] if self.errors else []
+        return worst([*self.verdicts, *unread])
+
+    def ending(self, link: LinkClaim | None) -> Ending:
+        """The end of the document, when all files are judged."""
+        jobs = self.jobs(link)
+        return Ending(statistics=jobs, verdict=self.worst, errors=self.errors)

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from wireproof.instrument.measure import Outcome
 from wireproof.model.finding import Verdict
 from wireproof.model.severity import worst
 from wireproof.model.stored import StoredResult
-from wireproof.report.json.result import Document, document
+from wireproof.report.json.result import Document, document_of
 from wireproof.report.section import Section
 from wireproof.store.result import RESULT, write_result
 from wireproof.store.seal import seal
@@ -58,14 +56,7 @@ class Result:
 
     def documents(self) -> list[Document]:
         """One document for each part, as ``--json`` prints them."""
-        return [
-            msgspec.structs.replace(
-                document(one.run, one.judgement, one.limits, one.criteria, one.located),
-                settings=one.settings,
-                disclosure=one.disclosure,
-            )
-            for one, _ in self.parts
-        ]
+        return [document_of(part.section) for part in self.parts]
 
 
 def kept(

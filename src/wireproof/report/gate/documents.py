@@ -9,10 +9,12 @@ from wireproof import __version__
 from wireproof.model.finding import Verdict
 from wireproof.model.gate import Gate, NodeVerdict, seconds_of
 from wireproof.report.json.encode import json_text
+from wireproof.report.json.envelope import Kind, enveloped
 from wireproof.report.names import clean, fold
 
-__all__ = ["ctrf", "gate_json", "junit", "sarif"]
+__all__ = ["KIND", "ctrf", "gate_json", "junit", "sarif"]
 
+KIND = Kind("wireproof.gate", 1, "wireproof.model.gate:Gate", "gate")
 _CTRF: dict[Verdict, str] = {"pass": "passed", "fail": "failed", "inconclusive": "other"}
 _LEVEL: dict[Verdict, str] = {"fail": "error", "inconclusive": "warning"}
 _LONGEST = 1000
@@ -39,8 +41,8 @@ def _cases(gate: Gate) -> list[NodeVerdict]:
 
 
 def gate_json(gate: Gate) -> str:
-    """The typed document itself."""
-    return json_text(gate, indent=1)
+    """The typed document itself, in the envelope of ours."""
+    return json_text(enveloped(KIND, gate), indent=1)
 
 
 def junit(gate: Gate) -> str:

@@ -51,7 +51,6 @@ class PreparedDocument(msgspec.Struct, frozen=True, kw_only=True):
 class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof run --json`` prints."""
 
-    schema: int
     verdict: Verdict
     proof: Proof
     recipe: PreparedDocument

@@ -20,9 +20,10 @@ def json_text(value: object, *, indent: int = 0) -> str:
     name) is spelled.
     """
     try:
-        data = msgspec.json.encode(value, enc_hook=str)
+        data = msgspec.json.encode(value, enc_hook=_number_or_text)
     except UnicodeEncodeError:
-        data = msgspec.json.encode(_encodable(msgspec.to_builtins(value, enc_hook=str)))
+        builtins = msgspec.to_builtins(value, enc_hook=_number_or_text)
+        data = msgspec.json.encode(_encodable(builtins))
     return escaped((msgspec.json.format(data, indent=indent) if indent else data).decode())
 
 
@@ -50,6 +51,11 @@ def _encodable(value: Any) -> Any:
         case dict():
             return {_encodable(key): _encodable(one) for key, one in value.items()}
     return value
+
+
+def _number_or_text(value: Any) -> Any:
+    """A numpy scalar as its number, a path and the like as text."""
+    return value.item() if callable(getattr(value, "item", None)) else str(value)
 
 
 def plain(value: Any) -> Any:

@@ -1,27 +1,29 @@
 """Foreign results, judged: the JSON of ``wireproof judge`` with its schema, and the same for
 people.
 
-The document is one object, ``{"series": [...], "errors": [...]}``; it is written series by series,
-so that ten thousand logs need no more memory than one. Fields are only ever added within one
-version; unknown is null, never 0.
+The document is one object, ``{"series": [...], ..., "verdict": ..., "errors": [...]}``; it is
+written series by series, so that ten thousand logs need no more memory than one. Fields are only
+ever added within one version; unknown is null, never 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
 
 from wireproof.model.claim import LinkClaim
+from wireproof.model.failure import Problem
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
 from wireproof.report.json.encode import json_text
+from wireproof.report.json.envelope import schema_of
 
 __all__ = [
     "VERSION",
-    "FileError",
+    "Ending",
     "JudgedSeries",
     "JudgementDocument",
     "document_pieces",
@@ -70,22 +72,18 @@ class JudgedSeries(msgspec.Struct, frozen=True, kw_only=True):
     reasons: list[Reason]
 
 
-class FileError(msgspec.Struct, frozen=True, kw_only=True):
-    """A file in which nothing could be judged, and why."""
-
-    file: str
-    message: str
-
-
 class JudgementDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof judge --json`` prints."""
+    """What ``wireproof judge --json`` prints; ``verdict`` and ``errors`` come last, for it is
+    written while files are read. ``errors``: files in which nothing could be judged, and why.
+    """
 
     schema: Literal["wireproof.judgement"]
     version: Literal[1]
     link: LinkClaim | None
     series: list[JudgedSeries]
-    errors: list[FileError]
     statistics: list[JudgedStatistics] = msgspec.field(default_factory=list)
+    verdict: Verdict
+    errors: list[Problem]
 
 
 def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> JudgedSeries:
@@ -113,14 +111,19 @@ def encoded(value: msgspec.Struct) -> bytes:
     return json_text(value).encode()
 
 
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """The last members of a :class:`JudgementDocument`, known when the last file is judged."""
+
+    statistics: list[JudgedStatistics]
+    verdict: Verdict
+    errors: list[Problem]
+
+
 def document_pieces(
-    series: Iterable[bytes],
-    link: LinkClaim | None,
-    errors: Sequence[FileError],
-    statistics: Callable[[], Iterable[JudgedStatistics]] = tuple,
+    series: Iterable[bytes], link: LinkClaim | None, ending: Callable[[], Ending]
 ) -> Iterator[bytes]:
-    """A :class:`JudgementDocument` piece by piece. ``errors`` and ``statistics`` are read after the
-    last of ``series``: whoever gives those may add to them until then.
+    """A :class:`JudgementDocument` piece by piece; ``ending`` is asked for after the last of
+    ``series``.
     """
     claim = encoded(link) if link is not None else b"null"
     yield b'{"schema": "wireproof.judgement", "version": %d, "link": %s, "series": [' % (
@@ -131,16 +134,12 @@ def document_pieces(
     for item in series:
         yield separator + item
         separator = b",\n"
-    yield b'\n], "errors": [' + b",\n".join(map(encoded, errors))
-    yield b'], "statistics": [' + b",\n".join(map(encoded, statistics())) + b"]}\n"
+    yield b"\n], " + encoded(ending()).removeprefix(b"{") + b"\n"
 
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of :class:`JudgementDocument`."""
-    schema = msgspec.json.schema(JudgementDocument)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = f"wireproof.judgement version {VERSION}"
-    return schema
+    return schema_of(JudgementDocument, "wireproof.judgement", VERSION)
 
 
 # python -m wireproof.report.json.judgement > src/wireproof/report/json/judgement.schema.json

@@ -16,13 +16,10 @@ from wireproof.report.names import clean
 
 __all__ = ["ProofDocument", "proof_document"]
 
-SCHEMA = 1
-
 
 class ProofDocument(msgspec.Struct, frozen=True, kw_only=True):
     """``exit_status`` is the command's. Units: bytes, bytes/s, seconds; unknown is null."""
 
-    schema: int
     command: list[str]
     exit_status: int
     seconds: float
@@ -56,7 +53,6 @@ def proof_document(
 ) -> ProofDocument:
     """The command, what crossed the ports while it ran, and the judgement, as one flat object."""
     return ProofDocument(
-        schema=SCHEMA,
         command=[clean(word) for word in command],
         exit_status=exit_status,
         seconds=traffic.seconds,

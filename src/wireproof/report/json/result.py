@@ -13,6 +13,7 @@ import msgspec
 
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.disclosure import Disclosure
+from wireproof.model.failure import Problem
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
 from wireproof.model.ledger import Level, Quality
 from wireproof.model.located import Located
@@ -33,7 +34,8 @@ from wireproof.model.run import Provenance, Run
 from wireproof.model.setting import Audit
 from wireproof.report.flows import Flow, flows
 from wireproof.report.group_rows import group_row
-from wireproof.report.json.encode import escaped, plain
+from wireproof.report.json.envelope import schema_of
+from wireproof.report.section import Section
 
 __all__ = [
     "SCHEMA",
@@ -43,12 +45,12 @@ __all__ = [
     "NicTraffic",
     "Sample",
     "document",
+    "document_of",
     "json_schema",
-    "to_json",
 ]
 
 SCHEMA = "wireproof.result"
-VERSION = 1
+VERSION = 2
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,8 +144,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     schema: Literal["wireproof.result"]
-    version: Literal[1]
+    version: Literal[2]
     verdict: Verdict
+    errors: list[Problem]
     proof: Proof
     findings: list[Finding]
     results: list[PairVerdict]
@@ -156,7 +159,6 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     traffic: list[NicTraffic]
     samples: list[Sample]
     floors: list[Floor]
-    errors: list[EngineError]
     missing: dict[str, str]
     close: Close | None
     located: list[Located] = []
@@ -181,8 +183,9 @@ def document(
     """
     return Document(
         schema="wireproof.result",
-        version=1,
+        version=2,
         verdict=judgement.verdict,
+        errors=[_problem(error) for error in run.errors],
         proof=judgement.proof,
         findings=judgement.findings,
         results=judgement.pairs,
@@ -197,7 +200,6 @@ def document(
         if samples
         else [],
         floors=run.floors,
-        errors=run.errors,
         missing={str(point): str(reason) for point, reason in sorted(run.missing.items())},
         close=run.close,
         located=list(located),
@@ -206,6 +208,10 @@ def document(
         else [],
         group_results=judgement.groups,
     )
+
+
+def _problem(error: EngineError) -> Problem:
+    return Problem(message=error.message, code=error.code, rank=error.rank, point=error.id)
 
 
 def _traffic(flow: Flow) -> NicTraffic:
@@ -221,33 +227,19 @@ def _traffic(flow: Flow) -> NicTraffic:
     )
 
 
-def to_json(
-    run: Run,
-    judgement: Judgement,
-    limits: Limits | None,
-    criteria: Criteria | None = None,
-    located: Sequence[Located] = (),
-    settings: Audit | None = None,
-    disclosure: Disclosure | None = None,
-) -> str:
-    """The document as indented JSON text with a final line break; ASCII only, so that no terminal
-    can be fooled.
-    """
-    import json
-
-    found = document(run, judgement, limits, criteria, located)
-    whole = plain(msgspec.structs.replace(found, settings=settings, disclosure=disclosure))
-    return escaped(json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=True)) + "\n"
+def document_of(section: Section) -> Document:
+    """The same of one part of a report, with its settings and its disclosure."""
+    found = document(
+        section.run, section.judgement, section.limits, section.criteria, section.located
+    )
+    return msgspec.structs.replace(found, settings=section.settings, disclosure=section.disclosure)
 
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of :class:`Document`; every number may also be null, which means
     unknown.
     """
-    schema = msgspec.json.schema(Document)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = f"{SCHEMA} version {VERSION}"
-    return {key: _nullable(value) for key, value in schema.items()}
+    return schema_of(Document, SCHEMA, VERSION)
 
 
 def _sample(point: PointRecord, pair: PairResult) -> Sample:
@@ -317,20 +309,6 @@ def _group(run: Run, point: PointRecord, group: GroupResult) -> GroupSample:
         quiet=group.quiet,
         loaded=group.loaded,
     )
-
-
-def _nullable(node: Any) -> Any:
-    """The same schema, where ``number`` stands for ``number or null``."""
-    if isinstance(node, dict):
-        out = {key: _nullable(item) for key, item in node.items()}
-        if out.get("type") == "number":
-            out["type"] = ["number", "null"]
-            if out.get("default", 0) is None:
-                del out["default"]
-        return out
-    if isinstance(node, list):
-        return [_nullable(item) for item in node]
-    return node
 
 
 # python -m wireproof.report.json.result > src/wireproof/report/json/result.schema.json

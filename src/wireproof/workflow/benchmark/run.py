@@ -65,7 +65,6 @@ __all__ = [
 ]
 
 _LARGEST_RESULT = 16 << 20
-SCHEMA = 1
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -87,7 +86,6 @@ class BenchmarkResult:
     def document(self) -> BenchmarkDocument:
         """What ``wireproof run --json`` prints."""
         return BenchmarkDocument(
-            schema=SCHEMA,
             verdict=self.verdict,
             proof=self.proved.judgement.proof,
             recipe=prepared_document(self.prepared),

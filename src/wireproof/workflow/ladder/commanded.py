@@ -21,6 +21,7 @@ from wireproof.report.json.encode import json_text
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.benchmark.run import proof_of, ready
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
+from wireproof.workflow.documents import in_envelope
 from wireproof.workflow.prove import INTERRUPTED, ProofSpecification, ProvedCommand, prove_command
 from wireproof.workflow.prove.command import last_words
 from wireproof.workflow.reporter import LoggingReporter, Quiet, Reporter
@@ -122,7 +123,7 @@ class CommandedLayer:
 
     def _keep(self, name: str, one: Asked, proved: ProvedCommand) -> None:
         if self._folder is not None:
-            text = json_text(proved.document(one.proof)) + "\n"
+            text = json_text(in_envelope(proved.document(one.proof))) + "\n"
             replace_file(self._folder / name, text.encode())
 
     def planned(self, seed: int) -> PlannedLayer:

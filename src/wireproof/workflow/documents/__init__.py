@@ -1,0 +1,133 @@
+"""Every document that a subcommand prints with ``--json``: the one list of their names, versions
+and types.
+
+A document is a struct of one of these types; :func:`in_envelope` puts the header before its
+members. Within one version of a document members are only ever added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+
+from wireproof.model.errors import BadInput
+from wireproof.model.failure import Problem
+from wireproof.report.gate.documents import KIND as GATE
+from wireproof.report.json.envelope import Kind, enveloped, json_schema
+
+__all__ = ["KINDS", "in_envelope", "kind_called", "kind_of", "schema_called"]
+
+_LISTS = "wireproof.workflow.documents.lists"
+
+KINDS: tuple[Kind, ...] = (
+    Kind("wireproof.audit", 1, "wireproof.model.setting:Audit", "audit"),
+    Kind("wireproof.benchmark", 1, "wireproof.report.json.benchmark:BenchmarkDocument", "run TOOL"),
+    Kind(
+        "wireproof.benchmark-plan",
+        1,
+        "wireproof.report.json.benchmark:PreparedDocument",
+        "run TOOL --dry-run",
+    ),
+    Kind("wireproof.comparison", 1, "wireproof.model.comparison:Comparison", "compare"),
+    Kind("wireproof.conversion", 1, "wireproof.model.conversion:Converted", "convert"),
+    Kind("wireproof.diagnosis", 1, "wireproof.model.diagnosis:Diagnosis", "doctor"),
+    Kind("wireproof.dry-run", 1, "wireproof.report.json.dry_run:DryRunDocument", "check --dry-run"),
+    Kind("wireproof.error", 1, "wireproof.model.failure:Failure", "every command without a result"),
+    Kind("wireproof.explanations", 1, f"{_LISTS}:Explanations", "explain"),
+    GATE,
+    Kind("wireproof.history", 1, f"{_LISTS}:HistoryResults", "history list"),
+    Kind("wireproof.history-nodes", 1, f"{_LISTS}:HistoryNodes", "history nodes"),
+    Kind("wireproof.history-trend", 1, f"{_LISTS}:HistoryTrend", "history trend"),
+    Kind("wireproof.judgement", 1, "wireproof.report.json.judgement:JudgementDocument", "judge"),
+    Kind("wireproof.labs", 1, f"{_LISTS}:Labs", "lab status"),
+    Kind("wireproof.ladder", 1, "wireproof.model.ladder:Ladder", "ladder"),
+    Kind("wireproof.ladder-plan", 1, "wireproof.model.ladder:LadderPlan", "ladder --dry-run"),
+    Kind("wireproof.links", 1, f"{_LISTS}:Links", "convert --links"),
+    Kind("wireproof.lint", 1, "wireproof.model.lint:LintReport", "lint"),
+    Kind("wireproof.lint-rules", 1, f"{_LISTS}:LintRules", "lint --rules"),
+    Kind("wireproof.location", 1, "wireproof.report.json.located:LocateDocument", "locate"),
+    Kind("wireproof.pfc-report", 1, "wireproof.model.pfc:PfcReport", "pfc"),
+    Kind(
+        "wireproof.plan-footprint",
+        1,
+        "wireproof.model.planning.footprint:Footprint",
+        "plan footprint",
+    ),
+    Kind("wireproof.plan-pfc", 1, "wireproof.model.planning.pfc:Pfc", "plan pfc"),
+    Kind("wireproof.plan-scale", 1, "wireproof.model.planning.scale:Scale", "plan scale"),
+    Kind(
+        "wireproof.plan-validate",
+        1,
+        "wireproof.model.planning.validation:Validation",
+        "plan validate",
+    ),
+    Kind("wireproof.proof", 1, "wireproof.report.json.proof:ProofDocument", "prove"),
+    Kind(
+        "wireproof.providers", 1, "wireproof.model.providers:ProviderReport", "doctor --providers"
+    ),
+    Kind("wireproof.rails", 1, "wireproof.model.rail_gain:RailGain", "measure --gain"),
+    Kind("wireproof.recipes", 1, f"{_LISTS}:Recipes", "run --list"),
+    Kind(
+        "wireproof.result",
+        2,
+        "wireproof.report.json.result:Document",
+        "check, measure, resume, report, history show",
+    ),
+    Kind(
+        "wireproof.results",
+        1,
+        f"{_LISTS}:Results",
+        "demo, and the others where a result has several parts",
+    ),
+    Kind("wireproof.settings", 1, f"{_LISTS}:Settings", "audit --list, audit --explain"),
+    Kind("wireproof.study", 1, "wireproof.model.study:Study", "study"),
+    Kind("wireproof.trial", 1, "wireproof.model.trial:Trial", "tune try"),
+    Kind("wireproof.tune-export", 1, f"{_LISTS}:TuneExport", "tune export"),
+    Kind("wireproof.tune-plan", 1, "wireproof.model.tuning:TunePlan", "tune plan"),
+    Kind("wireproof.tune-residue", 1, "wireproof.model.tuning:Residue", "tune residue"),
+    Kind(
+        "wireproof.tuned",
+        1,
+        "wireproof.model.tuning:Tuned",
+        "tune apply, tune confirm, tune revert, tune status",
+    ),
+)
+
+_BY_TYPE = {kind.type: kind for kind in KINDS}
+_BY_NAME = {kind.schema: kind for kind in KINDS}
+
+
+def kind_of(value: object) -> Kind:
+    """The kind of a document; TypeError for what is none, which is a mistake of ours."""
+    own = type(value)
+    kind = _BY_TYPE.get(f"{own.__module__}:{own.__qualname__}")
+    if kind is None:
+        raise TypeError(f"{own.__name__} is no document: workflow/documents has no such type")
+    return kind
+
+
+def in_envelope(value: object, problems: Sequence[Problem] = ()) -> msgspec.Struct:
+    """``value``, of a type in ``KINDS``, with its header. ``problems``: what went wrong besides and
+    did not end the command.
+    """
+    return enveloped(kind_of(value), value, problems)
+
+
+def kind_called(name: str) -> Kind:
+    """The kind of documents whose ``schema`` is ``name``, with or without ``wireproof.``. Raises
+    ``BadInput`` that suggests a near name.
+    """
+    whole = name if name.startswith("wireproof.") else f"wireproof.{name}"
+    if whole not in _BY_NAME:
+        near = get_close_matches(whole, _BY_NAME, n=1)
+        hint = f"did you mean {near[0]}?" if near else "`wireproof help --schema` names them."
+        raise BadInput(f"there is no document {name[:60]!r}; {hint}")
+    return _BY_NAME[whole]
+
+
+def schema_called(name: str) -> dict[str, Any]:
+    """The JSON Schema of the documents called ``name``."""
+    return json_schema(kind_called(name))

@@ -53,6 +53,11 @@ lint: .venv/.lint engine-tests ## formatting, types, lint, import law, sizes
 bench: .venv/.bench engine ## our numbers beside IMB's (and OSU's with OSU_HOME=), paired in one run
 	$(VENV)/python -m benchmarks
 
+.PHONY: docs
+docs: .venv/.docs ## the pages as a site in build/site, which needs no network
+	$(VENV)/python -m sphinx -q -W --keep-going -b html -c docs . build/site
+	@echo "build/site/index.html"
+
 .PHONY: man
 man: .venv/.run ## manual pages in man/man1
 	$(VENV)/wireproof help --man man
@@ -93,7 +98,7 @@ engine: build/.configured ## build the engine programs into build/
 engine-tests: build/.configured-tests
 	@$(CMAKE) --build build
 
-.venv/.run .venv/.test .venv/.bench .venv/.lint .venv/.all: .venv/.%: pyproject.toml tools/setup tools/packages
+.venv/.run .venv/.test .venv/.bench .venv/.lint .venv/.docs .venv/.all: .venv/.%: pyproject.toml tools/setup tools/packages
 	@tools/setup $*
 
 build/.configured: .venv/.run CMakeLists.txt

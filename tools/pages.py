@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from command_pages import command_pages
 from wireproof.analysis.catalogue import FAMILIES
 from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.analysis.pfc.family import Names, PfcFamily
@@ -52,9 +53,11 @@ def pages() -> dict[Path, str]:
         docs / "physics.md": constants(),
         docs / "settings.md": settings(),
     }
-    return {
+    mixed = {
         path: with_generated(path.read_text(encoding="utf-8"), part) for path, part in parts.items()
     }
+    commands = docs / "reference" / "commands"
+    return mixed | {commands / name: text for name, text in command_pages().items()}
 
 
 # --- docs/pfc.md

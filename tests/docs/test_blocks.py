@@ -66,12 +66,17 @@ def _console(block: Block) -> None:
                 _told(block.place, words)
 
 
+def _lower(words: list[str]) -> list[str]:
+    """Those at the beginning that may name subcommands."""
+    return list(itertools.takewhile(re.compile(r"[a-z][a-z-]*").fullmatch, words))
+
+
 def _text(block: Block) -> None:
     """A drawing, a form, a file or what something prints: it hides no command."""
     if "synopsis" in block.note:
         for line in block.text.replace("\n  ", " ").splitlines():
             words = line.split()
-            known = grammar.options_of(grammar.found(words[1:]).command)
+            known = grammar.options_of(grammar.found(_lower(words[1:])).command)
             assert grammar.options_named(line) <= known, f"{block.place}: {line}"
         return
     for line in block.text.splitlines():
@@ -129,9 +134,8 @@ def test_commands_within_sentences(page: str) -> None:
 
 def _span(place: str, text: str) -> None:
     own = text.partition(" -- ")[0]
-    words = itertools.takewhile(re.compile(r"[a-z][a-z-]*").fullmatch, own.split()[1:])
     try:
-        context = grammar.found(list(words))
+        context = grammar.found(_lower(own.split()[1:]))
     except click.UsageError as error:
         pytest.fail(f"{place}: `{text}`: {error.format_message()}")
     known = {name for one in contexts(context) for name in grammar.options_of(one.command)}

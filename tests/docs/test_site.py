@@ -1,0 +1,69 @@
+"""The pages lead to each other, and the site that is built of them needs no network."""
+
+from __future__ import annotations
+
+import importlib.util
+import posixpath
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.docs.markdown import ROOT, anchors, links, pages
+
+from navigation import navigation
+
+OUTSIDE = ("http:", "https:", "mailto:")
+_LOADED = re.compile(
+    r"""<(?:script|img|iframe|source)[^>]*\ssrc=["']?https?:|<link[^>]*\shref=["']?https?:"""
+)
+
+
+@pytest.mark.parametrize("page", [*pages(), "CHANGELOG.md", "packaging/README.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    for link in links(page):
+        if link.startswith(OUTSIDE):
+            continue
+        path, _, anchor = link.partition("#")
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+        assert (ROOT / place).is_file(), f"{page}: {link} leads to no file"
+        if anchor:
+            assert anchor in anchors(place), f"{page}: {link}: there is no such heading"
+
+
+def test_every_page_is_reached_from_the_navigation() -> None:
+    reached, open_ends = set(), ["docs/index"]
+    while open_ends:
+        page = open_ends.pop()
+        reached.add(f"{page}.md")
+        if page.endswith("index"):
+            found = [one for group in navigation(ROOT, f"{page}.md").values() for one in group]
+            assert len(found) == len(set(found)), f"{page} names a page twice"
+            open_ends += found
+    assert reached == {*pages(), "CHANGELOG.md", "packaging/README.md"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    importlib.util.find_spec("sphinx") is None, reason="Sphinx is missing: `tools/setup docs`"
+)
+def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    built = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", ".", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=170,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    for page in pages():
+        text = (tmp_path / page).with_suffix(".html").read_text(encoding="utf-8")
+        assert not _LOADED.search(text), page
+    for style in tmp_path.rglob("*.css"):
+        assert not re.search(r"url\([\"']?https?:|@import", style.read_text(encoding="utf-8")), (
+            style
+        )
+    assert "docs/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "tutorial" in (tmp_path / "searchindex.js").read_text(encoding="utf-8")

@@ -11,9 +11,13 @@ def main(argv: list[str] | None = None) -> int:
     """Run one subcommand; returns the exit status (0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could
     not measure, 70, 130).
     """
-    from wireproof.cli.outcome import run, unless_lost
-    from wireproof.cli.subcommands import subcommands
-    from wireproof.files.streams import own_streams
+    try:
+        from wireproof.cli.outcome import run, unless_lost
+        from wireproof.cli.subcommands import subcommands
+        from wireproof.files.streams import own_streams
+    except KeyboardInterrupt:  # nothing was begun
+        sys.stderr.write("wireproof: interrupted by Ctrl-C.\n")
+        return 130
 
     with own_streams() as streams:
         status = run(subcommands, sys.argv[1:] if argv is None else argv)

@@ -16,6 +16,7 @@ from wireproof.report.section import Section
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import whole
 from wireproof.workflow.result import Result
+from wireproof.workflow.resume import how_to_go_on
 
 __all__ = ["deliver", "ended", "show"]
 
@@ -53,7 +54,7 @@ def ended(result: Result) -> int:
 def _kept(folder: Path | None) -> str:
     if folder is None:
         return "interrupted; what was measured is shown and kept nowhere: give --out to keep it."
-    return f"interrupted; what was measured is kept in {folder}."
+    return f"interrupted; what was measured is kept in {folder}; {how_to_go_on(folder)}."
 
 
 def _print_json(sections: Sequence[Section]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.resume import how_to_go_on
 from wireproof.workflow.specification import Storage
 
 __all__ = ["result_folder"]
@@ -38,10 +39,7 @@ def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[P
         yield out
     except KeyboardInterrupt:
         if any(out.iterdir()):
-            reporter.warn(
-                f"what was measured is kept in {out}; the same command with --resume --out {out}"
-                " goes on."
-            )
+            reporter.warn(f"what was measured is kept in {out}; {how_to_go_on(out)}.")
         raise
     finally:
         with contextlib.suppress(OSError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -27,6 +28,7 @@ __all__ = [
     "Invocation",
     "StoredInvocation",
     "allowed_variables",
+    "how_to_go_on",
     "programs_again",
     "recall",
     "remember",
@@ -278,6 +280,14 @@ def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[st
         again=list(invocation.again),
     )
     replace_file(path, msgspec.json.format(msgspec.json.encode(asked), indent=1) + b"\n")
+
+
+def how_to_go_on(folder: Path) -> str:
+    """The command that measures what an interrupted run in ``folder`` does not have."""
+    name = shlex.quote(str(folder))
+    if (folder / ASKED).is_file():
+        return f"`wireproof resume {name}` measures what is missing"
+    return f"the same command with --resume --out {name} goes on"
 
 
 def recall(folder: Path) -> StoredInvocation:

@@ -12,7 +12,7 @@ ENGINE: dict[str, str] = {
     "bad-plan": "engine-error",
     "cannot-begin": "engine-error",
     "deadline": "deadline",
-    "interrupted": "engine-error",
+    "interrupted": "interrupted",
     "library-mismatch": "library-mismatch",
     "model-counter": "engine-error",
     "no-group": "engine-error",

@@ -124,7 +124,8 @@ next: Stop using this path; check cables, memory, offloads (checksum, TSO) and f
 means: The table is cut short: nothing is known about these points.
 detected: Planned points without a sealed record, a run that did not close, or a pair without
   samples.
-next: Read the reason, and repeat the run with a longer --budget when it was the time.
+next: Read the reason: `wireproof resume FOLDER` measures what is missing; give a longer --budget
+  when it was the time.
 
 # deadline: A point ran into its deadline
 means: The point hung or was too slow for the time that it was given.
@@ -166,6 +167,11 @@ next: Compare it only with numbers of the same completion level, or ask for --co
 means: A measurement could not be made.
 detected: An error frame.
 next: Read the message; wireproof doctor shows what works on this machine.
+
+# interrupted: The run was interrupted
+means: Ctrl-C, the time limit of a job or scancel ended it. That says nothing about the fabric.
+detected: The engine was ended by a signal while it measured.
+next: `wireproof resume FOLDER` measures what is missing.
 
 # nothing-measured: Nothing was measured
 means: There is no evidence, and no evidence never passes.

@@ -1,8 +1,36 @@
 #!/bin/sh
-# Slurm prolog: a job starts on a node only when the node's fabric was proven in the last day.
-# Prolog=/etc/slurm/prolog.d/wireproof.sh in slurm.conf. slurmd sets no PATH and runs this as root
-# on all nodes of a job at once; a status other than 0 drains the node and requeues the job. If that is
-# not what the site wants, print the line and `exit 0`.
-exec /usr/bin/env -i PATH=/usr/bin:/bin \
-  /opt/wireproof/bin/wireproof gate /var/spool/wireproof --node here \
-  --max-age 24h --within 20s --dialect slurm
+# Slurm prolog: looks at the last result of the node before each job. In slurm.conf:
+#   Prolog=/etc/slurm/prolog.d/wireproof.sh
+#   PrologFlags=Alloc          # at the start of the job, not of its first step
+#   PrologEpilogTimeout=60     # Slurm itself sets no limit
+#
+# A prolog that ends with another status than 0 DRAINS the node, and Slurm requeues and holds the job
+# (SchedulerParameters=nohold_on_prolog_fail: it starts elsewhere). Therefore nothing is refused until the
+# site says so here:
+#   REFUSE=""                  only the log is told (syslog, tag wireproof)
+#   REFUSE="fail"              a node that is proven bad starts no job
+#   REFUSE="fail undecided"    nor does one without a fresh pass: when the daily check does not run,
+#                              every node that a job starts on is drained
+REFUSE=""
+RESULTS=/var/spool/wireproof
+WIREPROOF=/opt/wireproof/bin/wireproof
+
+# slurmd runs this as root, without PATH, on all nodes of the job at once.
+PATH=/usr/bin:/bin
+export PATH
+node=${SLURMD_NODENAME:-$(hostname -s)}
+line=$(timeout -k 2 30 "$WIREPROOF" gate "$RESULTS" --node "$node" --max-age 24h --within 20s 2>/dev/null)
+status=$?
+case "$status $line" in
+"0 wireproof pass: "*) exit 0 ;;
+"1 wireproof fail: "*) found=fail ;;
+*) found=undecided line=${line:-"no answer from $WIREPROOF (status $status)"} ;;
+esac
+logger -t wireproof -- "$line" 2>/dev/null
+for one in $REFUSE; do
+    if [ "$one" = "$found" ]; then
+        echo "$line" >&2
+        exit 1
+    fi
+done
+exit 0

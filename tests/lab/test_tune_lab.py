@@ -9,14 +9,17 @@ import pytest
 from tests.lab.conftest import Build, run, say
 
 from wireproof.lab.cluster import Lab
+from wireproof.model.standing import Standing
 from wireproof.model.tuning import Tuned
 from wireproof.report.text.look import Look
 from wireproof.report.text.tune import tuned_lines
+from wireproof.report.undo import undo
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import lab_target
 from wireproof.workflow.tune.apply import apply, confirm, revert, status
 from wireproof.workflow.tune.plan import PlanSpecification, plan
+from wireproof.workflow.tune.stands import standing_on
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 
@@ -120,3 +123,20 @@ def test_what_is_the_machine_s_is_not_changed_from_a_lab(build: Build) -> None:
     made = plan(specification(lab, "vm.swappiness=7"), LoggingReporter(), {})
     assert not made.hosts[0].changes
     assert "the whole machine's" in made.hosts[0].notes[0]
+
+
+def test_what_stands_while_it_is_measured_is_told_and_taken_back(build: Build) -> None:
+    lab = build(2)
+    target = lab_target(lab, lab.nodes)
+    assert standing_on(target) == Standing(hosts=list(lab.nodes))
+    done = apply(plan(specification(lab, "tcp-sack=0"), LoggingReporter(), {}), target)
+    found = standing_on(target)
+    assert found is not None
+    (one,) = found.sets
+    assert (one.id, one.state, one.hosts) == (done.id, "armed", list(lab.nodes))
+    assert one.changes == ["tcp-sack: 1 -> 0"]
+    short, text, known = undo(found)
+    assert (short, known) == ("1 change set stood", True)
+    assert f"`wireproof tune revert {done.id} --hosts 'n[1-2]'` takes it back" in text
+    assert revert(target, done.id).done
+    assert standing_on(target) == Standing(hosts=list(lab.nodes))

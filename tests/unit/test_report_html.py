@@ -119,7 +119,7 @@ def test_the_five_questions_are_answered_for_every_run(demo: str) -> None:
         "How to undo?",
     ):
         assert shown.count(question) == 2
-    assert "Nothing was changed" in shown
+    assert "This run changed nothing" in shown
     assert "n3, sending" in shown
     assert re.search(r"0 B of \d+ MB seen", shown)
 

@@ -28,6 +28,7 @@ from wireproof.model.record import (
     WitnessReading,
 )
 from wireproof.model.run import Missing, Provenance, Run
+from wireproof.model.standing import Standing, StandingSet
 from wireproof.model.subject import Port
 from wireproof.report.section import Section
 
@@ -142,7 +143,9 @@ def hostile() -> Section:
     )
     judged = Judgement(verdict="fail", proof="on-wire", findings=[finding, finding], pairs=pairs)
     run = _hostile_run(section.run)
-    return Section(HOSTILE, run, judged, LIMITS, lead=HOSTILE, changes=(HOSTILE,))
+    one = StandingSet(id=HOSTILE, state="armed", hosts=[HOSTILE], since=HOSTILE, changes=[HOSTILE])
+    standing = Standing(hosts=[HOSTILE], sets=[one], unread={HOSTILE: [HOSTILE]})
+    return Section(HOSTILE, run, judged, LIMITS, lead=HOSTILE, standing=standing)
 
 
 def _hostile_run(run: Run) -> Run:

@@ -12,6 +12,7 @@ from wireproof.model.finding import Severity, Verdict
 from wireproof.model.gate import NodeVerdict
 from wireproof.model.psm3 import Statistics
 from wireproof.model.run import Run
+from wireproof.model.standing import Standing
 
 __all__ = ["KIND", "SCHEMA", "Conclusion", "StoredPart", "StoredResult"]
 
@@ -31,6 +32,7 @@ class StoredPart(msgspec.Struct, frozen=True, kw_only=True):
     """One section of the report. ``records``: the names of its launches' folders, in order.
 
     ``run`` has everything of the merged run but its points and facts, which are in the records.
+    ``standing``: the changes of ours that stood on the hosts.
     ``constants``: those of the limits that the user has set. ``screened``: nodes were located.
     ``settled``: repeats count for the samples that they repeat. ``statistics``: PSM3's own
     counters, None where they were not asked for. ``verdict``, ``nodes`` (the verdict on each) and
@@ -42,7 +44,7 @@ class StoredPart(msgspec.Struct, frozen=True, kw_only=True):
     run: Run
     criteria: Criteria
     lead: str = ""
-    changes: list[str] = msgspec.field(default_factory=list)
+    standing: Standing | None = None
     constants: dict[str, float] = msgspec.field(default_factory=dict)
     fabric: Fabric | None = None
     screened: bool = False

@@ -15,6 +15,7 @@ from wireproof.report.flows import Flow, flows
 from wireproof.report.names import fold
 from wireproof.report.rails import rails_sentence
 from wireproof.report.section import CULPRITS, Section, ranked, results
+from wireproof.report.undo import undo
 from wireproof.report.why import why
 
 __all__ = ["LEVELS", "Answer", "answers", "counted_at", "seen_of"]
@@ -178,16 +179,8 @@ def _subject(finding: Finding) -> str:
 
 
 def _undo(section: Section) -> Answer:
-    if not section.changes:
-        return Answer(
-            "How to undo?",
-            "Nothing was changed",
-            "wireproof measured and read counters only.",
-            "note",
-        )
-    return Answer(
-        "How to undo?", f"{len(section.changes)} changes", "; ".join(section.changes), "note"
-    )
+    short, text, known = undo(section.standing)
+    return Answer("How to undo?", short, text, "note" if known else "inconclusive")
 
 
 def _decisive(section: Section) -> list[Finding]:

@@ -19,6 +19,7 @@ from wireproof.model.psm3 import Statistics
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit
 from wireproof.model.severity import rank
+from wireproof.model.standing import Standing
 from wireproof.report.names import fold
 
 __all__ = [
@@ -74,8 +75,8 @@ CULPRITS = ("switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow")
 
 @dataclass(frozen=True)
 class Section:
-    """``lead`` is one paragraph for people; ``changes`` lists what was altered on machines (empty:
-    nothing was).
+    """``lead`` is one paragraph for people; ``standing``: which changes of ours stood on the hosts,
+    None where they were not asked.
 
     ``located``: which node, port, link or switch is slow, one per metric that was screened.
     ``fabric``, where known, says which nodes are drawn together when there are many. ``settings``:
@@ -91,7 +92,7 @@ class Section:
     limits: Limits | None = None
     criteria: Criteria = field(default_factory=Criteria)
     lead: str = ""
-    changes: tuple[str, ...] = ()
+    standing: Standing | None = None
     located: tuple[Located, ...] = ()
     fabric: Fabric | None = None
     settings: Audit | None = None

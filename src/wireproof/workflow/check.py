@@ -40,6 +40,7 @@ from wireproof.workflow.target.fabric import fabric_for
 from wireproof.workflow.target.job import imagined_target, job_target
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
+from wireproof.workflow.tune.stands import standing_on
 
 __all__ = ["check", "plan_check"]
 
@@ -79,7 +80,10 @@ def check(
             install_for(session)  # an MPI that is missing is an error before anything is written
             if specification.invocation is not None:
                 remember(folder, specification.invocation, session.seed, target.hosts)
+            looks = specification.audit and not specification.method.plays_hosts
+            standing = standing_on(target) if looks else None
             parts = _parts(specification, session, target, fabric, reporter)
+            parts = [part.on_hosts_with(standing) for part in parts]
             parts = _with_settings(parts, specification, target, reporter, environment, folder)
             return kept(
                 parts,

@@ -40,6 +40,7 @@ from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.claims import refuse_lone_claims
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
+from wireproof.workflow.tune.stands import standing_on
 
 __all__ = ["Prepared", "measure", "plan_measure", "points_of", "prepare"]
 
@@ -67,13 +68,14 @@ def measure(
         statistics_folder(asked=asked) as (own, variables),
     ):
         session = _session(specification, prepared, folder, tuple(variables.items()))
+        standing = None if specification.method.plays_hosts else standing_on(target)
         section, outcomes = run_settled(session, target, reporter)
         if own is not None:
             section = with_statistics(section, _collected(own, reporter))
         if specification.pattern == "saturation":
             section = _with_answer(section)
         return kept(
-            [Part(section, outcomes)],
+            [Part(section, outcomes).on_hosts_with(standing)],
             title=session.title,
             folder=folder,
             storage=specification.storage,

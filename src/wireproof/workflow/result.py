@@ -10,6 +10,7 @@ from typing import NamedTuple
 from wireproof.instrument.measure import Outcome
 from wireproof.model.finding import Verdict
 from wireproof.model.severity import worst
+from wireproof.model.standing import Standing
 from wireproof.model.stored import StoredResult
 from wireproof.report.json.result import Document, document_of
 from wireproof.report.section import Section
@@ -29,6 +30,10 @@ class Part(NamedTuple):
 
     section: Section
     outcomes: Sequence[Outcome]
+
+    def on_hosts_with(self, standing: Standing | None) -> Part:
+        """The same, and which changes of ours stood on its hosts."""
+        return self._replace(section=dataclasses.replace(self.section, standing=standing))
 
     def ended(self, how: str) -> bool:
         """Some launch of this part ended so: ``interrupted``, ``disk-full``, ..."""

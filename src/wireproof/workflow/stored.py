@@ -69,7 +69,7 @@ def _stored(section: Section) -> StoredPart:
         run=msgspec.structs.replace(section.run, points=[], facts=[]),
         criteria=section.criteria,
         lead=section.lead,
-        changes=list(section.changes),
+        standing=section.standing,
         constants=dict(section.constants),
         fabric=section.fabric,
         screened=bool(section.located),
@@ -159,7 +159,7 @@ def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -
         table=with_constants(part.constants),
         criteria=part.criteria,
     )
-    section = dataclasses.replace(judged(run, session, places), changes=tuple(part.changes))
+    section = dataclasses.replace(judged(run, session, places), standing=part.standing)
     if part.screened:
         return _located(section, fabric or part.fabric)
     if part.settled:

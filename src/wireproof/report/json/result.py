@@ -32,6 +32,7 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Provenance, Run
 from wireproof.model.setting import Audit
+from wireproof.model.standing import Standing
 from wireproof.report.flows import Flow, flows
 from wireproof.report.group_rows import group_row
 from wireproof.report.json.envelope import schema_of
@@ -166,6 +167,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     group_results: list[GroupVerdict] = []
     settings: Audit | None = None
     disclosure: Disclosure | None = None
+    standing: Standing | None = None
 
 
 def document(
@@ -228,11 +230,17 @@ def _traffic(flow: Flow) -> NicTraffic:
 
 
 def document_of(section: Section) -> Document:
-    """The same of one part of a report, with its settings and its disclosure."""
+    """The same of one part of a report, with its settings, its disclosure and what
+    stood of our changes."""
     found = document(
         section.run, section.judgement, section.limits, section.criteria, section.located
     )
-    return msgspec.structs.replace(found, settings=section.settings, disclosure=section.disclosure)
+    return msgspec.structs.replace(
+        found,
+        settings=section.settings,
+        disclosure=section.disclosure,
+        standing=section.standing,
+    )
 
 
 def json_schema() -> dict[str, Any]:

@@ -10,7 +10,7 @@ PYTEST := $(VENV)/python -m pytest
 # What starts no job and no lab: two at a time. The rest measures, and has the machine to itself.
 PURE := $(addprefix tests/,unit property audit golden bmc tune api fuzz browser security contract packaging docs) \
         $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py)) \
-        $(patsubst %,tests/cli/test_%.py,audit bad_input completion convert explain gate judge ladder lint loudness prove_cli report sysfs_root tune tune_try)
+        $(patsubst %,tests/cli/test_%.py,audit bad_input completion convert dossier explain gate judge ladder lint loudness prove_cli report sysfs_root tune tune_try)
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
 CONFIGURE := $(CMAKE) -S . -B build -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja \
              -DCMAKE_EXPORT_COMPILE_COMMANDS=ON

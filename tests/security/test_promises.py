@@ -94,6 +94,7 @@ READ_DIRECTLY = {
     "workflow/judge.py": "what the shell has opened for us",
     "workflow/audit.py": "the settings' tables, from our own package",
     "workflow/study/libraries.py": "the tables of knobs, from our own package",
+    "workflow/dossier/program.py": "the modules, from our own package",
     "cli/prolog.py": "the null device",
     "instrument/process.py": "the plan that we have just written",
     "instrument/leavings.py": "/proc",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,10 +21,13 @@ from wireproof.cli.options import (
     storage_of,
     target_specification,
 )
+from wireproof.cli.outcome import INTERRUPTED
 from wireproof.cli.sections import Sectioned, sections
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from wireproof.model.gate import Gate
     from wireproof.report.gate import Dialect
     from wireproof.workflow.specification import CheckSpecification, Profile, Storage
@@ -36,6 +40,7 @@ EXAMPLES = (
     "wireproof check --hosts 'n[1-64]' --nic ib0 --link edr --topology topology.conf",
     "wireproof check --slurm -N 16 -p compute --profile standard --out acceptance",
     "wireproof check --hosts 'n[1-64]' --history /shared/wireproof --least-proven 8",
+    "wireproof check --hosts n1,n2 --link edr --profile acceptance --criteria agreed.toml --out D",
     "wireproof check",
 )
 _NOT_OF_A_PROLOG = (
@@ -46,6 +51,7 @@ _NOT_OF_A_PROLOG = (
     "least_proven",
     "out",
     "history",
+    "sign",
 )
 PROLOG_S = 60.0
 PROLOG_ENDING_S = 8.0
@@ -67,6 +73,17 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     number("--rounds", 1, 100_000, "rounds of pairs; default: all up to 64 hosts, 12 to 20 above."),
     flag("--all-pairs", "every pair, however many hosts."),
+    file(
+        "--criteria",
+        "thresholds that were agreed on (TOML), in place of the defaults.",
+        must_exist=True,
+        metavar="FILE",
+    ),
+    text(
+        "--sign",
+        "KEY",
+        "sign the dossier of --profile acceptance: file of an SSH key, or name of a GnuPG key.",
+    ),
     flag("--no-audit", "do not read the hosts' settings."),
     flag("--dry-run", "print every command and script, and start nothing."),
     flag("--prolog", "health check before a job: one line, at most 60 s, nothing changed."),
@@ -120,14 +137,38 @@ def command(**options: Any) -> int:
 
         planned = plan_check(specification, Console(), environment)
         return show(planned, specification.job, as_json=settings.json.value)
+    _check_signing(options["sign"], specification)
     result = check(specification, Console(), environment)
-    return deliver(result, as_json=settings.json.value)
+    status = deliver(result, as_json=settings.json.value)
+    if options["sign"] and status != INTERRUPTED:
+        _sign(result.folder, options["sign"])
+    return status
+
+
+def _check_signing(key: str, specification: CheckSpecification) -> None:
+    """What cannot be signed is said before hours of measurement."""
+    if not key:
+        return
+    from wireproof.workflow.dossier.signature import check_signer
+
+    if specification.profile != "acceptance":
+        raise BadInput("--sign signs the dossier that --profile acceptance makes: give both.")
+    check_signer(key)
+
+
+def _sign(folder: Path | None, key: str) -> None:
+    from wireproof.cli.console import remark
+    from wireproof.workflow.dossier.signature import sign
+
+    assert folder is not None  # noqa: S101  what is signed is kept
+    remark(f"signature: {sign(folder, key)}")
 
 
 def _specification(
     options: dict[str, Any], storage: Storage, *, until: float | None = None
 ) -> CheckSpecification:
     from wireproof.cli.resume import invocation_of
+    from wireproof.settings.criteria import read_criteria
     from wireproof.settings.model_world import faults_of
     from wireproof.workflow.specification import CheckSpecification
     from wireproof.workflow.target.job import job_request
@@ -135,7 +176,9 @@ def _specification(
     settings = settings_of(options)
     return CheckSpecification(
         target=target_specification(settings, options),
-        method=method_of(settings, options),
+        method=dataclasses.replace(
+            method_of(settings, options), agreed=read_criteria(options["criteria"])
+        ),
         storage=storage,
         profile=cast("Profile", settings.profile.value),
         topology=options["topology"],
@@ -157,7 +200,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     Exit status as everywhere; whoever calls us decides what to do with a node: nothing is drained
     here.
     """
-    from wireproof.cli.outcome import INTERRUPTED, status_of
+    from wireproof.cli.outcome import status_of
     from wireproof.report.gate import dialect
     from wireproof.report.text.prolog import one_line
     from wireproof.workflow.check import check

@@ -32,6 +32,7 @@ SUBCOMMANDS: dict[str, str] = {
     "convert": "A rate or a time in every unit and in per cent of a link, with the arithmetic.",
     "demo": "See it work: a virtual cluster with a bad link and a lie, both caught.",
     "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",
+    "dossier": "Acceptance dossiers (check --profile acceptance): verify, sign.",
     "explain": "Say what a finding's code means and what to do next.",
     "gate": "Healthy or not, for schedulers, monitors and CI, from a stored result; fails closed.",
     "help": "Show the help of a subcommand; --man DIR writes the manual pages.",

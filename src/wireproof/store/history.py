@@ -21,6 +21,7 @@ from wireproof.files.hostile import read_bounded, refuse_other_than_regular, rep
 from wireproof.model.errors import BadInput, CouldNotMeasure, made_by_newer
 from wireproof.model.history import Entry
 from wireproof.model.sound import LARGEST, unsound
+from wireproof.store.seal import as_literal
 
 __all__ = [
     "INDEX",
@@ -204,7 +205,7 @@ def _rows(path: Path) -> Iterator[str]:
         raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
     try:
         with duckdb.connect() as database:
-            table = database.execute("SELECT entry FROM read_parquet(?)", [_literal(path)])
+            table = database.execute("SELECT entry FROM read_parquet(?)", [as_literal(path)])
             while rows := table.fetchmany(_FETCHED):
                 for row in rows:
                     yield str(row[0])
@@ -212,11 +213,6 @@ def _rows(path: Path) -> Iterator[str]:
         if not path.exists():
             raise FileNotFoundError(path) from error
         raise BadInput(f"{path} cannot be read: {str(error).splitlines()[0][:200]}.") from error
-
-
-def _literal(path: Path) -> str:
-    """DuckDB takes ``*``, ``?`` and ``[`` of a path for patterns."""
-    return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
 def _name_of(found: dict[str, Entry]) -> str:

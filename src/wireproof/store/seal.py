@@ -7,11 +7,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from wireproof.files.hostile import open_regular
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.frames import MAX_LINE_BYTES
 from wireproof.model.record import PointRecord
 from wireproof.store.load import FRAMES, each_frame, load_document
@@ -19,7 +20,7 @@ from wireproof.store.load import FRAMES, each_frame, load_document
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["BATCHES", "POINTS", "SCHEMA", "seal"]
+__all__ = ["BATCHES", "POINTS", "SCHEMA", "as_literal", "seal", "table_differences"]
 
 POINTS, BATCHES = "points.parquet", "batches.parquet"
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -107,7 +108,8 @@ def seal(folder: Path) -> list[Path]:
             open_regular(folder / FRAMES, follow=False) as frames,
             duckdb.connect(config=dict(_CONFIG)) as database,
         ):
-            database.execute(_view(frames.fileno(), torn=_is_torn(frames)))
+            place = f"/proc/self/fd/{frames.fileno()}"
+            database.execute(_view(place, torn=_is_torn(frames)))
             _check_complete(database, wanted)
             for name, query in ((POINTS, _POINTS), (BATCHES, _BATCHES)):
                 database.execute(_copy(query, fresh[name], run_id))
@@ -120,15 +122,53 @@ def seal(folder: Path) -> list[Path]:
                 path.unlink()
 
 
+def table_differences(folder: Path) -> list[str]:
+    """A clause for each table of a run that has not what its frames have; one that was never sealed
+    has none. Raises ``BadInput`` for what is no table.
+    """
+    there = [name for name in (POINTS, BATCHES) if (folder / name).is_file()]
+    if not there:
+        return []
+    import duckdb
+
+    found = []
+    try:
+        with (
+            open_regular(folder / FRAMES, follow=False) as frames,
+            duckdb.connect(config=dict(_CONFIG)) as database,
+        ):
+            database.execute(_view(as_literal(folder / FRAMES), torn=_is_torn(frames)))
+            for name in there:
+                table = f"SELECT * FROM read_parquet({_quoted(as_literal(folder / name))})"  # noqa: S608
+                own = _POINTS if name == POINTS else _BATCHES
+                if not _alike(database, table, own):
+                    found.append(f"{name} has other rows than {FRAMES}")
+    except (duckdb.Error, OSError) as error:
+        raise BadInput(f"{folder}: {_first_line(error)}.") from error
+    return found
+
+
+def _alike(database: duckdb.DuckDBPyConnection, one: str, other: str) -> bool:
+    """Whether two queries give the same rows, in whatever order."""
+    return not any(
+        database.execute(f"({a}) EXCEPT ALL ({b}) LIMIT 1").fetchall()
+        for a, b in ((one, other), (other, one))
+    )
+
+
+def as_literal(path: Path) -> str:
+    """DuckDB takes ``*``, ``?`` and ``[`` of a path for patterns."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
 def _is_torn(frames: BinaryIO) -> bool:
     """The last line has no end: the recorder was killed while it wrote."""
     frames.seek(-1, os.SEEK_END)
     return frames.read(1) != b"\n"
 
 
-def _view(descriptor: int, *, torn: bool) -> str:
-    """The point frames as a table. By descriptor: in a path DuckDB would take ``*`` and ``[`` for
-    patterns.
+def _view(place: str, *, torn: bool) -> str:
+    """The point frames as a table.
 
     Only a torn last line is a reason to pass over errors: DuckDB then turns whatever does not fit
     into NULL.
@@ -138,9 +178,7 @@ def _view(descriptor: int, *, torn: bool) -> str:
         f"format = 'newline_delimited', maximum_object_size = {MAX_LINE_BYTES}, columns ="
         f" {{{columns}}}"
     )
-    source = (
-        f"'/proc/self/fd/{descriptor}', ignore_errors = {'true' if torn else 'false'}, {options}"
-    )
+    source = f"{_quoted(place)}, ignore_errors = {'true' if torn else 'false'}, {options}"
     return f"CREATE VIEW frames AS SELECT * FROM read_json({source})"  # noqa: S608  constants and a number
 
 
@@ -196,8 +234,12 @@ def _publish(fresh: Path) -> Path:
     return fresh.replace(fresh.with_name(fresh.name.removeprefix(".").removesuffix(".new")))
 
 
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+
+
 def _reason(folder: Path, error: Exception) -> str:
-    text = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    text = _first_line(error)
     if "No space" in text or getattr(error, "errno", None) == errno.ENOSPC:
         return (
             f"no space is left to seal the run in {folder}; its frames are kept: free some and seal"

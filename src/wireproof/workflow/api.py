@@ -6,6 +6,7 @@ Options are written as on the command line, and checked by the same table of set
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, cast
@@ -18,6 +19,7 @@ from wireproof.model.setting import Audit
 from wireproof.model.setting import Profile as SettingsProfile
 from wireproof.report.json.located import LocateDocument
 from wireproof.report.json.result import Document
+from wireproof.settings.criteria import read_criteria
 from wireproof.settings.model_world import faults_of, model_of
 from wireproof.settings.physics_table import read_table
 from wireproof.settings.resolve import DECLARED, Settings, resolve
@@ -100,9 +102,12 @@ class Options(TypedDict, total=False):
 
 
 class CheckOptions(Options, total=False):
-    """Options of a check alone."""
+    """Options of a check alone. ``criteria``: a file of the agreed criteria. With ``profile``
+    ``acceptance`` the folder ``out`` becomes a dossier.
+    """
 
     topology: Path
+    criteria: Path
     rounds: int
     all_pairs: bool
     audit: bool
@@ -170,7 +175,9 @@ def check(
     settings = _settings(options, profile=profile)
     specification = CheckSpecification(
         target=_target(settings, options),
-        method=_method(settings, options),
+        method=dataclasses.replace(
+            _method(settings, options), agreed=read_criteria(options.get("criteria"))
+        ),
         storage=_storage(settings, options),
         profile=profile,
         topology=options.get("topology"),

@@ -19,6 +19,7 @@ from wireproof.plan.pace import affordable, covering, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
 from wireproof.workflow.audit import audit_target
+from wireproof.workflow.dossier.seal import seal, unseal
 from wireproof.workflow.history.look import least_proven
 from wireproof.workflow.job_facts import REQUESTS
 from wireproof.workflow.joined import with_settings
@@ -77,6 +78,8 @@ def check(
             Availability(reporter).check_nics(target)
         with result_folder(specification.storage, "check", reporter) as folder:
             session = _session(specification, target, folder, fabric)
+            if specification.storage.resume:
+                unseal(folder, reporter)
             install_for(session)  # an MPI that is missing is an error before anything is written
             if specification.invocation is not None:
                 remember(folder, specification.invocation, session.seed, target.hosts)
@@ -85,13 +88,16 @@ def check(
             parts = _parts(specification, session, target, fabric, reporter)
             parts = [part.on_hosts_with(standing) for part in parts]
             parts = _with_settings(parts, specification, target, reporter, environment, folder)
-            return kept(
+            result = kept(
                 parts,
                 title="wireproof check",
                 folder=folder,
                 storage=specification.storage,
                 reporter=reporter,
             )
+            if specification.profile == "acceptance":
+                seal(result, specification.profile, specification.method.agreed, reporter)
+            return result
 
 
 def plan_check(

@@ -25,7 +25,9 @@ from wireproof.model.stored import StoredPart, StoredResult
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import fold
 from wireproof.settings.hosts import parse_hosts
+from wireproof.store.manifest import differs, is_sealed
 from wireproof.store.newest import SKEW_S, measured, newest_result
+from wireproof.store.result import RESULT
 from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.workflow.bug import sentence
 
@@ -91,7 +93,11 @@ def _answer(specification: GateSpecification, wanted: Sequence[str]) -> Gate:
         if not specification.source.exists():
             reason = f"{specification.source} is not there: run `wireproof check --out`"
         return _undecided(specification, wanted, reason)
-    return _judged(specification, wanted, *found)
+    place, result = found
+    if is_sealed(place) and differs(place, RESULT):
+        why = f"{place} is a dossier, and its {RESULT} is not what was sealed"
+        return _undecided(specification, wanted, why)
+    return _judged(specification, wanted, place, result)
 
 
 def _judged(

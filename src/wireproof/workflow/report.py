@@ -13,8 +13,10 @@ from wireproof.model.severity import worst
 from wireproof.model.stored import Conclusion, StoredResult
 from wireproof.report.forms import Form
 from wireproof.report.section import Section
+from wireproof.store.manifest import is_sealed
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.disclosure import with_disclosures
+from wireproof.workflow.dossier.intact import refuse_altered
 from wireproof.workflow.export import default_target, exported
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import LoggingReporter, Reporter
@@ -22,7 +24,7 @@ from wireproof.workflow.result import Part, Result
 from wireproof.workflow.stored import SETTINGS, conclusions, judged_again, stored_in
 from wireproof.workflow.target.fabric import read_fabric
 
-__all__ = ["Rejudged", "ReportSpecification", "report"]
+__all__ = ["Rejudged", "ReportSpecification", "judged_anew", "report"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -64,14 +66,21 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
     """Judge each folder's result again and write the pages; the records are not touched.
 
     Raises ``BadInput`` before anything is written when a folder holds no result, or a damaged or
-    newer one, and ``CouldNotMeasure`` when ``page`` cannot be written.
+    newer one, or is a dossier that was altered, and ``CouldNotMeasure`` when ``page`` cannot be
+    written. Nothing is written into a dossier.
     """
+    for folder in filter(is_sealed, specification.folders):
+        refuse_altered(folder)
+        if specification.page is not None and _is_inside(specification.page, folder):
+            raise BadInput(
+                f"{folder} is a dossier: a file more would break it. Give another --out."
+            )
     fabric = read_fabric(specification.topology) if specification.topology else None
     found = []
     for folder in specification.folders:
         if len(specification.folders) > 1:
             reporter.say(f"judging {folder}")
-        found.append(_again(folder, fabric))
+        found.append(judged_anew(folder, fabric))
     if not specification.pages:
         return found
     if specification.page is not None:
@@ -81,7 +90,12 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
     return [_own_page(one, specification.form, reporter) for one in found]
 
 
-def _again(folder: Path, fabric: Fabric | None) -> Rejudged:
+def _is_inside(page: Path, folder: Path) -> bool:
+    return page.resolve().is_relative_to(folder.resolve())
+
+
+def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:
+    """One folder's result, judged by today's rules; nothing is written."""
     stored = stored_in(folder)
     sections = [judged_again(folder, part, fabric) for part in stored.parts]
     if sections and stored.settings:
@@ -120,6 +134,9 @@ def _differences(
 
 def _own_page(one: Rejudged, form: Form, reporter: Reporter) -> Rejudged:
     sections = [part.section for part in one.result.parts]
+    if is_sealed(one.folder):
+        reporter.say(f"{one.folder} is a dossier and stays as it is: --out FILE writes the report.")
+        return one
     try:
         page = exported(form, sections, one.title, default_target(form, one.folder), reporter)
     except CouldNotMeasure as error:

@@ -22,7 +22,9 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.specification import Storage
 from wireproof.workflow.stored import SETTINGS, stored_result
 
-__all__ = ["Part", "Result", "kept"]
+__all__ = ["PAGE", "Part", "Result", "kept"]
+
+PAGE = "report.html"
 
 
 class Part(NamedTuple):
@@ -102,7 +104,7 @@ def _write_page(
     from wireproof.report.html.page import render, write
 
     try:
-        return write(folder / "report.html", render(list(sections), title))
+        return write(folder / PAGE, render(list(sections), title))
     except OSError as error:
         reporter.warn(
             f"the report could not be written: {error.strerror}; the records that were written"

@@ -86,6 +86,7 @@ STORABLE = frozenset(
         "mtu",
         "pcie",
         "physics",
+        "criteria",
         "budget",
         "deadline",
         "sysfs_root",

@@ -13,6 +13,8 @@ import msgspec
 
 from wireproof.launch.request import Fabric, NicSelection
 from wireproof.launch.schedulers.slurm_job import JobRequest
+from wireproof.model.claim import Criteria
+from wireproof.model.criteria import Agreed
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import Form
 from wireproof.model.plan import (
@@ -102,7 +104,8 @@ class Method:
 
     ``budget_s``: time for one point; ``deadline_s``: for a whole launch; ``seed``: of the order of
     the points, drawn where it is None; ``repeat``: how often each point is measured in a launch.
-    ``table``: the constants of physics that the limits are made of, None for ours.
+    ``table``: the constants of physics that the limits are made of, None for ours. ``agreed``: the
+    criteria, None for ours.
     """
 
     transport: TransportKind = "mpi"
@@ -115,6 +118,7 @@ class Method:
     seed: int | None = None
     repeat: int = 1
     table: Table | None = None
+    agreed: Agreed | None = None
     model: ModelWorld = DEFAULT_WORLD
 
     @classmethod
@@ -187,6 +191,7 @@ class Method:
             kept=storage.kept,
             deadline_s=self.deadline_s,
             table=self.table,
+            criteria=self.agreed.criteria if self.agreed else Criteria(),
         )
 
 

@@ -30,7 +30,14 @@ from wireproof.workflow.session.run import judged
 from wireproof.workflow.session.screen import CONFIRM_BASE, METRICS, located_section, screened
 from wireproof.workflow.session.session import Session
 
-__all__ = ["SETTINGS", "conclusions", "judged_again", "stored_in", "stored_result"]
+__all__ = [
+    "SETTINGS",
+    "conclusions",
+    "judged_again",
+    "merged_records",
+    "stored_in",
+    "stored_result",
+]
 
 _LAUNCH = re.compile(r"(run|pair|loopback|confirm)(-again|-\d+)?(\.\d+)?", re.ASCII)
 SETTINGS = "settings.snapshot"
@@ -137,6 +144,13 @@ def _as_in(run: Run, whole: Claim, folder: Path) -> Run:
     if ranks is None:
         raise BadInput(f"{folder} was measured on other hosts than the rest of its result.")
     return renumbered(run, ranks, whole)
+
+
+def merged_records(folder: Path, part: StoredPart) -> Run:
+    """The run of one part, made of its records alone: what ``part.run`` has to agree with. Raises
+    ``BadInput`` for records that are gone or damaged.
+    """
+    return _merged([_record(folder, name) for name in part.records])
 
 
 def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -> Section:

@@ -1,0 +1,80 @@
+"""``wireproof dossier``: acceptance dossiers, verified by anybody."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from wireproof.cli.declare import file, flag, text
+
+__all__ = ["command"]
+
+FOLDER = click.Argument(["folder"], type=click.Path(path_type=Path), metavar="DOSSIER")
+
+
+@click.group("dossier")
+def command() -> None:
+    """Acceptance dossiers: verify, sign.
+
+    DOSSIER is the --out folder of `check --profile acceptance`, from any machine. Pack it with any
+    tool (tar, zip) and give this the unpacked folder.
+    """
+
+
+@command.command(
+    "verify",
+    params=[
+        FOLDER,
+        file(
+            "--signers",
+            "demand a signature by somebody whom this file names: OpenSSH's allowed_signers, or a"
+            " keyring that gpgv reads.",
+            must_exist=True,
+            metavar="FILE",
+        ),
+        flag("--json as_json", "one JSON document on stdout."),
+    ],
+)
+def verify(folder: Path, signers: Path | None, as_json: bool) -> int:
+    """Is it what was sealed, by whom, and what do its records say by the rules of this version?
+
+    Offline, without the hosts, an MPI or root; nothing is written. Exit status: 0 intact and pass,
+    1 intact and fail, 3 intact and inconclusive; 2 for one that was changed, cut, made by a newer
+    wireproof or lacks a signature that --signers demands: no verdict is given then.
+    """
+    from wireproof.cli.console import print_json
+    from wireproof.cli.outcome import status_of
+    from wireproof.report.text.dossier import verification_lines
+    from wireproof.report.text.look import Look
+    from wireproof.workflow.dossier.verify import VerifySpecification
+    from wireproof.workflow.dossier.verify import verify as run_verify
+
+    found = run_verify(VerifySpecification(folder=folder, signers=signers))
+    if as_json:
+        print_json(found, indent=1)
+    else:
+        click.echo("\n".join(verification_lines(found, Look.of(sys.stdout, os.environ))))
+    return status_of(found.verdict)
+
+
+@command.command(
+    "sign",
+    params=[
+        FOLDER,
+        text("--key", "KEY", "file of an SSH key, or name of a GnuPG key.", required=True),
+    ],
+)
+def sign(folder: Path, key: str) -> int:
+    """Sign a dossier that is intact; each party may. The signature goes beside its SHA256SUMS.
+
+    ssh-keygen or gpg signs: the private key is never read here. A public SSH key is for the agent.
+    """
+    from wireproof.workflow.dossier.intact import refuse_altered
+    from wireproof.workflow.dossier.signature import sign as run_sign
+
+    refuse_altered(folder)
+    click.echo(run_sign(folder, key))
+    return 0

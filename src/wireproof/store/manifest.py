@@ -1,0 +1,191 @@
+"""``SHA256SUMS``: the files of a folder and what they hold, as ``sha256sum -c`` checks it.
+
+It names every file of the folder but itself and the signatures of it, so that one that is added
+shows, too. Names stay those of our own files: nothing has to be quoted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Literal, NamedTuple
+
+from wireproof.files.hostile import kind_of, open_regular, read_bounded, replace_file
+from wireproof.model.errors import BadInput
+
+__all__ = [
+    "MANIFEST",
+    "Difference",
+    "differences",
+    "differs",
+    "digest_of",
+    "is_sealed",
+    "listed",
+    "manifest_bytes",
+    "signatures_of",
+    "write_manifest",
+]
+
+MANIFEST = "SHA256SUMS"
+_SIGNATURE = re.compile(r"SHA256SUMS(?:\.[0-9]{1,2})?\.(?:sig|asc|minisig)", re.ASCII)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*(?:/[A-Za-z0-9][A-Za-z0-9._+-]*)*", re.ASCII)
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)", re.ASCII)
+_LARGEST = 64 << 20
+_DEEPEST = 8
+_CHUNK = 1 << 20
+
+Kind = Literal["changed", "missing", "added", "renamed", "not a file"]
+
+
+class Difference(NamedTuple):
+    """What is otherwise than when the folder was sealed. ``said``: one clause that names it."""
+
+    name: str
+    kind: Kind
+    said: str
+
+
+def is_sealed(folder: Path) -> bool:
+    """Whether there is a manifest, of whatever kind."""
+    return os.path.lexists(folder / MANIFEST)
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a regular file, in hexadecimal. Raises ``OSError``, also for a link."""
+    digest = hashlib.sha256()
+    with open_regular(path, follow=False) as file:
+        while data := file.read(_CHUNK):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def write_manifest(folder: Path) -> int:
+    """Seal what is in ``folder``; returns the number of files. Raises ``OSError``, and ``BadInput``
+    for what is no file, or has a name that is none of ours.
+    """
+    lines = []
+    for name, found in sorted(_tree(folder)):
+        if kind := kind_of(found.st_mode):
+            raise BadInput(f"{folder / name} is {kind}: it cannot be part of a dossier.")
+        if not _NAME.fullmatch(name):
+            raise BadInput(f"{folder} holds {name[:80]!r}: remove it, it is no file of ours.")
+        lines.append(f"{digest_of(folder / name)}  {name}\n")
+    replace_file(folder / MANIFEST, "".join(lines).encode("ascii"))
+    return len(lines)
+
+
+def manifest_bytes(folder: Path) -> bytes:
+    """The manifest as it stands: what is signed. Raises ``BadInput`` when it cannot be read."""
+    path = folder / MANIFEST
+    try:
+        return read_bounded(path, _LARGEST, follow=False)
+    except FileNotFoundError:
+        raise BadInput(
+            f"{folder} has no {MANIFEST}: it is no dossier, or one whose check did not end"
+            " (`check --profile acceptance` writes it last)."
+        ) from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def listed(folder: Path) -> dict[str, str]:
+    """The digest of each file that the manifest names. Raises ``BadInput`` for a manifest that is
+    damaged, naming the line.
+    """
+    path = folder / MANIFEST
+    data = manifest_bytes(folder)
+    if not data.endswith(b"\n"):
+        raise BadInput(f"{path} is cut off: its last line has no end.")
+    found: dict[str, str] = {}
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+        parts = _LINE.fullmatch(line)
+        if parts is None or not _NAME.fullmatch(parts[2]) or _is_own(parts[2]):
+            raise BadInput(f"{path}, line {number} is damaged: {line[:60]!r} is no file's digest.")
+        if parts[2] in found:
+            raise BadInput(f"{path}, line {number} is damaged: {parts[2]} is named twice.")
+        found[parts[2]] = parts[1]
+    return found
+
+
+def differs(folder: Path, name: str) -> bool:
+    """Whether one file is otherwise than the manifest says, or is not in it."""
+    return listed(folder).get(name) != _digest(folder, name)
+
+
+def signatures_of(folder: Path) -> list[Path]:
+    """The detached signatures of the manifest, by name."""
+    return sorted(path for path in folder.iterdir() if _SIGNATURE.fullmatch(path.name))
+
+
+def differences(folder: Path) -> list[Difference]:
+    """What in ``folder`` is otherwise than its manifest says, by name; none for one that is as it
+    was sealed. Raises ``BadInput`` when there is no manifest, or a damaged one.
+    """
+    wanted = listed(folder)
+    try:
+        there = dict(_tree(folder))
+    except OSError as error:
+        raise BadInput(f"{error.filename} cannot be read: {error.strerror}.") from error
+    found = []
+    for name, status in there.items():
+        if kind := kind_of(status.st_mode):
+            found.append(Difference(name, "not a file", f"{_shown(name)} is {kind}"))
+        elif name in wanted and _digest(folder, name) != wanted[name]:
+            found.append(Difference(name, "changed", f"{name} was changed"))
+        elif name not in wanted:
+            found.append(Difference(name, "added", f"{_shown(name)} was added"))
+    gone = {name: digest for name, digest in wanted.items() if name not in there}
+    return sorted(_with_renamed(folder, found, gone))
+
+
+def _with_renamed(folder: Path, found: list[Difference], gone: dict[str, str]) -> list[Difference]:
+    """With the files that are missing; an added one that holds what one of them held was
+    renamed.
+    """
+    by_digest = {digest: name for name, digest in gone.items()}
+    told = []
+    for one in found:
+        before = None
+        if one.kind == "added" and gone:
+            before = by_digest.pop(_digest(folder, one.name), None)
+        if before is not None:
+            del gone[before]
+            said = f"{before} was renamed to {_shown(one.name)}"
+            one = Difference(one.name, "renamed", said)
+        told.append(one)
+    return told + [Difference(name, "missing", f"{name} is missing") for name in gone]
+
+
+def _digest(folder: Path, name: str) -> str:
+    try:
+        return digest_of(folder / name)
+    except OSError as error:
+        raise BadInput(f"{folder / name} cannot be read: {error.strerror}.") from error
+
+
+def _shown(name: str) -> str:
+    return name if _NAME.fullmatch(name) else repr(name[:100])
+
+
+def _is_own(name: str) -> bool:
+    return name == MANIFEST or _SIGNATURE.fullmatch(name) is not None
+
+
+def _tree(
+    folder: Path, inside: PurePosixPath | None = None
+) -> Iterator[tuple[str, os.stat_result]]:
+    """Everything in ``folder`` but folders, the manifest and its signatures, by its name with
+    slashes; links are not followed.
+    """
+    place = folder / inside if inside else folder
+    for path in sorted(place.iterdir()):
+        name = inside / path.name if inside else PurePosixPath(path.name)
+        found = path.lstat()
+        if stat.S_ISDIR(found.st_mode) and len(name.parts) < _DEEPEST:
+            yield from _tree(folder, name)
+        elif not _is_own(str(name)) or not stat.S_ISREG(found.st_mode):
+            yield str(name), found

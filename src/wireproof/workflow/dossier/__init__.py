@@ -1,0 +1,1 @@
+"""The acceptance dossier: sealed by a check, signed, and verified by anybody."""

@@ -1,0 +1,107 @@
+"""A dossier verified by anybody, offline: is it what was sealed, and what do its records say?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from wireproof.files.hostile import read_bounded
+from wireproof.model.dossier import Dossier, Rejudgement, Verification
+from wireproof.model.errors import BadInput
+from wireproof.report.section import Section
+from wireproof.store.dossier import DOSSIER, read_dossier
+from wireproof.store.manifest import MANIFEST, digest_of, listed
+from wireproof.store.result import RESULT
+from wireproof.workflow.dossier.evidence import contradictions
+from wireproof.workflow.dossier.intact import refuse_altered, told
+from wireproof.workflow.dossier.program import platform_name, program_digest, rules_digest
+from wireproof.workflow.dossier.seal import CRITERIA, DISCLOSURE
+from wireproof.workflow.dossier.signature import checked
+from wireproof.workflow.report import Rejudged, judged_anew
+from wireproof.workflow.result import PAGE
+from wireproof.workflow.stored import stored_in
+
+__all__ = ["VerifySpecification", "verify"]
+
+_PARTS = (DOSSIER, RESULT, CRITERIA, DISCLOSURE, PAGE)
+_LARGEST_PAGE = 256 << 20
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class VerifySpecification:
+    """``signers``: a file of those whose signature is demanded (OpenSSH's allowed_signers, or a
+    keyring of GnuPG); None: none is.
+    """
+
+    folder: Path
+    signers: Path | None = None
+
+
+def verify(specification: VerifySpecification) -> Verification:
+    """Whether the dossier is as it was sealed, who has signed it, and the verdict of its records by
+    the rules of this version.
+
+    Raises ``BadInput`` for one that was altered, naming each file, is of a newer version, or lacks
+    a signature that is demanded; ``CouldNotMeasure`` when a tool that checks signatures is missing.
+    Nothing is written.
+    """
+    folder = specification.folder
+    refuse_altered(folder)
+    names = listed(folder)
+    if lacks := [name for name in _PARTS if name not in names]:
+        raise BadInput(f"{folder} is no whole dossier: it lacks {', '.join(lacks)}.")
+    dossier = read_dossier(folder)
+    signatures = checked(folder, specification.signers)
+    again = judged_anew(folder)
+    sections = [part.section for part in again.result.parts]
+    same_rules = dossier.rules == rules_digest()
+    found = contradictions(
+        folder,
+        dossier,
+        stored_in(folder),
+        sections,
+        same_rules=same_rules,
+        same_program=dossier.program == program_digest(),
+    )
+    page = _same_page(folder, dossier, sections, again.title)
+    if page is False:
+        found.append(f"{PAGE} is not the page of these records")
+    if found:
+        raise BadInput(
+            f"{folder} contradicts itself, although every file has its digest in {MANIFEST}:"
+            f" {told(found)}. It was edited and sealed anew: no verdict is given."
+        )
+    return Verification(
+        folder=str(folder),
+        verdict=again.result.verdict,
+        files=len(names),
+        manifest=digest_of(folder / MANIFEST),
+        dossier=dossier,
+        judged=_rejudgement(again, same_rules=same_rules, page=page),
+        signatures=signatures,
+    )
+
+
+def _rejudgement(again: Rejudged, *, same_rules: bool, page: bool | None) -> Rejudgement:
+    assert again.before is not None  # noqa: S101  a dossier has a result.json
+    return Rejudgement(
+        verdict=again.result.verdict,
+        before=again.before,
+        same_rules=same_rules,
+        page=page,
+        gone=list(again.gone),
+        new=list(again.new),
+    )
+
+
+def _same_page(
+    folder: Path, dossier: Dossier, sections: Sequence[Section], title: str
+) -> bool | None:
+    """Whether the page is the one of these records; None where it would be written otherwise."""
+    if (dossier.program, dossier.platform) != (program_digest(), platform_name()):
+        return None
+    from wireproof.report.html.page import render
+
+    own = render(list(sections), title).encode("utf-8")
+    return read_bounded(folder / PAGE, _LARGEST_PAGE, follow=False) == own

@@ -1,0 +1,78 @@
+"""A dossier of a synthetic check, made by the product's own functions: nothing is measured."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import msgspec
+from tests.synthetic import World, lab, run_of
+
+from wireproof.instrument.ending import Ending
+from wireproof.instrument.measure import Outcome
+from wireproof.model.criteria import Agreed
+from wireproof.model.document import RunDocument
+from wireproof.model.plan import Plan, Point, RankPlace, Transport
+from wireproof.model.run import Run
+from wireproof.report.section import Section
+from wireproof.store.load import DOCUMENT, FRAMES, load_run
+from wireproof.workflow.dossier.seal import seal
+from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.result import Part, kept
+from wireproof.workflow.session.run import judged
+from wireproof.workflow.session.session import Session
+from wireproof.workflow.specification import Storage
+
+GOOD = lab(sizes=(8, 65536, 1 << 20))
+
+
+def write_run(folder: Path, run: Run) -> Path:
+    """The run as the recorder leaves it."""
+    folder.mkdir(parents=True)
+    assert run.open is not None
+    assert run.close is not None
+    frames = [run.open, *run.hosts, *run.idle, *run.points, *run.facts, run.close]
+    lines = b"".join(msgspec.json.encode(frame) + b"\n" for frame in frames)
+    (folder / FRAMES).write_bytes(lines)
+    planned = tuple(
+        Point(
+            id=one.id,
+            pattern=one.pattern,
+            form=one.form,
+            message_bytes=one.message_bytes,
+            pairs=tuple((pair.origin, pair.target) for pair in one.pairs),
+        )
+        for one in run.points
+    )
+    plan = Plan(
+        run_id="r",
+        seed=1,
+        transport=Transport(kind="mpi", expect=""),
+        ranks=tuple(RankPlace(index=one.rank, host=one.host) for one in run.claim.hosts),
+        points=planned,
+    )
+    document = RunDocument(claim=run.claim, provenance=run.provenance, plan=plan, ended="done")
+    (folder / DOCUMENT).write_bytes(msgspec.json.encode(document))
+    return folder
+
+
+def dossier_of(folder: Path, world: World = GOOD, agreed: Agreed | None = None) -> Path:
+    """The folder of an acceptance check of ``world``."""
+    place = write_run(folder / "run-1", run_of(world))
+    session = Session(title="check of 2 hosts", points=(), seed=1)
+    if agreed is not None:
+        session = dataclasses.replace(session, criteria=agreed.criteria)
+    section: Section = judged(load_run(place), session, [place])
+    outcome = Outcome(
+        run=section.run, ending=Ending(ended="done", reason=""), exit_status=0, folder=place
+    )
+    reporter = LoggingReporter()
+    result = kept(
+        [Part(section, [outcome])],
+        title="wireproof check",
+        folder=folder,
+        storage=Storage(folder=folder, command=("wireproof", "check")),
+        reporter=reporter,
+    )
+    seal(result, "acceptance", agreed, reporter)
+    return folder

@@ -1,0 +1,562 @@
+"""An acceptance dossier: whatever is done to it is named, and no verdict is given then."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.dossiers import dossier_of
+
+from wireproof.model.claim import Criteria
+from wireproof.model.criteria import KNOWN, Agreed
+from wireproof.model.dossier import Dossier, Verification
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.report.text.dossier import NOT_SIGNED, verification_lines
+from wireproof.report.text.look import PLAIN
+from wireproof.settings.criteria import read_criteria
+from wireproof.store.manifest import MANIFEST, write_manifest
+from wireproof.workflow.dossier import signature
+from wireproof.workflow.dossier.intact import refuse_altered
+from wireproof.workflow.dossier.seal import unseal
+from wireproof.workflow.dossier.signature import sign
+from wireproof.workflow.dossier.verify import VerifySpecification, verify
+from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.reporter import LoggingReporter
+
+AGREED = Agreed(
+    criteria=Criteria(min_efficiency=0.95),
+    chosen=("min_efficiency",),
+    source="agreed.toml",
+    sha256="0" * 64,
+)
+FILES = (
+    "criteria.toml",
+    "disclosure.json",
+    "dossier.json",
+    "report.html",
+    "result.json",
+    "run-1/batches.parquet",
+    "run-1/frames.jsonl",
+    "run-1/points.parquet",
+    "run-1/run.json",
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return dossier_of(tmp_path_factory.mktemp("dossier") / "made", agreed=AGREED)
+
+
+@pytest.fixture
+def copy(made: Path, tmp_path: Path) -> Path:
+    """The dossier on "another machine"."""
+    shutil.copytree(made, tmp_path / "elsewhere")
+    return tmp_path / "elsewhere"
+
+
+def verified(folder: Path, signers: Path | None = None) -> Verification:
+    return verify(VerifySpecification(folder=folder, signers=signers))
+
+
+def refused(folder: Path, signers: Path | None = None) -> str:
+    with pytest.raises(BadInput) as caught:
+        verified(folder, signers)
+    return str(caught.value)
+
+
+def resealed(folder: Path) -> Path:
+    """As whoever edits a file and then writes the manifest anew."""
+    write_manifest(folder)
+    return folder
+
+
+def edited(path: Path, change: Callable[[Any], None]) -> None:
+    document = json.loads(path.read_bytes())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+# --- as it was sealed
+
+
+def test_a_copy_elsewhere_is_what_was_sealed(copy: Path) -> None:
+    for path in copy.rglob("*"):
+        os.utime(path, (1, 1))
+        path.chmod(0o755 if path.is_dir() else 0o444)
+    found = verified(copy)
+    assert (found.verdict, found.files) == ("pass", len(FILES))
+    assert (found.judged.same_rules, found.judged.page) == (True, True)
+    text = "\n".join(verification_lines(found, PLAIN))
+    assert "min_efficiency = 0.95 (agreed.toml)" in text
+    assert NOT_SIGNED[:60] in text
+    assert text.endswith("PASS by the rules of this wireproof")
+
+
+def test_it_says_what_it_was_judged_by(copy: Path) -> None:
+    dossier = msgspec.json.decode((copy / "dossier.json").read_bytes(), type=Dossier)
+    assert sorted(one.name for one in dossier.criteria if one.chosen) == ["min_efficiency"]
+    assert {one.name for one in KNOWN} <= {one.name for one in dossier.criteria}
+    assert all(one.source for one in dossier.criteria)
+    assert dossier.agreed is not None
+    again = read_criteria(copy / "criteria.toml")
+    assert again is not None
+    assert again.criteria == AGREED.criteria
+    (disclosure,) = json.loads((copy / "disclosure.json").read_bytes())
+    assert disclosure["schema"] == "wireproof.disclosure"
+
+
+def test_sha256sum_checks_it(copy: Path) -> None:
+    done = subprocess.run(
+        ["sha256sum", "--check", "--strict", "--quiet", MANIFEST], cwd=copy, check=False
+    )
+    assert done.returncode == 0
+
+
+def test_every_known_criterion_is_one_of_the_verdict() -> None:
+    assert sorted(one.name for one in KNOWN) == sorted(Criteria.__struct_fields__)
+    assert all(one.least <= getattr(Criteria(), one.name) <= one.most for one in KNOWN)
+
+
+# --- changed without the manifest
+
+
+def _byte(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def _link(path: Path) -> None:
+    shutil.copy(path, path.parents[1] / "outside")
+    path.unlink()
+    path.symlink_to(path.parents[1] / "outside")
+
+
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+ATTACKS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "byte": (_byte, "{} was changed"),
+    "cut": (_cut, "{} was changed"),
+    "grown": (lambda path: path.write_bytes(path.read_bytes() + b"\n"), "{} was changed"),
+    "empty": (lambda path: path.write_bytes(b""), "{} was changed"),
+    "removed": (Path.unlink, "{} is missing"),
+    "renamed": (lambda path: path.rename(path.with_name("other")), "{} was renamed to"),
+    "link": (_link, "{} is a symbolic link"),
+    "pipe": (_pipe, "{} is a named pipe"),
+    "folder": (_folder, "{} is missing"),
+    "copied": (lambda path: shutil.copy(path, path.with_name("more")), "more was added"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_file_that_was_altered_is_named(copy: Path, name: str, attack: str) -> None:
+    alter, said = ATTACKS[attack]
+    alter(copy / name)
+    sentence = refused(copy)
+    assert said.format(name) in sentence
+    assert "No verdict is given" in sentence
+    assert "pass" not in sentence
+
+
+def test_two_files_that_were_swapped_are_named(copy: Path) -> None:
+    one, other = copy / "run-1" / "points.parquet", copy / "run-1" / "batches.parquet"
+    first = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(first)
+    assert "batches.parquet was changed; run-1/points.parquet was changed" in refused(copy)
+
+
+@pytest.mark.parametrize("name", [".hidden", "run-1/more", "new/deep/file", "SHA256SUMS.txt"])
+def test_a_file_that_was_added_is_named(copy: Path, name: str) -> None:
+    (copy / name).parent.mkdir(parents=True, exist_ok=True)
+    (copy / name).write_text("hello")
+    assert "was added" in refused(copy)
+    assert Path(name).name in refused(copy)
+
+
+def test_a_hostile_name_is_escaped(copy: Path) -> None:
+    (copy / "\x1b[2Jx\n").write_text("")
+    assert "\x1b" not in refused(copy)
+
+
+MANIFESTS: dict[str, tuple[Callable[[list[str]], str], str]] = {
+    "line lost": (lambda lines: "".join(lines[1:]), "criteria.toml was added"),
+    "cut": (lambda lines: "".join(lines)[:-20], "is cut off"),
+    "empty": (lambda lines: "", "is cut off"),
+    "twice": (lambda lines: "".join([*lines, lines[0]]), "is named twice"),
+    "not hex": (lambda lines: "".join(["x" * 64 + "  a\n", *lines]), "line 1 is damaged"),
+    "outside": (lambda lines: "".join(["0" * 64 + "  ../../etc/passwd\n", *lines]), "line 1"),
+    "absolute": (lambda lines: "".join(["0" * 64 + "  /etc/passwd\n", *lines]), "line 1"),
+    "itself": (lambda lines: "".join(["0" * 64 + "  SHA256SUMS\n", *lines]), "line 1"),
+    "binary": (lambda lines: "\0\udcff\n" + "".join(lines), "line 1 is damaged"),
+}
+
+
+@pytest.mark.parametrize("attack", MANIFESTS)
+def test_a_damaged_manifest_is_refused(copy: Path, attack: str) -> None:
+    change, said = MANIFESTS[attack]
+    path = copy / MANIFEST
+    text = change(path.read_text().splitlines(keepends=True))
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert said in refused(copy)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(name=st.sampled_from((*FILES, MANIFEST)), at=st.floats(0, 1), bit=st.integers(0, 7))
+def test_any_bit_counts(made: Path, name: str, at: float, bit: int) -> None:
+    path = made / name
+    before = path.read_bytes()
+    data = bytearray(before)
+    data[min(int(at * len(data)), len(data) - 1)] ^= 1 << bit
+    path.write_bytes(data)
+    try:
+        with pytest.raises(BadInput):
+            refuse_altered(made)
+    finally:
+        path.write_bytes(before)
+    refuse_altered(made)
+
+
+# --- changed, and the manifest written anew: without a signature only what contradicts shows
+
+
+def _part(document: Any) -> Any:
+    return document["parts"][0]
+
+
+def _set(*keys: str, value: object) -> Callable[[Any], None]:
+    def change(document: Any) -> None:
+        place = _part(document)
+        for key in keys[:-1]:
+            place = place[key]
+        place[keys[-1]] = value
+
+    return change
+
+
+RESULTS: dict[str, tuple[Callable[[Any], None], str]] = {
+    "verdict": (_set("verdict", value="fail"), "different verdicts"),
+    "findings": (
+        _set("conclusions", value=[{"severity": "warning", "code": "fine", "subject": ""}]),
+        "has other findings than its records give",
+    ),
+    "nodes": (_set("nodes", value=[]), "says otherwise of a node"),
+    "criteria": (_set("criteria", "min_efficiency", value=0.5), "dossier.json says min_efficiency"),
+    "rate": (_set("run", "claim", "link", "rate_bits_per_s", value=1e8), "claims another link"),
+    "hosts": (_set("run", "hosts", value=[]), "has other hosts than the records"),
+    "claimed": (_set("run", "claim", "hosts", value=[]), "measured on other hosts"),
+    "date": (_set("run", "provenance", "started", value="2030-01-01"), "has other provenance"),
+    "idle": (_set("run", "idle", value=[]), "has other idle"),
+    "version": (lambda document: document.update(wireproof="9"), "name different versions"),
+    "no constants": (_set("constants", value={"floor.tcp": 1.0}), "constant.floor.tcp = None"),
+}
+
+
+@pytest.mark.parametrize("attack", RESULTS)
+def test_a_result_that_does_not_follow_from_its_records_is_refused(copy: Path, attack: str) -> None:
+    change, said = RESULTS[attack]
+    edited(copy / "result.json", change)
+    sentence = refused(resealed(copy))
+    assert said in sentence
+    assert "result.json" in sentence or "run-1" in sentence
+
+
+def _slower_batches(copy: Path) -> None:
+    """One batch of a record twice as long, as by hand."""
+    path = copy / "run-1" / "frames.jsonl"
+    lines = path.read_text().splitlines()
+    at = next(i for i, line in enumerate(lines) if '"frame":"point"' in line)
+    point = json.loads(lines[at])
+    point["pairs"][0]["batch_ns"][0] *= 2
+    lines[at] = json.dumps(point)
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _fewer_frames(copy: Path) -> None:
+    path = copy / "run-1" / "frames.jsonl"
+    path.write_bytes(path.read_bytes()[:-4000])
+
+
+def _replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(copy: Path) -> None:
+        text = (copy / name).read_text()
+        assert old in text
+        (copy / name).write_text(text.replace(old, new))
+
+    return change
+
+
+OTHERS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "record": (_slower_batches, "run-1/batches.parquet has other rows"),
+    "records cut": (_fewer_frames, "run-1/points.parquet has other rows"),
+    "table": (
+        lambda copy: shutil.copy(
+            copy / "run-1" / "batches.parquet", copy / "run-1" / "points.parquet"
+        ),
+        "run-1",
+    ),
+    "page": (_replaced("report.html", "</title>", " </title>"), "report.html is not the page"),
+    "criteria": (
+        _replaced("criteria.toml", "min_efficiency = 0.95", "min_efficiency = 0.9"),
+        "criteria.toml has other values",
+    ),
+    "disclosure": (
+        _replaced("disclosure.json", '"n1"', '"n7"'),
+        "disclosure.json says otherwise",
+    ),
+    "no criteria": (lambda copy: (copy / "criteria.toml").unlink(), "criteria.toml"),
+    "no disclosure": (lambda copy: (copy / "disclosure.json").unlink(), "disclosure.json"),
+    "no result": (lambda copy: (copy / "result.json").unlink(), "result.json"),
+    "no page": (lambda copy: (copy / "report.html").unlink(), "lacks report.html"),
+    "no dossier": (lambda copy: (copy / "dossier.json").unlink(), "lacks dossier.json"),
+    "no records": (lambda copy: shutil.rmtree(copy / "run-1"), "lacks the records"),
+    "other dossier": (
+        lambda copy: edited(copy / "dossier.json", lambda one: one.update(verdict="fail")),
+        "different verdicts",
+    ),
+    "broken": (lambda copy: (copy / "dossier.json").write_text("{"), "dossier.json is damaged"),
+    "foreign": (lambda copy: (copy / "dossier.json").write_text("{}"), "no dossier of wireproof"),
+}
+
+
+@pytest.mark.parametrize("attack", OTHERS)
+def test_an_edit_that_is_sealed_anew_contradicts_the_rest(copy: Path, attack: str) -> None:
+    change, said = OTHERS[attack]
+    change(copy)
+    assert said in refused(resealed(copy))
+
+
+def test_one_of_a_newer_version_is_refused_by_name(copy: Path) -> None:
+    edited(copy / "dossier.json", lambda one: one.update(schema=9, wireproof="7.1", strange=1))
+    sentence = refused(resealed(copy))
+    assert "was made by a newer wireproof: '7.1'" in sentence
+    edited(copy / "dossier.json", lambda one: one.update(schema=1))
+    edited(copy / "result.json", lambda one: one.update(schema=9))
+    assert "use a newer wireproof" in refused(resealed(copy))
+
+
+def test_one_of_older_rules_is_judged_by_those_of_today(copy: Path) -> None:
+    """What they conclude otherwise is said; the verdict is that of the records."""
+    other = {"wireproof": "0.0.1"}
+    change = {"verdict": "fail", "conclusions": [{"severity": "fail", "code": "a-rule-of-before"}]}
+    edited(copy / "dossier.json", lambda one: one.update(verdict="fail", rules="1" * 64, **other))
+    edited(copy / "dossier.json", lambda one: one.update(program="1" * 64))
+    edited(copy / "result.json", lambda one: (one.update(other), _part(one).update(change)))
+    found = verified(resealed(copy))
+    assert (found.verdict, found.judged.before) == ("pass", "fail")
+    assert (found.judged.same_rules, found.judged.page) == (False, None)
+    text = "\n".join(verification_lines(found, PLAIN))
+    assert "pass now; wireproof 0.0.1 said fail; the findings differ (the rules are others)" in text
+    assert "no longer: fail a-rule-of-before" in text
+    assert "report.html was not compared" in text
+
+
+@pytest.mark.parametrize("what", ["empty", "file", "nothing"])
+def test_what_is_no_dossier_is_said(tmp_path: Path, what: str) -> None:
+    place = tmp_path / "place"
+    if what == "empty":
+        place.mkdir()
+    elif what == "file":
+        place.write_text("")
+    assert ("has no SHA256SUMS" if what == "empty" else "is not a folder") in refused(place)
+
+
+# --- the other verbs
+
+
+def test_a_report_leaves_it_as_it_is(copy: Path, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    report(ReportSpecification(folders=(copy,)), LoggingReporter())
+    report(ReportSpecification(folders=(copy,), form="svg"), LoggingReporter())
+    report(ReportSpecification(folders=(copy,), page=tmp_path / "page.html"), LoggingReporter())
+    assert (tmp_path / "page.html").read_bytes() == before[copy / "report.html"]
+    with pytest.raises(BadInput, match="a file more would break it"):
+        report(ReportSpecification(folders=(copy,), page=copy / "new.html"), LoggingReporter())
+    assert before == {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+
+
+def test_an_altered_one_is_no_result_for_other_verbs(copy: Path) -> None:
+    edited(copy / "result.json", _set("criteria", "min_efficiency", value=0.5))
+    with pytest.raises(BadInput, match=r"result\.json was changed"):
+        report(ReportSpecification(folders=(copy,), pages=False), LoggingReporter())
+    found = gate(GateSpecification(source=copy))
+    assert found.verdict == "inconclusive"
+    assert "is not what was sealed" in found.reason
+
+
+def test_what_is_resumed_is_no_dossier_any_more(copy: Path) -> None:
+    (copy / "SHA256SUMS.sig").write_text("")
+    unseal(copy, LoggingReporter())
+    assert not {MANIFEST, "SHA256SUMS.sig", "dossier.json"} & {p.name for p in copy.iterdir()}
+    assert "has no SHA256SUMS" in refused(copy)
+
+
+# --- signatures
+
+SSH = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two SSH keys, ``seller`` and ``buyer``, and the file of signers of each."""
+    place = tmp_path_factory.mktemp("keys")
+    for name in ("seller", "buyer"):
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", place / name],
+            check=True,
+        )
+        public = (place / f"{name}.pub").read_text()
+        (place / f"{name}.signers").write_text(
+            f'{name}@example.org namespaces="wireproof" {public}'
+        )
+    return place
+
+
+@SSH
+def test_a_signature_is_told_and_who_vouches_for_it(copy: Path, keys: Path) -> None:
+    assert sign(copy, str(keys / "seller")).name == "SHA256SUMS.sig"
+    assert sign(copy, str(keys / "buyer")).name == "SHA256SUMS.2.sig"
+    assert [one.state for one in verified(copy).signatures] == ["valid", "valid"]
+    found = verified(copy, keys / "seller.signers")
+    assert sorted(one.state for one in found.signatures) == ["valid", "vouched"]
+    text = "\n".join(verification_lines(found, PLAIN))
+    assert "for seller@example.org with ED25519 key" in text
+    assert "not signed" not in text
+
+
+@SSH
+def test_a_signature_that_is_demanded_and_not_there(copy: Path, keys: Path) -> None:
+    assert "is not signed, and --signers demands it" in refused(copy, keys / "seller.signers")
+    sign(copy, str(keys / "buyer"))
+    assert "by nobody whom" in refused(copy, keys / "seller.signers")
+
+
+@SSH
+def test_an_edit_that_is_sealed_anew_breaks_the_signature(copy: Path, keys: Path) -> None:
+    sign(copy, str(keys / "seller"))
+    (copy / "run-1" / "engine.log").write_text("a file more, sealed with the rest\n")
+    resealed(copy)
+    assert "SHA256SUMS.sig is no signature of this SHA256SUMS" in refused(copy)
+
+
+@SSH
+def test_one_that_is_signed_anew_by_another_is_not_vouched_for(copy: Path, keys: Path) -> None:
+    (copy / "run-1" / "engine.log").write_text("a file more\n")
+    sign(resealed(copy), str(keys / "buyer"))
+    assert verified(copy).verdict == "pass"
+    assert "by nobody whom" in refused(copy, keys / "seller.signers")
+
+
+@SSH
+@pytest.mark.parametrize("what", ["garbage", "empty", "link", "other purpose"])
+def test_a_bad_signature_is_no_signature(copy: Path, keys: Path, what: str) -> None:
+    place = copy / "SHA256SUMS.sig"
+    if what == "link":
+        place.symlink_to(keys / "seller")
+    elif what == "other purpose":
+        argv = ["ssh-keygen", "-Y", "sign", "-q", "-n", "file", "-f", keys / "seller"]
+        done = subprocess.run(argv, input=(copy / MANIFEST).read_bytes(), capture_output=True)
+        place.write_bytes(done.stdout)
+    else:
+        place.write_bytes(b"" if what == "empty" else b"\0garbage")
+    assert "SHA256SUMS.sig" in refused(copy)
+
+
+def test_without_the_tool_a_demanded_signature_cannot_be_told(
+    copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (copy / "SHA256SUMS.sig").write_text("x")
+    (copy / "SHA256SUMS.minisig").write_text("x")
+    (tmp_path / "signers").write_text("")
+    monkeypatch.setattr(signature.shutil, "which", lambda name: None)
+    assert [one.state for one in verified(copy).signatures] == ["unchecked", "unchecked"]
+    with pytest.raises(CouldNotMeasure, match="ssh-keygen"):
+        verified(copy, tmp_path / "signers")
+
+
+def test_a_key_that_is_not_there_is_said_before(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is no file: give an SSH key's"):
+        signature.check_signer(str(tmp_path / "id_ed25519"))
+
+
+@pytest.mark.skipif(shutil.which("gpgv") is None, reason="needs gnupg")
+def test_a_signature_of_gnupg(
+    copy: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path_factory.mktemp("g", numbered=True)
+    home.chmod(0o700)
+    monkeypatch.setenv("GNUPGHOME", str(home))
+    gpg = ["gpg", "--batch", "--quiet", "--passphrase", "", "--pinentry-mode", "loopback"]
+    try:
+        make = ["--quick-gen-key", "Seller <seller@example.org>", "ed25519", "sign", "never"]
+        subprocess.run([*gpg, *make], check=True, capture_output=True)
+        (home / "ring").write_bytes(
+            subprocess.run([*gpg, "--export"], check=True, capture_output=True).stdout
+        )
+        assert sign(copy, "seller@example.org").name == "SHA256SUMS.asc"
+        (found,) = verified(copy, home / "ring").signatures
+        assert found.state == "vouched"
+        assert "Seller <seller@example.org>" in found.said
+        (home / "empty").write_bytes(b"")
+        assert "by nobody whom" in refused(copy, home / "empty")
+        (copy / "run-1" / "engine.log").write_text("a file more\n")
+        assert "SHA256SUMS.asc is no signature" in refused(resealed(copy))
+    finally:
+        subprocess.run(["gpgconf", "--kill", "all"], check=False)
+
+
+# --- the file of criteria
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "sets nothing"),
+        ("min_eficiency = 0.9", "did you mean min_efficiency?"),
+        ("colour = 1", "no criterion 'colour'; there are min_efficiency"),
+        ("min_efficiency = 1.5", "min_efficiency is 1.5: give a share from 0.01 to 1"),
+        ("min_efficiency = nan", "give a share"),
+        ("min_efficiency = true", "is True: give a share"),
+        ("min_efficiency = '90 %'", "is '90 %': give a share"),
+        ("min_payload_bytes = 1.5", "give a whole number of bytes"),
+        ("[min_efficiency]\nvalue = 1", "give a share"),
+        ("min_efficiency", "not TOML"),
+        ("min_efficiency = 0.9\nmin_efficiency = 0.8", "not TOML"),
+    ],
+)
+def test_criteria_that_cannot_be_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "agreed.toml"
+    path.write_text(text)
+    with pytest.raises(BadInput) as caught:
+        read_criteria(path)
+    assert said in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_criteria_of_the_example_are_read() -> None:
+    found = read_criteria(Path(__file__).parents[2] / "examples" / "acceptance" / "criteria.toml")
+    assert found is not None
+    assert found.criteria != Criteria()

@@ -352,10 +352,13 @@ def test_an_edit_that_is_sealed_anew_contradicts_the_rest(copy: Path, attack: st
 def test_one_of_a_newer_version_is_refused_by_name(copy: Path) -> None:
     edited(copy / "dossier.json", lambda one: one.update(schema=9, wireproof="7.1", strange=1))
     sentence = refused(resealed(copy))
-    assert "was made by a newer wireproof: '7.1'" in sentence
+    assert (
+        "dossier.json was made by a newer wireproof (format 9 of '7.1', and this one reads"
+        in sentence
+    )
     edited(copy / "dossier.json", lambda one: one.update(schema=1))
     edited(copy / "result.json", lambda one: one.update(schema=9))
-    assert "use a newer wireproof" in refused(resealed(copy))
+    assert "made by a newer wireproof" in refused(resealed(copy))
 
 
 def test_one_of_older_rules_is_judged_by_those_of_today(copy: Path) -> None:

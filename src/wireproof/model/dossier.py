@@ -80,5 +80,3 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     dossier: Dossier
     judged: Rejudgement
     signatures: list[Signature] = msgspec.field(default_factory=list)
-    schema: str = "wireproof.dossier"
-    version: int = 1

@@ -8,7 +8,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.dossier import KIND, SCHEMA, Dossier
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, made_by_newer
 
 __all__ = ["DOSSIER", "read_dossier", "write_dossier"]
 
@@ -37,10 +37,7 @@ def read_dossier(folder: Path) -> Dossier:
         if head.kind != KIND or head.schema < 1:
             raise BadInput(f"{path} is no dossier of wireproof.")
         if head.schema > SCHEMA:
-            raise BadInput(
-                f"{folder} was made by a newer wireproof: {head.wireproof[:40]!r} writes dossiers"
-                f" of schema {head.schema}, and this one knows {SCHEMA}. Use that version."
-            )
+            raise made_by_newer(path, f"{head.schema} of {head.wireproof[:40]!r}", SCHEMA)
         return msgspec.json.decode(data, type=Dossier)
     except FileNotFoundError:
         raise BadInput(f"{folder} has no {DOSSIER}: it is no dossier of wireproof.") from None

@@ -30,6 +30,7 @@ html_theme = "furo"
 html_title = "wireproof"
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # it is fetched, which no browser does from a file
 html_extra_path = ["site"]
 html_theme_options: dict[str, Any] = {"navigation_with_keys": True}
 highlight_language = "none"

@@ -39,7 +39,7 @@ from benchmarks import (
 from benchmarks.row import exit_status
 from benchmarks.setting import Setting
 from benchmarks.table import as_json, as_text
-from wireproof import __version__
+from wireproof.version import version
 
 PARTS = {
     "truth": (truth.run, 1),
@@ -127,7 +127,7 @@ def _bounded(setting: Setting, names: list[str], seconds: float) -> bool:
 
 def _machine() -> dict[str, object]:
     return {
-        "wireproof": __version__,
+        "wireproof": version(),
         "processor": f"{_processor()}, {len(os.sched_getaffinity(0))} cores for us",
         "kernel": platform.release(),
         "load before": _load(),

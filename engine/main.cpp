@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/arguments.hpp"
+#include "base/version.hpp"
 #include "facts/collect.hpp"
 #include "measure/pattern_list.hpp"
 #include "measure/run.hpp"
@@ -31,7 +32,7 @@ int obey(const Arguments& arguments, int argc, char** argv) {
     case Verb::patterns:
       return print(pattern_list());
     case Verb::version:
-      return print(std::string("wireproof-engine " WIREPROOF_VERSION " ") + kVariant.abi);
+      return print(std::string("wireproof-engine ") + kVersion + " " + kVariant.abi);
   }
   return static_cast<int>(ExitStatus::bad_plan);
 }

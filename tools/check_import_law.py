@@ -31,13 +31,14 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "settings": {"model", "physics", "files"},
     "adapters": {"model", "physics"},
     "files": set(),
+    "version": set(),
     "bmc": {"model", "files"},
-    "launch": {"model", "settings", "files"},
+    "launch": {"model", "settings", "files", "version"},
     "probes": {"model", "launch", "files"},
     "lab": {"model", "launch", "files"},
     "instrument": {"model", "launch", "files"},
     "store": {"model", "analysis", "files"},
-    "report": {"model", "analysis", "files"},
+    "report": {"model", "analysis", "files", "version"},
     "cli": {"*"},
 }
 PYTHON_LAYERS["workflow"] = set(PYTHON_LAYERS) - {"cli"}
@@ -158,7 +159,11 @@ def check_layers(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Bre
                 f"package {package!r} has no layer: add it to ARCHITECTURE.md and to PYTHON_LAYERS",
             )
         ]
-    allowed = PYTHON_LAYERS[package] | {package} | ({"workflow"} if len(module) == 1 else set())
+    allowed = (
+        PYTHON_LAYERS[package]
+        | {package}
+        | ({"version", "workflow"} if len(module) == 1 else set())
+    )
     breaches = []
     for line, name in imported_modules(tree, module, file.name == "__init__.py"):
         if name[0] != "wireproof" or len(name) < 2 or name[1].startswith("__"):

@@ -15,12 +15,14 @@ import sys
 import tomllib
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from project_version import WrongTag, project_version
 
 __all__ = ["NotInstalled", "bill", "main"]
 
@@ -137,8 +139,9 @@ def bill(project: dict[str, Any], own_version: str, find: Find) -> dict[str, Any
 def main(arguments: list[str]) -> int:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     try:
-        document = bill(project, version(project["name"]), distribution)
-    except (NotInstalled, PackageNotFoundError) as error:
+        distribution(project["name"])  # an installation is described, of this tree's version
+        document = bill(project, project_version(), distribution)
+    except (NotInstalled, PackageNotFoundError, WrongTag) as error:
         print(f"sbom: {error}", file=sys.stderr)
         return 2
     text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
+#include "base/version.hpp"
 #include "host/gather.hpp"
 #include "measure/watch_writer.hpp"
 #include "record/frame_sink.hpp"
@@ -40,7 +41,7 @@ std::int64_t to_number(std::string_view option, std::string_view text, std::int6
 std::string hello(const witness::Reader& reader, const WatchOptions& options) {
   JsonWriter json;
   json.begin_object().field("frame", "watch").field("schema", 1);
-  json.field("engine", WIREPROOF_VERSION).field("interval_ms", options.interval_ms);
+  json.field("engine", kVersion).field("interval_ms", options.interval_ms);
   json.field("t_ns", monotonic_ns()).field("unix_ns", unix_ns());
   json.field("foreign_sysfs", reader.foreign_sysfs());
   host::write_fields(json, host::gather(Tree(options.root)));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/json_writer.hpp"
+#include "base/version.hpp"
 
 namespace wireproof {
 namespace {
@@ -19,7 +20,7 @@ std::string open_frame(const Plan& plan, const OpenFacts& facts) {
   json.begin_object()
       .field("frame", "open")
       .field("schema", kSchema)
-      .field("engine", WIREPROOF_VERSION)
+      .field("engine", kVersion)
       .field("abi", facts.abi)
       .field("transport", name_of(plan.transport))
       .field("run_id", plan.run_id)

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/failure.hpp"
+#include "base/version.hpp"
 #include "json_value.hpp"
 #include "measure/group_record.hpp"
 #include "measure/point_record.hpp"
@@ -38,7 +39,7 @@ TEST(OpenFrame, SaysWhoMeasuresAndByWhichClock) {
                               "ranks", "clock"}));
   EXPECT_EQ(frame["frame"].text, "open");
   EXPECT_EQ(frame["schema"].number, 1);
-  EXPECT_EQ(frame["engine"].text, WIREPROOF_VERSION);
+  EXPECT_EQ(frame["engine"].text, kVersion);
   EXPECT_EQ(frame["abi"].text, "mpich");
   EXPECT_EQ(frame["transport"].text, "mpi");
   EXPECT_EQ(frame["run_id"].text, "run 1");

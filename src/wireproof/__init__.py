@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         tune_status,
     )
 
+    __version__: str
+
 __all__ = [
     "BadInput",
     "CouldNotMeasure",
@@ -54,8 +56,6 @@ __all__ = [
     "tune_revert",
     "tune_status",
 ]
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "BadInput": "model.errors",
@@ -86,6 +86,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from wireproof.version import version
+
+        return version()
     if name not in _HOMES:
         raise AttributeError(f"module 'wireproof' has no attribute {name!r}")
     from importlib import import_module

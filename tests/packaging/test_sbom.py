@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import sbom
+from wireproof.version import version
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = {
@@ -171,8 +172,8 @@ def test_what_is_not_as_asked_for_is_refused(asked: str, said: str) -> None:
 
 @pytest.mark.usefixtures("site")
 def test_another_version_is_another_serial_number() -> None:
-    def serial(version: str) -> str:
-        return str(sbom.bill(PROJECT, version, distribution)["serialNumber"])
+    def serial(own: str) -> str:
+        return str(sbom.bill(PROJECT, own, distribution)["serialNumber"])
 
     assert serial("0.1.0") == serial("0.1.0")
     assert serial("0.1.0") != serial("0.1.1")
@@ -185,6 +186,7 @@ def test_this_environment_twice(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (tmp_path / "dist" / "bill.json").read_text() == printed
     document = json.loads(printed)
     _check(document)
+    assert document["metadata"]["component"]["version"] == version()
     own = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     names = {one["name"] for one in document["components"]}
     assert {canonicalize_name(Requirement(text).name) for text in own} <= names
@@ -197,7 +199,7 @@ def test_an_environment_without_wireproof_is_told(
     def absent(name: str) -> Distribution:
         raise sbom.PackageNotFoundError(name)
 
-    monkeypatch.setattr(sbom, "version", absent)
+    monkeypatch.setattr(sbom, "distribution", absent)
     assert sbom.main([]) == 2
     said = capsys.readouterr()
     assert (said.out, len(said.err.splitlines())) == ("", 1)

@@ -88,6 +88,7 @@ READ_DIRECTLY = {
     "lab": "our own folder of a lab, /proc and /sys",
     "probes": "/proc, /sys and /boot of this machine",
     "files": "the place that checks",
+    "version.py": "PKG-INFO and the commit of our own source tree",
     "launch/mpi/elf.py": "libraries and programs that are looked at, bounded",
     "report/html/page.py": "parts of the page, from our own package",
     "report/figure/file.py": "the style of figures, from our own package",

@@ -184,4 +184,5 @@ def test_the_table_for_people_is_the_law() -> None:
 
 def test_every_package_of_the_law_is_there() -> None:
     package = Path(law.__file__).resolve().parents[1] / "src" / "wireproof"
-    assert all((package / name).is_dir() for name in law.PYTHON_LAYERS)
+    modules = {path.stem for path in package.iterdir()}
+    assert modules >= set(law.PYTHON_LAYERS)

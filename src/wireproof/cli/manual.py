@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import click
 
-from wireproof import __version__
 from wireproof.cli.sections import Sectioned
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
 from wireproof.report.roff import entry, literal, paragraphs, section, subsection, title, verbatim
 from wireproof.settings.resolve import DECLARED, FILE_NAME, PREFIX
+from wireproof.version import version
 
 __all__ = ["contexts", "pages"]
 
@@ -39,7 +39,7 @@ def _name(context: click.Context) -> str:
 def _page(context: click.Context, everyone: list[click.Context]) -> Iterator[str]:
     command = context.command
     text = inspect.cleandoc(command.help or "").partition("\f")[0]
-    yield from title(_name(context), 1, f"wireproof {__version__}", "User Commands")
+    yield from title(_name(context), 1, f"wireproof {version()}", "User Commands")
     yield section("Name")
     yield rf"{literal(_name(context))} \- {literal(_about(context).rstrip('.'))}"
     yield section("Synopsis")

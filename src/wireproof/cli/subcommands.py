@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from wireproof import __version__
 from wireproof.cli.loudness import add_loudness
+from wireproof.version import version
 
 __all__ = ["EXIT_STATUSES", "SUBCOMMANDS", "subcommands"]
 
@@ -96,6 +96,12 @@ class LazySubcommands(click.Group):
             formatter.write_dl(sorted(SUBCOMMANDS.items()))
 
 
+def _tell_version(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    if given and not context.resilient_parsing:
+        click.echo(f"wireproof {version()}")
+        context.exit()
+
+
 @click.group(
     cls=LazySubcommands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -103,8 +109,14 @@ class LazySubcommands(click.Group):
     + ", ".join(f"{one} {means}" for one, means in EXIT_STATUSES.items())
     + ".",
 )
-@click.version_option(
-    __version__, "-V", "--version", prog_name="wireproof", message="%(prog)s %(version)s"
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_tell_version,
+    help="Show the version and exit.",
 )
 def subcommands() -> None:
     """wireproof proves what an HPC interconnect does.

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Unpack
 
-from wireproof import __version__
 from wireproof.launch.engines import EngineChoice, choose_engine, find_engine
 from wireproof.launch.known import MPIS, SCHEDULERS
 from wireproof.launch.mpi.environment import clearings, inherited
@@ -22,6 +21,7 @@ from wireproof.model.plan import TransportKind
 from wireproof.model.rails import is_several
 from wireproof.model.run import Provenance
 from wireproof.model.secrets import masked
+from wireproof.version import version
 
 __all__ = ["build_command", "check_prefix", "engine_for", "prepare", "provenance", "request_for"]
 
@@ -167,7 +167,7 @@ def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance
             + ", ".join(masked(f"{name}={value}") for name, value in sorted(kept.items()))
         )
     return Provenance(
-        wireproof=__version__,
+        wireproof=version(),
         mpi=f"{install.version} ({install.library})" if install else "",
         engine=str(command.engine),
         argv=list(command.argv),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection
 from html import escape
 from xml.sax.saxutils import quoteattr
 
-from wireproof import __version__
 from wireproof.model.quantity import counted
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.failing import Failing, carrier_of, failing, unread
@@ -14,6 +13,7 @@ from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
 from wireproof.report.text.audit import audit_lines
 from wireproof.report.text.look import Look
+from wireproof.version import version
 
 __all__ = ["FORMS", "in_form", "setting_rows"]
 
@@ -26,7 +26,7 @@ def _sarif(audit: Audit) -> str:
     rules = {one.id: {"id": one.id, "shortDescription": {"text": one.id}} for one in shown}
     driver = {
         "name": "wireproof",
-        "version": __version__,
+        "version": version(),
         "rules": list(rules.values()),
     }
     document = {

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from wireproof import __version__
 from wireproof.report.answers import answers
 from wireproof.report.flows import flows
 from wireproof.report.group_rows import group_tables
@@ -22,6 +21,7 @@ from wireproof.report.html.proof import proof_of
 from wireproof.report.names import clean
 from wireproof.report.rows import tables
 from wireproof.report.section import Section, grouped, headline
+from wireproof.version import version
 
 __all__ = ["markdown"]
 
@@ -35,7 +35,7 @@ def markdown(sections: Sequence[Section], title: str) -> str:
     lines = [f"# {_safe(title)}", ""]
     for number, section in enumerate(sections, 1):
         lines += _section(section, f"run{number}")
-    lines.append(f"wireproof {__version__}. MB = 10^6 bytes, MiB = 2^20 bytes.")
+    lines.append(f"wireproof {version()}. MB = 10^6 bytes, MiB = 2^20 bytes.")
     return "\n".join(lines) + "\n"
 
 

@@ -9,8 +9,8 @@ import sys
 import traceback
 from pathlib import Path
 
-from wireproof import __version__
 from wireproof.report.names import clean
+from wireproof.version import version
 
 __all__ = ["BUG", "sentence"]
 
@@ -53,7 +53,7 @@ def _kept(error: BaseException) -> str:
     from wireproof.files.private import private_file
 
     system = f"Python {platform.python_version()}, {platform.platform()}"
-    head = f"wireproof {__version__}, {system}\n{sys.argv}\n\n"
+    head = f"wireproof {version()}, {system}\n{sys.argv}\n\n"
     text = head + "".join(traceback.format_exception(error))
     try:
         return str(

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wireproof import __version__
 from wireproof.files.aside import answer_aside
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
@@ -29,6 +28,7 @@ from wireproof.store.manifest import differs, is_sealed
 from wireproof.store.newest import SKEW_S, measured, newest_result
 from wireproof.store.result import RESULT
 from wireproof.verdict.node import joined_nodes, node_verdicts
+from wireproof.version import version
 from wireproof.workflow.bug import sentence
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def gate_of(result: Result) -> Gate:
         reason=reason,
         measured=measured(one.run for one in sections),
         age_s=0.0,
-        by=__version__,
+        by=version(),
         link=next((one.run.claim.link.name for one in sections if one.run.claim.link), ""),
         nodes=nodes,
     )
@@ -185,7 +185,7 @@ def gate_of(result: Result) -> Gate:
 
 def undecided(why: str) -> Gate:
     """Of a measurement that did not take place."""
-    return Gate(verdict="inconclusive", subject="no node", reason=why, by=__version__)
+    return Gate(verdict="inconclusive", subject="no node", reason=why, by=version())
 
 
 def _not_there(name: str, place: Path) -> NodeVerdict:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof import __version__
 from wireproof.model.claim import Claim, Criteria
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
@@ -23,6 +22,7 @@ from wireproof.store.load import DOCUMENT, load_run
 from wireproof.store.result import read_result
 from wireproof.verdict.node import node_verdicts
 from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.version import version
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.session.disturbed import FIRST as REPEATS_BASE
 from wireproof.workflow.session.merge import merged_run, ranks_by_host, renumbered
@@ -53,7 +53,7 @@ def stored_result(
     """What has to be kept beside the records to judge and render ``sections`` again."""
     return StoredResult(
         title=title,
-        wireproof=__version__,
+        wireproof=version(),
         parts=[_stored(section) for section in sections],
         settings=SETTINGS if any(section.settings for section in sections) else "",
         command=list(command),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hashlib import sha256
 from html import escape  # all that XML needs; xml.sax costs every gate 20 ms of imports
 
-from wireproof import __version__
 from wireproof.model.finding import Verdict
 from wireproof.model.gate import Gate, NodeVerdict, seconds_of
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.envelope import Kind, enveloped
 from wireproof.report.names import clean, fold
+from wireproof.version import version
 
 __all__ = ["KIND", "ctrf", "gate_json", "junit", "sarif"]
 
@@ -90,7 +90,7 @@ def ctrf(gate: Gate) -> str:
         }
         for one in cases
     ]
-    tool = {"name": "wireproof", "version": __version__}
+    tool = {"name": "wireproof", "version": version()}
     results = {"tool": tool, "summary": summary, "tests": tests}
     return json_text({"reportFormat": "CTRF", "specVersion": "0.0.0", "results": results}, indent=1)
 
@@ -115,7 +115,7 @@ def sarif(gate: Gate) -> str:
         names = [name for _, group in left for name in group]
         results.append(_result(left[0][0][0], names, reason))
     rules = [_rule(verdict) for verdict in dict.fromkeys(key[0] for key in groups)]
-    driver = {"name": "wireproof", "version": __version__, "rules": rules}
+    driver = {"name": "wireproof", "version": version(), "rules": rules}
     runs = [{"tool": {"driver": driver}, "results": results}]
     return json_text({"version": "2.1.0", "$schema": _SCHEMA, "runs": runs}, indent=1)
 

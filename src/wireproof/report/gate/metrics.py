@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from wireproof import __version__
 from wireproof.model.finding import Verdict
 from wireproof.model.gate import Gate, NodeVerdict, seconds_of
 from wireproof.model.severity import worst
 from wireproof.report.names import clean
+from wireproof.version import version
 
 __all__ = ["openmetrics"]
 
@@ -80,6 +80,6 @@ def openmetrics(gate: Gate) -> str:
         "wireproof_build_info",
         "gauge",
         "Version that wrote this file.",
-        [f'wireproof_build_info{{version="{_label(__version__)}"}} 1'],
+        [f'wireproof_build_info{{version="{_label(version())}"}} 1'],
     )
     return "\n".join([*lines, "# EOF"])

@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wireproof import __version__
 from wireproof.files.hostile import replace_file
 from wireproof.model.severity import worst
 from wireproof.report.figure.drawing import dash, symbol
@@ -21,6 +20,7 @@ from wireproof.report.html.markup import trusted
 from wireproof.report.html.views import view
 from wireproof.report.names import clean, harmless
 from wireproof.report.section import Section, label
+from wireproof.version import version
 
 __all__ = ["render", "write"]
 
@@ -37,7 +37,7 @@ def render(sections: list[Section], title: str) -> str:
         title=clean(title),
         verdict=worst([section.judgement.verdict for section in sections]),
         when=_when(sections),
-        version=__version__,
+        version=version(),
         style=trusted(_part("style.css") + style()),
         policy=_policy(script),
         sections=views,

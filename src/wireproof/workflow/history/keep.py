@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from wireproof import __version__
 from wireproof.model.errors import BadInput
 from wireproof.model.gate import NodeVerdict
 from wireproof.model.history import Entry, Number
@@ -18,6 +17,7 @@ from wireproof.report.section import Section
 from wireproof.store.history import RESULTS, add_entry
 from wireproof.verdict.comparison import number_of, samples_of
 from wireproof.verdict.node import joined_nodes, node_verdicts
+from wireproof.version import version
 from wireproof.workflow.conditions import conditions, setting_values
 
 __all__ = ["measured", "new_folder", "record", "storage_folder"]
@@ -82,7 +82,7 @@ def _entry(name: str, sections: Sequence[Section]) -> Entry:
         transport=known.get("transport", ""),
         mpi=known.get("MPI", ""),
         verdict=worst(section.judgement.verdict for section in sections),
-        wireproof=__version__,
+        wireproof=version(),
         conditions=known | {f"setting {id_}": _listed(values) for id_, values in knobs.items()},
         nodes={one.node: one.verdict for one in nodes},
         numbers=_numbers(sections),

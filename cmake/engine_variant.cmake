@@ -7,7 +7,9 @@ set(WIREPROOF_SONAME_mpich libmpi.so.12)
 set(WIREPROOF_SONAME_openmpi libmpi.so.40)
 
 # add_program(<target>): built into build/bin by the target `engines`, installed by the component `engine`.
+# find_object.cpp is part of the program itself: from a library the linker would take it too late, after libgcc.
 function(add_program program)
+  target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/engine/base/find_object.cpp)
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   install(TARGETS ${program} RUNTIME DESTINATION ${WIREPROOF_INSTALL_DIR} COMPONENT engine)
   add_dependencies(engines ${program})

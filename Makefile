@@ -63,19 +63,23 @@ man: .venv/.run ## manual pages in man/man1
 	$(VENV)/wireproof help --man man
 
 .PHONY: wheel
-wheel: .venv/.run man ## sdist and wheel in dist/, with the manual pages
-	$(VENV)/python -m pip install -q build
-	$(VENV)/python -m build --outdir dist
+wheel: .venv/.run man ## sdist and manylinux wheel in dist/, with the manual pages; prints their SHA-256
+	$(VENV)/python -m pip install -q build wheel
+	$(VENV)/python tools/build_wheel.py dist
 
 .PHONY: wheelhouse
-wheelhouse: .venv/.run man ## wheels of wireproof and all it needs, for a head node without network, in dist/wheelhouse
+wheelhouse: wheel ## wheels of wireproof and all it needs, for a head node without network, in dist/wheelhouse
 	rm -rf dist/wheelhouse
-	$(VENV)/python -m pip wheel -q --wheel-dir dist/wheelhouse .
+	$(VENV)/python -m pip wheel -q --wheel-dir dist/wheelhouse dist/wireproof-$$($(VENV)/python tools/project_version.py)-*.whl
 	cd dist/wheelhouse && sha256sum *.whl >SHA256SUMS
 	@$(VENV)/python -c 'import sys; print("Copy dist/wheelhouse to a machine with Python %d.%d, and there:" % sys.version_info[:2]); \
 	    print("  (cd wheelhouse && sha256sum -c --quiet SHA256SUMS)"); \
 	    print("  python%d.%d -m venv ~/wireproof" % sys.version_info[:2]); \
 	    print("  ~/wireproof/bin/pip install --no-index --find-links wheelhouse wireproof")'
+
+.PHONY: zipapp
+zipapp: wheelhouse ## one file for a head node without network: dist/wireproof.pyz unpacks itself and starts
+	$(VENV)/python tools/build_zipapp.py dist/wheelhouse dist/wireproof.pyz
 
 .PHONY: sbom
 sbom: .venv/.run ## what an installation holds, as CycloneDX, in dist/wireproof.cdx.json

@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-import wireproof
+from wireproof.version import NEXT
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
@@ -70,7 +70,7 @@ def _spack(word: str) -> list[tuple[str, object]]:
 
 
 def test_spack_has_version_and_licence() -> None:
-    assert _spack("version") == [(wireproof.__version__, None)]
+    assert _spack("version") == [(NEXT, None)]
     assert _spack("license") == [(PROJECT["license"], None)]
 
 
@@ -114,10 +114,10 @@ def test_rpm_has_each_section_once_and_the_projects_facts() -> None:
     text = SPEC.read_text()
     assert re.findall(rf"^%({'|'.join(SECTIONS)})\b", text, re.MULTILINE) == SECTIONS
     assert _tags("Name") == [PROJECT["name"]]
-    assert _tags("Version") == [wireproof.__version__]
+    assert f"%{{!?upstream: %global upstream {NEXT}}}\n" in text
     assert _tags("License") == [PROJECT["license"]]
-    assert f"wireproof-wheelhouse-{wireproof.__version__}.tar.gz" in text
-    assert f"- {wireproof.__version__}-1\n" in text
+    assert _tags("Source0") == ["wireproof-wheelhouse-%{upstream}.tar.gz"]
+    assert f"- {NEXT}-1\n" in text
 
 
 def test_rpm_needs_what_the_table_of_system_packages_names() -> None:
@@ -134,12 +134,23 @@ def test_rpm_installs_from_the_wheelhouse_alone() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("rpmspec"), reason="needs rpmspec (Debian's package rpm)")
-def test_rpm_is_read_by_rpmspec() -> None:
-    done = subprocess.run(
-        ["rpmspec", "-P", str(SPEC)], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "/opt/wireproof/bin/python -m pip install" in done.stdout
+@pytest.mark.parametrize(
+    ("upstream", "version"), [("", NEXT), ("0.1.0.dev7+gabc.dirty", "0.1.0~dev7+gabc.dirty")]
+)
+def test_rpm_is_read_by_rpmspec(upstream: str, version: str) -> None:
+    defined = ["--define", f"upstream {upstream}"] if upstream else []
+
+    def rpmspec(*words: str) -> str:
+        command = ["rpmspec", *words, *defined, str(SPEC)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    read = rpmspec("-P")
+    assert "/opt/wireproof/bin/python -m pip install" in read
+    assert f"wireproof=={upstream or NEXT}\n" in read
+    asked = rpmspec("-q", "--qf", "%{NAME} %{VERSION} %{LICENSE}")
+    assert asked == f"{PROJECT['name']} {version} {PROJECT['license']}"
 
 
 # Apptainer
@@ -179,8 +190,9 @@ def test_apptainer_builds_in_one_stage_and_keeps_the_other_free_of_compilers() -
 
 def test_apptainer_has_the_version_and_the_command() -> None:
     build, final = _stages()
-    assert f"dist/wireproof-{wireproof.__version__}.tar.gz" in build["files"]
-    assert f"image.version {wireproof.__version__}\n" in final["labels"]
+    assert build["arguments"].strip() == final["arguments"].strip() == f"version={NEXT}"
+    assert "dist/wireproof-{{ version }}.tar.gz" in build["files"]
+    assert "image.version {{ version }}\n" in final["labels"]
     assert f"image.licenses {PROJECT['license']}\n" in final["labels"]
     assert final["runscript"].strip() == 'exec /opt/wireproof/bin/wireproof "$@"'
     assert {"environment", "test", "help"} <= set(final)

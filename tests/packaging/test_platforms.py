@@ -1,11 +1,12 @@
-"""judge, lint, convert and report on a Python without what only Linux has: a stored result is read
-on any desk.
+"""What reads results, on a Python without what only Linux has: a result is read on any desk, and
+with no more libraries than the answer needs.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import wireproof as library
+from wireproof.cli.subcommands import SUBCOMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
+READ = {"compare", "convert", "gate", "history", "judge", "lint", "report", "serve"}
 SYSTEMS = pytest.mark.parametrize("system", ["macos", "windows"])
 
 
@@ -75,7 +78,62 @@ def test_a_stored_result_is_reported(system: str, stored: Path, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
-@pytest.mark.parametrize("verb", ["judge", "lint", "report", "convert"])
+@pytest.mark.engine
+@SYSTEMS
+def test_a_stored_result_is_asked_for_its_verdict(system: str, stored: Path) -> None:
+    done = _foreign(system, "gate", stored)
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.startswith("wireproof inconclusive: n[1-3]: the hosts were played")
+
+
+@pytest.mark.engine
+@SYSTEMS
+def test_stored_results_are_compared(system: str, stored: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(stored, tmp_path / "other")
+    done = _foreign(system, "compare", stored, other)
+    assert done.returncode in (0, 1, 3), done.stderr
+    assert "numbers of a model are compared" in done.stdout + done.stderr
+
+
+@pytest.mark.engine
+@SYSTEMS
+def test_a_history_takes_a_result_and_lists_it(system: str, stored: Path, tmp_path: Path) -> None:
+    added = _foreign(system, "history", "add", tmp_path / "history", stored)
+    assert added.returncode == 0, added.stderr
+    listed = _foreign(system, "history", "list", tmp_path / "history")
+    assert listed.returncode == 0, listed.stderr
+    assert "n[1-3]" in listed.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "loaded"),
+    [
+        ("convert 12GB/s --link edr", ""),
+        ("explain below-floor", ""),
+        ("lint examples/recipes/pingpong-wrong.sbatch", ""),
+        ("judge tests/golden/1gbe_openmpi_osu_put_bw.csv --link 1gbe", "numpy"),
+    ],
+)
+def test_a_library_is_loaded_only_where_it_is_used(words: str, loaded: str) -> None:
+    code = (
+        "import contextlib, os, sys; from wireproof.cli import main\n"
+        "with contextlib.redirect_stdout(open(os.devnull, 'w')), contextlib.suppress(SystemExit):\n"
+        "    main()\n"
+        "print(*sorted({'ClusterShell', 'duckdb', 'jinja2', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words.split()],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.strip() == loaded, done.stderr
+
+
+@pytest.mark.parametrize("verb", sorted(READ & set(SUBCOMMANDS)))
 def test_help_is_there(verb: str) -> None:
     done = _foreign("windows", verb, "--help")
     assert done.returncode == 0, done.stderr

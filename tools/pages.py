@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from command_pages import command_pages
+from formula_page import formula_page
 from wireproof.analysis.catalogue import FAMILIES
 from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.analysis.pfc.family import Names, PfcFamily
@@ -57,6 +58,7 @@ def pages() -> dict[Path, str]:
         path: with_generated(path.read_text(encoding="utf-8"), part) for path, part in parts.items()
     }
     commands = docs / "reference" / "commands"
+    mixed[docs / "reference" / "formulas.md"] = formula_page()
     return mixed | {commands / name: text for name, text in command_pages().items()}
 
 

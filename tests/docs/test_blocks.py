@@ -19,6 +19,8 @@ from tests.docs.readers import READERS
 import wireproof as library
 from wireproof.cli.manual import contexts
 
+OURS = ("PASS ", "FAIL ", "INCONCLUSIVE ", "wireproof: ")
+"""How lines begin that only we print."""
 REFUSED = "wireproof: --"
 """How the answer to a value begins that an option does not take; some pages show one."""
 _LEAST_REASON = 3
@@ -82,6 +84,9 @@ def _text(block: Block) -> None:
     for line in block.text.splitlines():
         assert not line.startswith(("$ ", "wireproof ")), (
             f"{block.place}: a command stands in a block of text: tag it console or sh"
+        )
+        assert "not run:" in block.note or not line.startswith(OURS), (
+            f"{block.place}: show it below its command, in a console, or say why it is not run"
         )
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.docs import grammar, markdown, shape
+from tests.docs.desk import Desk
+from tests.docs.test_blocks import KINDS
 
 
 @pytest.mark.parametrize(
@@ -87,3 +91,34 @@ def test_a_console_is_commands_with_what_they_print() -> None:
 def test_what_the_command_line_does_not_have_is_told(line: str) -> None:
     with pytest.raises(Exception, match=r"\w"):
         grammar.parsed(line.split())
+
+
+@pytest.mark.parametrize(
+    ("tag", "text"),
+    [
+        ("text", "$ wireproof doctor\n"),
+        ("text", "PASS  path: on-wire\n"),
+        ("sh", "wireproof measure stream --pattern ring\n"),
+        ("sh", "make everything\n"),
+        ("sh", "if true\n"),
+        ("console", "$ wireproof chekc\n"),
+        ("toml", "a = \n"),
+        ("json", "{'a': 1}"),
+        ("python", "import wireproof\nwireproof.mesure()\n"),
+    ],
+)
+def test_a_block_that_is_wrong_is_told(tag: str, text: str) -> None:
+    with pytest.raises((AssertionError, ValueError, SyntaxError, pytest.fail.Exception)):
+        KINDS[tag](markdown.Block("page.md", 7, tag, text, {}))
+
+
+def test_output_that_differs_is_shown_beside_the_page(tmp_path: Path) -> None:
+    desk = Desk.laid(tmp_path)
+    right = "$ wireproof convert 1000MB/s\n1000 MB/s = 1000 x 10^6 = 1000000000 B/s\n...\n"
+    assert desk.done(markdown.Block("page.md", 7, "console", right, {})) == []
+    (told,) = desk.done(
+        markdown.Block("page.md", 7, "console", right.replace("10^6", "2^20", 1), {})
+    )
+    assert told.startswith("page.md:7: wireproof convert 1000MB/s\n--- shown:\n")
+    (told,) = desk.done(markdown.Block("page.md", 7, "sh", "wireproof judge missing.log\n", {}))
+    assert "ended with 2" in told

@@ -172,7 +172,7 @@ def test_all_of_a_host_or_none(board: Board, at: At, monkeypatch: pytest.MonkeyP
     board.replies["PATCH", SETTINGS] = half
     done = at.apply(planned("Turbo", "Disabled", "Enabled"), planned("Smt", True, False))
     assert states(done) == ["ignored", "ignored"]
-    assert "the old values were asked for again" in done.problem
+    assert "the old values were requested again" in done.problem
     assert board.pending == {"Turbo": "Disabled", "Smt": True}
     assert [one.state for one in sets_of(at.folder, "n1")] == ["reverted"]
 

@@ -126,14 +126,14 @@ def test_a_killed_launcher_is_named_as_the_launcher(status: int) -> None:
     launcher.
     """
     ending = classify(PLAN, [OPENED, Start(id=1)], b"", status)
-    assert ending.reason.startswith("the launcher was ended by SIGKILL at point 1")
+    assert ending.reason.startswith("the launcher was killed by SIGKILL at point 1")
     ending = classify(
         PLAN,
         [OPENED, Start(id=1)],
         b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n",
         status,
     )
-    assert ending.reason.startswith("a rank was ended by SIGKILL")
+    assert ending.reason.startswith("a rank was killed by SIGKILL")
 
 
 def test_ranks_that_never_meet_give_the_candidates() -> None:

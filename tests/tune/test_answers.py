@@ -42,7 +42,7 @@ def test_what_is_said_twice_counts_once():
 def test_a_program_that_was_killed_is_said(status):
     script = "import os; os.kill(os.getpid(), 9)" if status < 0 else f"raise SystemExit({status})"
     (found,) = ask_hosts({"n1": [sys.executable, "-c", script]})
-    assert "ended by signal 9" in found.problem
+    assert "killed by signal 9" in found.problem
 
 
 @pytest.mark.parametrize(

@@ -280,7 +280,7 @@ def test_a_lost_rank_is_named_by_the_host_that_the_user_knows() -> None:
         b"=   RANK 1 PID 77 RUNNING AT inner-name\n=   KILLED BY SIGNAL: 11 (Segmentation fault)\n"
     )
     ending = classify(PLAN, [OPENED, host(1, "n2"), Start(id=1)], talk, 11)
-    assert ending.reason.startswith("rank 1 on n2 was ended by SIGSEGV at point 1")
+    assert ending.reason.startswith("rank 1 on n2 was killed by SIGSEGV at point 1")
 
 
 def test_an_engine_that_does_not_start_is_quoted_without_escapes() -> None:
@@ -310,7 +310,7 @@ def test_a_lost_rank_counts_more_than_what_it_brought_upon_the_others() -> None:
     ending = classify(PLAN, frames, talk, 137)
     assert (ending.ended, ending.reason) == (
         "rank-lost",
-        "rank 1 on n2 was ended by SIGKILL at point 0 (pingpong, 8 B)",
+        "rank 1 on n2 was killed by SIGKILL at point 0 (pingpong, 8 B)",
     )
     assert missing_points(PLAN, frames, ending)[0] == Missing("rank-lost", ending.reason)
 
@@ -351,7 +351,7 @@ def test_every_missing_point_has_its_reason() -> None:
     assert under_way(frames) == 1
     missing = missing_points(PLAN, frames, ending)
     assert missing[0].text == "connection reset"
-    assert missing[1].text.startswith("the engine was ended by SIGKILL at point 1")
+    assert missing[1].text.startswith("the engine was killed by SIGKILL at point 1")
 
 
 @given(st.binary(max_size=200))

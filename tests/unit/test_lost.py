@@ -290,6 +290,6 @@ def test_ranks_that_a_launcher_ended_together_are_not_told_apart() -> None:
     plan = plan_of(hosts=1, per_host=2)
     assert lost(both, plan) == {}
     reason = classify(plan, [], both.encode(), 255).reason
-    assert reason.startswith("one of ranks 0, 1 was ended by SIGKILL")
+    assert reason.startswith("one of ranks 0, 1 was killed by SIGKILL")
     # the host is gone, whoever was first
     assert set(lost(both, plan_of(hosts=2, per_host=2))) == {0, 1}

@@ -112,7 +112,7 @@ def document(points: int = 3) -> RunDocument:
         claim=CLAIM,
         provenance=PROVENANCE,
         plan=plan,
-        missing={2: Missing("rank-lost", "a rank was ended by SIGKILL")},
+        missing={2: Missing("rank-lost", "a rank was killed by SIGKILL")},
     )
 
 
@@ -137,7 +137,7 @@ def test_a_run_is_read_back_with_the_reason_of_each_missing_point(tmp_path: Path
     assert run.open == OPENED
     assert run.points == [frame for frame in FRAMES if isinstance(frame, PointRecord)]
     assert (run.claim, run.provenance) == (CLAIM, PROVENANCE)
-    assert run.missing == {2: Missing("rank-lost", "a rank was ended by SIGKILL")}
+    assert run.missing == {2: Missing("rank-lost", "a rank was killed by SIGKILL")}
 
 
 def test_a_run_whose_recorder_was_killed_says_so(tmp_path: Path) -> None:

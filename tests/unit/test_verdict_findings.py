@@ -54,7 +54,7 @@ WHOLE: list[tuple[str, Callable[[Run], Run], str, str]] = [
         lambda r: set_(
             r,
             missing={
-                99: Missing("rank-lost", "rank 1 on n2 was ended by SIGKILL at point 99"),
+                99: Missing("rank-lost", "rank 1 on n2 was killed by SIGKILL at point 99"),
                 100: Missing("rank-lost", "rank 1", reached=False),
             },
         ),
@@ -134,8 +134,8 @@ def test_a_fault_of_the_run_is_told(
 
 def test_the_point_under_way_speaks_for_those_not_reached() -> None:
     reasons = {
-        7: Missing("rank-lost", "rank 1 on n2 was ended by SIGKILL at point 7"),
-        8: Missing("rank-lost", "rank 1 on n2 was ended by SIGKILL", reached=False),
+        7: Missing("rank-lost", "rank 1 on n2 was killed by SIGKILL at point 7"),
+        8: Missing("rank-lost", "rank 1 on n2 was killed by SIGKILL", reached=False),
     }
     found = judge(set_(run_of(SMALL), missing=reasons))
     told = next(f for f in found.findings if f.code == "rank-lost")

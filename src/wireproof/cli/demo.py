@@ -1,4 +1,4 @@
-"""``wireproof demo``: a virtual cluster with a bad link and a lie, both caught."""
+"""``wireproof demo``: a virtual cluster with a bad link and a shared-memory fall-through."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["command"]
 @click.option("--seed", type=int, help="seed of the order of the points.")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
 def command(out: Path | None, seed: int | None, as_json: bool) -> int:
-    """Build a virtual cluster with a bad link and a shared-memory lie; measure it; show that both
-    are caught.
+    """Build a virtual cluster with a bad link and a shared-memory fall-through, measure it, and
+    show that both are found.
 
-    Exit status 0: both were caught. Takes under a minute, needs root or unprivileged user
+    Exit status 0: both were found. Takes under a minute, needs root or unprivileged user
     namespaces.
     """
     from wireproof.cli.console import Console, say

@@ -30,7 +30,10 @@ SUBCOMMANDS: dict[str, str] = {
     "compare": "Two results held against each other: each number as a ratio with its interval.",
     "completion": "Print the script that completes this command in bash, zsh or fish.",
     "convert": "A rate or a time in every unit and in per cent of a link, with the arithmetic.",
-    "demo": "See it work: a virtual cluster with a bad link and a lie, both caught.",
+    "demo": (
+        "See it work: a virtual cluster with a bad link and a shared-memory fall-through,"
+        " both found."
+    ),
     "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",
     "dossier": "Acceptance dossiers (check --profile acceptance): verify, sign.",
     "explain": "Say what a finding's code means and what to do next.",

@@ -108,5 +108,5 @@ def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
     if options["yes"] or not to_do:
         return True
     if not sys.stdin.isatty():
-        raise BadInput("nobody can be asked without a terminal: give --yes to apply the plan.")
+        raise BadInput("there is no terminal to ask on: give --yes to apply the plan.")
     return click.confirm("Apply this?", err=True)

@@ -97,7 +97,7 @@ def confirm(name: str, **options: Any) -> int:
     "revert",
     params=[
         click.Argument(["name"], required=False, default="", metavar="[ID]"),
-        flag("--force", "also values that somebody else has changed since."),
+        flag("--force", "also values that were changed by others since."),
         *_WITH_BMC,
     ],
 )

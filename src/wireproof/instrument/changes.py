@@ -71,7 +71,7 @@ def _problem(status: int, stderr: bytes) -> str:
         return sentence
     signal = -status if status < 0 else status - 128  # that of a shell or agent in between
     if signal in _SIGNALS:
-        what = f"it was ended by signal {signal}"
+        what = f"it was killed by signal {signal}"
     else:
         what = _WORDS.get(status, "it failed")
     return f"{what}: {said}" if said else f"{what} (status {status})"

@@ -115,15 +115,15 @@ def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the laun
             listed = ", ".join(str(rank) for rank in sorted(found)[:_MOST_NAMED]) + (
                 ", .." * (len(found) > _MOST_NAMED)
             )
-            return f"one of ranks {listed} was ended by {name}, and the launcher ended the others"
+            return f"one of ranks {listed} was killed by {name}, and the launcher ended the others"
         for rank, host in found.items():
             claimed = next(
                 (it.host for it in frames if isinstance(it, Host) and it.rank == rank), ""
             )
-            return f"rank {rank} on {claimed or host} was ended by {name}"
+            return f"rank {rank} on {claimed or host} was killed by {name}"
     if any(pattern.search(talk) for pattern in _SIGNALS) or _DEATH.search(talk):
-        return f"a rank was ended by {name}"
-    return f"{what} was ended by {name}"
+        return f"a rank was killed by {name}"
+    return f"{what} was killed by {name}"
 
 
 def _at(culprit: int | None, plan: Plan) -> str:

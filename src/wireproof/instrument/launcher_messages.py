@@ -144,7 +144,7 @@ def killed(lines: Sequence[str], names: RankNames) -> Evidence:
             # their host.
             pid = 0 if int(how) == _KILL else int(parts["pid"])
             ranks = {int(parts["rank"])} if parts.get("rank") else names.on(parts["host"], pid)
-            yield ranks & set(names.host), f"was ended by {_signal(int(how))}"
+            yield ranks & set(names.host), f"was killed by {_signal(int(how))}"
             break
 
 

@@ -214,7 +214,7 @@ def _locked(folder: Path) -> Iterator[None]:
     try:
         lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
-        raise LabError(f"lab {folder.name} has gone: bring it up again.") from None
+        raise LabError(f"lab {folder.name} is no longer up: bring it up again.") from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -99,7 +99,7 @@ def state_root(environment: Mapping[str, str] | None = None, *, create: bool = F
             ) from error
     if base.exists() and not _private(base):
         raise LabError(
-            f"{base} belongs to somebody else or others may write there: remove it, or set"
+            f"{base} belongs to another user, or others may write there: remove it, or set"
             " XDG_RUNTIME_DIR."
         )
     return root

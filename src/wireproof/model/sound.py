@@ -112,7 +112,7 @@ def _sequence(value: Sequence[Any], name: str) -> str:
         return f" has {len(value)} rates"
     if value and all(type(one) is float for one in value):
         if name == "batch_ns" and not max(value):
-            return ": all of them took no time"
+            return ": all took 0 s"
         # Raw batches are thousands: the extremes speak for all of them.
         extremes = (min(value), max(value), min((one for one in value if one > 0), default=0.0))
         return next((why for one in extremes if (why := _float(one, name))), "")

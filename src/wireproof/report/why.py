@@ -42,7 +42,7 @@ _SAID = {
     "nic-unknown": "The claimed NIC is not on the host",
     "nic-down": "The claimed NIC has no carrier",
     "unstable": "The numbers do not repeat",
-    "noise-too-high": "There is too much noise to tell",
+    "noise-too-high": "Too noisy to decide",
     "node-missing": "A node gave no sample",
     "nothing-screened": "There is nothing to compare",
     "packet-loss": "Segments were lost and sent again",

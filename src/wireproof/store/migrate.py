@@ -13,7 +13,9 @@ __all__ = ["MIGRATIONS", "migrate"]
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
-_LOST = re.compile(r"ended by|\brank \d+\b.*\b(lost|gone|died|killed)\b|peer.*gone", re.IGNORECASE)
+_LOST = re.compile(
+    r"(ended|killed) by|\brank \d+\b.*\b(lost|gone|died|killed)\b|peer.*gone", re.IGNORECASE
+)
 _LATE = re.compile(r"deadline|timed? ?out", re.IGNORECASE)
 _OTHER_ENDINGS = ("interrupted", "disk-full", "mismatch", "not-started", "bad-frame")
 _NO_RESULT = "the engine sent no result for it"

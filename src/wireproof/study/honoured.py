@@ -46,7 +46,8 @@ def _seen(
     for_it = [each for each in probe.readbacks if each.agrees]
     if probe.listed is not None and not for_it and not _names(knob, library) & {*probe.listed}:
         return "unread", (
-            f"asked {one.value}, and {knob.name} is not among the {len(probe.listed)} settings that"
+            f"set to {one.value}, but {knob.name} is not among the {len(probe.listed)} settings"
+            " that"
             f" {library.title} lists as read{_also(against)}{_behaves(effects)}"
         )
     if {each.source for each in against} & {each.source for each in for_it}:
@@ -56,8 +57,10 @@ def _seen(
     if for_it:
         return "honoured", _says(for_it[0])
     if _shows(effects):
-        return "by-effect", "the library says nothing of it, and the runs differ from the base"
-    return "unsaid", f"asked {one.value}, the library says nothing of it{_behaves(effects)}"
+        return "by-effect", (
+            "the library reports nothing about it, and the runs differ from the base"
+        )
+    return "unsaid", f"asked {one.value}, the library reports nothing about it{_behaves(effects)}"
 
 
 def _names(knob: Knob, library: Library) -> set[str]:

@@ -127,7 +127,7 @@ class _Plan:
         return "; ".join(steps) or "no file of it was found on this host"
 
     def _hostile(self, instance: Instance) -> str:
-        return "" if is_plain(instance) else "its name cannot stand in a command or a file"
+        return "" if is_plain(instance) else "its name cannot be used in a command or a file"
 
     def _stays_up(self, wish: Wish) -> str:
         """Why the interface may not go down; "" when it may, or need not."""
@@ -211,7 +211,7 @@ class _Plan:
         if has_value(change, text.strip()):
             self.notes.append(f"{one.path} has the value {one.value} already")
             return
-        why = "It was asked for by name."
+        why = "It was requested by name."
         undo = "the old value, written back"
         self.changes.setdefault(
             one.path, PlannedChange(change=change, was=text.strip(), why=why, undo=undo)

@@ -85,7 +85,10 @@ def _sets(host: str, status: HostTuned) -> Iterator[ResidueFound]:
     for one in status.sets:
         message = _HALF.get(one.state, "")
         if one.state == "armed" and one.timer == "gone":
-            message = "its timer is gone and its values stand: `wireproof tune revert` undoes it"
+            message = (
+                "its timer no longer runs and its values are still set: `wireproof tune"
+                " revert` undoes it"
+            )
         if message:
             yield ResidueFound(
                 host=host, kind="half-undone", place=f"set {one.id}", message=message

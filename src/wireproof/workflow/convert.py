@@ -114,7 +114,7 @@ def _too_much(rate: Decimal, link: LinkClaim, share: float | None) -> list[str]:
     above = (
         f"this is {100 * share:.2f} % of what {link.name} can carry in one direction:"
         " the bytes did not (all) take this link, or both directions were added, or the unit"
-        " is another one"
+        " is wrong"
     )
     return [above]
 
@@ -126,6 +126,6 @@ def _too_short(quantity: Quantity, link: LinkClaim, found: Limits) -> list[str]:
         return []
     short = (
         f"{nanoseconds:.6g} ns is shorter than the shortest half round trip over {link.name},"
-        f" {found.floor_ns:.6g} ns: shared memory, another link, or another unit"
+        f" {found.floor_ns:.6g} ns: shared memory, another link, or a wrong unit"
     )
     return [short]

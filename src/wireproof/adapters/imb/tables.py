@@ -24,7 +24,7 @@ from wireproof.model.series import Series, SeriesPoint
 __all__ = ["read_table"]
 
 _CELLS = (
-    "the cells of a row stand on lines of their own; their order is the one in which size / t is "
+    "the cells of a row are on lines of their own; their order is the one in which size / t is "
     "the bandwidth"
 )
 _OWN = ("t_avg", "t_ovrl", "t_cpu", "overlap", "defects")

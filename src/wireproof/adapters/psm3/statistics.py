@@ -138,7 +138,7 @@ class _Reader:
             self.groups[key] = _Group(*key, line=line.number)
         self.now = self.groups[key]
         if self.now.block == self.blocks:
-            self.doubt(line.number, f"{found['heading']} stands twice in one block")
+            self.doubt(line.number, f"{found['heading']} is there twice in one block")
         self.now.block, self.now.line = self.blocks, line.number
         return True
 

@@ -141,9 +141,7 @@ VMXNET3 = Family(
     name="VMware (vmxnet3)",
     drivers=("vmxnet3",),
     rows=(
-        netdev(
-            "linux drivers/net/vmxnet3/vmxnet3_ethtool.c vmxnet3_get_stats64: asked for on request"
-        ),
+        netdev("linux drivers/net/vmxnet3/vmxnet3_ethtool.c vmxnet3_get_stats64: read on request"),
     ),
     source="linux drivers/net/vmxnet3",
 )

@@ -67,7 +67,7 @@ IONIC = Family(
             "tx_rdma_ucast_bytes",
             "rx_rdma_ucast_bytes",
             "linux drivers/infiniband/hw/ionic/ionic_hw_stats.c (6.18 and later; before that AMD's "
-            "own driver): names and numbers are the firmware's, asked for on request; ionic_if.h "
+            "own driver): names and numbers are the firmware's, read on request; ionic_if.h "
             "ionic_lif_stats has the same names",
             packets_tx="tx_rdma_ucast_pkts",
             packets_rx="rx_rdma_ucast_pkts",
@@ -110,7 +110,7 @@ HNS3 = Family(
                 "mac_tx_total_oct_num",
                 "mac_rx_total_oct_num",
                 "linux drivers/net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c g_mac_stats_string: "
-                "the MAC, asked for on request",
+                "the MAC, read on request",
                 packets_tx="mac_tx_total_pkt_num",
                 packets_rx="mac_rx_total_pkt_num",
             )

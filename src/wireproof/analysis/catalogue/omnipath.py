@@ -35,7 +35,7 @@ CN5000 = Family(
     "Omni-Path 100 only; unchecked: what fills port_xmit_data on CN5000, and in which unit",
     blind=("rdma", "psm"),
     note="Cornelis' own driver for it is called hfi1, as that of Omni-Path 100; the port's rate "
-    "tells them apart.",
+    "distinguishes them.",
 )
 
 QIB = Family(

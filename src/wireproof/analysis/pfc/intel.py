@@ -53,7 +53,7 @@ ICE = PfcFamily(
     f"src/ice_ethtool.h PORT_TX_PRIO_XOFF (both spellings); {_IRDMA}",
     unchecked=("that tx_errors.nic counts every packet that the port could not send",),
     note="All priorities of a traffic class that PFC is on for count in unison (Intel's guide of "
-    "the 800 series): equal counts are one class. No counter tells traffic of priorities apart.",
+    "the 800 series): equal counts are one class. No counter separates traffic by priority.",
 )
 
 I40E = PfcFamily(
@@ -87,7 +87,7 @@ I40E = PfcFamily(
         "that tx_errors counts every packet that the port could not send",
         "that priorities of a traffic class count in unison as with ice",
     ),
-    note="No counter tells traffic of priorities apart.",
+    note="No counter separates traffic by priority.",
 )
 
 INTEL = (ICE, I40E)

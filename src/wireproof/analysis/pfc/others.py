@@ -105,7 +105,7 @@ QEDE = PfcFamily(
     refresh_ms=1000.0,
     source="linux drivers/net/ethernet/qlogic/qede/qede_ethtool.c qede_stats_arr",
     unchecked=("that rx_pause_frames holds no PFC frames",),
-    note="PFC frames are not told apart by priority: conditions 2 and 3 stay unproven.",
+    note="PFC frames are not counted by priority: conditions 2 and 3 stay unproven.",
 )
 
 HNS3 = PfcFamily(

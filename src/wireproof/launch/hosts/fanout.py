@@ -46,7 +46,7 @@ _SAYINGS = (
     ),
     (
         r"host key verification failed|no .*host key is known",
-        "its host key is not known here: log in to it once",
+        "its host key is unknown here: log in to it once",
     ),
     (r"too many authentication failures", "it refused the login: too many keys were offered"),
     (

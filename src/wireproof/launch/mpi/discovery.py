@@ -11,6 +11,7 @@ import sysconfig
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from wireproof.files.hostile import open_regular
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.elf import read_soname
 from wireproof.launch.mpi.identify import ask_library, family_of_library, identify
@@ -128,8 +129,8 @@ def _given(path: Path) -> Iterator[MpiInstall]:
 
 def _is_script(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
-            return path.is_file() and file.read(2) == b"#!"
+        with open_regular(path) as file:
+            return file.read(2) == b"#!"
     except OSError:
         return False
 

@@ -131,7 +131,7 @@ def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstal
         if families and install.family not in families:
             raise BadInput(
                 f"{program} is linked with {soname} ({' or '.join(families)}), but --mpi is"
-                f" {install.title}: each rank would believe that it is alone; give the MPI that it"
+                f" {install.title}: each rank would run as a job of its own; give the MPI that it"
                 " was built with."
             )
         return install

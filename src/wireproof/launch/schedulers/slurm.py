@@ -227,7 +227,7 @@ _ENDINGS = (
     (r"CANCELLED AT \S{1,40} DUE TO PREEMPTION", "Slurm preempted the job"),
     (
         rf"slurmstepd: error: \*\*\* JOB \S{{1,60}} {_CANCELLED} \*\*\*",
-        "somebody cancelled the job",
+        "the job was cancelled",
     ),
 )
 _REACH = Reach(hydra=("-launcher", "slurm"), openmpi="slurm", prte="slurm")

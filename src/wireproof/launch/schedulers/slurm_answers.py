@@ -179,7 +179,7 @@ _HOPELESS = {
     "BadConstraints": "asks for what no node has: leave the constraint out",
     "InvalidAccount": "names an account that is not valid: give another with --account",
     "InvalidQOS": "names a quality of service that is not valid: give another with --qos",
-    "ReservationDeleted": "names a reservation that is gone: leave it out",
+    "ReservationDeleted": "names a reservation that does not exist any more: leave it out",
 }
 """Reasons that waiting does not cure: Slurm queues such a job unless the site has EnforcePartLimits
 set.

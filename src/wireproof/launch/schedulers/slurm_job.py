@@ -246,7 +246,7 @@ def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation
         info = _show(held.job, request.through)
         if info is None or not info.hosts:
             raise CouldNotMeasure(
-                f"Slurm granted job {held.job} and does not tell its nodes: try again."
+                f"Slurm granted job {held.job} and does not list its nodes: try again."
             )
         if on_state is not None:
             on_state(JobState(job=held.job, state=info.state))

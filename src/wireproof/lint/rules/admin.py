@@ -103,7 +103,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "cpupower-order",
-        "-c CPUS stands behind the subcommand.",
+        "-c CPUS comes after the subcommand.",
         "It belongs to cpupower itself: behind the subcommand it is an unknown option and nothing "
         "is set.",
         "cpupower -c all frequency-set -g performance",

@@ -68,14 +68,14 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "iperf3-client-option",
-        "This option is for iperf3's client, but stands on the server's line.",
+        "This option is for iperf3's client, but is on the server's line.",
         "The server stops: 'some option you are trying to set is client only'.",
         "iperf3 -s -1 -f G -A 4",
         "iperf3(1), client specific options",
     ),
     Rule(
         "iperf3-server-option",
-        "This option is for iperf3's server, but stands on the client's line.",
+        "This option is for iperf3's server, but is on the client's line.",
         "The client stops: 'some option you are trying to set is server only'.",
         "iperf3 -c HOST -t 12 -O 2",
         "iperf3(1), server specific options",
@@ -89,7 +89,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "qperf-option-order",
-        "An option stands behind the last test of qperf.",
+        "An option comes after the last test of qperf.",
         "qperf goes from left to right and has run the test already: the option has no effect.",
         "qperf SERVER -m 1M -ca 6 tcp_bw",
         "qperf(1): qperf SERVERNODE [OPTIONS] TESTS",

@@ -123,7 +123,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "hosts-loopback-name",
-        "A node's own name stands on a loopback address.",
+        "A node's own name maps to a loopback address.",
         "Programs that look up their own name tell the others 127.0.0.1 or 127.0.1.1: ranks of "
         "other nodes connect to themselves and wait.",
         "10.10.1.21 c1, and only localhost on 127.0.0.1",

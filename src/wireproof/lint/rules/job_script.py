@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "shebang-not-first",
-        "#! does not stand at the very beginning of the file.",
+        "#! is not at the very beginning of the file.",
         "sbatch refuses it: 'This does not look like a batch script'; the kernel does not see "
         "which shell is meant.",
         "#!/bin/bash in line 1, column 1",
@@ -44,7 +44,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "sbatch-after-command",
-        "An #SBATCH line stands behind the first command.",
+        "An #SBATCH line comes after the first command.",
         "sbatch stops to read options there: the line is a comment and the option is not set.",
         "all #SBATCH lines before the first command",
         _SBATCH
@@ -76,7 +76,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "sbatch-repeated",
-        "The same #SBATCH option stands twice with different values.",
+        "The same #SBATCH option is given twice with different values.",
         "The last one counts; whoever reads the first is misled.",
         "one line per option",
         _SBATCH,
@@ -84,7 +84,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "sbatch-variable",
-        "A shell variable stands in an #SBATCH line.",
+        "A shell variable is used in an #SBATCH line.",
         "No shell reads these lines: the name stays as it is, and the output goes to a file of "
         "that name or is lost.",
         "#SBATCH -o result.%j.out",
@@ -99,7 +99,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "typographic-dash",
-        "A typographic dash stands where an option's hyphen belongs.",
+        "A typographic dash is in the place of an option's hyphen.",
         "The program takes the word for a file, a host or a number, or stops; the option is not "
         "set.",
         "-c",
@@ -108,7 +108,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "typographic-quote",
-        "A typographic quotation mark stands where an ASCII one belongs.",
+        "A typographic quotation mark is in the place of an ASCII one.",
         "The shell takes it for a letter: the blank behind it ends the word.",
         'OPTIONS="-a -b"',
         _POSIX + " (quoting)",
@@ -116,7 +116,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "invisible-character",
-        "An invisible character (a no-break or zero-width blank) stands in a command.",
+        "An invisible character (a no-break or zero-width blank) is in a command.",
         "The shell takes it for a letter, so two words become one that no program knows.",
         "a plain blank",
         _POSIX + " (token recognition)",
@@ -124,7 +124,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "blank-after-backslash",
-        "A blank stands behind the backslash at the line's end.",
+        "A blank follows the backslash at the end of the line.",
         "The backslash then quotes the blank and does not continue the line: the next line is a "
         "command of its own.",
         "mpirun -n 2 \\",
@@ -133,7 +133,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "backslash-inside-line",
-        "A backslash stands alone inside a line.",
+        "A lone backslash is inside a line.",
         "It makes the blank behind it part of the next word, which then begins with a blank.",
         "nothing, or a line end behind the backslash",
         _POSIX + " (escape character)",
@@ -141,7 +141,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "assignment-blank",
-        "Blanks stand around the = of an assignment.",
+        "There are blanks around the = of an assignment.",
         "The shell exports names without values, or runs the name as a program.",
         "export FI_PROVIDER=tcp",
         _POSIX + " (variable assignment)",

@@ -143,7 +143,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "sysctl-comment-after-value",
-        "A comment stands behind the value.",
+        "A comment follows the value.",
         "Comments are lines of their own: here the text becomes part of the value.",
         "the comment on a line above",
         _SYSCTL_MAN,
@@ -170,7 +170,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "grub-unquoted",
-        "A value with spaces stands without quotes.",
+        "A value with spaces is not quoted.",
         "/etc/default/grub is read by the shell: only the first word becomes the value, the "
         "others are commands.",
         'GRUB_CMDLINE_LINUX="console=tty0 crashkernel=auto"',
@@ -222,7 +222,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "kernel-hugepages-order",
-        "hugepages= stands before the hugepagesz= that it is meant for.",
+        "hugepages= comes before the hugepagesz= that it belongs to.",
         "A count belongs to the size before it: here it reserves pages of the default size.",
         "default_hugepagesz=1G hugepagesz=1G hugepages=16",
         "Linux Documentation/admin-guide/mm/hugetlbpage",

@@ -124,7 +124,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "exports-space",
-        "A space stands between the host and its options.",
+        "There is a space between the host and its options.",
         "The options then belong to everybody: the named host gets the defaults, the world gets "
         "what was meant for it.",
         "/opt/intel 10.10.1.0/24(ro,no_subtree_check)",
@@ -175,8 +175,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "file-typography",
-        "Typographic quotes, dashes or spaces stand where ASCII is needed.",
-        "Programs take them as part of the word: the value is another one, or the line is refused.",
+        "Typographic quotes, dashes or spaces are used where ASCII is needed.",
+        "Programs take them as part of the word: the value is wrong, or the line is refused.",
         "-, \" and ' and the plain space",
         "the manual page of each file",
         (*CONFIGURATION_FILES, "script"),

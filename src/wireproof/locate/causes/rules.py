@@ -285,7 +285,7 @@ RULES: tuple[Rule, ...] = (
         metrics=_RATE,
         directions=(("", 0.7), ("tx", 1.0), ("rx", 0.2)),
         surer=(Explains("queue_goodput", tight=True),),
-        no_setting="a rule that somebody has made, which has no value of its own",
+        no_setting="a rule set by hand, without a value of its own",
     ),
     Rule(
         "queueing-differs",
@@ -294,7 +294,7 @@ RULES: tuple[Rule, ...] = (
         "{nic} of {node} has another queueing discipline than the others: it may limit the rate",
         "Compare `tc -s qdisc show dev {nic}` with another node; remove the limit (tc qdisc del"
         " dev {nic} root).",
-        no_setting="a rule that somebody has made, which has no value of its own",
+        no_setting="a rule set by hand, without a value of its own",
     ),
     Rule(
         "busy",

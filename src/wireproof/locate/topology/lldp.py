@@ -153,7 +153,7 @@ def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
     several = sum(count > 1 for count in rails.values())
     if several:
         builder.note(
-            f"nodes that hear switches on several NICs: {several}; the NIC that is measured"
+            f"nodes with LLDP neighbours on several NICs: {several}; the NIC that is measured"
             " decides."
         )
     return builder.fabric()

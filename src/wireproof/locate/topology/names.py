@@ -81,7 +81,7 @@ def expand(text: str, where: str) -> list[str]:
         total += math.prod(sum(count for _, count in parts) for parts in brackets)
         if total > MOST_NAMES:
             raise BadInput(
-                f"{where}: {short(text)} stands for more than {MOST_NAMES} names; give the set that"
+                f"{where}: {short(text)} expands to more than {MOST_NAMES} names; give the set that"
                 " is meant."
             )
         planned.append((item, brackets))

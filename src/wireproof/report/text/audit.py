@@ -159,7 +159,7 @@ def entry_rows(one: Setting) -> list[tuple[str, str]]:
         "": one.meaning,
         "read from": ", ".join(places),
         "called": "; ".join(_called(one)),
-        "else told by": ", ".join(each.sign for each in one.inferred),
+        "otherwise shown by": ", ".join(each.sign for each in one.inferred),
         "unit": one.unit,
         "default": one.default,
         "range": one.range,

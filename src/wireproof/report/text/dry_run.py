@@ -53,7 +53,7 @@ def dry_run_lines(
 
 def _job_lines(job: OwnJob) -> list[str]:
     return [
-        "# a job of our own, given back at the end",
+        "# a job for this check, cancelled at the end",
         job.allocate,
         "# or the same as a script for sbatch:",
         *(f"#   {line}".rstrip() for line in job.script.splitlines()),

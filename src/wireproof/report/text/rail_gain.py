@@ -27,7 +27,7 @@ def gain_text(gain: RailGain, look: Look) -> str:
         f"{' - '.join(gain.hosts)}{f' ({gain.link})' if gain.link else ''};"
         f" {quantity.counted(gain.rounds, 'round')} in"
         f" {quantity.duration(gain.seconds)}, in random order, seed {gain.seed};"
-        f" all rails together were told {told or 'nothing'}; intervals are of 95 %"
+        f" settings with all rails: {told or 'none'}; intervals are of 95 %"
     )
     return "\n".join([*lines, "", *_wrapped(said, look)])
 

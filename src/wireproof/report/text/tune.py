@@ -120,7 +120,7 @@ def _keep(one: PlannedKeep, look: Look) -> list[str]:
 
 def _attribute(one: PlannedAttribute, look: Look) -> list[str]:
     was = f"- {one.was}" if one.pending == one.was else f"- {one.pending} (pending; now {one.was})"
-    lines = [_at(2, f"{one.id} (the BMC is asked for it; it counts after a reboot)", look)]
+    lines = [_at(2, f"{one.id} (requested from the BMC; takes effect after a reboot)", look)]
     lines += [_at(4, f"{one.display} ({one.attribute})", look)]
     lines += [_at(4, was, look), _at(4, f"+ {one.wanted}", look)]
     effect = effect_text(one.effect) if one.effect else ""
@@ -213,7 +213,7 @@ def _set(one: SetAnswer, names: str, look: Look) -> list[str]:
 
 def _deadline(one: SetAnswer) -> str:
     if one.timer == "gone":
-        return ": its timer is gone, `wireproof tune revert` brings the old values back"
+        return ": its timer no longer runs, `wireproof tune revert` brings the old values back"
     if one.deadline_s is None:
         return ""
     return f": it reverts by itself in {max(0.0, one.deadline_s):.0f} s"

@@ -21,7 +21,7 @@ detected: Counters of the RDMA device rose (out_of_sequence, packet_seq_err, loc
 next: Read the switches' drop counters by port and queue; PFC and headroom on every hop, leaves and
   spines.
 
-# pfc-no-xoff: Packets were dropped and nobody was paused
+# pfc-no-xoff: Packets were dropped and no host was paused
 means: PFC is not in force: it is off, on for another priority, or not on both ends of the link.
 detected: Drops rose while no pause of this priority was sent or received by the port.
 next: `dcb pfc show dev NIC` and the switch port's configuration; the priority that the traffic is

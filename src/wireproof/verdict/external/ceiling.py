@@ -105,7 +105,7 @@ def _doubt(case: Case, ratio: float, tolerance: float) -> str:
     if case.unit_wrong:
         return "its unit is in doubt"
     if pairs > 1 and ratio <= pairs * (1 + tolerance):
-        return f"{pairs} pairs may have used several links, which the output does not tell"
+        return f"{pairs} pairs may have used several links, which the output does not show"
     return ""
 
 

@@ -138,7 +138,7 @@ def _excuse(case: Case, bounds: Bounds, reached: float) -> str:
     if case.unit_wrong:
         return "its unit is in doubt"
     if series.protocol == "udp":
-        return "UDP sends at the rate that it was asked for, not at the link's"
+        return "UDP sends at the rate that was requested, not at the link's"
     return bounds.excuse(reached, _share(case), one_pair=series.pairs == 1)
 
 
@@ -211,7 +211,7 @@ def judge_middle(case: Case, bounds: Bounds, attainable: float | None) -> None:
     text = (
         f"{size(last.size)} takes {short_time(last.wait_ns)}; a usual start and {_CRAWL:.0%} of "
         "the attainable "
-        f"{throughput(attainable)} would make {short_time(most)}, and no larger size tells the rate"
+        f"{throughput(attainable)} would make {short_time(most)}, and no larger size shows the rate"
     )
     evidence: Evidence = {"size": last.size, "time_ns": last.wait_ns, "usual_ns": most}
     case.add("below-expectation", "inconclusive", text, evidence)

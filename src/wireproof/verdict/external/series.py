@@ -213,7 +213,7 @@ def _held_by(case: Case, attainable: float | None) -> None:
     series = case.series
     if case.guessed and not case.rate_known and case.held:
         text = (
-            "RDMA was concluded from the start alone, and no size tells the rate; "
+            "RDMA was inferred from the start-up time alone, and no size shows the rate; "
             "say --path rdma or tcp"
         )
         case.add("sizes-too-small", "inconclusive", text)
@@ -234,7 +234,7 @@ def _held_small(case: Case, attainable: float | None) -> None:
         what = (
             "no rate is claimed"
             if attainable is None
-            else "the sizes are too small to tell the rate of the link"
+            else "the sizes are too small to show the rate of the link"
         )
         text = f"{what}, and the series has no start to hold against a floor"
         case.add("sizes-too-small", "inconclusive", text)

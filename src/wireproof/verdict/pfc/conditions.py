@@ -107,7 +107,7 @@ def _unseen(
     if reading.shown_when_on:
         said += "; its driver lists them only where PFC is on for the priority"
     elif reading.total:
-        said += "; its PFC frames are not told apart by priority"
+        said += "; its counters do not separate PFC frames by priority"
     return missing(name, said)
 
 

@@ -165,7 +165,7 @@ def _more(judged: Judged) -> str:
     marked = any(count.moved for one in judged.readings for count in one.marks)
     if marked or (found is not None and found[1] >= _NEAR):
         return (
-            "The receiver was at its limit, or packets were marked, and nobody was paused:"
+            "The receiver was at its limit, or packets were marked, and no host was paused:"
             " congestion control (ECN with DCQCN, or TCP's) kept the queues short, or the switch"
             " sends no PFC. Try it without ECN, or with a transport that has no congestion control."
         )

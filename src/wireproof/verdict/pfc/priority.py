@@ -74,7 +74,7 @@ def _others_quiet(
     if not _sees_others(reading, priority):
         return missing(name, f"pauses of the other priorities are not counted{of_driver(reading)}")
     if not claimed:
-        said = f"only priority {priority} paused; whether it is the one that should, nobody said"
+        said = f"only priority {priority} paused; no --priority says whether that is the right one"
         return Condition(name=name, answer="unproven", because=said, code="pfc-no-priority")
     if shares is not None:
         said = f"{shares[priority]:.0%} of the traffic was in priority {priority}"
@@ -83,7 +83,7 @@ def _others_quiet(
     if paused:
         said = f"priority {priority} paused and no other one"
         return passes(name, said, both(reading, priority))
-    said = "no priority paused, and no counter tells their traffic apart"
+    said = "no priority paused, and no counter separates their traffic"
     return Condition(name=name, answer="quiet", because=said)
 
 

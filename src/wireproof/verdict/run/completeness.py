@@ -277,7 +277,8 @@ def _claim(ctx: Context) -> list[Issue]:
     for rank, host in sorted(ctx.hosts.items()):
         if not host.boot_id:
             text = (
-                f"{ctx.name(rank)} gave no boot id: only the counters can tell its machine from "
+                f"{ctx.name(rank)} reported no boot id: only the counters can distinguish its"
+                " machine from "
                 "another"
             )
             issues.append(Issue("placement-unknown", "warning", ctx.node(rank), text))

@@ -48,7 +48,7 @@ def _fallback(found: Fabric, wanted: str, *, wire: bool) -> str:
     name, _, layers = found.provider.partition(";")
     asked, _, asked_layers = wanted.partition(";")
     if asked and name != asked:
-        return f"provider {wanted} was asked for and {found.provider} answered"
+        return f"provider {wanted} was requested and {found.provider} answered"
     unusual = [
         one
         for one in filter(None, layers.split(";"))

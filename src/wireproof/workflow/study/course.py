@@ -137,7 +137,7 @@ class _Course:
         self._probes, self._runs = dict(begun.probes), list(begun.runs)
         self._before_s = begun.seconds
         self._reporter.say(
-            f"going on after round {begun.rounds}, {counted(len(begun.runs), 'launch', 'launches')}"
+            f"resuming after round {begun.rounds}, {counted(len(begun.runs), 'launch', 'launches')}"
         )
 
     def _seconds(self) -> float:
@@ -199,7 +199,8 @@ class _Course:
         if self._planned < least:
             self._note(
                 f"{self._planned} rounds fit into {quantity.duration(self._wanted.budget_s)}, and"
-                f" {least} are needed before any effect can be told from none: give a larger"
+                f" {least} are needed before any effect can be distinguished from none: give a"
+                " larger"
                 " --budget, fewer --knobs, or fewer patterns (--over)."
             )
 

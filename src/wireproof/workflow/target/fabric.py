@@ -51,5 +51,5 @@ def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
         return read_topology(text, queries.topology_command)
     except BadInput as error:
         # nobody asked for it: a check without a topology is better than none
-        reporter.warn(f"{str(error).rstrip('.')}; the check goes on without a topology")
+        reporter.warn(f"{str(error).rstrip('.')}; the check continues without a topology")
         return None

@@ -84,7 +84,7 @@ def tune_revert(
     **options: Unpack[Options],
 ) -> Tuned:
     """Bring the old values back, byte for byte. ``name`` "": of each host's newest set. ``force``:
-    also values that somebody else has changed since.
+    also values that were changed by others since.
     """
     return revert(_target(options, root), name, _place(root, state), force=force)
 

@@ -193,7 +193,7 @@ def _taken_back(
     back = not again and _pending(bios, made.changes) == old
     write_set(folder, _in_state(made, "reverted" if back else "writing"))
     problem = problem or "the BMC took the request and does not show all of its values as pending"
-    after = "the old values were asked for again" if moved else "nothing is changed"
+    after = "the old values were requested again" if moved else "nothing is changed"
     if not back:
         after = f"the old values are not back{f' ({again})' if again else ''}: look at its jobs"
     return FirmwareDone(host=made.host, changes=answers, problem=f"{problem.rstrip('.')}; {after}")
@@ -232,7 +232,7 @@ def _reverted(session: Session, found: FirmwareSet, folder: Path, *, force: bool
 def _after_revert(one: AttributeChange, bios: Bios, left: bool) -> ChangeAnswer:
     seen = now_and_pending(bios, one.attribute)
     if left:
-        return _answer(one, bios, "left", "somebody else has asked for another value since")
+        return _answer(one, bios, "left", "another value was requested since")
     if seen is None or seen[1] != one.old:
         return _answer(one, bios, "ignored", "the BMC has not taken the old value")
     later = "" if seen[0] == seen[1] else f"{_text(seen[0])} counts until the next reboot"

@@ -51,7 +51,7 @@ def _problems(done: Tuned, plan: TunePlan) -> dict[str, str]:
     """Hosts whose BMC is not to be asked, and why."""
     planned = [one for one in plan.hosts if one.firmware]
     failed = {one.host for one in done.hosts if one.status or one.problem}
-    why = {one.host: "its BIOS is not asked for" for one in planned if one.host in failed}
+    why = {one.host: "its BIOS settings are not read" for one in planned if one.host in failed}
     return why | {one.host: one.refused for one in planned if one.refused}
 
 
@@ -120,5 +120,5 @@ def _joined(
 def _set(one: FirmwareSet) -> SetAnswer:
     state: SetState = "reverted" if one.state == "reverted" else "pending"
     broken = one.state in ("writing", "reverting")
-    reason = "it was broken off: `wireproof tune revert` takes it back" if broken else ""
+    reason = "it was interrupted: `wireproof tune revert` undoes it" if broken else ""
     return SetAnswer(id=one.id, state=state, by=one.by, since=one.since, reason=reason)

@@ -44,7 +44,7 @@ def _unwatched(traffic: Traffic, ports: Ports, claimed: Carried) -> Iterator[Rea
         text = f"the output names {names}, whose ports were not read: give them to --hosts."
         yield reason("traffic-unwatched", text, {"hosts": names}, "warning")
     if len(ports.hosts) == 1 and claimed.bytes > START_UP_BYTES:
-        text = f"only {ports.hosts[0].host} was watched: its end of the wire speaks for both."
+        text = f"only {ports.hosts[0].host} was watched: the other end is inferred from it."
         yield reason("traffic-one-end", text, severity="note")
 
 
@@ -72,7 +72,7 @@ def troubles(traffic: Traffic) -> list[Reason]:
                 reason("traffic-drops", text, {"host": host.host, **host.drops}, "warning")
             )
         if host.pauses:
-            text = f"{host.host} was asked to pause or asked others: {_listed(host.pauses)}."
+            text = f"{host.host} received or sent pause frames: {_listed(host.pauses)}."
             found.append(reason("traffic-pauses", text, {"host": host.host, **host.pauses}, "note"))
     return found
 

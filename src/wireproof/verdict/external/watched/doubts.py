@@ -80,7 +80,7 @@ class Doubts:
         if not shared or self.claimed.level == "wire":
             return None
         text = (
-            "the ports are functions of one adapter, and no counter of its physical port tells "
+            "the ports are functions of one adapter, and no counter of its physical port shows "
             "that it left."
         )
         return reason("traffic-one-adapter", text)

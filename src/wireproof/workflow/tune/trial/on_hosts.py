@@ -45,7 +45,7 @@ def planned(
     for one in plans:
         _check(knob, may_be_touched(one, target, environment))
     if sum(not _changes(one) for one in plans) > 1:
-        raise BadInput(f"{knob.name}: the values do not differ from what stands there now.")
+        raise BadInput(f"{knob.name}: the values do not differ from the current ones.")
     return knob, plans
 
 
@@ -158,7 +158,7 @@ class OnHosts:
         done = revert_set(self._target, self._hosts, self._name, self._place)
         if why := _failure(done):
             raise CouldNotMeasure(
-                f"the old value is not back ({why}): `wireproof tune status` says what stands"
+                f"the old value is not restored ({why}): `wireproof tune status` says what stands"
                 f" there, `wireproof tune revert {self._name}` tries again."
             )
         self._name = ""
@@ -166,7 +166,7 @@ class OnHosts:
         if early:
             raise CouldNotMeasure(
                 f"the value on {early} was taken back before its runs had ended: by its timer, by"
-                " the command, or by somebody else."
+                " the command, or by another user."
             )
 
 

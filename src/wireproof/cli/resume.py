@@ -106,6 +106,7 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
         environment={**without_settings(os.environ), **variables},
         signals=current_context().signals,
         resumed=True,
+        answer=current_context().answer,
     )
     before = ["--quiet"] if is_quiet() else []
     with group.make_context("wireproof", [*before, *words], obj=resumed) as inner:

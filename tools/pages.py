@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from command_pages import command_pages
+from document_pages import documents
 from formula_page import formula_page
 from wireproof.analysis.catalogue import FAMILIES
 from wireproof.analysis.catalogue.row import Family, Row
@@ -52,6 +53,7 @@ def pages() -> dict[Path, str]:
         docs / "adapters.md": adapters(FAMILIES),
         docs / "pfc.md": pause_counters(),
         docs / "physics.md": constants(),
+        docs / "reference" / "json.md": documents(),
         docs / "settings.md": settings(),
     }
     mixed = {

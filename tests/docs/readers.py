@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import jsonschema
 import msgspec
 from tests.unit.test_history import entry
 
@@ -21,6 +22,7 @@ from wireproof.settings.resolve import read_file
 from wireproof.store.history import add_entry, entries
 from wireproof.study.catalogue import library_of
 from wireproof.workflow.audit import catalogue
+from wireproof.workflow.documents import schema_called
 
 MANY = 201
 """Results in a history: more than stay in files of their own."""
@@ -57,6 +59,12 @@ def _named_in_the_schema(text: str) -> None:
         assert all(f'"{name}"' in schema for name in part)
 
 
+def _valid(text: str) -> None:
+    """A whole document of ``--json``."""
+    shown = json.loads(text)
+    jsonschema.Draft202012Validator(schema_called(shown["schema"])).validate(shown)
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "topology": lambda text: read_topology(text, "page"),
     "waivers": lambda text: waivers_of(text, "page", catalogue().entries),
@@ -64,6 +72,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "physics": _as_file("physics.toml", read_table),
     "lab": _as_file("lab.toml", load_topology),
     "history": _over_a_history,
+    "document": _valid,
     "judgement": _named_in_the_schema,
     "settings": _as_file("wireproof.toml", read_file),
 }

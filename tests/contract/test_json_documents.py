@@ -1,0 +1,115 @@
+"""Every document of ``--json``: in the envelope, as its JSON Schema says, also of bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import pytest
+from tests.contract.json_documents import CASES, ROOT, Case
+
+from wireproof.cli import main
+from wireproof.cli.manual import contexts
+from wireproof.cli.subcommands import subcommands
+from wireproof.report.json.envelope import HEADER, Kind
+from wireproof.workflow.documents import KINDS, in_envelope, schema_called
+
+TIMEOUT_S = 150
+_AT_THE_END = {"wireproof.judgement"}
+"""Written while files are read: what came of all of them is known last."""
+
+
+def _with_json() -> Iterator[str]:
+    """Every subcommand that has ``--json``, by its name."""
+    program = click.Context(subcommands, info_name="wireproof", **subcommands.context_settings)
+    for context in contexts(program):
+        if any("--json" in parameter.opts for parameter in context.command.params):
+            yield context.command_path.removeprefix("wireproof ")
+
+
+_WRONG = {"prove": "--json --interval no-such-option -- true"}
+"""Where an unknown option is the command's."""
+SUBCOMMANDS = sorted(_with_json())
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+    """(exit status, standard output) of each call."""
+    folder = tmp_path_factory.mktemp("documents")
+    argv = [sys.executable, "-m", "tests.contract.json_documents", str(folder)]
+    done = subprocess.run(
+        argv, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return dict(json.loads((folder / "printed.json").read_text()))
+
+
+@cache
+def _validator(name: str) -> jsonschema.Draft202012Validator:
+    schema = schema_called(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def test_every_subcommand_with_json_is_called() -> None:
+    assert sorted({case.subcommand for case in CASES}) == SUBCOMMANDS, (
+        "give each subcommand with --json a case in tests/contract/json_documents.py"
+    )
+
+
+def test_every_kind_of_document_is_printed() -> None:
+    assert sorted({f"wireproof.{case.schema}" for case in CASES}) == [one.schema for one in KINDS]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.words)
+def test_the_document_is_as_its_schema_says(
+    case: Case, printed: dict[str, tuple[int, str]]
+) -> None:
+    status, out = printed[case.words]
+    document: dict[str, Any] = json.loads(out)
+    assert document["schema"] == f"wireproof.{case.schema}", document["errors"]
+    _validator(document["schema"]).validate(document)
+    if document["schema"] not in _AT_THE_END:
+        assert tuple(document)[:4] == HEADER
+    assert document["verdict"] in ("pass", "fail", "inconclusive", None)
+    if status == 0 and case.subcommand not in ("prove", "demo"):  # theirs is the command's
+        assert document["verdict"] in ("pass", None)
+    assert all(one["message"] for one in document["errors"])
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_bad_input_is_a_document_too(
+    name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong = _WRONG.get(name, "--json --no-such-option")
+    status = main([*name.split(), *wrong.split()])
+    document = json.loads(capfd.readouterr().out)
+    assert status == 2
+    assert (document["schema"], document["verdict"]) == ("wireproof.error", None)
+    assert document["exit_status"] == 2
+    _validator("error").validate(document)
+    assert "no-such-option" in document["errors"][-1]["message"]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.schema)
+def test_a_schema_demands_the_envelope(kind: Kind) -> None:
+    schema = schema_called(kind.schema)
+    whole = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+    assert tuple(whole["properties"])[:4] == HEADER
+    assert set(HEADER) <= set(whole["required"])
+    assert whole["properties"]["schema"]["enum"] == [kind.schema]
+    assert whole["properties"]["version"]["enum"] == [kind.version]
+
+
+def test_what_is_no_document_is_refused() -> None:
+    with pytest.raises(TypeError, match="dict is no document"):
+        in_envelope({"a": 1})

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import subprocess
 import threading
 import xml.etree.ElementTree as ElementTree
 from datetime import datetime, timedelta
@@ -434,25 +432,6 @@ def test_ages(seconds: float, said: str) -> None:
     assert age(seconds) == said
 
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "gates"
-
-
-@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.sh")), ids=lambda file: file.name)
-def test_the_shell_examples_call_a_dialect_that_there_is(file: Path) -> None:
-    assert subprocess.run(["sh", "-n", file], check=False).returncode == 0
-    named = re.findall(r"--dialect (\w+)", file.read_text(encoding="utf-8"))
-    assert named
-    assert set(named) <= set(DIALECTS)
-
-
-def test_the_node_problem_detector_example() -> None:
-    found = json.loads((EXAMPLES / "node-problem-detector.json").read_text(encoding="utf-8"))
-    assert found["pluginConfig"]["max_output_length"] == 80
-    (rule,) = found["rules"]
-    assert rule["condition"] == found["conditions"][0]["type"]
-    assert rule["args"][-1] == "npd"
-
-
 @pytest.mark.parametrize(("name", "status"), [("nagios", 3), ("nhc", 1), ("npd", 2)])
 def test_what_cannot_be_measured_is_undecided_in_the_dialect(name: str, status: int) -> None:
     hosts = "nosuchhost1.invalid,nosuchhost2.invalid"
@@ -467,3 +446,44 @@ def test_a_dialect_is_of_a_prolog_and_one_that_there_is() -> None:
     assert (done.returncode, "--prolog" in done.stderr) == (2, True)
     done = wireproof("check", "--prolog", "--dialect", "nagois")
     assert (done.returncode, "did you mean nagios" in done.stderr) == (2, True)
+
+
+def test_sarif_stays_below_what_its_readers_take() -> None:
+    """GitHub shows 5,000 results of a run and refuses more than 25,000; a result needs a file."""
+    nodes = [
+        NodeVerdict(node=f"n{number}", verdict="fail", reason=f"n{number} sends {number} MB/s")
+        for number in range(30_000)
+    ]
+    found = Gate(verdict="fail", subject="n[0-29999]", reason="30,000 fail", nodes=nodes)
+    (run,) = json.loads(DIALECTS["sarif"].text(found))["runs"]
+    assert len(run["results"]) == 5000
+    assert "25001 more reasons" in run["results"][-1]["message"]["text"]
+    assert (
+        len({one["partialFingerprints"]["primaryLocationLineHash"] for one in run["results"]})
+        == 5000
+    )
+    for one in run["results"]:
+        assert one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        assert len(one["locations"]) <= 100
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert set(rule) >= {"id", "shortDescription", "fullDescription", "help"}
+
+
+def test_lines_keep_the_bounds_of_their_readers_in_bytes() -> None:
+    found = a_gate("fail")
+    found = msgspec.structs.replace(found, reason="n1 needs 3 µs × 2 – " + "µ" * 900)
+    assert len(DIALECTS["npd"].text(found).encode()) <= 80
+    assert DIALECTS["npd"].text(found).startswith("fail: n1 needs 3 µs")
+    assert len(DIALECTS["nagios"].text(a_gate("fail")).encode()) < 1024
+    text, _, data = DIALECTS["nagios"].text(found).partition(" | ")
+    assert text.startswith("WIREPROOF CRITICAL - ")
+    for one in data.split():
+        assert re.fullmatch(r"[a-z_]+=[0-9]+s?(;[0-9]*){4}", one + ";" * (4 - one.count(";")))
+
+
+def test_a_result_of_the_future_has_no_age_for_a_monitor(tmp_path: Path) -> None:
+    found = asked(stored(tmp_path / "a", when=NOW + timedelta(hours=1)))
+    assert found.age_s is not None
+    assert found.age_s < 0
+    assert "age=" not in DIALECTS["nagios"].text(found)
+    assert "ago" not in DIALECTS["text"].text(found)

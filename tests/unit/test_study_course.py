@@ -194,7 +194,10 @@ def test_a_base_beside_the_wire_ends_it(world: World) -> None:
 def test_a_budget_that_is_too_small_is_said(world: World) -> None:
     found = study(budget_s=1e-12)
     assert (found.rounds, found.stopped) == (1, "complete")
-    assert "before any effect can be distinguished from none: give a larger --budget" in found.notes[-1]
+    assert (
+        "before any effect can be distinguished from none: give a larger --budget"
+        in found.notes[-1]
+    )
     assert {one.answer for one in found.effects} == {"undecided"}
 
 

@@ -25,6 +25,15 @@ def age(seconds: float) -> str:
     return "0 s"
 
 
+def _within(text: str, most_bytes: int) -> str:
+    """One harmless line; what is cut off ends in ``...``."""
+    line = clean(text, _LONGEST)
+    data = line.encode()
+    if len(data) <= most_bytes:
+        return line
+    return data[: most_bytes - 3].decode(errors="ignore").rstrip() + "..."
+
+
 def _is_past(gate: Gate) -> bool:
     return gate.age_s is not None and gate.age_s >= 0
 
@@ -42,7 +51,7 @@ def plain(gate: Gate) -> str:
 
 def nagios(gate: Gate) -> str:
     """Service output of the Nagios plugin guidelines: one line, then ``|`` and performance data."""
-    text = clean(
+    text = _within(
         f"WIREPROOF {_NAGIOS[gate.verdict]} - {gate.subject}: {gate.reason}{_measured(gate)}",
         _NAGIOS_LONGEST,
     ).replace("|", "/")  # what follows a bar is performance data
@@ -65,8 +74,4 @@ def nhc(gate: Gate) -> str:
 
 def node_problem(gate: Gate) -> str:
     """At most 80 bytes, the verdict first: more is cut off by the reader."""
-    text = clean(f"{gate.verdict}: {gate.reason}", _LONGEST)
-    data = text.encode()
-    if len(data) <= _NPD_LONGEST:
-        return text
-    return data[: _NPD_LONGEST - 3].decode(errors="ignore").rstrip() + "..."
+    return _within(f"{gate.verdict}: {gate.reason}", _NPD_LONGEST)

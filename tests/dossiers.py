@@ -8,13 +8,10 @@ from pathlib import Path
 import msgspec
 from tests.synthetic import World, lab, run_of
 
-from wireproof.instrument.ending import Ending
-from wireproof.instrument.measure import Outcome
 from wireproof.model.criteria import Agreed
 from wireproof.model.document import RunDocument
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.run import Run
-from wireproof.report.section import Section
 from wireproof.store.load import DOCUMENT, FRAMES, load_run
 from wireproof.workflow.dossier.seal import seal
 from wireproof.workflow.reporter import LoggingReporter
@@ -58,17 +55,19 @@ def write_run(folder: Path, run: Run) -> Path:
 
 def dossier_of(folder: Path, world: World = GOOD, agreed: Agreed | None = None) -> Path:
     """The folder of an acceptance check of ``world``."""
-    place = write_run(folder / "run-1", run_of(world))
+    write_run(folder / "run-1", run_of(world))
+    return resumed(folder, agreed)
+
+
+def resumed(folder: Path, agreed: Agreed | None = None) -> Path:
+    """The same where everything was measured before: no launch is left."""
+    place = folder / "run-1"
     session = Session(title="check of 2 hosts", points=(), seed=1)
     if agreed is not None:
         session = dataclasses.replace(session, criteria=agreed.criteria)
-    section: Section = judged(load_run(place), session, [place])
-    outcome = Outcome(
-        run=section.run, ending=Ending(ended="done", reason=""), exit_status=0, folder=place
-    )
     reporter = LoggingReporter()
     result = kept(
-        [Part(section, [outcome])],
+        [Part(judged(load_run(place), session, [place]), [])],
         title="wireproof check",
         folder=folder,
         storage=Storage(folder=folder, command=("wireproof", "check")),

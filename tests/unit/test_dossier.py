@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.dossiers import dossier_of
+from tests.dossiers import dossier_of, resumed
 
 from wireproof.model.claim import Criteria
 from wireproof.model.criteria import KNOWN, Agreed
@@ -170,8 +171,13 @@ ATTACKS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize(
+    ("name", "attack"),
+    [
+        *((name, attack) for name in FILES for attack in ("byte", "removed")),
+        *((name, attack) for name in ("result.json", "run-1/frames.jsonl") for attack in ATTACKS),
+    ],
+)
 def test_a_file_that_was_altered_is_named(copy: Path, name: str, attack: str) -> None:
     alter, said = ATTACKS[attack]
     alter(copy / name)
@@ -415,6 +421,42 @@ def test_what_is_resumed_is_no_dossier_any_more(copy: Path) -> None:
     unseal(copy, LoggingReporter())
     assert not {MANIFEST, "SHA256SUMS.sig", "dossier.json"} & {p.name for p in copy.iterdir()}
     assert "has no SHA256SUMS" in refused(copy)
+
+
+# --- what a check leaves that was killed, or has no room
+
+
+def test_what_a_killed_wireproof_left_is_no_part_of_it(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "killed"
+    shutil.copytree(made / "run-1", folder / "run-1")
+    for name in (".reserve", ".points.parquet.new"):
+        (folder / "run-1" / name).write_text("half")
+    (folder / "run-1" / "batches.parquet").unlink()
+    resumed(folder)
+    assert verified(folder).files == len(FILES)
+
+
+def test_what_is_not_ours_is_named_and_keeps_it_open(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    shutil.copytree(made / "run-1", folder / "run-1")
+    (folder / ".notes").write_text("mine")
+    with pytest.raises(CouldNotMeasure, match=r"\.notes.*remove it.*wireproof resume"):
+        resumed(folder)
+    assert "has no SHA256SUMS" in refused(folder)
+
+
+def test_a_full_disk_leaves_no_half_dossier(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(folder: Path) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    folder = tmp_path / "full"
+    shutil.copytree(made / "run-1", folder / "run-1")
+    monkeypatch.setattr("wireproof.workflow.dossier.seal.write_manifest", full)
+    with pytest.raises(CouldNotMeasure, match=r"No space left on device.*wireproof report"):
+        resumed(folder)
+    assert "has no SHA256SUMS" in refused(folder)
 
 
 # --- signatures

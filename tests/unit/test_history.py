@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -14,6 +16,7 @@ import msgspec
 import numpy as np
 import pytest
 from tests.cli.verb import document, wireproof
+from tests.dossiers import dossier_of
 
 import wireproof as library
 from wireproof.analysis.change_points import change_points
@@ -348,3 +351,37 @@ def test_a_check_keeps_its_result(tmp_path: Path) -> None:
     prune(root, [first])
     assert first.id not in [one.id for one in entries(root)]
     assert not (root / "results" / first.id).exists()
+
+
+def test_who_adds_the_same_at_once_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever is first: the result is there once, and neither is an error."""
+    root, folder = tmp_path / "history", dossier_of(tmp_path / "result")
+    kept, copied = [], shutil.copy2
+
+    def meanwhile(source: str, target: str, **how: bool) -> str:
+        monkeypatch.setattr(shutil, "copy2", copied)
+        kept.append(add(root, folder, LoggingReporter()))
+        return str(copied(source, target, **how))
+
+    monkeypatch.setattr(shutil, "copy2", meanwhile)
+    own = add(root, folder, LoggingReporter())
+    assert [one.id for one in entries(root)] == [own.id] == [one.id for one in kept]
+    assert [path.name for path in (root / "results").iterdir()] == [own.id]
+
+
+def test_a_history_on_a_full_disk_has_no_half_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: str, target: str, **how: bool) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    root, folder = tmp_path / "history", dossier_of(tmp_path / "result")
+    monkeypatch.setattr(shutil, "copy2", full)
+    with pytest.raises(CouldNotMeasure) as caught:
+        add(root, folder, LoggingReporter())
+    assert str(caught.value) == (
+        f"the result cannot be copied to {root / 'results'}: No space left on device."
+    )
+    assert list((root / "results").iterdir()) == []

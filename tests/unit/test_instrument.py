@@ -376,6 +376,16 @@ def test_a_fresh_folder_is_private() -> None:
     folder.path.rmdir()
 
 
+def test_two_never_record_into_one_folder(tmp_path: Path) -> None:
+    """Their frames would be mixed; the lock goes with the first, whatever ends it."""
+    first = open_folder(tmp_path / "run")
+    first.write("run.json", b"{}")
+    with pytest.raises(BadInput, match="another wireproof is recording into"):
+        open_folder(tmp_path / "run", resume=True)
+    first.close()
+    open_folder(tmp_path / "run", resume=True).close()
+
+
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("precious")
     with pytest.raises(BadInput, match="not empty"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
 import tempfile
@@ -60,6 +61,7 @@ class RunFolder:
                     " 700)."
                 )
             self._frames = self._keep(append_to(FRAMES, self._folder))
+            _only_writer(self._frames, path)
             self._log = self._keep(append_to("engine.log", self._folder))
             self.known = _recover(path, self._folder, self._frames) if resume else []
         except BaseException:
@@ -150,6 +152,21 @@ class RunFolder:
                 " elsewhere."
             )
         return CouldNotMeasure(f"the records cannot be written to {self.path}: {error.strerror}.")
+
+
+def _only_writer(frames: int, path: Path) -> None:
+    """Raises ``BadInput`` while another process records into the same run: two would mix their
+    frames. The lock goes with its holder, whatever ends that; a file system without locks has none.
+    """
+    try:
+        fcntl.flock(frames, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise BadInput(
+            f"another wireproof is recording into {path}: wait until it has ended, or give another"
+            " --out."
+        ) from error
+    except OSError:
+        pass
 
 
 def _recover(path: Path, folder: int, writing: int) -> list[Frame]:

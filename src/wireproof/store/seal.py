@@ -20,7 +20,7 @@ from wireproof.store.load import FRAMES, each_frame, load_document
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["BATCHES", "POINTS", "SCHEMA", "as_literal", "seal", "table_differences"]
+__all__ = ["BATCHES", "POINTS", "SCHEMA", "as_literal", "is_tabled", "seal", "table_differences"]
 
 POINTS, BATCHES = "points.parquet", "batches.parquet"
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -120,6 +120,11 @@ def seal(folder: Path) -> list[Path]:
         for path in fresh.values():
             with contextlib.suppress(OSError):
                 path.unlink()
+
+
+def is_tabled(folder: Path) -> bool:
+    """Whether a run has both of its tables."""
+    return all((folder / name).is_file() for name in (POINTS, BATCHES))
 
 
 def table_differences(folder: Path) -> list[str]:

@@ -24,6 +24,7 @@ from wireproof.model.stored import StoredPart, StoredResult
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import fold
 from wireproof.settings.hosts import parse_hosts
+from wireproof.store.load import DOCUMENT
 from wireproof.store.manifest import differs, is_sealed
 from wireproof.store.newest import SKEW_S, measured, newest_result
 from wireproof.store.result import RESULT
@@ -92,6 +93,8 @@ def _answer(specification: GateSpecification, wanted: Sequence[str]) -> Gate:
         reason = f"{specification.source} has no result of {who}: run `wireproof check --out`"
         if not specification.source.exists():
             reason = f"{specification.source} is not there: run `wireproof check --out`"
+        elif any(specification.source.glob(f"*/{DOCUMENT}")):
+            reason = f"{specification.source} has records and no result: its check has not ended"
         return _undecided(specification, wanted, reason)
     place, result = found
     if is_sealed(place) and differs(place, RESULT):

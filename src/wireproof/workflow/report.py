@@ -14,6 +14,7 @@ from wireproof.model.stored import Conclusion, StoredResult
 from wireproof.report.forms import Form
 from wireproof.report.section import Section
 from wireproof.store.manifest import is_sealed
+from wireproof.store.result import RESULT
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.disclosure import with_disclosures
 from wireproof.workflow.dossier.intact import refuse_altered
@@ -81,6 +82,11 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
         if len(specification.folders) > 1:
             reporter.say(f"judging {folder}")
         found.append(judged_anew(folder, fabric))
+        if found[-1].before is None:
+            reporter.warn(
+                f"{folder} has no {RESULT}: its check has not ended, or is of before there was one."
+                " What is there is judged."
+            )
     if not specification.pages:
         return found
     if specification.page is not None:

@@ -15,7 +15,7 @@ from wireproof.model.stored import StoredResult
 from wireproof.report.json.result import Document, document_of
 from wireproof.report.section import Section
 from wireproof.store.result import RESULT, write_result
-from wireproof.store.seal import seal
+from wireproof.store.seal import is_tabled, seal
 from wireproof.workflow.disclosure import with_disclosures
 from wireproof.workflow.history.keep import record
 from wireproof.workflow.reporter import Reporter
@@ -78,9 +78,8 @@ def kept(
     parts = [part._replace(section=section) for part, section in zip(parts, sections, strict=True)]
     if not storage.kept:
         return Result(parts=tuple(parts))
-    for part in parts:
-        for outcome in part.outcomes:
-            seal(outcome.folder)
+    for place in _to_seal(parts):
+        seal(place)
     _keep(folder, stored_result(sections, title, storage.command), reporter)
     if storage.history is not None:
         record(storage.history, folder, sections)
@@ -88,6 +87,15 @@ def kept(
     if any(section.run.points for section in sections):
         page = _write_page(sections, title, folder, reporter)
     return Result(parts=tuple(parts), folder=folder, page=page)
+
+
+def _to_seal(parts: Sequence[Part]) -> list[Path]:
+    """The launches of now; and those of before, which a resumed check has not launched again, where
+    it was killed before they were sealed.
+    """
+    now = [outcome.folder for part in parts for outcome in part.outcomes]
+    before = [place for part in parts for place in part.section.records if not is_tabled(place)]
+    return list(dict.fromkeys([*now, *before]))
 
 
 def _keep(folder: Path, stored: StoredResult, reporter: Reporter) -> None:

@@ -11,7 +11,7 @@ from wireproof import __version__
 from wireproof.files.hostile import replace_file
 from wireproof.model.criteria import Agreed
 from wireproof.model.dossier import AgreedFile, Dossier
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.store.dossier import DOSSIER, write_dossier
 from wireproof.store.manifest import MANIFEST, is_sealed, signatures_of, write_manifest
 from wireproof.workflow.dossier.criteria import criteria_of, criteria_toml
@@ -40,14 +40,26 @@ def seal(result: Result, profile: str, agreed: Agreed | None, reporter: Reporter
         reporter.warn(f"{folder} is no dossier: there is no report of it.")
         return
     try:
+        _remove_drafts(folder)
         _write(folder, result, profile, agreed)
         count = write_manifest(folder)
+    except BadInput as error:
+        raise CouldNotMeasure(
+            f"{error} Then `wireproof resume {folder}` makes it a dossier."
+        ) from error
     except OSError as error:
         raise CouldNotMeasure(
             f"{folder} could not be made a dossier ({error.strerror}); what was measured is there:"
             f" `wireproof report {folder}`."
         ) from error
     reporter.say(f"dossier: {count} files, {folder / MANIFEST}")
+
+
+def _remove_drafts(folder: Path) -> None:
+    """What a wireproof left that was killed while it wrote."""
+    for path in folder.rglob(".*"):
+        if path.name == ".reserve" or path.suffix == ".new":
+            path.unlink()
 
 
 def _write(folder: Path, result: Result, profile: str, agreed: Agreed | None) -> None:

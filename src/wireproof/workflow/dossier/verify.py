@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from wireproof import __version__
 from wireproof.files.hostile import read_bounded
 from wireproof.model.dossier import Dossier, Rejudgement, Verification
 from wireproof.model.errors import BadInput
@@ -62,7 +63,7 @@ def verify(specification: VerifySpecification) -> Verification:
         stored_in(folder),
         sections,
         same_rules=same_rules,
-        same_program=dossier.program == program_digest(),
+        same_program=_same_program(dossier),
     )
     page = _same_page(folder, dossier, sections, again.title)
     if page is False:
@@ -95,11 +96,16 @@ def _rejudgement(again: Rejudged, *, same_rules: bool, page: bool | None) -> Rej
     )
 
 
+def _same_program(dossier: Dossier) -> bool:
+    """Also the version: it stands on the page, and is no part of the modules."""
+    return (dossier.program, dossier.wireproof) == (program_digest(), __version__)
+
+
 def _same_page(
     folder: Path, dossier: Dossier, sections: Sequence[Section], title: str
 ) -> bool | None:
     """Whether the page is the one of these records; None where it would be written otherwise."""
-    if (dossier.program, dossier.platform) != (program_digest(), platform_name()):
+    if not _same_program(dossier) or dossier.platform != platform_name():
         return None
     from wireproof.report.html.page import render
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import re
 import secrets
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.history import Entry
 from wireproof.report.section import Section
 from wireproof.store.history import RESULTS
@@ -28,7 +31,7 @@ _LARGEST = 256 << 20
 def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
     """Copy a result into the history, judged by today's rules; its records are copied whole. One
     of the history itself stays where it is, and its entry is written anew. Raises ``BadInput`` for
-    a folder without a result.
+    a folder without a result, ``CouldNotMeasure`` when the history cannot be written.
     """
     (again,) = report(ReportSpecification(folders=(folder,), pages=False), reporter)
     sections = [part.section for part in again.result.parts]
@@ -57,12 +60,36 @@ def _digest(folder: Path, sections: Sequence[Section]) -> str:
 
 
 def _copy(folder: Path, place: Path) -> None:
-    """Whole or not at all, also when it is interrupted."""
+    """Whole or not at all, also when it is interrupted. Who copies the same at once comes first."""
     fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
     try:
-        shutil.copytree(folder, fresh, symlinks=True)
-        fresh.rename(place)
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(folder, fresh, symlinks=True, copy_function=partial(_copied, place))
+        with contextlib.suppress(FileExistsError):
+            _renamed(fresh, place)
     except OSError as error:
-        raise BadInput(f"{folder} cannot be copied: {error}.") from error
+        raise _not_copied(place, error) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _copied(place: Path, source: str, target: str) -> str:
+    """A file; the first that cannot be copied ends it all, where ``copytree`` would go on."""
+    try:
+        return str(shutil.copy2(source, target, follow_symlinks=False))
+    except OSError as error:
+        raise _not_copied(place, error) from error
+
+
+def _renamed(fresh: Path, place: Path) -> None:
+    try:
+        fresh.rename(place)
+    except OSError as error:
+        if error.errno == errno.ENOTEMPTY:
+            raise FileExistsError(place) from error
+        raise
+
+
+def _not_copied(place: Path, error: OSError) -> CouldNotMeasure:
+    why = error.strerror or str(error)[:200]
+    return CouldNotMeasure(f"the result cannot be copied to {place.parent}: {why}.")

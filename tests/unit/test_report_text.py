@@ -177,3 +177,23 @@ def test_width_and_alphabet_come_from_where_the_text_goes() -> None:
     assert Look.of(io.StringIO(), {"COLUMNS": "7"}).width == 40
     assert Look.of(Terminal(), {"TERM": "xterm"}).ascii is False
     assert Look.of(io.TextIOWrapper(io.BytesIO(), encoding="latin-1"), {}).ascii is True
+
+
+def test_a_long_table_shows_what_was_measured_again_once() -> None:
+    section = four_nodes()
+    once = section.judgement.pairs
+    again = [
+        msgspec.structs.replace(pair, repeat=number, value=pair.value * (1 + number / 100))
+        for number in range(5)
+        for pair in once
+    ]
+    failing = msgspec.structs.replace(once[0], repeat=5, value=1.0, verdict="fail")
+    judgement = msgspec.structs.replace(section.judgement, pairs=[*again, failing])
+    shown = result_tables(replace(section, judgement=judgement), Look(width=100)).splitlines()
+    rows = [line for line in shown if " → " in line and "from → to" not in line]
+    assert len(rows) == len(once)
+    counts = sorted(int(line.split()[-1]) for line in rows)
+    assert counts == [5] * (len(once) - 1) + [6]
+    (worst,) = [line for line in rows if line.endswith(" 6")]
+    assert worst.split()[-2] == "fail"
+    assert any(line.startswith("n: a row stands for n measurements") for line in shown)

@@ -5,7 +5,7 @@ concludes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
@@ -14,18 +14,21 @@ from wireproof.model.pattern import is_round_trip, place_of, title_of
 from wireproof.model.severity import worst
 from wireproof.report.section import Section
 
-__all__ = ["Cell", "Row", "Table", "directed_cells", "heat_cells", "heat_size", "tables"]
+__all__ = ["Cell", "Row", "Table", "directed_cells", "folded", "heat_cells", "heat_size", "tables"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One result. ``time_ns`` is half round trip for ping-pong, otherwise time per operation."""
+    """One result. ``time_ns`` is half round trip for ping-pong, otherwise time per operation.
+    ``times``: of how many measurements of the same it is one.
+    """
 
     pair: PairVerdict
     time_ns: float | None
     goodput: float | None
     efficiency: float | None
     nominal: float | None
+    times: int = 1
 
     @property
     def between(self) -> tuple[str, str]:
@@ -124,6 +127,25 @@ def _table(key: tuple[str, str, str, str], rows: list[Row]) -> Table:
         key=lambda row: (row.pair.message_bytes, row.pair.origin, row.pair.target, row.pair.repeat)
     )
     return Table(pattern, form, formula, title, unit, tuple(rows))
+
+
+def folded(rows: Iterable[Row]) -> list[Row]:
+    """One row for each size and direction, in their order. Of what was measured again (rounds,
+    launches) it is the gravest; of equally grave ones that of the median.
+    """
+    same: dict[tuple[int, int, int], list[Row]] = {}
+    for row in rows:
+        pair = row.pair
+        same.setdefault((pair.message_bytes, pair.origin, pair.target), []).append(row)
+    return [_one_of(group) for group in same.values()]
+
+
+def _one_of(group: list[Row]) -> Row:
+    verdict = worst(row.pair.verdict for row in group)
+    grave = sorted(
+        (row for row in group if row.pair.verdict == verdict), key=lambda row: row.pair.value
+    )
+    return replace(grave[(len(grave) - 1) // 2], times=len(group))
 
 
 def heat_size(rows: Iterable[Row]) -> int | None:

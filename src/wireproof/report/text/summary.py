@@ -15,7 +15,7 @@ from wireproof.report.answers import counted_at
 from wireproof.report.columns import Head, grid
 from wireproof.report.names import clean
 from wireproof.report.rails import rails_sentence
-from wireproof.report.rows import Row, Table, tables
+from wireproof.report.rows import Row, Table, folded, tables
 from wireproof.report.section import Section, grouped, headline, label, results, suspected
 from wireproof.report.text.audit import worst_lines
 from wireproof.report.text.groups import group_parts
@@ -42,6 +42,10 @@ _WORDS = {
 _LEGEND = (
     "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = "
     "10^6 bytes, MiB = 2^20"
+)
+_AGAIN = (
+    "n: a row stands for n measurements of the same: of those with the gravest verdict that of the"
+    " median; all are in the report and in --json"
 )
 MOST_ROWS = 24
 MOST_FINDINGS = 4
@@ -170,7 +174,7 @@ class _Column:
     left: bool = False
 
 
-def _columns(table: Table) -> list[_Column]:
+def _columns(table: Table, again: bool) -> list[_Column]:
     timed = table.unit == "ns"
     columns = [_Column("size", 10, lambda row: quantity.size(row.pair.message_bytes))]
     if table.pairs > 1:
@@ -202,12 +206,13 @@ def _columns(table: Table) -> list[_Column]:
         _Column("label", 5, lambda row: row.pair.label, True),
         _Column("verdict", 9, lambda row: _WORDS[row.pair.verdict].lower(), True),
     ]
-    return columns
+    return [*columns, _Column("n", 6, lambda row: str(row.times))] if again else columns
 
 
 def _render(table: Table, look: Look) -> list[Paragraph]:
     rows, left_out = _chosen(table)
-    columns = _columns(table)
+    again = any(row.times > 1 for row in rows)
+    columns = _columns(table, again)
     cells = [[look.say(column.value(row), 60) for column in columns] for row in rows]
     styles = [_STYLES[row.pair.verdict] if row.pair.verdict != "pass" else "" for row in rows]
     shown, dropped = grid(
@@ -217,6 +222,8 @@ def _render(table: Table, look: Look) -> list[Paragraph]:
     if table.pairs == 1 and table.rows:
         title += ": " + " → ".join(table.rows[0].between)
     parts: list[Paragraph] = [Paragraph.of(""), Paragraph.of(look.say(title), "bold"), *shown]
+    if again:
+        parts.append(Paragraph.of(_AGAIN, "dim"))
     if left_out:
         parts.append(Paragraph.of(f"{left_out} more rows are in the report and in --json", "dim"))
     if dropped:
@@ -227,14 +234,17 @@ def _render(table: Table, look: Look) -> list[Paragraph]:
 
 
 def _chosen(table: Table) -> tuple[list[Row], int]:
-    """All rows if few; otherwise every row that does not pass, then passing rows up to the bound,
-    in table order.
+    """All rows if few; otherwise one for each direction and size; if those are many, every row that
+    does not pass, then passing rows up to the bound, in table order.
     """
     if len(table.rows) <= MOST_ROWS:
         return list(table.rows), 0
-    bad = [row for row in table.rows if row.pair.verdict != "pass"][:MOST_ROWS]
-    fill = [row for row in table.rows if row.pair.verdict == "pass"]
+    rows = folded(table.rows)
+    if len(rows) <= MOST_ROWS:
+        return rows, 0
+    bad = [row for row in rows if row.pair.verdict != "pass"][:MOST_ROWS]
+    fill = [row for row in rows if row.pair.verdict == "pass"]
     room = MOST_ROWS - len(bad)
     step = max(1, -(-len(fill) // room)) if room else len(fill) + 1
     some = {id(row) for row in [*bad, *fill[::step][:room]]}
-    return [row for row in table.rows if id(row) in some], len(table.rows) - len(some)
+    return [row for row in rows if id(row) in some], len(rows) - len(some)

@@ -16,7 +16,7 @@ from wireproof.report.text.comparison import comparison_lines
 from wireproof.report.text.look import PLAIN
 from wireproof.verdict import judge
 from wireproof.verdict.comparison import Key, Sample, compared, samples_of
-from wireproof.workflow.compare import CompareSpecification, compare, verdict_of
+from wireproof.workflow.compare import CompareSpecification, compare
 from wireproof.workflow.reporter import LoggingReporter
 
 STREAM = Key("stream", "", "robust", "", True, 2, 1 << 20, 64, "bytes_per_s")
@@ -64,7 +64,7 @@ def test_one_launch_each_is_said_and_decides_nothing() -> None:
     assert (found.conclusion, found.launches, found.routes) == ("worse", 1, 12)
     text = "\n".join(comparison_lines(comparison(found), PLAIN))
     assert "B is worse (few launches)" in text
-    assert verdict_of(comparison(found)) == "inconclusive"
+    assert comparison(found).verdict == "inconclusive"
 
 
 def comparison(*rows: Ratio) -> Comparison:
@@ -81,14 +81,14 @@ def test_conclusions(factor: float, conclusion: str, verdict: str) -> None:
     b = [Sample(("n1", "n2"), factor * 1e9 * (1 + 0.001 * i), 0.01, i) for i in range(5)]
     found = ratio(a, b, launches=5)
     assert found.conclusion == conclusion
-    assert verdict_of(comparison(found)) == verdict
+    assert comparison(found).verdict == verdict
 
 
 def test_one_launch_without_a_difference_decides_nothing_either() -> None:
     a = [Sample(("n1", "n2"), 1e9, 0.001)]
     found = ratio(a, a)
     assert found.conclusion == "no-difference"
-    assert verdict_of(comparison(found)) == "inconclusive"
+    assert comparison(found).verdict == "inconclusive"
     assert "few launches" in "\n".join(comparison_lines(comparison(found), PLAIN))
 
 
@@ -124,7 +124,7 @@ def test_only_routes_that_both_have_are_compared() -> None:
 def test_what_is_not_compared_says_why(a: list[Sample], b: list[Sample], said: str) -> None:
     found = ratio(a, b)
     assert (found.conclusion, found.ratio, found.reason) == ("not-compared", None, said)
-    assert verdict_of(comparison(found)) == "inconclusive"
+    assert comparison(found).verdict == "inconclusive"
     assert said in "\n".join(comparison_lines(comparison(found), PLAIN))
 
 

@@ -181,7 +181,7 @@ def test_width_and_alphabet_come_from_where_the_text_goes() -> None:
 
 def test_a_long_table_shows_what_was_measured_again_once() -> None:
     section = four_nodes()
-    once = section.judgement.pairs
+    once = [pair for pair in section.judgement.pairs if pair.pattern == "stream"]
     again = [
         msgspec.structs.replace(pair, repeat=number, value=pair.value * (1 + number / 100))
         for number in range(5)
@@ -190,7 +190,7 @@ def test_a_long_table_shows_what_was_measured_again_once() -> None:
     failing = msgspec.structs.replace(once[0], repeat=5, value=1.0, verdict="fail")
     judgement = msgspec.structs.replace(section.judgement, pairs=[*again, failing])
     shown = result_tables(replace(section, judgement=judgement), Look(width=100)).splitlines()
-    rows = [line for line in shown if " → " in line and "from → to" not in line]
+    rows = [line for line in shown if re.search(r" n\d → n\d .*\d$", line)]
     assert len(rows) == len(once)
     counts = sorted(int(line.split()[-1]) for line in rows)
     assert counts == [5] * (len(once) - 1) + [6]

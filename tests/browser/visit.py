@@ -18,12 +18,12 @@ FLAGS = [
 
 
 class Visit:
-    """Without a network; ``scheme``: light or dark."""
+    """Without a network, but for the server of a page that has one; ``scheme``: light or dark."""
 
     def __init__(
         self,
         browser: Any,
-        file: Path,
+        place: Path | str,
         width: int = 1280,
         scheme: str = "light",
         scripts: bool = True,
@@ -35,7 +35,7 @@ class Visit:
             viewport={"width": width, "height": 900},
             color_scheme=scheme,
             java_script_enabled=scripts,
-            offline=True,
+            offline=isinstance(place, Path),
             reduced_motion="reduce",
         )
         self.page = self.context.new_page()
@@ -43,7 +43,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self._heard)
         self.page.on("dialog", self._asked)
-        self.page.goto(file.as_uri())
+        self.page.goto(place.as_uri() if isinstance(place, Path) else place)
         if scripts:
             self.page.wait_for_function(
                 "!document.querySelector('script:not([type])') "

@@ -9,7 +9,7 @@ from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Ratio, 
 from wireproof.report.names import clean
 from wireproof.report.text.look import Look
 
-__all__ = ["comparison_lines"]
+__all__ = ["change_text", "comparison_lines", "conclusion_text", "side_text"]
 
 _MOST = 40
 _WORDS = {
@@ -73,7 +73,8 @@ def _what(row: Ratio) -> str:
     return f"{clean(row.name)}, {quantity.size(row.message_bytes)}"
 
 
-def _value(row: Ratio, side: Side | None) -> str:
+def side_text(row: Ratio, side: Side | None) -> str:
+    """What one side has measured, with its unit."""
     if side is None:
         return "-"
     if row.unit == "ns":
@@ -86,11 +87,11 @@ def _table(rows: Sequence[Ratio]) -> list[str]:
         (
             clean(row.name),
             quantity.size(row.message_bytes),
-            _value(row, row.a),
-            _value(row, row.b),
-            _change(row.ratio),
-            f"{_change(row.low)} to {_change(row.high)}",
-            _conclusion(row),
+            side_text(row, row.a),
+            side_text(row, row.b),
+            change_text(row.ratio),
+            f"{change_text(row.low)} to {change_text(row.high)}",
+            conclusion_text(row),
         )
         for row in rows
     ]
@@ -98,7 +99,8 @@ def _table(rows: Sequence[Ratio]) -> list[str]:
     return ["  " + _line(row, widths) for row in cells]
 
 
-def _conclusion(row: Ratio) -> str:
+def conclusion_text(row: Ratio) -> str:
+    """``B is better``, and whether few launches say so."""
     few = row.launches < LAUNCHES and row.conclusion != "undecided"
     return _WORDS[row.conclusion] + (" (few launches)" if few else "")
 
@@ -109,5 +111,6 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([name.ljust(widths[0]), *padded, last])
 
 
-def _change(ratio: float | None) -> str:
+def change_text(ratio: float | None) -> str:
+    """``+3.2 %``."""
     return "-" if ratio is None else f"{(ratio - 1) * 100:+.1f} %"

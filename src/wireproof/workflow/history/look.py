@@ -21,6 +21,7 @@ from wireproof.store.result import read_result
 from wireproof.verdict.comparison import PRACTICAL
 
 __all__ = [
+    "age_of",
     "ages",
     "folder_of",
     "found",
@@ -145,7 +146,7 @@ def newest_of(known: Sequence[Entry]) -> Entry | None:
     """The last one that is not from the future: a host's clock that is ahead would hide all that
     come after it. None without any.
     """
-    return next((one for one in reversed(known) if _age(one.measured) is not None), None)
+    return next((one for one in reversed(known) if age_of(one.measured) is not None), None)
 
 
 def regressions(known: Sequence[Entry]) -> list[Regression]:
@@ -196,16 +197,18 @@ def ages(known: Sequence[Entry], hosts: Sequence[str] = ()) -> list[NodeAge]:
         for node, verdict in entry.nodes.items():
             if hosts and node not in last:
                 continue
-            proven = verdict == "pass" and _age(entry.measured) is not None
+            proven = verdict == "pass" and age_of(entry.measured) is not None
             when = entry.measured if proven else ""
             if not when and node in last:
                 when = last[node].measured
-            last[node] = NodeAge(node=node, verdict=verdict, measured=when, age_s=_age(when))
+            last[node] = NodeAge(node=node, verdict=verdict, measured=when, age_s=age_of(when))
     return sorted(last.values(), key=lambda one: (one.measured, one.node))
 
 
-def _age(measured: str) -> float | None:
-    """None for what has no date, or one from the future: it proves nothing of now."""
+def age_of(measured: str) -> float | None:
+    """Seconds since then; None for what has no date, or one from the future, which proves nothing
+    of now.
+    """
     when = seconds_of(measured)
     age_s = time.time() - when if when is not None else -math.inf
     return max(age_s, 0.0) if age_s >= -_SKEW_S else None

@@ -1,0 +1,88 @@
+"""What every page of ours is made of: templates that escape, our styles and scripts, and the policy
+that forbids everything else.
+
+A page's content security policy allows no connection and runs only the scripts whose hashes it
+lists, so that nothing from a node can become code, even if escaping had a hole.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from wireproof.report.figure.drawing import dash, symbol
+from wireproof.report.html.markup import trusted
+from wireproof.report.names import harmless
+
+__all__ = ["part", "policy", "script", "template"]
+
+
+def _harmless(value: Any) -> Any:
+    """Every text that a template shows, whoever forgot to clean it; our own markup is left as it
+    is.
+    """
+    return harmless(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("wireproof.report.html", "template"),
+        autoescape=True,
+        finalize=_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["key"] = _key
+    return environment
+
+
+@cache
+def template(name: str) -> Any:
+    """One of ours, compiled."""
+    return _environment().get_template(name)
+
+
+def _key(number: int) -> Any:
+    """How line ``number`` of a figure looks, for its legend."""
+    path = f'<path class="line" d="M0 6h26" stroke-dasharray="{dash(number)}"/>'
+    mark = f'<path class="dot" d="{symbol(number, 13, 6)}"/>'
+    return trusted(f'<g class="s{number}">{path}{mark}</g>')
+
+
+@cache
+def part(name: str) -> str:
+    """The text of a file beside the templates."""
+    return (Path(__file__).parent / "template" / name).read_text(encoding="utf-8")
+
+
+@cache
+def script(name: str) -> str:
+    """Ours; raises ValueError where it cannot be put inline."""
+    text = part(name)
+    if "</script" in text.lower() or "<!--" in text or "\r" in text:
+        raise ValueError(f"the script {name} holds a closing tag, a comment of HTML or a CR")
+    return text
+
+
+def policy(*scripts: str, forms: bool = False) -> str:
+    """No connection of any kind; only these scripts, by their hashes; styles inline. ``forms``: may
+    ask the server that the page is from.
+    """
+    allowed = " ".join(f"'sha256-{_digest(one)}'" for one in scripts) or "'none'"
+    asked = "'self'" if forms else "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "connect-src 'none'; font-src 'none'; frame-src 'none'; base-uri 'none'; "
+        f"form-action {asked}"
+    )
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,249 @@
+"""What the pages ask of a history, answered from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from wireproof.model.board import Group, HostSet, NodeNow, Overview, SeriesLine, SeriesTrend
+from wireproof.model.finding import Verdict
+from wireproof.model.history import Entry, Number, Regression
+from wireproof.workflow.history.look import age_of, newest_of, regressions, trends
+from wireproof.workflow.serve.digest import VERDICTS, Digest
+from wireproof.workflow.serve.groups import grouped
+
+__all__ = ["MOST_POINTS", "Board"]
+
+MOST_POINTS = 500
+"""Of a series on one page: changes are looked for among these."""
+_NEWEST = 12
+_RECENT = 40
+"""Good results that the newest one is held against, at least."""
+_Numbers = npt.NDArray[np.uint32]
+
+
+class Board:
+    """One state of a history. Nothing in it changes but the age of the nodes."""
+
+    def __init__(self, digest: Digest) -> None:
+        self.digest = digest
+        self.entries = digest.entries
+        self._by_id = {one.id: at for at, one in enumerate(digest.entries)}
+        self._shares = [
+            (np.frombuffer(one.nodes, np.uint32), np.frombuffer(one.verdicts, np.uint8))
+            for one in digest.shares
+        ]
+        columns = digest.columns
+        self._result = np.frombuffer(columns.result, np.uint32)
+        self._series = np.frombuffer(columns.series, np.uint32)
+        self._counts = np.frombuffer(columns.results, np.uint32)
+        self._values = [
+            np.frombuffer(one, np.float64) for one in (columns.value, columns.low, columns.high)
+        ]
+
+    def entry(self, name: str) -> Entry | None:
+        """A result by its name; ``last`` is the newest."""
+        if name == "last" and self.entries:
+            return newest_of(self.entries) or self.entries[-1]
+        at = self._by_id.get(name)
+        return None if at is None else self.entries[at]
+
+    @cached_property
+    def _last(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """Of each node: its last result (-1: none), the verdict there, and the last that it passed.
+        A result from the future proves nothing of now.
+        """
+        count = len(self.digest.nodes)
+        last, proven = (np.full(count, -1, np.int64) for _ in range(2))
+        verdict = np.zeros(count, np.uint8)
+        for at, share in enumerate(self.digest.share_of):
+            nodes, verdicts = self._shares[share]
+            last[nodes] = at
+            verdict[nodes] = verdicts
+            if age_of(self.entries[at].measured) is not None:
+                proven[nodes[verdicts == VERDICTS.index("pass")]] = at
+        return last, verdict, proven
+
+    @cached_property
+    def _groups(self) -> tuple[bool, list[tuple[str, list[str]]]]:
+        return grouped([*self.digest.nodes], self.digest.leaf)
+
+    def groups(self) -> list[Group]:
+        """Every node, with its age now."""
+        last, verdict, proven = (one.tolist() for one in self._last)
+        ages = [age_of(one.measured) for one in self.entries]
+        place = {name: at for at, name in enumerate(self.digest.nodes)}
+        reasons = self._reasons
+
+        def now(name: str, group: int) -> NodeNow:
+            at = place.get(name, -1)
+            if at < 0 or last[at] < 0:
+                return NodeNow(node=name, state="never", group=group)
+            seen, passed = self.entries[last[at]], proven[at]
+            return NodeNow(
+                node=name,
+                state=VERDICTS[verdict[at]],
+                group=group,
+                result=seen.id,
+                measured=seen.measured,
+                proven=self.entries[passed].measured if passed >= 0 else "",
+                age_s=ages[passed] if passed >= 0 else None,
+                reason=reasons.get(at, ""),
+            )
+
+        return [
+            Group(name=name, nodes=[now(node, number) for node in nodes])
+            for number, (name, nodes) in enumerate(self._groups[1])
+        ]
+
+    @cached_property
+    def _reasons(self) -> dict[int, str]:
+        """What the last result of a node says of it."""
+        last = self._last[0]
+        found: dict[int, str] = {}
+        for at in {one for one in last.tolist() if one >= 0}:
+            for why, nodes in self.digest.reasons[at].items():
+                found |= dict.fromkeys((one for one in nodes if last[one] == at), why)
+        return found
+
+    def overview(self) -> Overview:
+        return Overview(
+            root=self.digest.root,
+            results=len(self.entries),
+            by_switch=self._groups[0],
+            groups=self.groups(),
+            newest=self.entries[: -_NEWEST - 1 : -1],
+            regressions=self._regressions,
+            troubles=self.digest.troubles,
+            troubled=self.digest.troubled,
+        )
+
+    @cached_property
+    def _regressions(self) -> list[Regression]:
+        """Of the newest result against all of its fingerprint, which alone are looked at."""
+        newest = newest_of(self.entries)
+        if newest is None:
+            return []
+        until = self._by_id[newest.id] + 1
+        same = [
+            at
+            for at in range(until)
+            if self.entries[at].fingerprint == newest.fingerprint
+            and (self.entries[at].verdict == "pass" or at == until - 1)
+        ]
+        return regressions([self._whole(at) for at in same[-_RECENT:]])
+
+    def _whole(self, at: int) -> Entry:
+        """An entry with its numbers and conditions again."""
+        first, end = np.searchsorted(self._result, [at, at + 1]).tolist()
+        return msgspec.structs.replace(
+            self.entries[at],
+            numbers=[self._number(row) for row in range(first, end)],
+            conditions=self.digest.conditions[self.digest.condition_of[at]],
+        )
+
+    def _number(self, row: int) -> Number:
+        _, name, size, window, unit = self.digest.series[self._series[row]]
+        value, low, high = (float(one[row]) for one in self._values)
+        return Number(
+            name=name,
+            message_bytes=size,
+            window=window,
+            unit=unit,
+            value=value,
+            low=low,
+            high=high,
+            results=int(self._counts[row]),
+        )
+
+    def with_any_of(self, names: Collection[str] | None, verdict: str = "") -> list[Entry]:
+        """Results, the newest first: those in which one of these nodes took part (None: all)."""
+        chosen = range(len(self.entries) - 1, -1, -1)
+        if names is not None:
+            mask = np.array([one in names for one in self.digest.nodes], dtype=bool)
+            takes_part = [bool(mask[nodes].any()) for nodes, _ in self._shares]
+            return [
+                self.entries[at]
+                for at in chosen
+                if takes_part[self.digest.share_of[at]]
+                and verdict in ("", self.entries[at].verdict)
+            ]
+        return [self.entries[at] for at in chosen if verdict in ("", self.entries[at].verdict)]
+
+    def verdicts_of(self, node: str) -> list[tuple[Entry, Verdict]]:
+        """Every result that a node took part in and its verdict there, the newest first."""
+        if node not in self.digest.nodes:
+            return []
+        number = self.digest.nodes.index(node)
+        places = [np.flatnonzero(nodes == number) for nodes, _ in self._shares]
+        return [
+            (self.entries[at], VERDICTS[self._shares[share][1][places[share][0]]])
+            for at, share in reversed(list(enumerate(self.digest.share_of)))
+            if places[share].size
+        ]
+
+    @cached_property
+    def sets(self) -> list[HostSet]:
+        """What may be compared over time, the newest first."""
+        found: dict[str, HostSet] = {}
+        for entry in self.entries:
+            before = found.pop(entry.fingerprint, None)
+            count = (before.results if before else 0) + 1
+            found[entry.fingerprint] = HostSet(newest=entry, results=count)
+        return list(reversed(found.values()))
+
+    def series(self, fingerprint: str) -> list[SeriesLine]:
+        """The numbers of one set, by name and size."""
+        rows = []
+        for at in self._series_of.get(fingerprint, ()):
+            places = np.flatnonzero(self._series == at)
+            rows.append(
+                SeriesLine(
+                    newest=self.entries[self._result[places[-1]]],
+                    number=self._number(int(places[-1])),
+                    results=int(places.size),
+                )
+            )
+        return sorted(rows, key=lambda one: _order(one.number))
+
+    @cached_property
+    def _series_of(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for at, (fingerprint, *_) in enumerate(self.digest.series):
+            found.setdefault(fingerprint, []).append(at)
+        return found
+
+    def trend(self, line: SeriesLine, until: int | None = None) -> SeriesTrend:
+        """At most ``MOST_POINTS`` of a series, those before the result number ``until`` of it."""
+        number, fingerprint = line.number, line.newest.fingerprint
+        key = (fingerprint, *_order(number), number.unit)
+        places = np.flatnonzero(self._series == self.digest.series.index(key)).tolist()
+        end = len(places) if until is None else max(1, min(until, len(places)))
+        window = places[max(0, end - MOST_POINTS) : end]
+        values = [self._number(row) for row in window]
+        entries = [
+            msgspec.structs.replace(
+                self.entries[at],
+                numbers=[value],
+                conditions=self.digest.conditions[self.digest.condition_of[at]],
+            )
+            for at, value in zip(self._result[window].tolist(), values, strict=True)
+        ]
+        (found,) = trends(entries)
+        return SeriesTrend(
+            line=line,
+            first=end - len(window),
+            total=len(places),
+            ids=found.ids,
+            measured=found.measured,
+            values=values,
+            changes=found.changes,
+        )
+
+
+def _order(number: Number) -> tuple[str, int, int]:
+    return number.name, number.message_bytes, number.window

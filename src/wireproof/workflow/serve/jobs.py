@@ -1,0 +1,44 @@
+"""What is done apart: a history is read, a run judged and rendered, two are compared.
+
+What only such a process needs is imported in it: the page's own process stays small.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from wireproof.workflow.serve.digest import digest_of, leaves_of
+
+__all__ = ["comparison", "index", "run_page", "topology"]
+
+
+def index(root: Path, leaf: dict[str, str] | None) -> bytes:
+    """The digest of a history as MessagePack."""
+    return msgspec.msgpack.encode(digest_of(root, leaf))
+
+
+def topology(path: Path) -> bytes:
+    """Node to switch, of the file that describes a fabric, as MessagePack."""
+    from wireproof.workflow.target.fabric import read_fabric
+
+    return msgspec.msgpack.encode(leaves_of(read_fabric(path)))
+
+
+def run_page(folder: Path) -> bytes:
+    """The report of a result, judged by the rules of this version."""
+    from wireproof.report.html.page import render
+    from wireproof.workflow.report import ReportSpecification, report
+    from wireproof.workflow.reporter import LoggingReporter
+
+    (again,) = report(ReportSpecification(folders=(folder,), pages=False), LoggingReporter())
+    return render([part.section for part in again.result.parts], again.title, home="./").encode()
+
+
+def comparison(a: Path, b: Path) -> bytes:
+    """Two results held against each other, as MessagePack."""
+    from wireproof.workflow.compare import CompareSpecification, compare
+    from wireproof.workflow.reporter import LoggingReporter
+
+    return msgspec.msgpack.encode(compare(CompareSpecification(a=a, b=b), LoggingReporter()))

@@ -134,10 +134,11 @@ def test_commands_within_sentences(page: str) -> None:
     """``wireproof tune try ...`` is no whole command: what is there of it must be right."""
     for place, text in spans(page):
         if text.startswith("wireproof "):
-            _span(place, text)
+            span_means_something(place, text)
 
 
-def _span(place: str, text: str) -> None:
+def span_means_something(place: str, text: str) -> None:
+    """``text`` names a subcommand, and options that it has."""
     own = text.partition(" -- ")[0]
     try:
         context = grammar.found(_lower(own.split()[1:]))

@@ -1,0 +1,45 @@
+"""What the program advises, it can do: commands in the sentences of the source."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.docs.markdown import ROOT
+from tests.docs.test_blocks import span_means_something
+
+_COMMAND = re.compile(r"`(wireproof [^`]*)`")
+
+
+def _said(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """(line, text) of each string; what is filled in later is X."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value if isinstance(part, ast.Constant) else "X" for part in node.values]
+            yield node.lineno, "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def _advising() -> list[Path]:
+    found = sorted((ROOT / "src" / "wireproof").rglob("*.py"))
+    return [path for path in found if "`wireproof " in path.read_text(encoding="utf-8")]
+
+
+def test_every_command_that_we_advise_is_there() -> None:
+    files = _advising()
+    assert len(files) > 20
+    for path in files:
+        for line, text in _said(ast.parse(path.read_text(encoding="utf-8"))):
+            for command in _COMMAND.findall(text):
+                span_means_something(f"{path.relative_to(ROOT)}:{line}", command)
+
+
+def test_advice_that_names_no_option_of_ours_is_told() -> None:
+    with pytest.raises(pytest.fail.Exception, match=r"no such command 'mesure'|No such command"):
+        span_means_something("x.py:1", "wireproof tune mesure")
+    with pytest.raises(AssertionError, match="there is no --pattern"):
+        span_means_something("x.py:1", "wireproof measure X --pattern stream")

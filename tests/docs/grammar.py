@@ -6,8 +6,9 @@ import contextlib
 import io
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import click
@@ -17,6 +18,7 @@ from wireproof.cli.subcommands import subcommands
 from wireproof.model.errors import BadInput
 from wireproof.physics.claims import claim_from_text
 from wireproof.settings.resolve import DECLARED
+from wireproof.workflow.explain import explain
 
 _OURS = ("examples/", "tests/", "docs/", "tools/", "src/", "packaging/")
 _PROMPT = "$ "
@@ -79,6 +81,7 @@ def parsed(words: Sequence[str]) -> click.Context | None:
         value = reached.params.get(parameter.name or "")
         if value and isinstance(value, str) and not isinstance(parameter.type, click.Choice):
             _read(parameter.name or "", value)
+    _named(reached.info_name or "", reached.params)
     return reached
 
 
@@ -105,6 +108,15 @@ def _read(name: str, value: str) -> None:
     if name == "link":
         for part in value.split(","):
             claim_from_text(part.rpartition("=")[2])
+
+
+def _named(subcommand: str, given: Mapping[str, Any]) -> None:
+    """Codes and settings are ones that we know. Raises BadInput."""
+    if subcommand == "explain" and given["code"]:
+        explain(given["code"])
+    if subcommand == "audit":
+        for name in given["only"]:
+            explain(name)
 
 
 def options_named(synopsis: str) -> set[str]:

@@ -147,3 +147,5 @@ def span_means_something(place: str, text: str) -> None:
     known = {name for one in contexts(context) for name in grammar.options_of(one.command)}
     unknown = grammar.options_named(own) - known - {"--help", "--version"}
     assert not unknown, f"{place}: `{text}`: there is no {', '.join(sorted(unknown))}"
+    if re.fullmatch(r"wireproof explain [a-z0-9-]+", text):
+        _told(place, text.split()[1:])

@@ -86,6 +86,8 @@ def test_a_console_is_commands_with_what_they_print() -> None:
         "judge examples/no-such-log.out",
         "chekc",
         "measure pingpong --sizes 1Mo",
+        "explain off-wires",
+        "audit --hosts n1 cpu-governer",
     ],
 )
 def test_what_the_command_line_does_not_have_is_told(line: str) -> None:

@@ -73,7 +73,7 @@ def test_bad_input_is_one_sentence_and_status_2(words: tuple[str, ...], said: st
 @pytest.mark.mpi
 def test_a_check_tells_of_the_settings_of_its_hosts(tmp_path: Path) -> None:
     done = wireproof("check", "--json", "--out", tmp_path / "run", "--budget", "20ms")
-    first = json.loads(done.stdout)["results"][0]
+    first = json.loads(done.stdout)["parts"][0]
     assert first["settings"]["schema"] == "wireproof.audit"
     assert {one["id"] for one in first["settings"]["results"]} >= {"clock-source", "limit-memlock"}
     assert "not as the fabric needs" in (tmp_path / "run" / "report.html").read_text("utf-8")

@@ -125,7 +125,7 @@ def refused(folder: Path) -> str:
 
 def test_several_are_one_document(stored: Path, copy: Path) -> None:
     both = wireproof("report", stored, copy, "--json")
-    assert len(document(both)["results"]) == 2
+    assert len(document(both)["parts"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,9 @@ def test_a_page_that_cannot_be_written(copy: Path, tmp_path: Path) -> None:
 
 def test_the_settings_of_the_day_are_judged_again(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    measured = document(wireproof("check", "--budget", "20ms", "--out", out, "--json"))["results"]
+    measured = document(wireproof("check", "--budget", "20ms", "--out", out, "--json"))["parts"]
     assert (out / "settings.snapshot").is_file()
-    again = document(wireproof("report", out, "--json"))["results"]
+    again = document(wireproof("report", out, "--json"))["parts"]
     assert again[0]["settings"]["hosts"] == measured[0]["settings"]["hosts"]
     before = {
         (one["id"], one["instance"]): one["status"] for one in measured[0]["settings"]["results"]
@@ -214,7 +214,7 @@ def test_the_command_that_repeats_it_and_the_disclosure_are_kept(copy: Path) -> 
     changed(copy, {"command": ["wireproof", "check", "--hosts", "n[1-6]"]})
     done = wireproof("report", copy, "--json")
     found = document(done)
-    first = found["results"][0] if "results" in found else found
+    first = found["parts"][0] if "parts" in found else found
     items = {one["name"]: one for one in first["disclosure"]["items"]}
     assert items["command that repeats it"]["value"] == "wireproof check --hosts 'n[1-6]'"
     assert known["command"] == []

@@ -71,7 +71,7 @@ def test_one_plain_machine_proves_no_wire_and_says_so(tmp_path: Path) -> None:
     assert done.returncode == 3, done.stderr
     whole = document(done)
     assert (whole["schema"], whole["verdict"]) == ("wireproof.results", "inconclusive")
-    parts = whole["results"]
+    parts = whole["parts"]
     assert [part["verdict"] for part in parts] == ["inconclusive", "inconclusive"]
     for part in parts:
         assert "no-wire-claimed" in {finding["code"] for finding in part["findings"]}

@@ -47,7 +47,7 @@ def test_a_bad_algorithm_of_the_mpi_is_named(far: Lab, tmp_path: Path) -> None:
     assert {one["proof"] for one in found["layers"]} == {"on-wire"}
     assert {one["layer"] for one in found["hints"]} == {"collective"}
     # the records are a result like any other
-    again = document(wireproof("report", tmp_path / "out", "--json"))["results"]
+    again = document(wireproof("report", tmp_path / "out", "--json"))["parts"]
     assert [bool(one["results"] or one["groups"]) for one in again] == [True, True]
 
 

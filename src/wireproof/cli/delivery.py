@@ -62,4 +62,4 @@ def _print_json(sections: Sequence[Section]) -> None:
     from wireproof.workflow.documents.lists import Results
 
     documents = [document_of(one) for one in sections]
-    print_json(documents[0] if len(documents) == 1 else Results(results=documents))
+    print_json(documents[0] if len(documents) == 1 else Results(parts=documents))

@@ -91,12 +91,12 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True):
 class Results(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a result, each a whole ``wireproof.result``, where there are several."""
 
-    results: list[Document]
+    parts: list[Document]
 
     @property
     def verdict(self) -> Verdict:
         """The worst of all parts."""
-        return worst([one.verdict for one in self.results])
+        return worst([one.verdict for one in self.parts])
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

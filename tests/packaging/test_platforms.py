@@ -12,12 +12,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.dossiers import dossier_of
 
 import wireproof as library
 from wireproof.cli.subcommands import SUBCOMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
-READ = {"compare", "convert", "gate", "history", "judge", "lint", "report", "serve"}
+READ = {"compare", "convert", "dossier", "gate", "history", "judge", "lint", "report", "serve"}
 SYSTEMS = pytest.mark.parametrize("system", ["macos", "windows"])
 
 
@@ -131,6 +132,18 @@ def test_a_library_is_loaded_only_where_it_is_used(words: str, loaded: str) -> N
         check=False,
     )
     assert done.stdout.strip() == loaded, done.stderr
+
+
+@SYSTEMS
+def test_a_dossier_is_verified(system: str, tmp_path: Path) -> None:
+    folder = dossier_of(tmp_path / "dossier")
+    done = _foreign(system, "dossier", "verify", folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("PASS by the rules of this wireproof\n")
+    (folder / "run-1" / "frames.jsonl").unlink()
+    done = _foreign(system, "dossier", "verify", folder)
+    assert done.returncode == 2
+    assert "run-1/frames.jsonl is missing" in done.stderr
 
 
 @pytest.mark.parametrize("verb", sorted(READ & set(SUBCOMMANDS)))

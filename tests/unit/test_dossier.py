@@ -343,6 +343,13 @@ OTHERS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda copy: edited(copy / "dossier.json", lambda one: one.update(verdict="fail")),
         "different verdicts",
     ),
+    "chosen": (
+        lambda copy: edited(
+            copy / "dossier.json", lambda one: one["criteria"][1].update(chosen=True, source="us")
+        ),
+        "dossier.json tells of its criteria what no check writes",
+    ),
+    "source": (_replaced("criteria.toml", "(agreed.toml)", "(both)"), "says otherwise than"),
     "broken": (lambda copy: (copy / "dossier.json").write_text("{"), "dossier.json is damaged"),
     "foreign": (lambda copy: (copy / "dossier.json").write_text("{}"), "no dossier of wireproof"),
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import stat
 import tempfile
@@ -158,6 +157,8 @@ def _only_writer(frames: int, path: Path) -> None:
     """Raises ``BadInput`` while another process records into the same run: two would mix their
     frames. The lock goes with its holder, whatever ends that; a file system without locks has none.
     """
+    import fcntl  # a result is read where there is none
+
     try:
         fcntl.flock(frames, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -90,4 +90,6 @@ def criteria_toml(criteria: Sequence[Criterion]) -> str:
 
 
 def _toml(value: float | str) -> str:
-    return f'"{clean(value, 100)}"' if isinstance(value, str) else repr(value)
+    if isinstance(value, str):
+        return f'"{clean(value, 100)}"'
+    return repr(int(value)) if float(value).is_integer() else repr(value)

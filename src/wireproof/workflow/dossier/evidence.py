@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.criteria import threshold_criteria
+from wireproof.model.criteria import Agreed, threshold_criteria
 from wireproof.model.dossier import Dossier
 from wireproof.model.errors import BadInput
 from wireproof.model.run import Run
@@ -22,7 +22,7 @@ from wireproof.report.section import Section
 from wireproof.settings.criteria import read_criteria
 from wireproof.store.seal import table_differences
 from wireproof.verdict.node import node_verdicts
-from wireproof.workflow.dossier.criteria import criteria_of
+from wireproof.workflow.dossier.criteria import criteria_of, criteria_toml
 from wireproof.workflow.dossier.seal import CRITERIA, DISCLOSURE
 from wireproof.workflow.stored import conclusions, merged_records
 
@@ -57,6 +57,7 @@ def contradictions(
         if same_rules:
             found += [f"{where} {said}" for said in _of_judgement(part, section)]
     if same_program:
+        found += _of_words(folder, dossier, stored)
         found += _of_disclosure(folder, sections)
     return [*found, *_of_tables(folder, stored)]
 
@@ -83,6 +84,23 @@ def _of_criteria(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterat
     written = read_criteria(folder / CRITERIA)
     if written is not None and written.criteria != first.criteria:
         yield f"{CRITERIA} has other values than result.json"
+
+
+def _of_words(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterator[str]:
+    """Units, meanings and sources, too, where this program has written them."""
+    agreed = None
+    if dossier.agreed is not None:
+        agreed = Agreed(
+            criteria=stored.parts[0].criteria,
+            chosen=tuple(one.name for one in dossier.criteria if one.chosen),
+            source=dossier.agreed.name,
+            sha256=dossier.agreed.sha256,
+        )
+    if dossier.criteria != criteria_of(stored.parts, agreed):
+        yield "dossier.json tells of its criteria what no check writes"
+    text = criteria_toml(dossier.criteria).encode("utf-8")
+    if read_bounded(folder / CRITERIA, _LARGEST, follow=False) != text:
+        yield f"{CRITERIA} says otherwise than dossier.json"
 
 
 def _of_run(records: Run, stored: Run) -> Iterator[str]:

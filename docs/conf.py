@@ -34,6 +34,7 @@ html_show_search_summary = False  # it is fetched, which no browser does from a 
 html_extra_path = ["site"]
 html_theme_options: dict[str, Any] = {"navigation_with_keys": True}
 highlight_language = "none"
+smartquotes = False  # "--hosts" must stay two dashes
 
 
 def _with_tree(_app: object, docname: str, source: list[str]) -> None:

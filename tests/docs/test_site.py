@@ -65,5 +65,7 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> N
         assert not re.search(r"url\([\"']?https?:|@import", style.read_text(encoding="utf-8")), (
             style
         )
+    options = (tmp_path / "docs/reference/commands/check.html").read_text(encoding="utf-8")
+    assert "With --hosts, in an allocation" in options
     assert "docs/index.html" in (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "tutorial" in (tmp_path / "searchindex.js").read_text(encoding="utf-8")

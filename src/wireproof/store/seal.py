@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.frames import MAX_LINE_BYTES
 from wireproof.model.record import PointRecord
 from wireproof.store.load import FRAMES, each_frame, load_document
 
@@ -108,8 +107,7 @@ def seal(folder: Path) -> list[Path]:
             open_regular(folder / FRAMES, follow=False) as frames,
             duckdb.connect(config=dict(_CONFIG)) as database,
         ):
-            place = f"/proc/self/fd/{frames.fileno()}"
-            database.execute(_view(place, torn=_is_torn(frames)))
+            database.execute(_view(f"/proc/self/fd/{frames.fileno()}", frames))
             _check_complete(database, wanted)
             for name, query in ((POINTS, _POINTS), (BATCHES, _BATCHES)):
                 database.execute(_copy(query, fresh[name], run_id))
@@ -142,7 +140,7 @@ def table_differences(folder: Path) -> list[str]:
             open_regular(folder / FRAMES, follow=False) as frames,
             duckdb.connect(config=dict(_CONFIG)) as database,
         ):
-            database.execute(_view(as_literal(folder / FRAMES), torn=_is_torn(frames)))
+            database.execute(_view(as_literal(folder / FRAMES), frames))
             for name in there:
                 table = f"SELECT * FROM read_parquet({_quoted(as_literal(folder / name))})"  # noqa: S608
                 own = _POINTS if name == POINTS else _BATCHES
@@ -172,15 +170,18 @@ def _is_torn(frames: BinaryIO) -> bool:
     return frames.read(1) != b"\n"
 
 
-def _view(place: str, *, torn: bool) -> str:
-    """The point frames as a table.
+def _view(place: str, frames: BinaryIO) -> str:
+    """The point frames as a table; ``frames``: the same file. DuckDB is told its longest line: it
+    takes memory for several, and 0.5 GB for the longest that are believed.
 
     Only a torn last line is a reason to pass over errors: DuckDB then turns whatever does not fit
     into NULL.
     """
     columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in _COLUMNS.items())
+    longest = max(map(len, frames), default=1)
+    torn = _is_torn(frames)
     options = (
-        f"format = 'newline_delimited', maximum_object_size = {MAX_LINE_BYTES}, columns ="
+        f"format = 'newline_delimited', maximum_object_size = {longest + 1}, columns ="
         f" {{{columns}}}"
     )
     source = f"{_quoted(place)}, ignore_errors = {'true' if torn else 'false'}, {options}"

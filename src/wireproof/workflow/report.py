@@ -133,8 +133,8 @@ def _differences(
     new: list[Conclusion] = []
     for part, section in zip(stored.parts, sections, strict=True):
         now = conclusions(section.judgement)
-        gone += [one for one in part.conclusions if one not in now]
-        new += [one for one in now if one not in part.conclusions]
+        gone += sorted({*part.conclusions}.difference(now))
+        new += sorted({*now}.difference(part.conclusions))
     return tuple(gone), tuple(new)
 
 

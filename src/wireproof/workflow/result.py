@@ -69,7 +69,7 @@ class Result:
 def kept(
     parts: Sequence[Part], *, title: str, folder: Path, storage: Storage, reporter: Reporter
 ) -> Result:
-    """Seal the records and write the page into ``folder``, and the result into the history, as
+    """Write the page into ``folder``, and the result into the history, as
     ``storage`` has it.
     """
     sections = with_disclosures(
@@ -78,7 +78,7 @@ def kept(
     parts = [part._replace(section=section) for part, section in zip(parts, sections, strict=True)]
     if not storage.kept:
         return Result(parts=tuple(parts))
-    for place in _to_seal(parts):
+    for place in _not_sealed(parts):
         seal(place)
     _keep(folder, stored_result(sections, title, storage.command), reporter)
     if storage.history is not None:
@@ -89,13 +89,11 @@ def kept(
     return Result(parts=tuple(parts), folder=folder, page=page)
 
 
-def _to_seal(parts: Sequence[Part]) -> list[Path]:
-    """The launches of now; and those of before, which a resumed check has not launched again, where
-    it was killed before they were sealed.
+def _not_sealed(parts: Sequence[Part]) -> list[Path]:
+    """Launches of before, which a resumed check has not launched again, where it was killed before
+    they were sealed. Those of now are sealed where they end.
     """
-    now = [outcome.folder for part in parts for outcome in part.outcomes]
-    before = [place for part in parts for place in part.section.records if not is_tabled(place)]
-    return list(dict.fromkeys([*now, *before]))
+    return [place for part in parts for place in part.section.records if not is_tabled(place)]
 
 
 def _keep(folder: Path, stored: StoredResult, reporter: Reporter) -> None:

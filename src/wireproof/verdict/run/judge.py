@@ -90,6 +90,7 @@ class _Bench:
         self.streams: list[Stream] = []
         self.curves: dict[Variant, dict[int, Sample]] = defaultdict(dict)
         self.launches: dict[tuple[Variant, int], list[Measured]] = defaultdict(list)
+        self.curved = _curved(ctx.run)
         self.starts = _starts(ctx)
         self.others = Others(ctx)
         self.filled = filled_routes(ctx)
@@ -141,7 +142,7 @@ class _Bench:
         sure, disturbed = decides(number.time), disturbance(pair)
         if point.formula == "robust" and sure:
             self.launches[variant, point.message_bytes].append(number)
-        if point.message_bytes > 0 and sure:
+        if point.message_bytes > 0 and sure and point.pattern in self.curved:
             sample = Sample.of(point.message_bytes, number.time, proof.proof, disturbed)
             self.curves[variant][point.message_bytes] = sample
         if one_way(point.pattern, point.form) and fills_link(self.ctx.link, point.message_bytes):
@@ -197,6 +198,14 @@ def _link_issues(ctx: Context) -> list[Issue]:
     if ctx.link.rates:
         text += "; rails of different speeds: a stripe of equal shares ends with the slowest"
     return [Issue("link-from-port", "note", Whole(), text)]
+
+
+def _curved(run: Run) -> set[str]:
+    """Patterns of several sizes: one alone has no curve, and of many nodes they fill memory."""
+    sizes: dict[str, set[int]] = defaultdict(set)
+    for point in run.points:
+        sizes[point.pattern].add(point.message_bytes)
+    return {pattern for pattern, found in sizes.items() if len(found) > 1}
 
 
 def _starts(ctx: Context) -> dict[tuple[int, int], float]:

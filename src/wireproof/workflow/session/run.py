@@ -33,6 +33,7 @@ from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_by
 from wireproof.physics.table import Table, changed_constants
 from wireproof.plan.pace import provable
 from wireproof.report.section import Section
+from wireproof.store.seal import seal
 from wireproof.verdict import judge
 from wireproof.verdict.context import context
 from wireproof.workflow.reporter import Reporter
@@ -282,7 +283,9 @@ def _with_provider(claim: Claim, session: Session) -> Claim:
 
 
 def launched(session: Session, target: Target, claim: Claim, reporter: Reporter) -> Outcome:
-    """One launch by the first command that starts."""
+    """One launch by the first command that starts; its records are sealed where they are kept.
+    Here, and not when the result is kept: the judgement of many nodes fills the memory.
+    """
     install = install_for(session)
 
     def run(option: LaunchOption, begun: bool) -> Outcome:
@@ -304,7 +307,10 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
                 recording=recording,
             )
 
-    return started(launch_options(session, target, install), target, run, reporter)
+    outcome = started(launch_options(session, target, install), target, run, reporter)
+    if session.kept:
+        seal(outcome.folder)
+    return outcome
 
 
 def _limits(run: Run, table: Table | None) -> Limits | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 __all__ = ["trouble_counters"]
 
 _TROUBLE = {
@@ -36,9 +38,13 @@ def trouble_counters(deltas: dict[str, int]) -> dict[str, dict[str, int]]:
     """Counters that rose and tell of trouble, grouped as retransmits, drops, pauses."""
     found: dict[str, dict[str, int]] = {}
     for name, delta in sorted(deltas.items()):
-        leaf = name.rsplit("/", 1)[-1].lower()
-        for group, words in _TROUBLE.items():
-            if delta > 0 and any(word in leaf for word in words):
-                found.setdefault(group, {})[name] = delta
-                break
+        if delta > 0 and (group := _group(name.rsplit("/", 1)[-1])):
+            found.setdefault(group, {})[name] = delta
     return found
+
+
+@lru_cache(maxsize=4096)
+def _group(leaf: str) -> str:
+    """Hosts of a cluster have the same names by the thousand."""
+    low = leaf.lower()
+    return next((name for name, words in _TROUBLE.items() if any(w in low for w in words)), "")

@@ -8,6 +8,7 @@ be seen adds a header allowance per message and acknowledgements. Shares below a
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -92,6 +93,10 @@ class _Desk:
     ) -> None:
         self.ctx, self.point, self.reader_of, self.ledgers = ctx, point, reader_of, ledgers
         self.known: dict[Place, Due] = {}
+        self.ends: dict[int, list[tuple[PairResult, int]]] = defaultdict(list)
+        for pair in point.pairs:
+            for end in (pair.origin, pair.target):
+                self.ends[reader_of.get(end, -1)].append((pair, end))
 
     def pair(self, pair: PairResult) -> PairProof:
         if self.ctx.moves_nothing:
@@ -150,12 +155,7 @@ class _Desk:
         reader, nic = self.reader_of.get(rank), self.ctx.claimed_nic(rank)
         key = (reader, nic.name if nic else "", direction)
         if key not in self.known:
-            names = {
-                self._name(end)
-                for pair in self.point.pairs
-                for end in (pair.origin, pair.target)
-                if self.reader_of.get(end, -1) == reader
-            } - {key[1], ""}
+            names = {self._name(end) for _, end in self._ends(reader)} - {key[1], ""}
             elsewhere = (
                 {name: self._summed(reader, name, direction).most for name in sorted(names)}
                 if nic
@@ -166,6 +166,10 @@ class _Desk:
             )
         return self.known[key]
 
+    def _ends(self, reader: int | None) -> Sequence[tuple[PairResult, int]]:
+        """The pairs of the point with the end of each that one reading covers."""
+        return self.ends.get(reader, ()) if reader is not None else ()
+
     def _name(self, rank: int) -> str:
         nic: Nic | None = self.ctx.claimed_nic(rank)
         return nic.name if nic is not None else ""
@@ -173,19 +177,14 @@ class _Desk:
     def _summed(self, reader: int | None, name: str, direction: Direction) -> Due:
         need = payload = both = 0.0
         messages = waited = 0
-        for pair in self.point.pairs:
-            for end in (pair.origin, pair.target):
-                if (
-                    self.reader_of.get(end, -1) != reader
-                    or self._name(end) != name
-                    or self._one_reader(pair)
-                ):
-                    continue
-                need += self._need(pair, end, direction)
-                payload += self._payload(pair, end, direction)
-                waited += self._messages(pair, end, direction)
-                both += pair.payload_forward_bytes + pair.payload_backward_bytes
-                messages += pair.messages_forward + pair.messages_backward
+        for pair, end in self._ends(reader):
+            if self._name(end) != name or self._one_reader(pair):
+                continue
+            need += self._need(pair, end, direction)
+            payload += self._payload(pair, end, direction)
+            waited += self._messages(pair, end, direction)
+            both += pair.payload_forward_bytes + pair.payload_backward_bytes
+            messages += pair.messages_forward + pair.messages_backward
         control = CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
         most = (
             payload * self.ctx.criteria.on_wire_max

@@ -9,6 +9,7 @@ with two nodes only the direction can be named.
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -147,11 +148,15 @@ def _doubt(one: Blame, streams: list[Stream], peer_ratio: float) -> str:
 
 
 def _candidates(streams: list[Stream], reference: float) -> list[Blame]:
+    by_end: dict[tuple[str, Verb], list[Stream]] = defaultdict(list)
+    for one in streams:
+        by_end[one.origin, "sends"].append(one)
+        by_end[one.target, "receives"].append(one)
     found = []
-    for node in sorted({s.origin for s in streams} | {s.target for s in streams}):
+    for node in sorted({node for node, _ in by_end}):
         verbs: tuple[Verb, Verb] = ("sends", "receives")
         for verb in verbs:
-            mine = tuple(s for s in streams if (s.origin if verb == "sends" else s.target) == node)
+            mine = tuple(by_end.get((node, verb), ()))
             if len(mine) >= 2:
                 typical = 1.0 / statistics.median(1.0 / s.value for s in mine)
                 found.append(Blame(node, verb, typical, reference, mine))

@@ -53,7 +53,7 @@ _NOT_OF_A_PROLOG = (
     "history",
     "sign",
 )
-PROLOG_S = 60.0
+PROLOG_S = 50.0
 PROLOG_ENDING_S = 8.0
 """Of ``PROLOG_S``, which holds for all launches together: what ending and judging may take."""
 
@@ -86,7 +86,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     flag("--no-audit", "do not read the hosts' settings."),
     flag("--dry-run", "print every command and script, and start nothing."),
-    flag("--prolog", "health check before a job: one line, at most 60 s, nothing changed."),
+    flag("--prolog", "health check before a job: one line, at most 50 s, nothing changed."),
     number(
         "--least-proven", 2, 100_000, "only so many of --hosts: whose proof in --history is oldest."
     ),

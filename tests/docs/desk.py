@@ -59,7 +59,8 @@ class Desk:
         return [
             f"{block.place}: {command}\nended with {status}:\n{printed}"
             for command, printed, status in self._run(block, _lines(block.text))
-            if status not in VERDICTS
+            if status not in (VERDICTS if command.startswith("wireproof ") else {0})
+            or "bash: line" in printed
         ]
 
     def _program(self, block: Block) -> list[str]:

@@ -124,3 +124,7 @@ def test_output_that_differs_is_shown_beside_the_page(tmp_path: Path) -> None:
     assert told.startswith("page.md:7: wireproof convert 1000MB/s\n--- shown:\n")
     (told,) = desk.done(markdown.Block("page.md", 7, "sh", "wireproof judge missing.log\n", {}))
     assert "ended with 2" in told
+    (told,) = desk.done(
+        markdown.Block("page.md", 7, "sh", "wireproof --version >no/such/folder\n", {})
+    )
+    assert "No such file or directory" in told

@@ -155,3 +155,23 @@ def test_a_cut_log_is_inconclusive(tmp_path: Path) -> None:
         "inconclusive",
         False,
     )
+
+
+def test_what_is_no_log_in_a_folder_is_skipped_and_a_log_without_a_result_is_not(
+    tmp_path: Path,
+) -> None:
+    log = "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n1  1.50\n2  1.51\n4  1.52\n"
+    (tmp_path / "latency.out").write_text(log)
+    (tmp_path / "README.md").write_text("# how it was measured\n")
+    (tmp_path / "rack.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(4096))
+    done = judge(str(tmp_path), "--link", "edr")
+    assert done.returncode != 2
+    assert done.stdout.splitlines()[-1].endswith(b"; 2 skipped, which are no log")
+    (tmp_path / "dead.out").write_text("srun: error: node n7 is down\n")
+    assert judge(str(tmp_path), "--link", "edr").returncode == 2
+    for name in ("latency.out", "dead.out"):
+        (tmp_path / name).unlink()
+    done = judge(str(tmp_path))
+    assert done.returncode == 2
+    assert b"nothing was judged" in done.stderr
+    assert judge(str(tmp_path / "README.md")).returncode == 2

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import NoResult
 
 __all__ = ["Page", "page_of"]
 
@@ -61,7 +61,7 @@ def _decoded(data: bytes, source: str) -> str:
         for byte in (b"\x00", b"\x01", b"\x02", b"\x03", b"\x04", b"\x05", b"\x06")
     )
     if odd > len(sample) // 200:
-        raise BadInput(
+        raise NoResult(
             f"{source}: this is a binary file, not a log: give the text that the benchmark printed."
         )
     return data.decode("utf-8", "replace")

@@ -13,7 +13,7 @@ from wireproof.adapters.bypass import with_bypass
 from wireproof.adapters.page import Page, page_of
 from wireproof.adapters.registry import adapter_names, tool_of
 from wireproof.adapters.table import tables
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.series import Series
 
 __all__ = ["read"]
@@ -62,7 +62,7 @@ def read(data: bytes, source: str) -> list[Series]:
     found = _found(page) or tables(page)
     if not found:
         known = ", ".join(adapter_names())
-        raise BadInput(
+        raise NoResult(
             f"{source}: no result of a known benchmark is in it ({len(page.lines)} lines); known: "
             f"{known}."
         )

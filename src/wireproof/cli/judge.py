@@ -15,6 +15,7 @@ from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag, number, text
 from wireproof.cli.options import link_claim
 from wireproof.cli.outcome import status_of
+from wireproof.model.errors import BadInput
 from wireproof.report.json.judgement import document_pieces, encoded
 from wireproof.report.text.judgement import long_text, short_text, totals
 from wireproof.report.text.look import Look
@@ -44,8 +45,9 @@ def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[R
     for result in results:
         yield from result.series
         tally.add(result)
-        if result.error or result.passed_over:
-            say(result.error or result.passed_over)
+        said = "" if result.file in tally.skipped else result.error or result.passed_over
+        if said:
+            say(said)
 
 
 @click.command("judge", params=OPTIONS)
@@ -60,7 +62,7 @@ def command(
     """
     names = files_of(files)
     against = standard(**claim)
-    tally = Tally()
+    tally = Tally(named=frozenset(files))
     judged = partial(
         judge_files, names, against, stdin=sys.stdin.buffer, jobs=jobs, reporter=Console()
     )
@@ -77,7 +79,11 @@ def command(
         sys.stdout.writelines(map(partial(job_text, look=look), tally.jobs(against.link)))
         if len(names) > 1 or tally.errors:
             what = "series or jobs" if tally.statistics else "series"
-            click.echo(totals(tally.verdicts, len(names), len(tally.errors), what))
+            skipped = len(tally.skipped)
+            click.echo(totals(tally.verdicts, len(names), len(tally.errors), what, skipped=skipped))
     if tally.bugs:
         return BUG
+    if tally.skipped and not tally.verdicts:
+        say("no file of the folder is a log of a benchmark: nothing was judged.")
+        return BadInput.exit_status
     return 2 if tally.errors else status_of(tally.worst)

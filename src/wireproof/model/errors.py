@@ -21,6 +21,10 @@ class BadInput(WireproofError):
     exit_status = 2
 
 
+class NoResult(BadInput):
+    """A file that was read and holds nothing of what was looked for."""
+
+
 class CouldNotMeasure(WireproofError):
     """The measurement did not happen: no MPI, no start, deadline, full disk."""
 

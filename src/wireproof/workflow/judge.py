@@ -22,7 +22,7 @@ from wireproof.adapters import read
 from wireproof.adapters.psm3 import is_help, is_statistics, statistics
 from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
-from wireproof.model.errors import BadInput, WireproofError
+from wireproof.model.errors import BadInput, NoResult, WireproofError
 from wireproof.physics.table import Table
 from wireproof.report.json.judgement import (
     JudgedSeries,
@@ -32,7 +32,7 @@ from wireproof.report.json.judgement import (
 from wireproof.report.names import clean
 from wireproof.verdict.external import judge_log
 from wireproof.workflow.bug import sentence
-from wireproof.workflow.judged_file import JudgedFile, Tally
+from wireproof.workflow.judged_file import JudgedFile, Tally, may_be_log
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 
 __all__ = [
@@ -110,7 +110,8 @@ def judge(
     else:
         data = text_or_path.encode() if isinstance(text_or_path, str) else text_or_path
         found = [_of_bytes(data, "text", against)]
-    tally = Tally()
+    named = frozenset([str(text_or_path)] if isinstance(text_or_path, Path) else ["text"])
+    tally = Tally(named=named)
     for one in found:
         tally.add(one)
     if tally.errors and len(found) == 1:
@@ -228,6 +229,7 @@ def _judged_file(
         result.verdicts = [one.verdict for one in found]
     except WireproofError as error:
         result.error = clean(error, 600)
+        result.no_log = isinstance(error, NoResult) and not may_be_log(name)
     except Exception as error:  # the other files keep their verdicts
         result.bug = True
         result.error = sentence(error, f"judging {shown}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -14,16 +16,30 @@ from wireproof.model.severity import worst
 from wireproof.report.json.judgement import Ending
 from wireproof.workflow.judge_statistics import claimed_wire, judged_jobs
 
-__all__ = ["JudgedFile", "Tally"]
+__all__ = ["JudgedFile", "Tally", "may_be_log"]
 
 Rendered = TypeVar("Rendered")
+_NO_LOG = re.compile(
+    r"(readme|licen[cs]e|copying|changelog|makefile|authors|notice)(\.\w+)?$"
+    r"|\.(md|rst|html?|pdf|png|jpe?g|gif|svg|ico|py|sh|bash|sbatch|slurm|cc?|cpp|h|hpp|toml|ya?ml"
+    r"|ini|cfg|conf|xml|ods|xlsx|docx|pptx|parquet|s?o|a|gz|xz|bz2|zst|zip|tar|tgz|rpm|deb)$",
+    re.IGNORECASE,
+)
+
+
+def may_be_log(name: str) -> bool:
+    """Whether a file without a result may be the log of a job that printed none: by its name it is
+    no document, picture, program or archive. A log without a result is never passed over.
+    """
+    return _NO_LOG.search(os.path.basename(name)) is None
 
 
 @dataclass(slots=True)
 class JudgedFile(Generic[Rendered]):
     """What came of one file: its series as the caller wants them and their verdicts, or why there
     are none. ``statistics``: it is one process's counters of PSM3, which are judged with those of
-    its job. ``passed_over``: it holds nothing to judge, and is no error. ``bug``: the error is one
+    its job. ``passed_over``: it holds nothing to judge, and is no error. ``no_log``: the error is
+    that it is no log at all, by its name or bytes (a README, a picture). ``bug``: the error is one
     of ours.
     """
 
@@ -33,13 +49,18 @@ class JudgedFile(Generic[Rendered]):
     statistics: Statistics | None = None
     passed_over: str = ""
     error: str = ""
+    no_log: bool = False
     bug: bool = False
 
 
 @dataclass(slots=True)
 class Tally:
-    """Verdicts, errors and bugs of the files so far."""
+    """Verdicts, errors and bugs of the files so far. ``named``: the files that were given by name;
+    what is no log of others, found in a folder, is only counted.
+    """
 
+    named: frozenset[str] = frozenset()
+    skipped: list[str] = field(default_factory=list)
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     errors: list[Problem] = field(default_factory=list)
     statistics: list[Statistics] = field(default_factory=list)
@@ -51,7 +72,9 @@ class Tally:
         self.bugs += result.bug
         if result.statistics is not None:
             self.statistics.append(result.statistics)
-        if result.error:
+        if result.no_log and result.file not in self.named:
+            self.skipped.append(result.file)
+        elif result.error:
             self.errors.append(Problem(file=result.file, message=result.error))
 
     def jobs(self, link: LinkClaim | None) -> list[JudgedStatistics]:
@@ -65,7 +88,7 @@ class Tally:
         """The verdict of all series and jobs together; a file that could not be judged leaves it
         open.
         """
-        unread: list[Verdict] = ["inconclusive"] if self.errors else []
+        unread: list[Verdict] = ["inconclusive"] if self.errors or not self.verdicts else []
         return worst([*self.verdicts, *unread])
 
     def ending(self, link: LinkClaim | None) -> Ending:

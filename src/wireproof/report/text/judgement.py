@@ -130,14 +130,25 @@ def long_text(judged: JudgedSeries, look: Look) -> str:
     return "\n".join(lines) + "\n"
 
 
-def totals(counts: Mapping[Verdict, int], files: int, errors: int, what: str = "series") -> str:
-    """One sentence over all files; ``what``: how the things judged are called."""
+def totals(
+    counts: Mapping[Verdict, int],
+    files: int,
+    errors: int,
+    what: str = "series",
+    *,
+    skipped: int = 0,
+) -> str:
+    """One sentence over all files; ``what``: how the things judged are called; ``skipped``: the
+    files that are no log at all.
+    """
     said = ", ".join(
         f"{counts[verdict]} {verdict}"
         for verdict in ("pass", "fail", "inconclusive")
         if counts.get(verdict)
     )
     without = f"; {errors} of them could not be judged" if errors else ""
+    if skipped:
+        without += f"; {skipped} skipped, which {'is' if skipped == 1 else 'are'} no log"
     total = sum(counts.get(verdict, 0) for verdict in ("pass", "fail", "inconclusive"))
     return (
         f"{total} {what} in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"

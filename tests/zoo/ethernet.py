@@ -56,6 +56,7 @@ _IP_OCTETS = (
 )
 _NIC = {
     "ice": ethtool("tx_bytes.nic", "rx_bytes.nic", ALL, "wire"),
+    "ice-unified": ethtool("port-tx_bytes", "port-rx_bytes", ALL, "wire"),
     "i40e": ethtool("port.tx_bytes", "port.rx_bytes", ALL, "wire"),
     "bnxt": ethtool("tx_bytes", "rx_bytes", ALL, "wire", age_ms=1000.0),
     "hns3": (
@@ -77,6 +78,16 @@ ADAPTERS = (
         "hsn0",
         _TCP,
         "net/ethernet/intel/ice/ice_ethtool.c",
+        turns=True,
+        rate=3.1e9,
+    ),
+    Adapter(
+        "ice-unified",
+        "ice (E810) without RDMA, Intel's own driver with unified names",
+        (_plain("ice", *_NIC["ice-unified"]),),
+        "hsn0",
+        _TCP,
+        "github intel/ethernet-linux-ice src/ice_ethtool.h",
         turns=True,
         rate=3.1e9,
     ),

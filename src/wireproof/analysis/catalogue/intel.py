@@ -20,6 +20,9 @@ _IRDMA = (
     "linux drivers/infiniband/hw/irdma/verbs.c irdma_hw_stat_descs, irdma_get_hw_stats (48-bit "
     "registers added up to 64, read on request)"
 )
+_TURNED = (
+    "what the adapter's own switch turned round; it holds the traffic of all functions of the port"
+)
 _PORT = "linux 5.14 and later: of the port"
 _DEVICE = "i40iw up to linux 5.13 and irdma outside the kernel: of the device too"
 
@@ -44,8 +47,15 @@ ICE = Family(
             "linux drivers/net/ethernet/intel/ice/ice_ethtool.c ice_gstrings_pf_stats; ice_main.c "
             "ice_update_pf_stats: GLPRT_GOTC and GLPRT_GORC of the MAC, 40 bits added up to 64, "
             "read on request",
-            misses="what the adapter's own switch turned round; it holds the traffic of all "
-            "functions of the port",
+            misses=_TURNED,
+        ),
+        ethtool(
+            "port-tx_bytes",
+            "port-rx_bytes",
+            "github intel/ethernet-linux-ice src/ice_ethtool.h ICE_PORT_TX_BYTES,"
+            " ICE_PORT_RX_BYTES: "
+            "the same registers, by the unified names of a driver built with UNIFIED_STATS",
+            misses=_TURNED,
         ),
         *_irdma(),
         netdev(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from wireproof.model.rails import rails_of
 from wireproof.model.record import Host, Nic
@@ -14,12 +16,15 @@ from wireproof.workflow.audit import settings_by_id
 
 __all__ = ["conditions", "setting_values"]
 
+_NAMED = 256
+"""Ports that are named one by one."""
+
 
 def conditions(sections: Sequence[Section]) -> dict[str, str]:
     """Name to value; all values where hosts or parts differ."""
     values: dict[str, dict[str, None]] = {}
     for section in sections:
-        for name, value in _of_run(section.run):
+        for name, value in chain(_of_run(section.run), _of_machines(section)):
             if value:
                 values.setdefault(name, {})[value] = None
     return {name: ", ".join(found) for name, found in values.items()}
@@ -33,14 +38,42 @@ def _of_run(run: Run) -> Iterator[tuple[str, str]]:
     for host in run.hosts:
         yield "library", host.library.partition("\n")[0][:100]
         yield from _of_fabric(host)
+    for _, nic in _claimed_nics(run):
+        yield from _of_nic(nic)
+    for name, value in sorted(run.provenance.environment.items()):
+        yield f"variable {name}", value
+    yield "wireproof", run.provenance.wireproof
+
+
+def _of_machines(section: Section) -> Iterator[tuple[str, str]]:
+    """Hardware, firmware and system as the disclosure has them, and which port stands where: a
+    part that was swapped for its like has another address.
+    """
+    items = section.disclosure.items if section.disclosure is not None else []
+    for one in items:
+        if one.group in ("hardware", "firmware", "system") and one.value:
+            yield one.name, f"{one.value} ({fold(one.hosts)})" if one.hosts else one.value
+    if section.run.claim.virtual or section.run.played:
+        return  # made anew each time
+    ports = [
+        (f"address of {host.host} {nic.name}", nic.mac)
+        for host, nic in _claimed_nics(section.run)
+        if nic.mac
+    ]
+    if len(ports) > _NAMED:
+        told = "\n".join(f"{name} {mac}" for name, mac in ports)
+        ports = [
+            ("addresses of the ports (digest)", hashlib.sha256(told.encode()).hexdigest()[:12])
+        ]
+    yield from ports
+
+
+def _claimed_nics(run: Run) -> Iterator[tuple[Host, Nic]]:
     claimed = {one.rank: one.nic for one in run.claim.hosts}
     for host in run.hosts:
         for nic in host.nics:
             if nic.name in rails_of(claimed.get(host.rank, "")):
-                yield from _of_nic(nic)
-    for name, value in sorted(run.provenance.environment.items()):
-        yield f"variable {name}", value
-    yield "wireproof", run.provenance.wireproof
+                yield host, nic
 
 
 def _of_fabric(host: Host) -> Iterator[tuple[str, str]]:

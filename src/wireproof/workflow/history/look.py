@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
@@ -39,6 +40,8 @@ _LAST = 20
 _SKEW_S = 300.0
 """Clocks of one cluster differ by less."""
 _ALPHA = 0.01
+_NEAR = 2
+"""Results beside a change that are looked at for what has changed."""
 _Z = NormalDist().inv_cdf(0.975)
 
 
@@ -122,24 +125,31 @@ def _change(
     point: ChangePoint,
     within: tuple[int, int],
 ) -> Change:
-    before, after = rows[point.index - 1][0], rows[point.index][0]
+    after = rows[point.index][0]
     ratio = fmean(logs[point.index : within[1]]) - fmean(logs[within[0] : point.index])
     return Change(
         since=after.id,
         measured=after.measured,
         ratio=math.exp(ratio),
         p=point.p,
-        changed=_changed(before, after),
+        changed=_changed([entry for entry, _ in rows], point.index, within),
     )
 
 
-def _changed(before: Entry, after: Entry) -> list[str]:
-    """Conditions that differ, of those that both know."""
-    return [
-        f"{name}: {before.conditions[name]} -> {after.conditions[name]}"
-        for name in before.conditions
-        if name in after.conditions and before.conditions[name] != after.conditions[name]
-    ]
+def _changed(found: Sequence[Entry], at: int, within: tuple[int, int]) -> list[str]:
+    """Conditions that differ, of those that both results know; of results near the change those
+    too, with the result since which: where a series changes is known to a result or two.
+    """
+    here, near = [], []
+    first, last = max(within[0], at - 1 - _NEAR), min(within[1] - 1, at + _NEAR)
+    for before, after in pairwise(found[first : last + 1]):
+        for name in before.conditions.keys() & after.conditions.keys():
+            one, other = before.conditions[name], after.conditions[name]
+            if one != other and after is found[at]:
+                here.append(f"{name}: {one} -> {other}")
+            elif one != other:
+                near.append(f"{name}: {one} -> {other} (since {after.id})")
+    return sorted(here) + sorted(near)
 
 
 def newest_of(known: Sequence[Entry]) -> Entry | None:
@@ -216,10 +226,19 @@ def age_of(measured: str) -> float | None:
 
 def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...]:
     """The ``count`` of ``hosts`` that were proven longest ago, or never, in the order of ``hosts``.
-    A history that is not there yet proves none.
+    One that did not pass waits until the others had their turn, so that nodes that are down block
+    nobody. A history that is not there yet proves none.
     """
     known = entries(root) if (root / INDEX).is_dir() else []
-    chosen = {one.node for one in ages(known, hosts)[:count]}
+    tried = {
+        node: one.measured
+        for one in known
+        if age_of(one.measured) is not None
+        for node in one.nodes
+    }
+    proven = {one.node: one.measured for one in ages(known, hosts)}
+    turns = sorted(hosts, key=lambda node: (tried.get(node, ""), proven[node]))
+    chosen = set(turns[:count])
     return tuple(name for name in hosts if name in chosen)
 
 

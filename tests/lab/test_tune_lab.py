@@ -128,7 +128,7 @@ def test_what_is_the_machine_s_is_not_changed_from_a_lab(build: Build) -> None:
 def test_what_stands_while_it_is_measured_is_told_and_taken_back(build: Build) -> None:
     lab = build(2)
     target = lab_target(lab, lab.nodes)
-    assert standing_on(target) == Standing(hosts=list(lab.nodes))
+    assert standing_on(target) == Standing(hosts=list(lab.nodes), lab=lab.name)
     done = apply(plan(specification(lab, "tcp-sack=0"), LoggingReporter(), {}), target)
     found = standing_on(target)
     assert found is not None
@@ -137,6 +137,8 @@ def test_what_stands_while_it_is_measured_is_told_and_taken_back(build: Build) -
     assert one.changes == ["tcp-sack: 1 -> 0"]
     short, text, known = undo(found)
     assert (short, known) == ("1 change set stood", True)
-    assert f"`wireproof tune revert {done.id} --hosts 'n[1-2]'` takes it back" in text
+    assert (
+        f"`wireproof tune revert {done.id} --lab {lab.name} --hosts 'n[1-2]'` takes it back" in text
+    )
     assert revert(target, done.id).done
-    assert standing_on(target) == Standing(hosts=list(lab.nodes))
+    assert standing_on(target) == Standing(hosts=list(lab.nodes), lab=lab.name)

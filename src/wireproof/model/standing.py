@@ -25,10 +25,11 @@ class StandingSet(msgspec.Struct, frozen=True, kw_only=True):
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """What the journals of ``hosts`` say. ``unread``: the hosts whose journals could not be read,
     by the reason: of these nothing is known. ``here``: no hosts were named, and the one is the
-    machine that measured.
+    machine that measured. ``lab``: the lab whose nodes they are, "" for hosts.
     """
 
     hosts: list[str] = msgspec.field(default_factory=list)
     sets: list[StandingSet] = msgspec.field(default_factory=list)
     here: bool = False
+    lab: str = ""
     unread: dict[str, list[str]] = msgspec.field(default_factory=dict)

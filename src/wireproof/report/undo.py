@@ -30,7 +30,7 @@ def undo(found: Standing | None) -> tuple[str, str, bool]:
     if found is None:
         return "This run changed nothing", f"{_OF_ITSELF} {_UNASKED}", True
     known = not found.unread
-    sets = [_set(one, here=found.here) for one in found.sets]
+    sets = [_set(one, found) for one in found.sets]
     lines = [_OF_ITSELF, *sets, *_unread(found)]
     if found.sets:
         count = len(found.sets)
@@ -42,17 +42,19 @@ def undo(found: Standing | None) -> tuple[str, str, bool]:
     return "Nothing was changed", " ".join(lines), known
 
 
-def _where(names: str, *, here: bool) -> str:
-    return "" if here else f" --hosts '{names}'"
+def _where(names: str, found: Standing) -> str:
+    """The options that name these hosts."""
+    lab = f" --lab {clean(found.lab, 64)}" if found.lab else ""
+    return lab if found.here else f"{lab} --hosts '{names}'"
 
 
-def _set(one: StandingSet, *, here: bool) -> str:
+def _set(one: StandingSet, found: Standing) -> str:
     names = fold(one.hosts)
     about = ", ".join([f"on {names}", *([f"since {clean(one.since, 40)}"] if one.since else [])])
     how = _STATES.get(one.state, one.state)
     return (
         f"Change set {clean(one.id, 64)} stood {about}, and {how}: {_changes(one.changes)}."
-        f" `wireproof tune revert {clean(one.id, 64)}{_where(names, here=here)}` takes it back."
+        f" `wireproof tune revert {clean(one.id, 64)}{_where(names, found)}` takes it back."
     )
 
 
@@ -65,6 +67,6 @@ def _changes(changes: Sequence[str]) -> str:
 def _unread(found: Standing) -> list[str]:
     return [
         f"What stood on {fold(hosts)} is unknown: {clean(reason, 200).rstrip('.')}."
-        f" `wireproof tune status{_where(fold(hosts), here=found.here)}` as root says it."
+        f" `wireproof tune status{_where(fold(hosts), found)}` as root says it."
         for reason, hosts in found.unread.items()
     ]

@@ -28,4 +28,5 @@ def standing_on(target: Target) -> Standing | None:
         found = standing_of(set_status(target, hosts))
     except WireproofError as error:
         found = Standing(hosts=list(hosts), unread={str(error): list(hosts)})
-    return found if target.hosts else msgspec.structs.replace(found, here=True)
+    lab = target.lab.name if target.lab is not None else ""
+    return msgspec.structs.replace(found, here=not target.hosts, lab=lab)

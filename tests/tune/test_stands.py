@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 
 import pytest
+from tests.synthetic import lab, run_of
 from tests.tune.node import Machine, change, request
 
 from wireproof.model.change import ChangeAnswer, SetAnswer
 from wireproof.model.standing import Standing
 from wireproof.model.tuning import HostTuned
+from wireproof.report.section import Section
+from wireproof.report.text.summary import summary
 from wireproof.report.undo import undo
 from wireproof.tune.stands import standing_of
+from wireproof.verdict import judge
 from wireproof.workflow.target.target import this_machine
 from wireproof.workflow.tune.node import Place, set_status
 
@@ -73,6 +78,17 @@ def test_nothing_is_said_only_of_hosts_that_were_asked() -> None:
     short, text, _ = undo(Standing(hosts=["n1", "n2"]))
     assert short == "Nothing was changed"
     assert "stood on n[1-2]" in text
+
+
+def test_the_terminal_tells_it_too_and_is_silent_where_nothing_stood() -> None:
+    run = run_of(lab(nodes=2))
+    section = Section("check", run, judge(run))
+    plain = summary(section)
+    told = summary(dataclasses.replace(section, standing=standing_of([tuned("n1")])))
+    assert told.startswith(plain.rstrip())
+    assert "`wireproof tune revert a1 --hosts 'n1'` takes it back" in " ".join(told.split())
+    quiet = dataclasses.replace(section, standing=Standing(hosts=["n1"]))
+    assert summary(quiet) == plain
 
 
 def test_hostile_words_of_a_journal_are_harmless() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from wireproof.model.standing import Standing, StandingSet
 from wireproof.report.names import clean, fold
 
-__all__ = ["undo"]
+__all__ = ["undo", "undo_lines"]
 
 _MOST_CHANGES = 6
 _OF_ITSELF = "This run measured and read counters only."
@@ -30,8 +30,7 @@ def undo(found: Standing | None) -> tuple[str, str, bool]:
     if found is None:
         return "This run changed nothing", f"{_OF_ITSELF} {_UNASKED}", True
     known = not found.unread
-    sets = [_set(one, found) for one in found.sets]
-    lines = [_OF_ITSELF, *sets, *_unread(found)]
+    lines = [_OF_ITSELF, *undo_lines(found)]
     if found.sets:
         count = len(found.sets)
         return f"{count} change set{'s' if count > 1 else ''} stood", " ".join(lines), known
@@ -40,6 +39,11 @@ def undo(found: Standing | None) -> tuple[str, str, bool]:
     if found.hosts:
         lines.append(f"No change by `wireproof tune` stood on {fold(found.hosts)}.")
     return "Nothing was changed", " ".join(lines), known
+
+
+def undo_lines(found: Standing) -> list[str]:
+    """A line for each set that stood, and for the hosts of which nothing is known."""
+    return [*(_set(one, found) for one in found.sets), *_unread(found)]
 
 
 def _where(names: str, found: Standing) -> str:

@@ -22,6 +22,7 @@ from wireproof.report.text.groups import group_parts
 from wireproof.report.text.ink import Paragraph, Piece, paint
 from wireproof.report.text.located import located_lines
 from wireproof.report.text.look import PLAIN, Look
+from wireproof.report.undo import undo_lines
 
 __all__ = ["result_tables", "summary", "whole"]
 
@@ -67,6 +68,8 @@ def summary(section: Section, look: Look = PLAIN) -> str:
     if section.settings is not None:
         lines = worst_lines(section.settings, look, *suspected(section))
         parts.extend(Paragraph.of(line) for line in lines)
+    if section.standing is not None:
+        parts.extend(Paragraph.of(look.say(line, 1200)) for line in undo_lines(section.standing))
     return paint(parts, look)
 
 

@@ -110,7 +110,7 @@ def test_a_newer_entry_is_named(tmp_path: Path) -> None:
     newer = msgspec.structs.replace(entry(2), version=99)
     board = board_of(tmp_path, [entry(1), newer])
     assert [one.id for one in board.entries] == ["r00001"]
-    assert "newer version" in board.digest.troubles[0]
+    assert "newer wireproof" in board.digest.troubles[0]
 
 
 def test_no_history_is_said() -> None:

@@ -41,6 +41,8 @@ INDEX, RESULTS = "index", "results"
 _LARGEST_ENTRY = 16 << 20
 _LOOSE = 200
 """Loose entries that are read one by one; more are put together."""
+_ROWS_AT_ONCE = 2048
+"""A reader has the entries of one group of rows in memory; DuckDB makes no smaller groups."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
 _VERSION = 1
 _FETCHED = 64
@@ -204,7 +206,7 @@ def _rows(path: Path) -> Iterator[str]:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
     try:
-        with duckdb.connect() as database:
+        with duckdb.connect(config={"threads": "1"}) as database:  # each holds a group
             table = database.execute("SELECT entry FROM read_parquet(?)", [as_literal(path)])
             while rows := table.fetchmany(_FETCHED):
                 for row in rows:
@@ -257,7 +259,7 @@ def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
             target = str(fresh).replace("'", "''")
             database.execute(
                 f"COPY (SELECT * FROM entries ORDER BY measured) TO '{target}'"  # noqa: S608
-                " (FORMAT parquet, COMPRESSION zstd)"
+                f" (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS_AT_ONCE})"
             )
         fresh.replace(root / INDEX / name)
     except (duckdb.Error, OSError) as error:

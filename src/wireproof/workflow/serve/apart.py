@@ -43,16 +43,16 @@ def _answer(pipe: Connection, until: float, seconds: float) -> bytes:
     try:
         if not pipe.poll(max(0.0, until - time.monotonic())):
             raise CouldNotMeasure(f"it has not ended after {seconds:.0f} s, and was stopped.")
-        answer = pipe.recv_bytes()
+        kind, answer = pipe.recv_bytes(), pipe.recv_bytes()
     except (EOFError, OSError) as error:
         raise CouldNotMeasure(
             "the process that did it was killed, perhaps for want of memory."
         ) from error
-    if answer[:1] == _BAD:
-        raise BadInput(answer[1:].decode())
-    if answer[:1] == _FAILED:
-        raise CouldNotMeasure(answer[1:].decode())
-    return answer[1:]
+    if kind == _BAD:
+        raise BadInput(answer.decode())
+    if kind == _FAILED:
+        raise CouldNotMeasure(answer.decode())
+    return answer
 
 
 def _run(pipe: Connection, job: Callable[..., bytes], given: tuple[object, ...]) -> None:
@@ -61,14 +61,15 @@ def _run(pipe: Connection, job: Callable[..., bytes], given: tuple[object, ...])
     os.dup2(nothing, 1)
     os.close(nothing)
     try:
-        answer = _DONE + job(*given)
+        kind, answer = _DONE, job(*given)
     except BadInput as error:
-        answer = _BAD + str(error).encode("utf-8", "replace")
+        kind, answer = _BAD, str(error).encode("utf-8", "replace")
     except WireproofError as error:
-        answer = _FAILED + str(error).encode("utf-8", "replace")
+        kind, answer = _FAILED, str(error).encode("utf-8", "replace")
     except Exception as error:
-        answer = _FAILED + sentence(error).encode("utf-8", "replace")
+        kind, answer = _FAILED, sentence(error).encode("utf-8", "replace")
     with contextlib.suppress(OSError):  # nobody waits for it any more
+        pipe.send_bytes(kind)
         pipe.send_bytes(answer)
 
 

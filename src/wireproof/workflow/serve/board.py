@@ -33,13 +33,18 @@ class Board:
         self.digest = digest
         self.entries = digest.entries
         self._by_id = {one.id: at for at, one in enumerate(digest.entries)}
+        members = [np.frombuffer(one, np.uint32) for one in digest.members]
         self._shares = [
-            (np.frombuffer(one.nodes, np.uint32), np.frombuffer(one.verdicts, np.uint8))
-            for one in digest.shares
+            (members[one.nodes], np.frombuffer(one.verdicts, np.uint8)) for one in digest.shares
         ]
         columns = digest.columns
         self._result = np.frombuffer(columns.result, np.uint32)
-        self._series = np.frombuffer(columns.series, np.uint32)
+        self._kind = np.frombuffer(columns.kind, np.uint32)
+        self._sets: dict[str, int] = {}
+        self._set_of = np.array(
+            [self._sets.setdefault(one.fingerprint, len(self._sets)) for one in digest.entries],
+            dtype=np.uint32,
+        )
         self._counts = np.frombuffer(columns.results, np.uint32)
         self._values = [
             np.frombuffer(one, np.float64) for one in (columns.value, columns.low, columns.high)
@@ -147,7 +152,7 @@ class Board:
         )
 
     def _number(self, row: int) -> Number:
-        _, name, size, window, unit = self.digest.series[self._series[row]]
+        name, size, window, unit = self.digest.kinds[self._kind[row]]
         value, low, high = (float(one[row]) for one in self._values)
         return Number(
             name=name,
@@ -198,30 +203,28 @@ class Board:
 
     def series(self, fingerprint: str) -> list[SeriesLine]:
         """The numbers of one set, by name and size."""
-        rows = []
-        for at in self._series_of.get(fingerprint, ()):
-            places = np.flatnonzero(self._series == at)
-            rows.append(
-                SeriesLine(
-                    newest=self.entries[self._result[places[-1]]],
-                    number=self._number(int(places[-1])),
-                    results=int(places.size),
-                )
+        rows = self._rows_of(fingerprint)
+        lines = [
+            SeriesLine(
+                newest=self.entries[self._result[places[-1]]],
+                number=self._number(int(places[-1])),
+                results=int(places.size),
             )
-        return sorted(rows, key=lambda one: _order(one.number))
+            for kind in np.unique(self._kind[rows])
+            for places in (rows[self._kind[rows] == kind],)
+        ]
+        return sorted(lines, key=lambda one: _order(one.number))
 
-    @cached_property
-    def _series_of(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for at, (fingerprint, *_) in enumerate(self.digest.series):
-            found.setdefault(fingerprint, []).append(at)
-        return found
+    def _rows_of(self, fingerprint: str) -> npt.NDArray[np.intp]:
+        """The numbers of one set in the order of time."""
+        wanted = self._sets.get(fingerprint, len(self._sets))
+        return np.flatnonzero(self._set_of[self._result] == wanted)
 
     def trend(self, line: SeriesLine, until: int | None = None) -> SeriesTrend:
         """At most ``MOST_POINTS`` of a series, those before the result number ``until`` of it."""
-        number, fingerprint = line.number, line.newest.fingerprint
-        key = (fingerprint, *_order(number), number.unit)
-        places = np.flatnonzero(self._series == self.digest.series.index(key)).tolist()
+        rows = self._rows_of(line.newest.fingerprint)
+        kind = self.digest.kinds.index((*_order(line.number), line.number.unit))
+        places = rows[self._kind[rows] == kind].tolist()
         end = len(places) if until is None else max(1, min(until, len(places)))
         window = places[max(0, end - MOST_POINTS) : end]
         values = [self._number(row) for row in window]

@@ -30,21 +30,21 @@ MOST_FABRICS = 3
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """Who took part in a result, as numbers of nodes (uint32), and the verdict on each (an index
-    into ``VERDICTS``, uint8).
+    """Who took part in a result, as an index into the digest's ``members``, and the verdict on each
+    (an index into ``VERDICTS``, uint8).
     """
 
-    nodes: bytes
+    nodes: int
     verdicts: bytes
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
-    """Every number of every result: the result's and the series' number (uint32), how many of the
+    """Every number of every result: the result's and the kind's index (uint32), how many of the
     run's results it stands for (uint32), and value, low, high (float64).
     """
 
     result: bytes
-    series: bytes
+    kind: bytes
     results: bytes
     value: bytes
     low: bytes
@@ -53,9 +53,9 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
     """``entries``: oldest first, without what the other fields have: ``conditions`` (a list of
-    those that occur, and which each entry has), ``shares`` likewise, ``columns`` with ``series``
-    (fingerprint, name, size, window, unit). ``reasons``: of each entry, sentence to numbers of
-    nodes. ``leaf``: node to the switch above it.
+    those that occur, and which each entry has), ``shares`` likewise, ``columns`` with ``kinds``
+    (name, size, window, unit). ``members``: indices of nodes (uint32) for shares. ``reasons``: of
+    each entry, sentence to indices of nodes. ``leaf``: node to the switch above it.
     """
 
     root: str
@@ -63,11 +63,12 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     entries: list[Entry]
     conditions: list[dict[str, str]]
     condition_of: list[int]
+    members: list[bytes]
     shares: list[Share]
     share_of: list[int]
     nodes: list[str]
     reasons: list[dict[str, list[int]]]
-    series: list[tuple[str, str, int, int, Unit]]
+    kinds: list[tuple[str, int, int, Unit]]
     columns: Columns
     leaf: dict[str, str]
     troubles: list[str]
@@ -126,11 +127,12 @@ class _Making:
         self.entries: list[Entry] = []
         self.conditions: dict[tuple[tuple[str, str], ...], int] = {}
         self.condition_of: list[int] = []
-        self.shares: dict[tuple[bytes, bytes], int] = {}
+        self.members: dict[bytes, int] = {}
+        self.shares: dict[tuple[int, bytes], int] = {}
         self.share_of: list[int] = []
         self.nodes: dict[str, int] = {}
         self.reasons: list[dict[str, list[int]]] = []
-        self.series: dict[tuple[str, str, int, int, Unit], int] = {}
+        self.kinds: dict[tuple[str, int, int, Unit], int] = {}
         self.result, self.of, self.count = array("I"), array("I"), array("I")
         self.value, self.low, self.high = array("d"), array("d"), array("d")
 
@@ -139,15 +141,15 @@ class _Making:
         self.condition_of.append(self.conditions.setdefault(key, len(self.conditions)))
         who = array("I", (self._node(name) for name in entry.nodes))
         how = bytes(map(VERDICTS.index, entry.nodes.values()))
-        share = who.tobytes(), how
+        share = self.members.setdefault(who.tobytes(), len(self.members)), how
         self.share_of.append(self.shares.setdefault(share, len(self.shares)))
         self.reasons.append(
             {why: [self._node(name) for name in names] for why, names in entry.reasons.items()}
         )
         for one in entry.numbers:
-            series = (entry.fingerprint, one.name, one.message_bytes, one.window, one.unit)
+            kind = (one.name, one.message_bytes, one.window, one.unit)
             self.result.append(len(self.entries))
-            self.of.append(self.series.setdefault(series, len(self.series)))
+            self.of.append(self.kinds.setdefault(kind, len(self.kinds)))
             self.count.append(min(max(one.results, 0), 0xFFFFFFFF))
             self.value.append(one.value)
             self.low.append(one.low)
@@ -173,11 +175,12 @@ class _Making:
             entries=[self.entries[at] for at in order],
             conditions=[dict(one) for one in self.conditions],
             condition_of=[self.condition_of[at] for at in order],
+            members=list(self.members),
             shares=[Share(nodes=who, verdicts=how) for who, how in self.shares],
             share_of=[self.share_of[at] for at in order],
             nodes=list(self.nodes),
             reasons=[self.reasons[at] for at in order],
-            series=list(self.series),
+            kinds=list(self.kinds),
             columns=self._columns(order),
             leaf=leaf or {},
             troubles=troubles,
@@ -194,7 +197,7 @@ class _Making:
         by_time = np.argsort(result, kind="stable")
         found: dict[str, Any] = {
             "result": result,
-            "series": np.frombuffer(self.of, dtype=np.uint32),
+            "kind": np.frombuffer(self.of, dtype=np.uint32),
             "results": np.frombuffer(self.count, dtype=np.uint32),
             "value": np.frombuffer(self.value, dtype=np.float64),
             "low": np.frombuffer(self.low, dtype=np.float64),

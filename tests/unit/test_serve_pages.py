@@ -20,6 +20,7 @@ from wireproof.model.comparison import Comparison, Difference, Ratio, Side, Sour
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.html.board.comparison import comparison_page
 from wireproof.store.history import add_entry
+from wireproof.workflow.serve import history
 from wireproof.workflow.serve.apart import apart
 from wireproof.workflow.serve.server import Server
 
@@ -123,16 +124,35 @@ def test_trends_name_a_change_and_what_changed_there(served: Server) -> None:
     assert "stream 1 MiB" in page(served, "trends?set=f&number=stream&size=1048576&window=0")
 
 
+def shown(server: Server, words: str) -> str:
+    """The first page once it has these words: who comes early sees the state of before."""
+    until = time.monotonic() + 60
+    while words not in (text := page(server, "")) and time.monotonic() < until:
+        time.sleep(0.1)
+    return text
+
+
 def test_new_results_appear(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         assert "is no history" in page(server, "")
         add_entry(tmp_path, entry(1, nodes={"n1": "pass"}))
-        assert "1 nodes, in blocks" in page(server, "")
+        assert "1 nodes, in blocks" in shown(server, "1 nodes")
         (tmp_path / "index" / "half.json").write_text("{")
-        text = page(server, "")
+        text = shown(server, "half.json is damaged")
         assert "Not everything could be read" in text
         assert "half.json is damaged" in text
         assert "1 nodes" in text
+
+
+def test_nobody_waits_for_a_newer_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_entry(tmp_path, entry(1))
+    with serving(tmp_path) as server:
+        monkeypatch.setattr(history, "_PATIENCE_S", 0.0)
+        add_entry(tmp_path, entry(2))
+        text = page(server, "")
+        assert "There are newer results, which are being read" in text
+        assert "All 1 results" in text
+        assert "newer results" not in shown(server, "All 2 results")
 
 
 def test_work_apart_has_an_end() -> None:

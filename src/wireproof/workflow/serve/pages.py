@@ -98,7 +98,7 @@ class Pages:
         return page(self._history.board(), dict(fields))
 
     def _cluster(self, board: Board, asked: _Query) -> Page:
-        return cluster_page(board.overview())
+        return cluster_page(board.overview(), behind=self._history.behind)
 
     def _nodes(self, board: Board, query: _Query) -> Page:
         asked, names = _asked(query)

@@ -72,8 +72,8 @@ class MapView:
     data: Any
 
 
-def cluster_page(found: Overview) -> Page:
-    """Map, what does not pass, the newest results."""
+def cluster_page(found: Overview, *, behind: bool = False) -> Page:
+    """Map, what does not pass, the newest results. ``behind``: a newer state is being read."""
     nodes = [node for group in found.groups for node in group.nodes]
     bad = sorted((one for one in nodes if one.state in ("fail", "inconclusive")), key=_worst_first)
     return framed(
@@ -81,6 +81,7 @@ def cluster_page(found: Overview) -> Page:
         "Cluster",
         found.root,
         "./",
+        behind=behind,
         map=_map(found, nodes),
         troubles=[clean(one, 400) for one in found.troubles],
         troubled=found.troubled,

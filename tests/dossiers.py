@@ -15,7 +15,7 @@ from wireproof.model.run import Run
 from wireproof.store.load import DOCUMENT, FRAMES, load_run
 from wireproof.workflow.dossier.seal import seal
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.result import Part, kept
+from wireproof.workflow.result import Part, Result, kept
 from wireproof.workflow.session.run import judged
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import Storage
@@ -56,10 +56,12 @@ def write_run(folder: Path, run: Run) -> Path:
 def dossier_of(folder: Path, world: World = GOOD, agreed: Agreed | None = None) -> Path:
     """The folder of an acceptance check of ``world``."""
     write_run(folder / "run-1", run_of(world))
-    return resumed(folder, agreed)
+    result = resumed(folder, agreed)
+    assert not result.left_open
+    return folder
 
 
-def resumed(folder: Path, agreed: Agreed | None = None) -> Path:
+def resumed(folder: Path, agreed: Agreed | None = None) -> Result:
     """The same where everything was measured before: no launch is left."""
     place = folder / "run-1"
     session = Session(title="check of 2 hosts", points=(), seed=1)
@@ -73,5 +75,4 @@ def resumed(folder: Path, agreed: Agreed | None = None) -> Path:
         storage=Storage(folder=folder, command=("wireproof", "check")),
         reporter=reporter,
     )
-    seal(result, "acceptance", agreed, reporter)
-    return folder
+    return seal(result, "acceptance", agreed, reporter)

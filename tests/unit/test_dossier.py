@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.dossiers import dossier_of, resumed
 
+from wireproof.cli.delivery import ended
 from wireproof.model.claim import Criteria
 from wireproof.model.criteria import KNOWN, Agreed
 from wireproof.model.dossier import Dossier, Verification
@@ -443,26 +444,31 @@ def test_what_a_killed_wireproof_left_is_no_part_of_it(made: Path, tmp_path: Pat
     assert verified(folder).files == len(FILES)
 
 
-def test_what_is_not_ours_is_named_and_keeps_it_open(made: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "mixed"
-    shutil.copytree(made / "run-1", folder / "run-1")
-    (folder / ".notes").write_text("mine")
-    with pytest.raises(CouldNotMeasure, match=r"\.notes.*remove it.*wireproof resume"):
-        resumed(folder)
-    assert "has no SHA256SUMS" in refused(folder)
-
-
-def test_a_full_disk_leaves_no_half_dossier(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("what", ["not ours", "full", "no page", "no result"])
+def test_what_cannot_be_sealed_is_said_and_no_dossier(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    def full(folder: Path) -> int:
+    def full(*_arguments: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    folder = tmp_path / "full"
+    folder = tmp_path / "open"
     shutil.copytree(made / "run-1", folder / "run-1")
-    monkeypatch.setattr("wireproof.workflow.dossier.seal.write_manifest", full)
-    with pytest.raises(CouldNotMeasure, match=r"No space left on device.*wireproof report"):
-        resumed(folder)
+    place, said = {
+        "not ours": ("", ".notes': remove it"),
+        "full": ("dossier.seal.write_manifest", "No space left on device"),
+        "no page": ("result._write_page", "it has no report.html"),
+        "no result": ("result.write_result", "it has no result.json"),
+    }[what]
+    (folder / ".notes").write_text("mine" if what == "not ours" else "")
+    if place:
+        (folder / ".notes").unlink()
+        lost = (lambda *_arguments: None) if what == "no page" else full
+        monkeypatch.setattr(f"wireproof.workflow.{place}", lost)
+    result = resumed(folder)
+    assert said in result.left_open
+    assert f"wireproof resume {folder}" in result.left_open
+    assert result.verdict == "pass"
+    assert ended(result) == 4
     assert "has no SHA256SUMS" in refused(folder)
 
 

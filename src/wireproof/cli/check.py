@@ -140,7 +140,7 @@ def command(**options: Any) -> int:
     _check_signing(options["sign"], specification)
     result = check(specification, Console(), environment)
     status = deliver(result, as_json=settings.json.value)
-    if options["sign"] and status != INTERRUPTED:
+    if options["sign"] and not result.left_open:
         _sign(result.folder, options["sign"])
     return status
 

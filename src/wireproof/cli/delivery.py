@@ -48,6 +48,8 @@ def ended(result: Result) -> int:
     if status != status_of("fail") and result.ended("disk-full"):
         say("the disk was full before all was measured: what is printed above is not complete.")
         return CouldNotMeasure.exit_status
+    if status != status_of("fail") and result.left_open:
+        return CouldNotMeasure.exit_status
     return status
 
 

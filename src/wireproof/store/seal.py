@@ -248,7 +248,7 @@ def _reason(folder: Path, error: Exception) -> str:
     text = _first_line(error)
     if "No space" in text or getattr(error, "errno", None) == errno.ENOSPC:
         return (
-            f"no space is left to seal the run in {folder}; its frames are kept: free some and seal"
-            " it again."
+            f"no space is left for the tables of {folder}; its frames are kept: free some, and"
+            " `wireproof resume` completes the result."
         )
     return f"the run in {folder} cannot be sealed; its frames are kept: {text}"

@@ -96,7 +96,8 @@ def check(
                 reporter=reporter,
             )
             if specification.profile == "acceptance":
-                seal(result, specification.profile, specification.method.agreed, reporter)
+                agreed = specification.method.agreed
+                return seal(result, specification.profile, agreed, reporter)
             return result
 
 

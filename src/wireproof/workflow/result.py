@@ -45,12 +45,14 @@ class Part(NamedTuple):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Result:
     """Judged parts. ``folder``: where records and page are kept, None when nothing is; ``page``:
-    the report, None when there is nothing to show or it could not be written.
+    the report, None when there is nothing to show or it could not be written. ``left_open``: why
+    it is no dossier although one was asked for, "" otherwise.
     """
 
     parts: tuple[Part, ...]
     folder: Path | None = None
     page: Path | None = None
+    left_open: str = ""
 
     @property
     def verdict(self) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from wireproof import __version__
 from wireproof.files.hostile import replace_file
 from wireproof.model.criteria import Agreed
 from wireproof.model.dossier import AgreedFile, Dossier
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput
 from wireproof.store.dossier import DOSSIER, write_dossier
 from wireproof.store.manifest import MANIFEST, is_sealed, signatures_of, write_manifest
+from wireproof.store.result import RESULT
 from wireproof.workflow.dossier.criteria import criteria_of, criteria_toml
 from wireproof.workflow.dossier.program import platform_name, program_digest, rules_digest
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import Result
+from wireproof.workflow.result import PAGE, Result
 from wireproof.workflow.stored import stored_in
 
 __all__ = ["CRITERIA", "DISCLOSURE", "seal", "unseal"]
@@ -25,34 +27,46 @@ __all__ = ["CRITERIA", "DISCLOSURE", "seal", "unseal"]
 CRITERIA, DISCLOSURE = "criteria.toml", "disclosure.json"
 
 
-def seal(result: Result, profile: str, agreed: Agreed | None, reporter: Reporter) -> None:
-    """Make a dossier of the result's folder; an incomplete one is left open, and said.
-
-    Raises ``CouldNotMeasure`` when it cannot be written: what was measured stays.
+def seal(result: Result, profile: str, agreed: Agreed | None, reporter: Reporter) -> Result:
+    """Make a dossier of the result's folder, where one is kept. What cannot be made one stays as it
+    is; why is said, and is the result's ``left_open``.
     """
     folder = result.folder
     if folder is None:
-        return
+        return result
+    if why := _left_open(result, folder) or _sealed(result, folder, profile, agreed, reporter):
+        reporter.warn(why)
+    return dataclasses.replace(result, left_open=why)
+
+
+def _left_open(result: Result, folder: Path) -> str:
+    """Why the result is none yet; "" when it is whole."""
     if result.ended("interrupted") or result.ended("disk-full"):
-        reporter.warn(f"{folder} is no dossier yet: `wireproof resume {folder}` goes on.")
-        return
-    if result.page is None:
-        reporter.warn(f"{folder} is no dossier: there is no report of it.")
-        return
+        return f"{folder} is no dossier yet: `wireproof resume {folder}` goes on."
+    lacks = [name for name in (RESULT, PAGE) if not (folder / name).is_file()]
+    if result.page is None or lacks:
+        return (
+            f"{folder} is no dossier: it has no {' and no '.join(lacks) or 'new report'}. When that"
+            f" can be written, `wireproof resume {folder}` makes it one."
+        )
+    return ""
+
+
+def _sealed(
+    result: Result, folder: Path, profile: str, agreed: Agreed | None, reporter: Reporter
+) -> str:
+    """Why it could not be sealed; "" when it is."""
+    again = f"`wireproof resume {folder}` makes it a dossier."
     try:
         _remove_drafts(folder)
         _write(folder, result, profile, agreed)
         count = write_manifest(folder)
     except BadInput as error:
-        raise CouldNotMeasure(
-            f"{error} Then `wireproof resume {folder}` makes it a dossier."
-        ) from error
+        return f"{error} Then {again}"
     except OSError as error:
-        raise CouldNotMeasure(
-            f"{folder} could not be made a dossier ({error.strerror}); what was measured is there:"
-            f" `wireproof report {folder}`."
-        ) from error
+        return f"{folder} is no dossier: {error.strerror}. When it can be written, {again}"
     reporter.say(f"dossier: {count} files, {folder / MANIFEST}")
+    return ""
 
 
 def _remove_drafts(folder: Path) -> None:

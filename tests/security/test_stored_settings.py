@@ -327,13 +327,18 @@ def test_no_relative_folder_is_searched_for_programs(
     """No program is searched in a relative folder."""
     from wireproof.launch.mpi.discovery import find_mpis
     from wireproof.launch.programs.program import find_tool
+    from wireproof.workflow.dossier.signature import check_signer
 
     _program(tmp_path, "mpiexec")
     _program(tmp_path, "osu_bw")
+    _program(tmp_path, "ssh-keygen")
     monkeypatch.chdir(tmp_path)
     around = {"PATH": ".::", "OSU_HOME": ".", "I_MPI_ROOT": ".", "MPI_HOME": "."}
     assert not [one for one in find_mpis(around) if str(tmp_path) in str(one.launcher.absolute())]
     assert find_tool("osu_bw", environment=around) is None
+    monkeypatch.setenv("PATH", ".::")
+    with pytest.raises(BadInput, match=r"ssh-keygen .* is not on PATH"):
+        check_signer(str(tmp_path / "ssh-keygen"))
     assert not (tmp_path / "trace").exists()
 
 

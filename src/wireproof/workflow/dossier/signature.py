@@ -6,6 +6,7 @@ shown, and its exit status decides.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -107,13 +108,20 @@ def sign(folder: Path, key: str) -> Path:
     return place
 
 
+def _program(name: str) -> str | None:
+    """In an absolute folder of PATH: a relative one is wherever somebody has put the dossier."""
+    folders = [one for one in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(one)]
+    found = shutil.which(name, path=os.pathsep.join(folders)) if folders else None
+    return found if found is not None and os.path.isabs(found) else None
+
+
 def _signer(key: str) -> tuple[list[str], str]:
     if Path(key).is_file():
-        program = shutil.which("ssh-keygen")
+        program = _program("ssh-keygen")
         if program is None:
             raise BadInput("ssh-keygen (OpenSSH) is not on PATH: it signs with the key of a file.")
         return ssh_sign_argv(program, str(Path(key).absolute())), "sig"
-    program = shutil.which("gpg")
+    program = _program("gpg")
     if program is None or "/" in key or not key.strip():
         raise BadInput(
             f"{key!r} is no file: give an SSH key's"
@@ -166,7 +174,7 @@ def _checked(path: Path, manifest: bytes, signers: Path | None) -> Signature:
 
 
 def _by_ssh(path: Path, manifest: bytes, signers: Path | None) -> Signature:
-    program = shutil.which("ssh-keygen")
+    program = _program("ssh-keygen")
     if program is None:
         return _unchecked(path, "ssh-keygen (OpenSSH) is not on PATH")
     done = _run(ssh_check_argv(program, path), manifest, _CHECK_S)
@@ -190,7 +198,7 @@ def _principals(program: str, path: Path, signers: Path | None) -> list[str]:
 
 def _by_gpg(path: Path, manifest: bytes, signers: Path | None) -> Signature:
     name = "gpgv" if signers else "gpg"
-    program = shutil.which(name)
+    program = _program(name)
     if program is None:
         return _unchecked(path, f"{name} (GnuPG) is not on PATH")
     done = _run(gpg_check_argv(program, path, signers), manifest, _CHECK_S)

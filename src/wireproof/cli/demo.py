@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import click
@@ -22,17 +24,22 @@ def command(out: Path | None, seed: int | None, as_json: bool) -> int:
     Exit status 0: both were found. Takes under a minute, needs root or unprivileged user
     namespaces.
     """
-    from wireproof.cli.console import Console, say
+    from wireproof.cli.console import Console
     from wireproof.cli.delivery import deliver
     from wireproof.cli.outcome import INTERRUPTED
     from wireproof.cli.typed import typed_words
+    from wireproof.report.text.demo import ending_lines
+    from wireproof.report.text.look import Look
     from wireproof.workflow.demo import demo
     from wireproof.workflow.specification import Storage
 
     found = demo(Storage(folder=out, command=typed_words()), seed, Console())
     if deliver(found.result, as_json=as_json) == INTERRUPTED:
         return INTERRUPTED
-    slow_node = f"CAUGHT, {found.slow_node}" if found.slow_node else "MISSED"
-    say(f"bad node and direction: {slow_node}")
-    say(f"shared memory sold as a wire: {'CAUGHT' if found.lie else 'MISSED'}")
+    faults = {
+        "one node sends at a third of its rate": found.slow_node,
+        "shared memory measured in place of the wire": "off-wire" if found.lie else "",
+    }
+    stream = sys.stderr if as_json else sys.stdout
+    click.echo("\n".join(ending_lines(faults, Look.of(stream, os.environ))), file=stream)
     return 0 if found.caught else 1

@@ -14,7 +14,7 @@ from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
 from wireproof.report.flows import Flow, flows
 from wireproof.report.names import fold
 from wireproof.report.rails import rails_sentence
-from wireproof.report.section import CULPRITS, Section, ranked, results
+from wireproof.report.section import CULPRITS, Section, is_baseline, ranked, results
 from wireproof.report.undo import undo
 from wireproof.report.why import why
 
@@ -85,6 +85,11 @@ def _normal(section: Section) -> Answer:
     count = f"{good} of {len(judged)} results pass.{_reached(section)}"
     if section.run.missing:
         count += f" {len(section.run.missing)} planned points are missing."
+    if is_baseline(section):
+        count = (
+            f"{quantity.counted(len(judged), 'result')} of one machine: a baseline, not judged, as"
+            " no wire was measured. Name two hosts to have a link judged."
+        )
     short = {"pass": "Yes", "fail": "No", "inconclusive": "Not known"}[judgement.verdict]
     return Answer("Is it normal?", short, count, judgement.verdict)
 

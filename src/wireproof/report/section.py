@@ -27,6 +27,7 @@ __all__ = [
     "Section",
     "grouped",
     "headline",
+    "is_baseline",
     "label",
     "ranked",
     "results",
@@ -155,9 +156,20 @@ def label(section: Section) -> str:
     return fold(names) or "no host"
 
 
+def is_baseline(section: Section) -> bool:
+    """Whether no wire was claimed (one machine alone): its numbers are a baseline, and none of them
+    is held against a link.
+    """
+    judged = results(section.judgement)
+    alone = not section.run.claim.wire and bool(judged)
+    return alone and all(one.verdict == "inconclusive" for one in judged)
+
+
 def short_headline(section: Section) -> str:
     """The verdict without the details that the finding itself has: up to the first aside."""
-    return re.split(r"; |\. | \(95 % interval| \(and at ", headline(section), maxsplit=1)[0]
+    return re.split(
+        r"; (?![^;.]* counted )|\. | \(95 % interval| \(and at ", headline(section), maxsplit=1
+    )[0]
 
 
 def headline(section: Section) -> str:

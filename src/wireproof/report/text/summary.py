@@ -16,7 +16,15 @@ from wireproof.report.columns import Head, grid
 from wireproof.report.names import clean
 from wireproof.report.rails import rails_sentence
 from wireproof.report.rows import Row, Table, folded, tables
-from wireproof.report.section import Section, grouped, headline, label, results, suspected
+from wireproof.report.section import (
+    Section,
+    grouped,
+    headline,
+    is_baseline,
+    label,
+    results,
+    suspected,
+)
 from wireproof.report.text.audit import worst_lines
 from wireproof.report.text.groups import group_parts
 from wireproof.report.text.ink import Paragraph, Piece, paint
@@ -124,7 +132,10 @@ def _path(section: Section) -> str:
 def _counts(section: Section) -> str:
     pairs, run = results(section.judgement), section.run
     good = sum(pair.verdict == "pass" for pair in pairs)
-    text = f"{good} of {len(pairs)} results pass"
+    if is_baseline(section):
+        text = f"{quantity.counted(len(pairs), 'result')}, a baseline that is not judged"
+    else:
+        text = f"{good} of {len(pairs)} results pass"
     return text + (f"; {len(run.missing)} planned points are missing" if run.missing else "")
 
 

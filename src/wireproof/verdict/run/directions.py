@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from wireproof.model import quantity
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import goodput
 from wireproof.model.subject import Direction, Port, Route, Subject
@@ -172,7 +173,8 @@ def _node_issue(one: Blame, kind: tuple[str, str, int, str], doubt: str) -> Issu
     peers = sorted({s.target if one.verb == "sends" else s.origin for s in one.streams})
     toward = "to" if one.verb == "sends" else "from"
     text = (
-        f"{one.node} {one.verb} at {goodput(one.value)} ({kind[0]} of {kind[2]} B, {toward} "
+        f"{one.node} {one.verb} at {goodput(one.value)} ({kind[0]} of {quantity.size(kind[2])},"
+        f" {toward} "
         f"{', '.join(peers)}); "
         f"every other direction reaches {goodput(one.reference)}{'; ' + doubt if doubt else ''}"
     )
@@ -202,7 +204,8 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
             text = (
                 f"{who} reaches {goodput(slow.value)} and {who.back} {goodput(back.value)} "
                 f"({slow.kind[0]} of "
-                f"{slow.kind[2]} B): {who.origin} sends or {who.target} receives slowly"
+                f"{quantity.size(slow.kind[2])}): {who.origin} sends or {who.target} receives"
+                " slowly"
             )
             doubt = _pair_doubt(slow, back, ctx.criteria.direction_ratio)
             text += f"; {doubt}" if doubt else ""

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from wireproof.analysis.measured import Measured, measure, operation_times
+from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.pattern import crossings, is_round_trip
@@ -159,7 +160,10 @@ class _Scale:
         }
         if severity == "fail" and not decides(self.number.time):
             severity, self.clear = "inconclusive", False
-        where = f"{self.ctx.route(self.pair)}, {self.point.pattern} of {self.size} B: {message}"
+        where = (
+            f"{self.ctx.route(self.pair)}, {self.point.pattern} of"
+            f" {quantity.size(self.size)}: {message}"
+        )
         self.issues.append(
             Issue(code, severity, self.ctx.route(self.pair), where, evidence, self.point.id, weight)
         )

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from wireproof.analysis.rails import rail_nics
+from wireproof.model import quantity
 from wireproof.model.finding import Evidence, RailShare
 from wireproof.model.rails import is_several
 from wireproof.model.record import Host, Nic
@@ -101,7 +102,10 @@ def _of_route(ctx: Context, key: Key, stripe: Stripe) -> Issue:
         if code == "one-rail"
         else f"the rails did not carry their shares (within {ctx.criteria.rail_tolerance:.0%})"
     )
-    text = f"{origin} -> {target}, {pattern} of {stripe.size} B: {what}: {_listed(stripe.worst)}"
+    text = (
+        f"{origin} -> {target}, {pattern} of {quantity.size(stripe.size)}: {what}:"
+        f" {_listed(stripe.worst)}"
+    )
     evidence: Evidence = {"host": end.host, "direction": end.direction, "rails": _lines(stripe)}
     return Issue(code, "fail", Route(origin, target), text, evidence, key[0], float(stripe.size))
 

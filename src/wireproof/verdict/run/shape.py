@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
+from wireproof.model import quantity
 from wireproof.model.finding import Evidence, Proof, Severity
 from wireproof.model.pattern import FORMS
 from wireproof.model.quantity import goodput
@@ -122,8 +123,9 @@ def _cache_issue(variant: Variant, curve: Mapping[int, Sample], peak: int, fall:
     several = len(FORMS.get(variant.pattern, ())) > 1
     what = f"{variant.pattern} {variant.form}" if several else variant.pattern
     text = (
-        f"{variant.route}, {what}: goodput peaks at {peak} B with {goodput(top.goodput)} and falls "
-        f"to {goodput(end.goodput)} at {fall} B, as a cache does and a wire does not"
+        f"{variant.route}, {what}: goodput peaks at {quantity.size(peak)} with"
+        f" {goodput(top.goodput)} and falls "
+        f"to {goodput(end.goodput)} at {quantity.size(fall)}, as a cache does and a wire does not"
     )
     disturbed = top.disturbed or end.disturbed
     text += f"; {disturbed}" if disturbed else ""
@@ -162,7 +164,8 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
         if found.eager_limit_bytes < bucket:
             continue
         text = (
-            f"{variant.route}: from {found.eager_limit_bytes} B to {found.next_bytes} B a message "
+            f"{variant.route}: from {quantity.size(found.eager_limit_bytes)} to"
+            f" {quantity.size(found.next_bytes or 0)} a message "
             "takes "
             f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library "
             "changes its protocol there"
@@ -189,7 +192,8 @@ def launch_issues(
         apart = f"{spread:.0%}" if spread < 1 else f"a factor of {spread + 1:.3g}"
         if slowest[1] > quickest[2] and spread > _LAUNCH_SPREAD:
             text = (
-                f"{who}, {pattern} of {size} B: {len(times)} repeats differ by {apart}, more than "
+                f"{who}, {pattern} of {quantity.size(size)}: {len(times)} repeats differ by"
+                f" {apart}, more than "
                 "their intervals"
             )
             issues.append(

@@ -136,12 +136,12 @@ def test_new_results_appear(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         assert "is no history" in page(server, "")
         add_entry(tmp_path, entry(1, nodes={"n1": "pass"}))
-        assert "1 nodes, in blocks" in shown(server, "1 nodes")
+        assert "1 node, in blocks" in shown(server, "1 node,")
         (tmp_path / "index" / "half.json").write_text("{")
         text = shown(server, "half.json is damaged")
         assert "Not everything could be read" in text
         assert "half.json is damaged" in text
-        assert "1 nodes" in text
+        assert "1 node, in blocks" in text
 
 
 def test_nobody_waits_for_a_newer_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +191,7 @@ def test_it_prints_its_address_and_ends_when_it_is_told(
         out, err = process.communicate(timeout=60)
         assert (process.returncode, out) == (0, "")
         assert err.splitlines() == [
-            "wireproof: 1 results of 2 nodes are shown; Ctrl-C ends it.",
+            "wireproof: serving 1 result of 2 nodes; Ctrl-C ends it.",
             "wireproof: ended.",
         ]
 

@@ -35,7 +35,7 @@ def command(root: Path, port: int, listen: str, topology: Path | None, open_: bo
 
     asked = ServeSpecification(root=root, listen=listen, port=port, topology=topology)
     with open_server(asked, Console()) as server:
-        remark(f"{server.pages.summary()}; Ctrl-C ends it.")
+        remark(f"serving {server.pages.summary()}; Ctrl-C ends it.")
         click.echo(server.address)
         with _browser(server.address) if open_ else contextlib.nullcontext():
             try:

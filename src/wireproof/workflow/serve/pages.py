@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from wireproof.model import quantity
 from wireproof.model.board import NodeNow, SeriesLine
 from wireproof.model.comparison import Comparison
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
@@ -84,7 +85,8 @@ class Pages:
     def summary(self) -> str:
         """How much is shown, for who starts it."""
         board = self._history.board()
-        return f"{len(board.entries)} results of {len(board.digest.nodes)} nodes are shown"
+        results = quantity.counted(len(board.entries), "result")
+        return f"{results} of {quantity.counted(len(board.digest.nodes), 'node')}"
 
     def answer(self, name: str, query: str) -> Page:
         """The page ``name`` for a query as it stands in the address. Raises ``NotThere``."""

@@ -7,6 +7,7 @@ and in how many are answered at once. A connection carries one request.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hmac
 import ipaddress
 import os
@@ -143,6 +144,14 @@ def _is_local(listen: str) -> bool:
         return listen == "localhost"
 
 
+def _refused(asked: ServeSpecification, error: OSError) -> str:
+    why = error.strerror or str(error)
+    if error.errno in (errno.EADDRINUSE, errno.EACCES):
+        where = f"port {asked.port} of {asked.listen}"
+        return f"{where} cannot be had: {why}. Give another --port; --port 0 takes a free one."
+    return f"{asked.listen} is no address to listen on: {why}. Give one of this machine."
+
+
 def open_server(specification: ServeSpecification, reporter: Reporter) -> Server:
     """Bound and with the history read, but not yet serving. Raises ``BadInput`` for an address or a
     port that cannot be had.
@@ -154,11 +163,7 @@ def open_server(specification: ServeSpecification, reporter: Reporter) -> Server
     except OverflowError as error:
         raise BadInput(f"there is no port {specification.port}.") from error
     except OSError as error:
-        where = f"port {specification.port} of {specification.listen}"
-        raise BadInput(
-            f"{where} cannot be had: {error.strerror or error}. Give another --port; --port 0 takes"
-            " a free one."
-        ) from error
+        raise BadInput(_refused(specification, error)) from error
     try:
         server.pages.answer("", "")  # now, and not while somebody waits for the first page
         if not _is_local(specification.listen):

@@ -109,7 +109,7 @@ def _map(found: Overview, nodes: Sequence[NodeNow]) -> MapView:
     what = "below their switches" if found.by_switch else "in blocks of neighbours by name"
     return MapView(
         nodes=len(nodes),
-        words=f"{len(nodes):,} nodes, {what}",
+        words=f"{len(nodes):,} {'node' if len(nodes) == 1 else 'nodes'}, {what}",
         note=(
             "A square is a node: by its last verdict, and the paler the longer ago it was proven."
             " Point at one to read it; press it to open it."

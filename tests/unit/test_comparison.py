@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.synthetic import lab, run_of
@@ -16,7 +18,7 @@ from wireproof.report.text.comparison import comparison_lines
 from wireproof.report.text.look import PLAIN
 from wireproof.verdict import judge
 from wireproof.verdict.comparison import Key, Sample, compared, samples_of
-from wireproof.workflow.compare import CompareSpecification, compare
+from wireproof.workflow.compare import HEADLINES, CompareSpecification, compare
 from wireproof.workflow.reporter import LoggingReporter
 
 STREAM = Key("stream", "", "robust", "", True, 2, 1 << 20, 64, "bytes_per_s")
@@ -128,6 +130,65 @@ def test_what_is_not_compared_says_why(a: list[Sample], b: list[Sample], said: s
     assert said in "\n".join(comparison_lines(comparison(found), PLAIN))
 
 
+def group(pattern: str, order: str, members: int = 64) -> Key:
+    return Key(pattern, "", "robust", order, True, members, 8, 64, "ns")
+
+
+def test_the_five_numbers_of_two_fabrics_come_first() -> None:
+    five = [
+        PING,
+        STREAM,
+        group("message_rate", ""),
+        group("ring", "natural"),
+        group("ring", "random"),
+    ]
+    other = Key("stream", "", "robust", "", True, 2, 4096, 64, "bytes_per_s")
+    one = {key: [Sample(("all",), 1000.0, 0.001, i) for i in range(3)] for key in [other, *five]}
+    rows = compared(one, one, HEADLINES, launches=3)
+    assert [row.headline for row in rows] == [True] * 5 + [False]
+    assert {row.name for row in rows[:5]} == {
+        "pingpong",
+        "stream",
+        "message rate of 64 ranks",
+        "natural ring of 64 ranks",
+        "random ring of 64 ranks",
+    }
+    assert {(row.conclusion, row.ratio) for row in rows} == {("no-difference", 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"formula": "imb"}, "B has it with formula imb and not robust"),
+        ({"members": 32}, "B has it with ranks 32 and not 64"),
+        ({"window": 1}, "B has it with window 1 and not 64"),
+        ({"unit": "bytes_per_s"}, "B has it with unit bytes_per_s and not ns"),
+        ({"message_bytes": 64}, "B has no such result"),
+        ({"order": "random"}, "B has no such result"),
+    ],
+)
+def test_what_was_measured_otherwise_says_how(changes: dict[str, Any], said: str) -> None:
+    key, samples = group("ring", "natural"), [Sample(("all",), 1000.0, 0.001)]
+    rows = compared({key: samples}, {replace(key, **changes): samples}, HEADLINES)
+    assert {row.conclusion for row in rows} == {"not-compared"}
+    assert said in {row.reason for row in rows}
+
+
+@pytest.mark.parametrize(("routes", "launches"), [(1, 3), (2, 5), (12, 3)])
+def test_a_fabric_is_seldom_another_than_itself(routes: int, launches: int) -> None:
+    """The interval leaves 1 out in 5 of 100 cases; a difference that matters is called in fewer."""
+    left_out = called = 0
+    for seed in range(300):
+        a, b = (side(1.0, routes=routes, launches=launches, seed=2 * seed + at) for at in (0, 1))
+        found = ratio(a, b, launches=launches)
+        assert found.low is not None
+        assert found.high is not None
+        left_out += not found.low <= 1.0 <= found.high
+        called += found.conclusion in ("better", "worse")
+    assert left_out / 300 <= 0.09
+    assert called / 300 <= 0.02
+
+
 def test_off_wire_results_never_count() -> None:
     run = run_of(lab(nodes=2, path="shm"))
     assert all(one.why for samples in samples_of(judge(run), run).values() for one in samples)
@@ -149,8 +210,8 @@ def test_two_results_end_to_end(tmp_path: Path) -> None:
     spec = CompareSpecification(a=tmp_path / "a", b=tmp_path / "b")
     found = compare(spec, LoggingReporter())
     assert any("numbers of a model" in note for note in found.notes)
-    streams = [row for row in found.rows if row.pattern == "stream" and row.ratio is not None]
-    assert all(row.ratio == pytest.approx(1 / 1.2, rel=0.05) for row in streams)
+    assert {row.reason for row in found.rows} == {"A: its path is unproven"}
+    assert any("neither result has: stream of 1 MiB" in note for note in found.notes)
     assert {one.name for one in found.differ} <= {"settings"}
     with pytest.raises(BadInput, match="given twice"):
         compare(CompareSpecification(a=tmp_path / "a", b=tmp_path / "a"), LoggingReporter())

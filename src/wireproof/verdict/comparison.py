@@ -28,6 +28,14 @@ __all__ = ["PRACTICAL", "Key", "Sample", "compared", "number_of", "samples_of"]
 
 PRACTICAL = 0.03
 """Differences below 3 % are those of one machine with itself from day to day."""
+_CONDITIONS = (
+    ("form", "form"),
+    ("formula", "formula"),
+    ("members", "ranks"),
+    ("window", "window"),
+    ("blocking", "blocking"),
+    ("unit", "unit"),
+)
 _ALPHA, _Z = 0.05, 1.96
 
 
@@ -134,6 +142,7 @@ def compared(
         _row(
             key,
             (a.get(key, ()), b.get(key, ())),
+            (_otherwise("A", key, a), _otherwise("B", key, b)),
             (key.pattern, key.message_bytes) in first,
             launches,
         )
@@ -143,7 +152,11 @@ def compared(
 
 
 def _row(
-    key: Key, sides: tuple[Sequence[Sample], Sequence[Sample]], headline: bool, launches: int
+    key: Key,
+    sides: tuple[Sequence[Sample], Sequence[Sample]],
+    otherwise: tuple[str, str],
+    headline: bool,
+    launches: int,
 ) -> Ratio:
     a, b = ([one for one in side if not one.why] for side in sides)
     found = Ratio(
@@ -154,7 +167,7 @@ def _row(
         conclusion="not-compared",
         a=_side(a),
         b=_side(b),
-        reason=_missing("A", sides[0], a) or _missing("B", sides[1], b),
+        reason=_missing("A", sides[0], a, otherwise[0]) or _missing("B", sides[1], b, otherwise[1]),
         headline=headline,
     )
     return found if found.reason else _with_ratio(found, key, (a, b), launches)
@@ -178,10 +191,27 @@ def _side(samples: Sequence[Sample]) -> Side | None:
     return Side(value=mean, results=len(samples))
 
 
-def _missing(name: str, side: Sequence[Sample], good: Sequence[Sample]) -> str:
+def _missing(name: str, side: Sequence[Sample], good: Sequence[Sample], otherwise: str) -> str:
     if good:
         return ""
-    return f"{name}: {side[0].why}" if side else f"{name} has no such result"
+    return f"{name}: {side[0].why}" if side else otherwise
+
+
+def _otherwise(name: str, key: Key, found: Iterable[Key]) -> str:
+    """Why a side has nothing of this: it was not measured, or under other conditions."""
+    same = (key.pattern, key.message_bytes, key.order)
+    near = [
+        [
+            f"{word} {getattr(one, field)} and not {getattr(key, field)}"
+            for field, word in _CONDITIONS
+            if getattr(one, field) != getattr(key, field)
+        ]
+        for one in found
+        if one != key and (one.pattern, one.message_bytes, one.order) == same
+    ]
+    if not near:
+        return f"{name} has no such result"
+    return f"{name} has it with {', '.join(min(near, key=len))}"
 
 
 def _with_ratio(

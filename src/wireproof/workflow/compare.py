@@ -23,10 +23,17 @@ __all__ = [
     "compare",
 ]
 
-HEADLINES = (("pingpong", 8), ("stream", 1 << 20), ("message_rate", 8), ("ring", 8))
+_FIRST = (
+    ("half round trip of 8 B", "pingpong", 8, ""),
+    ("stream of 1 MiB", "stream", 1 << 20, ""),
+    ("message rate of 8 B", "message_rate", 8, ""),
+    ("natural ring of 8 B", "ring", 8, "natural"),
+    ("random ring of 8 B", "ring", 8, "random"),
+)
+HEADLINES = tuple(dict.fromkeys((pattern, size) for _, pattern, size, _ in _FIRST))
 """What two fabrics are compared by first: latency, bandwidth, message rate, rings."""
 _NUMBERED = re.compile(r"-[0-9]+$", re.ASCII)
-_PLAYED = "numbers of a model are compared: they say nothing of a machine"
+_PLAYED = "numbers of a model say nothing of a machine, and are not compared"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -126,6 +133,9 @@ def _notes(a: Sequence[Section], b: Sequence[Section]) -> list[str]:
         notes.append(_PLAYED)
     if any(section.settings is None for section in (a[0], b[0])):
         notes.append("one of the results keeps no settings of its hosts: these are not compared")
+    known = {(key.pattern, key.message_bytes, key.order) for key in (*_samples(a), *_samples(b))}
+    if absent := [name for name, *of in _FIRST if tuple(of) not in known]:
+        notes.append(f"neither result has: {', '.join(absent)} (`measure` gives each)")
     return notes
 
 

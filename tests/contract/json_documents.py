@@ -69,6 +69,7 @@ CASES: tuple[Case, ...] = (
         "settings",
     ),
     Case("check", f"--hosts h[1-2] {MODEL} --budget 1ms --rounds 1 --out kept --json", "result"),
+    Case("check", f"--hosts h[1-2] {MODEL} --prolog --json", "gate"),
     Case("check", f"--hosts h[1-2] {MODEL} --dry-run --json", "dry-run"),
     Case("compare", "stored/result-1/check stored/run-1/check --json", "comparison"),
     Case("convert", "1.24us --size 8 --link edr --json", "conversion"),

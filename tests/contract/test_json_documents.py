@@ -16,7 +16,10 @@ import pytest
 from tests.contract.json_documents import CASES, ROOT, Case
 
 from wireproof.cli import main
+from wireproof.cli.console import Console, say
+from wireproof.cli.declare import flag
 from wireproof.cli.manual import contexts
+from wireproof.cli.outcome import INTERRUPTED, run
 from wireproof.cli.subcommands import subcommands
 from wireproof.report.json.envelope import HEADER, Kind
 from wireproof.workflow.documents import KINDS, in_envelope, schema_called
@@ -98,6 +101,47 @@ def test_bad_input_is_a_document_too(
     assert document["exit_status"] == 2
     _validator("error").validate(document)
     assert "no-such-option" in document["errors"][-1]["message"]
+
+
+@click.group()
+def _program() -> None: ...
+
+
+@_program.command("stopped", params=[flag("--json as_json", "a document.")])
+def _stopped(as_json: bool) -> None:
+    raise KeyboardInterrupt
+
+
+@_program.command("refused", params=[flag("--json as_json", "a document.")])
+def _refused(as_json: bool) -> int:
+    Console().warn("n3 is left out")
+    say("not agreed to: nothing was changed")
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "status", "messages"),
+    [
+        ("stopped", INTERRUPTED, ["interrupted by Ctrl-C."]),
+        ("refused", 1, ["n3 is left out", "not agreed to: nothing was changed"]),
+    ],
+)
+def test_an_end_without_a_document_is_one_too(
+    verb: str, status: int, messages: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(_program, [verb, "--json"]) == status
+    document = json.loads(capsys.readouterr().out)
+    _validator("error").validate(document)
+    assert document["exit_status"] == status
+    assert [one["message"] for one in document["errors"]] == messages
+    assert run(_program, [verb]) == status
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.engine
+def test_the_json_of_another_command_is_its_own(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "sh", "-c", "exit 1", "--json"]) == 1
+    assert capfd.readouterr().out == ""
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.schema)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from wireproof.cli.completion import dialects
+from wireproof.cli.console import print_text
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag, number, setting, text
 from wireproof.cli.options import (
@@ -213,7 +214,8 @@ def _run_prolog(options: dict[str, Any]) -> int:
             raise BadInput(
                 f"--prolog measures what is there, now: leave --{name.replace('_', '-')} out."
             )
-    chosen = dialect(options["dialect"]) if options["dialect"] else None
+    name = options["dialect"] or ("json" if settings_of(options).json.value else "")
+    chosen = dialect(name) if name else None
     began = time.monotonic()
     specification = _specification(
         {**options, "profile": "quick"},
@@ -238,5 +240,5 @@ def _run_prolog(options: dict[str, Any]) -> int:
 
 
 def _said(chosen: Dialect, found: Gate) -> int:
-    click.echo(chosen.text(found))
+    print_text(chosen.text(found))
     return chosen.status[found.verdict]

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from wireproof.model.record import Frame
     from wireproof.report.text.progress import Progress
 
-__all__ = ["LONGEST_SENTENCE", "Console", "document_text", "print_json", "remark", "say"]
+__all__ = [
+    "LONGEST_SENTENCE",
+    "Console",
+    "document_text",
+    "print_json",
+    "print_text",
+    "remark",
+    "say",
+]
 
 LONGEST_SENTENCE = 4000
 
@@ -44,14 +52,17 @@ def remark(text: str) -> None:
         say(text)
 
 
+def print_text(text: str) -> None:
+    """A document that is text already, in whatever form was asked for."""
+    current_context().answer.given = True
+    click.echo(text)
+
+
 def print_json(value: object, *, indent: int = 2) -> None:
     """One JSON document on stdout, in the envelope of all; ``value`` is of a type in
     ``workflow.documents.KINDS``. What was warned of is among its ``errors``.
     """
-    answer = current_context().answer
-    text = document_text(value, answer.problems, indent=indent)
-    answer.given = True
-    click.echo(text)
+    print_text(document_text(value, current_context().answer.problems, indent=indent))
 
 
 def document_text(value: object, problems: Sequence[Problem] = (), *, indent: int = 2) -> str:

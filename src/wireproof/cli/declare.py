@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from wireproof.cli.completion import spelt
+from wireproof.cli.context import Context
 
 __all__ = ["choice", "file", "flag", "number", "setting", "text"]
 
@@ -23,7 +24,19 @@ def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
 
 def flag(flags: str, about: str, **more: Any) -> click.Option:
     """True when it is given."""
+    if "--json" in flags.split():
+        more = {"callback": _json_wanted, **more}
     return click.Option(flags.split(), is_flag=True, help=about, **more)
+
+
+def _json_wanted(
+    context: click.Context, _option: click.Parameter, given: bool | None
+) -> bool | None:
+    """Whoever asks for JSON gets a document, whatever happens."""
+    known = context.find_root().obj
+    if given and isinstance(known, Context):
+        known.answer.wanted = True
+    return given
 
 
 def number(flags: str, low: int, high: int, about: str, **more: Any) -> click.Option:

@@ -6,16 +6,18 @@ import click
 
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
+from wireproof.cli.declare import flag
 
 __all__ = ["command"]
 
-
-@click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
-@click.option("--no-run", is_flag=True, help="look only: start no MPI.")
-@click.option(
-    "--providers", is_flag=True, help="the libfabrics here, their providers, each MPI's choice."
+OPTIONS: tuple[click.Parameter, ...] = (
+    flag("--json as_json", "one JSON document on stdout."),
+    flag("--no-run", "look only: start no MPI."),
+    flag("--providers", "the libfabrics here, their providers, each MPI's choice."),
 )
+
+
+@click.command("doctor", params=[*OPTIONS])
 def command(as_json: bool, no_run: bool, providers: bool) -> int:
     """Say what works on this machine: MPIs and their ABI, counters, clock, namespaces, kernel
     features, tools.

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from wireproof.cli.completion import dialects
+from wireproof.cli.console import print_text
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag, text
 
@@ -79,8 +80,7 @@ def command(
         # Status 2 is a verdict to some callers, and a file of --out must not go on saying "pass".
         found = undecided(str(error))
     if page is None:
-        current_context().answer.given = True
-        click.echo(chosen.text(found))
+        print_text(chosen.text(found))
     else:
         _put(page, chosen.text(found), max(until - time.monotonic(), 1.0))
         current_context().answer.given = True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import labs, links
-from wireproof.cli.console import say
+from wireproof.cli.console import Console
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, number, setting, text
 from wireproof.settings.resolve import DECLARED, FILE_NAME, Settings, misspelt, read_file, resolve
@@ -172,7 +172,7 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
         texts[name] = ("yes" if value else "no") if isinstance(value, bool) else value
     found = resolve(texts, current_context().environment, settings_file())
     if "json" in options:
-        current_context().answer.wanted = found.json.value
+        current_context().answer.wanted |= found.json.value
     return found
 
 
@@ -180,7 +180,7 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
 def _warn_of(sentences: tuple[str, ...]) -> None:
     """Once, however often the settings are read."""
     for sentence in sentences:
-        say(sentence)
+        Console().warn(sentence)
 
 
 def settings_file() -> dict[str, tuple[str, str]]:

@@ -56,8 +56,7 @@ def run(group: click.Group, argv: list[str]) -> int:
             return _failed(text, CouldNotMeasure.exit_status, context)
         except Exception as error:  # a bug, whatever it is: with status 1 it would be a FAIL
             return _failed(sentence(error), BUG, context)
-        status = result if isinstance(result, int) else 0
-        return _without_result(context.answer.said, status, context) if status else 0
+        return _ended(result if isinstance(result, int) else 0, context)
 
 
 def unless_lost(status: int, why: str) -> int:
@@ -66,6 +65,13 @@ def unless_lost(status: int, why: str) -> int:
         return status
     say(f"the result could not be written to standard output: {why}.")
     return CouldNotMeasure.exit_status
+
+
+def _ended(status: int, context: Context) -> int:
+    """A subcommand that has ended by itself, with its document or, badly, without."""
+    if status and context.answer.wanted:
+        return _without_result(context.answer.said, status, context)
+    return status
 
 
 def _failed(text: str, status: int, context: Context) -> int:

@@ -211,7 +211,8 @@ def _otherwise(name: str, key: Key, found: Iterable[Key]) -> str:
     ]
     if not near:
         return f"{name} has no such result"
-    return f"{name} has it with {', '.join(min(near, key=len))}"
+    closest: list[str] = min(near, key=len)
+    return f"{name} has it with {', '.join(closest)}"
 
 
 def _with_ratio(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof import __version__
 from wireproof.files.hostile import replace_file
 from wireproof.model.criteria import Agreed
 from wireproof.model.dossier import AgreedFile, Dossier
@@ -16,6 +15,7 @@ from wireproof.model.errors import BadInput
 from wireproof.store.dossier import DOSSIER, write_dossier
 from wireproof.store.manifest import MANIFEST, is_sealed, signatures_of, write_manifest
 from wireproof.store.result import RESULT
+from wireproof.version import version
 from wireproof.workflow.dossier.criteria import criteria_of, criteria_toml
 from wireproof.workflow.dossier.program import platform_name, program_digest, rules_digest
 from wireproof.workflow.reporter import Reporter
@@ -83,7 +83,7 @@ def _write(folder: Path, result: Result, profile: str, agreed: Agreed | None) ->
     replace_file(folder / DISCLOSURE, text + b"\n")
     replace_file(folder / CRITERIA, criteria_toml(criteria).encode("utf-8"))
     dossier = Dossier(
-        wireproof=__version__,
+        wireproof=version(),
         rules=rules_digest(),
         program=program_digest(),
         platform=platform_name(),

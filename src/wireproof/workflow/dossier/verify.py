@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from wireproof import __version__
 from wireproof.files.hostile import read_bounded
 from wireproof.model.dossier import Dossier, Rejudgement, Verification
 from wireproof.model.errors import BadInput
@@ -14,6 +13,7 @@ from wireproof.report.section import Section
 from wireproof.store.dossier import DOSSIER, read_dossier
 from wireproof.store.manifest import MANIFEST, digest_of, listed
 from wireproof.store.result import RESULT
+from wireproof.version import version
 from wireproof.workflow.dossier.evidence import contradictions
 from wireproof.workflow.dossier.intact import refuse_altered, told
 from wireproof.workflow.dossier.program import platform_name, program_digest, rules_digest
@@ -98,7 +98,7 @@ def _rejudgement(again: Rejudged, *, same_rules: bool, page: bool | None) -> Rej
 
 def _same_program(dossier: Dossier) -> bool:
     """Also the version: it stands on the page, and is no part of the modules."""
-    return (dossier.program, dossier.wireproof) == (program_digest(), __version__)
+    return (dossier.program, dossier.wireproof) == (program_digest(), version())
 
 
 def _same_page(

@@ -88,9 +88,9 @@ def test_all_tables_have_captions_and_nothing_is_loaded() -> None:
     assert len(identities) == len(set(identities))
 
 
-def test_nobody_stands_out_is_said() -> None:
+def test_that_no_node_stands_out_is_said() -> None:
     shown = Reader(render([section(located(blames=[]))], "who")).shown
-    assert "Nobody stands out." in shown
+    assert "No node stands out." in shown
 
 
 def test_a_run_without_located_has_no_such_part() -> None:
@@ -109,6 +109,12 @@ def test_the_strip_of_very_many_nodes_is_small_and_keeps_the_culprit() -> None:
     assert strip.lanes[1].bad == ""
     assert "slowest of 5 neighbours" in strip.note
     assert strip.rows[0][:2] == ("n78", "sends")
+    assert strip.names == []
+    few = many(8, partners=2)
+    small = strip_of(few, few.located[0], "x")
+    assert small is not None
+    assert small.names[:2] == sorted(small.names)[:2]
+    assert len(small.names) == 8
 
 
 def test_above_64_hosts_leaves_are_drawn_and_not_hosts() -> None:

@@ -27,6 +27,7 @@ __all__ = ["Lane", "Mark", "Strip", "leaf_by_node", "strip_of"]
 MOST_COLUMNS = 1000
 MOST_MARKS = 40
 MOST_LISTED = 12
+MOST_NAMED = 16
 _WIDE = 1000.0
 _HIGH = 56.0
 _TOP = 1.15
@@ -60,7 +61,9 @@ class Lane:
 
 @dataclass(frozen=True)
 class Strip:
-    """``rows``: the slowest nodes, as (node, direction, goodput, share of the expected, word)."""
+    """``rows``: the slowest nodes, as (node, direction, goodput, share of the expected, word).
+    ``names``: of the columns, where there are few enough to be read.
+    """
 
     id: str
     title: str
@@ -70,6 +73,7 @@ class Strip:
     high: str
     lanes: list[Lane]
     rows: list[tuple[str, str, str, str, str]]
+    names: list[str]
 
 
 def leaf_by_node(section: Section) -> dict[str, str]:
@@ -109,6 +113,7 @@ def strip_of(section: Section, located: Located, name: str) -> Strip | None:
             _lane(one, nodes, [row for row in seen if row.direction == one]) for one in measured
         ],
         rows=[_row(one) for one in rows[:MOST_LISTED]],
+        names=[clean(node, 60) for node in nodes] if len(nodes) <= MOST_NAMED else [],
     )
 
 

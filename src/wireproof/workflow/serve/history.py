@@ -21,7 +21,7 @@ from wireproof.workflow.serve.digest import Digest, empty
 __all__ = ["ServedHistory"]
 
 _SECONDS = 120.0
-_PATIENCE_S = 0.7
+_PATIENCE_S = 0.5
 """A page waits so long for a newer state."""
 
 

@@ -33,7 +33,7 @@ def test_from_the_check_to_the_verdict_elsewhere(tmp_path: Path, key: Path) -> N
     done = wireproof(*ARGV, *more)
     assert done.returncode == 3, done.stderr
     assert "signature:" in done.stderr
-    assert len(list(made.glob("run-*"))) == 10
+    assert len(list(made.glob("run-*"))) >= 10  # a late launch has another attempt
     place = shutil.copytree(made, tmp_path / "elsewhere" / "dossier")
 
     done = wireproof("dossier", "verify", place, "--signers", signers)

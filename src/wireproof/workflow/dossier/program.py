@@ -14,7 +14,7 @@ __all__ = ["platform_name", "program_digest", "rules_digest"]
 
 _RULES = ("model", "physics", "analysis", "locate", "verdict")
 """The packages that make a judgement of records; they are pure."""
-_SUFFIXES = (".py", ".toml", ".css", ".js")
+_SUFFIXES = (".py", ".toml", ".html", ".css", ".js")
 
 
 @functools.cache
@@ -31,9 +31,10 @@ def program_digest() -> str:
 
 @functools.cache
 def platform_name() -> str:
-    """What the last digit of a computed number can depend on."""
+    """What the last digit of a computed number, and the page's text, can depend on."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return f"{python}, numpy {version('numpy')}, {platform.system()} {platform.machine()}"
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "jinja2"))
+    return f"{python}, {libraries}, {platform.system()} {platform.machine()}"
 
 
 def _digest(packages: tuple[str, ...]) -> str:

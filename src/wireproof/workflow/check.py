@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from wireproof.physics.links import link_from_name
 from wireproof.plan.pace import affordable, covering, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
+from wireproof.store.turns import take_turns
 from wireproof.workflow.audit import audit_target
 from wireproof.workflow.dossier.seal import seal, unseal
 from wireproof.workflow.history.look import least_proven
@@ -130,6 +132,8 @@ def _narrowed(specification: CheckSpecification) -> CheckSpecification:
             f"--least-proven {count} chooses among more --hosts by a --history: give both."
         )
     hosts = least_proven(root, asked.hosts, count)
+    # Now: those that are down leave no result, and a job beside us is to take others.
+    take_turns(root, hosts, datetime.now(UTC).isoformat(timespec="seconds"))
     invocation = specification.invocation
     return dataclasses.replace(
         specification,

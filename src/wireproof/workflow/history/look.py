@@ -19,6 +19,7 @@ from wireproof.model.history import Change, Entry, NodeAge, Number, Regression, 
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.history import INDEX, RESULTS, entries, remove_entries
 from wireproof.store.result import read_result
+from wireproof.store.turns import last_turn
 from wireproof.verdict.comparison import PRACTICAL
 
 __all__ = [
@@ -236,6 +237,10 @@ def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...
         if age_of(one.measured) is not None
         for node in one.nodes
     }
+    for node in hosts:
+        turn = last_turn(root, node)
+        if age_of(turn) is not None:
+            tried[node] = max(tried.get(node, ""), turn)
     proven = {one.node: one.measured for one in ages(known, hosts)}
     turns = sorted(hosts, key=lambda node: (tried.get(node, ""), proven[node]))
     chosen = set(turns[:count])

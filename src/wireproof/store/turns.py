@@ -1,0 +1,40 @@
+"""When each node last had its turn in a job over a history: whoever is down leaves no result.
+
+A file for each node, named by a digest (a host's name may be no file name), holds the time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from wireproof.files.hostile import read_bounded, replace_file
+from wireproof.model.errors import CouldNotMeasure
+
+__all__ = ["TURNS", "last_turn", "take_turns"]
+
+TURNS = "turns"
+_LARGEST = 64
+
+
+def take_turns(root: Path, nodes: Iterable[str], when: str) -> None:
+    """Raises ``CouldNotMeasure`` when the history cannot be written."""
+    try:
+        (root / TURNS).mkdir(parents=True, exist_ok=True)
+        for node in nodes:
+            replace_file(_file(root, node), when.encode())
+    except OSError as error:
+        raise CouldNotMeasure(f"the history {root} cannot be written: {error.strerror}.") from error
+
+
+def last_turn(root: Path, node: str) -> str:
+    """The time as it was written; "" when there is none that can be read."""
+    try:
+        return read_bounded(_file(root, node), _LARGEST, follow=False).decode("ascii", "replace")
+    except OSError:
+        return ""
+
+
+def _file(root: Path, node: str) -> Path:
+    return root / TURNS / hashlib.sha256(node.encode()).hexdigest()[:32]

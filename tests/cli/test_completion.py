@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import click
 import pytest
 from tests.cli.verb import wireproof
 
-from wireproof.cli.completion import labs, nodes
+from wireproof.cli.completion import hosts, labs, nodes
 from wireproof.model.lab_status import LabStatus, NodeStatus
 
 
@@ -52,6 +53,15 @@ def test_values_are_completed(words: str, offered: str) -> None:
     assert offered in _offered(words)
 
 
+def test_the_nics_of_this_machine_are_completed_in_a_list_too() -> None:
+    names = [name for _, name in socket.if_nameindex() if name != "lo"]
+    if not names:
+        pytest.skip("this machine has no interface but lo")
+    assert f"plain,{names[0]}" in _offered("wireproof check --nic ")
+    assert f"plain,hsn0,{names[0]}" in _offered("wireproof check --nic hsn0,")
+    assert f"plain,{names[0]},{names[0]}" not in _offered(f"wireproof check --nic {names[0]},")
+
+
 def test_labs_and_their_nodes_are_completed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -63,6 +73,7 @@ def test_labs_and_their_nodes_are_completed(
     assert [one.value for one in labs(context, argument, "")] == ["four", "two"]
     context.params["name"] = "four"
     assert [one.value for one in nodes(context, argument, "n")] == ["n1", "n2"]
+    assert [one.value for one in hosts(context, argument, "n1,n")] == ["n1,n2"]
 
 
 @pytest.mark.parametrize("words", ["wireproof check --link nosuch", "wireproof help check x"])

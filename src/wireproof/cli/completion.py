@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, get_args
 
@@ -20,10 +21,12 @@ __all__ = [
     "command",
     "dialects",
     "documents",
+    "hosts",
     "kinds",
     "labs",
     "links",
     "modes",
+    "nics",
     "nodes",
     "settings",
     "settings_or_file",
@@ -64,6 +67,17 @@ def _among(names: Callable[[click.Context], Iterable[str]]) -> Completer:
 
     def complete(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Item]:
         return [CompletionItem(name) for name in names(context) if name.startswith(typed)]
+
+    return complete
+
+
+def _in_list(names: Callable[[click.Context], Iterable[str]]) -> Completer:
+    """The same for the last of several names, divided by commas: ``n1,n`` becomes ``n1,n2``."""
+
+    def complete(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Item]:
+        before, comma, last = typed.rpartition(",")
+        left = [name for name in names(context) if name not in before.split(",")]
+        return [CompletionItem(before + comma + name) for name in left if name.startswith(last)]
 
     return complete
 
@@ -123,6 +137,18 @@ def _nodes(context: click.Context) -> Iterable[str]:
     return [node.name for one in find_labs() if one.name == of for node in one.nodes]
 
 
+def _hosts(_context: click.Context) -> Iterable[str]:
+    """Nodes of the labs that are up: which hosts a site has, only the site knows."""
+    from wireproof.lab.status import find_labs
+
+    return [node.name for one in find_labs() for node in one.nodes]
+
+
+def _nics(_context: click.Context) -> Iterable[str]:
+    """Those of this machine: the hosts of a cluster mostly have the same."""
+    return [name for _, name in socket.if_nameindex() if name != "lo"]
+
+
 def _tools(_context: click.Context) -> Iterable[str]:
     from wireproof.launch.programs.recipe import recipes_of
 
@@ -158,3 +184,4 @@ links, codes, settings = _among(_links), _among(_codes), _among(_settings)
 labs, nodes, tools = _among(_labs), _among(_nodes), _among(_tools)
 dialects, kinds, modes = _among(_dialects), _among(_kinds), _among(_modes)
 documents = _among(_documents)
+hosts, nics = _in_list(_hosts), _in_list(_nics)

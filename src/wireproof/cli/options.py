@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.completion import labs, links
+from wireproof.cli.completion import hosts, labs, links, nics
 from wireproof.cli.console import Console
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, number, setting, text
@@ -60,7 +60,7 @@ PSM_STATISTICS = flag(
     " must see, and removed.",
 )
 TARGET: tuple[click.Parameter, ...] = (
-    setting("hosts", "N1,N2|N[1-4]"),
+    setting("hosts", "N1,N2|N[1-4]", shell_complete=hosts),
     setting("mpi", "PATH|NAME"),
     setting("transport", "mpi|tcp|ofi|null|model"),
     setting("provider", "tcp|shm|psm3|..."),
@@ -69,7 +69,7 @@ TARGET: tuple[click.Parameter, ...] = (
     setting("completion", "transmit|delivery"),
     setting("exchange", "meeting|mpi"),
     setting("fabric", "tcp|verbs|psm3|..."),
-    setting("nic", "NAME"),
+    setting("nic", "NAME", shell_complete=nics),
     setting("nic_selection", "claimed|none"),
     setting("launcher", "ssh|PATH"),
     text(

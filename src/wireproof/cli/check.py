@@ -89,7 +89,10 @@ OPTIONS: tuple[click.Parameter, ...] = (
     flag("--dry-run", "print every command and script, and start nothing."),
     flag("--prolog", "health check before a job: one line, at most 50 s, nothing changed."),
     number(
-        "--least-proven", 2, 100_000, "only so many of --hosts: whose proof in --history is oldest."
+        "--least-proven",
+        2,
+        100_000,
+        "only so many of --hosts: those without a turn in --history for longest.",
     ),
     text(
         "--dialect",

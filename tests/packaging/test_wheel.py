@@ -78,6 +78,7 @@ def wheel(built: list[Path]) -> Path:
     return built[1]
 
 
+@pytest.mark.timeout(2400)  # two builds without a cache
 def test_another_folder_and_another_time_give_the_same_bytes(
     python: str, built: list[Path], tmp_path: Path
 ) -> None:

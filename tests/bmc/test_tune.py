@@ -68,7 +68,7 @@ def test_an_attribute_is_planned_asked_for_pending_and_taken_back(
     assert emulator.pending == {}, "a plan changes nothing"
     ((name, state, reason),) = site.changes("apply", "bios-turbo", "--yes")
     assert (name, state) == ("bios-turbo", "applied")
-    assert "it counts after a reboot" in reason
+    assert "takes effect after a reboot" in reason
     assert (emulator.pending, emulator.now["ProcTurboMode"]) == (
         {"ProcTurboMode": "Enabled"},
         "Disabled",

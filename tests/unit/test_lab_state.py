@@ -72,7 +72,7 @@ def test_the_state_folder_must_be_ours_alone(
     monkeypatch.setattr(state.tempfile, "gettempdir", lambda: str(tmp_path))
     assert state.state_root({}) == shared / "lab"
     shared.mkdir()
-    with pytest.raises(LabError, match="belongs to somebody else"):
+    with pytest.raises(LabError, match="belongs to another user"):
         state.state_root({})
 
 

@@ -126,7 +126,7 @@ def test_a_topology_of_slurm_that_is_none_does_not_stop_a_check(
         allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
     )
     assert fabric_for(None, here, Console()) is None
-    assert "goes on without a topology" in capsys.readouterr().err
+    assert "continues without a topology" in capsys.readouterr().err
     (tmp_path / "topology.conf").write_text(text)
     with pytest.raises(BadInput):
         fabric_for(tmp_path / "topology.conf", here, Console())

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 from wireproof.launch.engines import find_program
+from wireproof.launch.tools import find_tool
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["find_tool", "missing_for_lab", "needs_user_namespace"]
+__all__ = ["missing_for_lab", "needs_user_namespace"]
 
 _SYS_ADMIN, _NET_ADMIN = 21, 12
-_SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
-
-
-def find_tool(name: str) -> str | None:
-    """``ip`` and ``tc`` are in /usr/sbin, which is not on every user's PATH."""
-    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:{_SBIN}")
 
 
 def _capabilities(status: str) -> int:

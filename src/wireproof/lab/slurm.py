@@ -17,8 +17,9 @@ from types import TracebackType
 
 from wireproof.lab.cluster import Lab
 from wireproof.lab.errors import LabError
-from wireproof.lab.requirements import find_tool, needs_user_namespace
+from wireproof.lab.requirements import needs_user_namespace
 from wireproof.lab.slurm_files import CGROUP_CONF, MPI_CONF, Partition, slurm_conf, topology_conf
+from wireproof.launch.tools import find_tool
 
 __all__ = ["LabSlurm", "Partition", "missing_for_slurm", "open_slurm", "slurm_up"]
 

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from wireproof.lab.commands import SWITCH, enter_argv, hold_argv
 from wireproof.lab.errors import LabError
-from wireproof.lab.requirements import find_tool, user_namespace_obstacles
+from wireproof.lab.requirements import user_namespace_obstacles
 from wireproof.lab.state import ProcessId, is_alive, process_id
 from wireproof.lab.wire import WIRE
+from wireproof.launch.tools import find_tool
 from wireproof.model.topology import Topology
 
 __all__ = ["Started", "release", "run_batch", "send_signal", "start"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import os
 import platform
-import shutil
 import subprocess
 from pathlib import Path
 
+from wireproof.launch.tools import find_tool
 from wireproof.model.diagnosis import Capability, Machine
 
 __all__ = ["look"]
@@ -39,11 +39,14 @@ def _read(path: str) -> str:
 def _tools() -> list[Capability]:
     found = []
     for name, package in TOOLS.items():
-        path = shutil.which(name)
+        path = find_tool(name)
         advice = "" if path else f"install the package {package}"
         found.append(
             Capability(
-                name=name, works=path is not None, detail=path or "not on PATH", advice=advice
+                name=name,
+                works=path is not None,
+                detail=path or "neither on PATH nor in /usr/sbin",
+                advice=advice,
             )
         )
     return found

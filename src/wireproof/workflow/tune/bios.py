@@ -39,7 +39,7 @@ _Item = TypeVar("_Item")
 _Done = TypeVar("_Done")
 _FANOUT = 16
 _PAUSES_S = (0.5, 1.5, 4.0)
-_PENDING = "pending: it counts after a reboot, which wireproof does not start"
+_PENDING = "pending: it takes effect after a reboot, which wireproof does not start"
 
 
 class FirmwareDone(msgspec.Struct, frozen=True, kw_only=True):

@@ -74,18 +74,21 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     from wireproof.workflow.lint import lint_file
 
     results = [lint_file(name, chosen, sys.stdin.buffer) for name in names]
-    for one in results:
-        if one.error:
-            say(one.error)
     read = [one for one in results if not one.error]
-    errors = [Problem(message=one.error, file=one.name) for one in results if one.error]
-    _print(read, errors, wanted.as_json)
-    left = {one.name for one in read if one.findings}
-    if wanted.diff or wanted.fix:
-        left -= {one.name for one in read if _mend(one, chosen, wanted)}
+    _print(read, _said(one for one in results if one.error), wanted.as_json)
+    mending = wanted.diff or wanted.fix
+    left = [one for one in read if one.findings and not (mending and _mend(one, chosen, wanted))]
     if any(one.bug for one in results):
         return BUG
     return 2 if len(read) < len(results) else int(bool(left))
+
+
+def _said(unread: Iterable[LintedFile]) -> list[Problem]:
+    """Why files were not judged: on standard error now, and for the document."""
+    errors = [Problem(message=one.error, file=one.name) for one in unread]
+    for error in errors:
+        say(error.message)
+    return errors
 
 
 def _print(read: Sequence[LintedFile], errors: list[Problem], as_json: bool) -> None:

@@ -65,11 +65,7 @@ def _judged(
     issues: list[Issue],
 ) -> GroupVerdict:
     group, estimate = measured
-    codes = {issue.code for issue in issues}
-    if not ctx.run.claim.wire:
-        codes.add("no-wire-claimed")
-    elif ctx.moves_nothing:
-        codes.add(proof.code)
+    codes = {issue.code for issue in issues} | _codes_of_the_run(ctx, proof)
     limit = least.limit_ns if least is not None else None
     telling = least is not None and least.of_bytes and group.exact
     return GroupVerdict(
@@ -97,6 +93,13 @@ def _judged(
         level=proof.level or "",
         quality=proof.quality or "",
     )
+
+
+def _codes_of_the_run(ctx: Context, proof: PairProof) -> set[str]:
+    """What is said once, of the whole run, and holds for each of its points."""
+    if not ctx.run.claim.wire:
+        return {"no-wire-claimed"}
+    return {proof.code} if ctx.moves_nothing else set()
 
 
 def _who(ctx: Context, point: PointRecord, group: GroupResult) -> Whole:

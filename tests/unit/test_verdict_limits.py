@@ -166,6 +166,30 @@ def test_a_record_that_contradicts_itself_fails(
     assert "row-arithmetic" in codes(judge(set_(run, points=points)), "fail")
 
 
+def _hiccups(pair: PairResult) -> PairResult:
+    """The same time in all, in blocks of three quick batches and a long one."""
+    assert pair.estimate is not None
+    each = pair.estimate.median_ns * pair.operations_per_batch
+    blocks = len(pair.batch_ns) // 4
+    return set_(
+        pair,
+        batch_ns=[each * 0.8, each * 0.8, each * 0.8, each * 1.6] * blocks,
+        block_batches=[4] * blocks,
+    )
+
+
+def test_the_mean_of_pipelined_batches_is_no_contradiction() -> None:
+    """After a hiccup several acknowledgements arrive together: there a block is its mean."""
+    run = run_of(replace(SMALL, sizes=(65536,)))
+    points = [
+        set_(point, pairs=[_hiccups(pair) for pair in point.pairs])
+        for point in run.points
+        if point.pattern == "stream"
+    ]
+    assert points
+    assert "row-arithmetic" not in codes(judge(set_(run, points=points)))
+
+
 # --- curves: the measured tables of the documents
 # -----------------------------------------------------------
 

@@ -4,9 +4,9 @@ last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,15 @@ from wireproof.analysis.interval import Floats, estimate, quantiles
 from wireproof.model.pattern import is_rate, is_round_trip
 from wireproof.model.record import Estimate, Label, PairResult, PointRecord
 
-__all__ = ["Measured", "block_times", "measure", "operation_times", "tail", "times_per_operation"]
+__all__ = [
+    "Measured",
+    "block_times",
+    "measure",
+    "operation_times",
+    "tail",
+    "times_per_operation",
+    "typical_times",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +58,30 @@ def operation_times(point: PointRecord, pair: PairResult) -> Floats:
     return batches / (max(1, pair.operations_per_batch) * _halving(point))
 
 
-def times_per_operation(times: Floats, block_batches: Sequence[int]) -> Floats:
-    """Median of each block; all batches as they are when the blocks do not add up."""
+def times_per_operation(
+    times: Floats, block_batches: Sequence[int], value_of: Callable[[Floats], Any] = np.median
+) -> Floats:
+    """``value_of`` each block; all batches as they are when the blocks do not add up."""
     if not block_batches or sum(block_batches) != times.size or min(block_batches) < 1:
         return times
     edges = np.cumsum(np.asarray(block_batches))[:-1]
-    return np.asarray([float(np.median(part)) for part in np.split(times, edges)], dtype=np.float64)
+    return np.asarray([float(value_of(part)) for part in np.split(times, edges)], dtype=np.float64)
 
 
 def block_times(point: PointRecord, pair: PairResult) -> Floats:
     """ns per operation of every block: the samples that intervals are made of."""
     return times_per_operation(operation_times(point, pair), pair.block_batches)
+
+
+def typical_times(point: PointRecord, pair: PairResult) -> tuple[float, ...]:
+    """What the engine may have stated, ns per operation: the median over blocks of their batches'
+    median or, where messages are pipelined, of their mean.
+    """
+    times = operation_times(point, pair)
+    return tuple(
+        float(np.median(times_per_operation(times, pair.block_batches, value_of)))
+        for value_of in (np.median, np.mean)
+    )
 
 
 def measure(point: PointRecord, pair: PairResult) -> Measured | None:

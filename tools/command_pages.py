@@ -9,12 +9,12 @@ import click
 
 from wireproof.cli.manual import contexts
 from wireproof.cli.sections import Sectioned
-from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS, subcommands
+from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS, root
 from wireproof.settings.resolve import DECLARED, FILE_NAME, PREFIX
 
 __all__ = ["command_pages"]
 
-_ROOT = click.Context(subcommands, info_name="wireproof", **subcommands.context_settings)
+_ROOT = root()
 _WRITTEN = "<!-- This page is written by tools/pages.py. -->"
 
 

@@ -20,7 +20,7 @@ from wireproof.cli.console import Console, say
 from wireproof.cli.declare import flag
 from wireproof.cli.manual import contexts
 from wireproof.cli.outcome import INTERRUPTED, run
-from wireproof.cli.subcommands import subcommands
+from wireproof.cli.subcommands import root
 from wireproof.report.json.envelope import HEADER, Kind
 from wireproof.workflow.documents import KINDS, in_envelope, schema_called
 
@@ -31,7 +31,7 @@ _AT_THE_END = {"wireproof.judgement"}
 
 def _with_json() -> Iterator[str]:
     """Every subcommand that has ``--json``, by its name."""
-    program = click.Context(subcommands, info_name="wireproof", **subcommands.context_settings)
+    program = root()
     for context in contexts(program):
         if any("--json" in parameter.opts for parameter in context.command.params):
             yield context.command_path.removeprefix("wireproof ")

@@ -14,7 +14,7 @@ from unittest import mock
 import click
 from tests.docs.markdown import ROOT
 
-from wireproof.cli.subcommands import subcommands
+from wireproof.cli.subcommands import root, subcommands
 from wireproof.model.errors import BadInput
 from wireproof.physics.claims import claim_from_text
 from wireproof.settings.resolve import DECLARED
@@ -126,7 +126,7 @@ def options_named(synopsis: str) -> set[str]:
 
 def found(words: Sequence[str]) -> click.Context:
     """The subcommand that ``words`` begin with, ``tune plan``. Raises click.UsageError."""
-    context = click.Context(subcommands, info_name="wireproof")
+    context = root()
     for word in words:
         if not isinstance(context.command, click.Group):
             break

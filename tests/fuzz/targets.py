@@ -109,13 +109,14 @@ def _damaged_frames(choice: random.Random, number: int) -> bytes:
 
 
 def _judged(run: Run, *, page: bool) -> str:
+    from wireproof.cli.console import document_text
     from wireproof.locate.causes.explain import explain
     from wireproof.locate.confirm.conclude import conclude
     from wireproof.locate.from_run import samples_of
     from wireproof.locate.screen.sweep import screen
     from wireproof.model.claim import Criteria
     from wireproof.report.html.page import render
-    from wireproof.report.json.result import to_json
+    from wireproof.report.json.result import document_of
     from wireproof.report.section import Section
     from wireproof.report.text.look import Look
     from wireproof.report.text.summary import whole
@@ -126,7 +127,7 @@ def _judged(run: Run, *, page: bool) -> str:
         title="fuzz", run=run, judgement=judgement, limits=None, criteria=Criteria(), lead=""
     )
     shown = whole(section, Look())
-    to_json(run, judgement, None, Criteria(), ())
+    document_text(document_of(section))
     for metric in ("goodput", "hrt"):
         samples = samples_of(run, metric)  # type: ignore[arg-type]
         if samples is not None:

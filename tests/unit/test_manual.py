@@ -11,10 +11,10 @@ import click
 import pytest
 
 from wireproof.cli.manual import contexts, pages
-from wireproof.cli.subcommands import SUBCOMMANDS, subcommands
+from wireproof.cli.subcommands import SUBCOMMANDS, root
 from wireproof.report.roff import entry, paragraphs, section, title, verbatim
 
-ROOT = click.Context(subcommands, info_name="wireproof")
+ROOT = root()
 PAGES = pages(ROOT)
 HOSTILE = (
     ".so /etc/passwd",

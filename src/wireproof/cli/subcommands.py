@@ -12,7 +12,7 @@ import click
 from wireproof.cli.loudness import add_loudness
 from wireproof.version import version
 
-__all__ = ["EXIT_STATUSES", "SUBCOMMANDS", "subcommands"]
+__all__ = ["EXIT_STATUSES", "SUBCOMMANDS", "root", "subcommands"]
 
 EXIT_STATUSES: dict[int, str] = {
     0: "pass",
@@ -128,3 +128,10 @@ def subcommands() -> None:
     Every number comes with the proof of its path, its confidence interval and the physical limit
     that it is judged by. Start with 'wireproof demo', then 'wireproof check --hosts n1,n2'.
     """
+
+
+def root() -> click.Context:
+    """The context of ``wireproof`` itself, as a call has it. A subcommand keeps the help option of
+    the first who asks, so all that describe the subcommands begin here.
+    """
+    return click.Context(subcommands, info_name="wireproof", **subcommands.context_settings)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.frames import MAX_LINE_BYTES
 from wireproof.model.record import PointRecord
 from wireproof.store.load import FRAMES, each_frame, load_document
 
@@ -178,7 +179,8 @@ def _view(place: str, frames: BinaryIO) -> str:
     into NULL.
     """
     columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in _COLUMNS.items())
-    longest = max(map(len, frames), default=1)
+    lines = iter(lambda: frames.readline(MAX_LINE_BYTES), b"")
+    longest = max(map(len, lines), default=1)
     torn = _is_torn(frames)
     options = (
         f"format = 'newline_delimited', maximum_object_size = {longest + 1}, columns ="

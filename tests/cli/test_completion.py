@@ -76,6 +76,15 @@ def test_labs_and_their_nodes_are_completed(
     assert [one.value for one in hosts(context, argument, "n1,n")] == ["n1,n2"]
 
 
+def test_the_results_of_a_history_are_completed(tmp_path: Path) -> None:
+    for name in ("20260101T000000Z-aaaaaa", "20260102T000000Z-bbbbbb"):
+        (tmp_path / "results" / name).mkdir(parents=True)
+    offered = _offered(f"wireproof history show {tmp_path} 2026")
+    assert offered == ["plain,20260102T000000Z-bbbbbb", "plain,20260101T000000Z-aaaaaa"]
+    assert "plain,last" in _offered(f"wireproof history show {tmp_path} l")
+    assert _offered(f"wireproof history show {tmp_path / 'none'} 2") == []
+
+
 @pytest.mark.parametrize("words", ["wireproof check --link nosuch", "wireproof help check x"])
 def test_nothing_is_made_up(words: str) -> None:
     assert _offered(words) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from collections.abc import Callable, Iterable
@@ -28,6 +29,7 @@ __all__ = [
     "modes",
     "nics",
     "nodes",
+    "results",
     "settings",
     "settings_or_file",
     "spelt",
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 SHELLS = ("bash", "zsh", "fish")
+_MOST_RESULTS = 100
 _PLACES = {"FILE": "file", "PATH": "file", "DIR": "dir", "FOLDER": "dir"}
 """What is completed where the name of a value says a path."""
 
@@ -174,6 +177,18 @@ def _documents(_context: click.Context) -> Iterable[str]:
     return [kind.schema for kind in KINDS]
 
 
+def _results(context: click.Context) -> Iterable[str]:
+    """Of the history that was typed before, the newest first."""
+    from wireproof.store.history import RESULTS
+
+    root = context.params.get("root")
+    try:
+        names = sorted(os.listdir(root / RESULTS), reverse=True) if root else []
+    except OSError:
+        names = []
+    return ["last", *names[:_MOST_RESULTS]]
+
+
 def _modes(_context: click.Context) -> Iterable[str]:
     from wireproof.plan.footprint.modes import MODES
 
@@ -183,5 +198,5 @@ def _modes(_context: click.Context) -> Iterable[str]:
 links, codes, settings = _among(_links), _among(_codes), _among(_settings)
 labs, nodes, tools = _among(_labs), _among(_nodes), _among(_tools)
 dialects, kinds, modes = _among(_dialects), _among(_kinds), _among(_modes)
-documents = _among(_documents)
+documents, results = _among(_documents), _among(_results)
 hosts, nics = _in_list(_hosts), _in_list(_nics)

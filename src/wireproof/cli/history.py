@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wireproof.cli.completion import results
 from wireproof.cli.declare import flag, number, text
 from wireproof.model.quantity import counted
 
@@ -42,7 +43,7 @@ def list_(root: Path, hosts: str, last: int | None, as_json: bool) -> int:
     return _put(HistoryResults(results=shown), entry_lines(shown), as_json)
 
 
-@command.command("show", params=[ROOT, click.Argument(["result"]), JSON])
+@command.command("show", params=[ROOT, click.Argument(["result"], shell_complete=results), JSON])
 def show(root: Path, result: str, as_json: bool) -> int:
     """One result, judged by the rules of this version. RESULT is its name in `list`, or `last`."""
     from wireproof.cli.console import Console

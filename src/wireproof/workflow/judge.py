@@ -93,6 +93,7 @@ def standard(
 def judge(
     text_or_path: str | bytes | Path,
     *,
+    name: str = "text",
     link: str | None = None,
     path: str = "",
     mtu: int | None = None,
@@ -102,15 +103,16 @@ def judge(
     """What a benchmark has printed, held against ``link``: a text, or the Path of a file or folder.
 
     Gives what ``wireproof judge --json`` prints. Raises BadInput when a text or a file holds no
-    result; files of a folder that hold none are listed in ``errors``.
+    result; files of a folder that hold none are listed in ``errors``. ``name``: what a text is
+    called there.
     """
     against = standard(link, path=path, mtu=mtu, pcie=pcie, physics=physics)
     if isinstance(text_or_path, Path):
         found = list(judge_files(files_of([str(text_or_path)]), against, _itself))
     else:
         data = text_or_path.encode() if isinstance(text_or_path, str) else text_or_path
-        found = [_of_bytes(data, "text", against)]
-    named = frozenset([str(text_or_path)] if isinstance(text_or_path, Path) else ["text"])
+        found = [_of_bytes(data, name, against)]
+    named = frozenset([str(text_or_path)] if isinstance(text_or_path, Path) else [name])
     tally = Tally(named=named)
     for one in found:
         tally.add(one)
@@ -129,7 +131,8 @@ def judge(
 def _of_bytes(data: bytes, name: str, against: Standard) -> JudgedFile[JudgedSeries]:
     if is_statistics(data):
         return JudgedFile(name, statistics=statistics(data, name))
-    return JudgedFile(name, judge_bytes(data, name, against))
+    found = judge_bytes(data, name, against)
+    return JudgedFile(name, found, [one.verdict for one in found])
 
 
 def _itself(series: JudgedSeries) -> JudgedSeries:

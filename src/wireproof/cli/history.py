@@ -6,16 +6,19 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.completion import results
 from wireproof.cli.declare import flag, number, text
+from wireproof.cli.options import link_claim
 from wireproof.model.quantity import counted
+from wireproof.report.names import clean
 
 if TYPE_CHECKING:
     from wireproof.model.history import Entry
+    from wireproof.report.json.judgement import JudgementDocument
 
 __all__ = ["command"]
 
@@ -48,12 +51,29 @@ def show(root: Path, result: str, as_json: bool) -> int:
     """One result, judged by the rules of this version. RESULT is its name in `list`, or `last`."""
     from wireproof.cli.console import Console
     from wireproof.cli.delivery import deliver
-    from wireproof.workflow.history.look import folder_of
+    from wireproof.store.history import RESULTS
+    from wireproof.workflow.history.logs import judged_again
+    from wireproof.workflow.history.look import entry_called
     from wireproof.workflow.report import ReportSpecification, report
 
-    folder = folder_of(root, result)
+    entry = entry_called(root, result)
+    if entry.imported is not None:
+        return _show_log(entry, judged_again(root, entry, entry.imported), as_json)
+    folder = root / RESULTS / entry.id
     (again,) = report(ReportSpecification(folders=(folder,), pages=False), Console())
     return deliver(again.result, as_json=as_json)
+
+
+def _show_log(entry: Entry, judged: JudgementDocument, as_json: bool) -> int:
+    from wireproof.cli.outcome import status_of
+    from wireproof.report.text.history import imported_line
+    from wireproof.report.text.judgement import long_text
+    from wireproof.report.text.look import Look
+
+    look = Look.of(sys.stdout, os.environ)
+    texts = [long_text(one, look).rstrip("\n") for one in judged.series]
+    _put(judged, [imported_line(entry), *texts], as_json)
+    return status_of(judged.verdict)
 
 
 @command.command(
@@ -106,16 +126,35 @@ def nodes(root: Path, hosts: str, as_json: bool) -> int:
     "add",
     params=[
         ROOT,
-        click.Argument(["folders"], type=click.Path(path_type=Path), nargs=-1, required=True),
+        click.Argument(
+            ["sources"],
+            type=click.Path(path_type=Path),
+            nargs=-1,
+            required=True,
+            metavar="FOLDER|LOG...",
+        ),
+        *link_claim("the link that the logs are judged by: 40gbe, edr, opa100, ..."),
+        text("--path", "tcp|rdma|psm2|psm3|...", "what carried the messages over that link."),
+        text("--hosts", "NODES", "hosts that the logs are of; default: those that they name."),
+        text("--measured", "DATE", "when, UTC: 2019-03-04 or 2019-03-04T12:00."),
     ],
 )
-def add(root: Path, folders: tuple[Path, ...]) -> int:
-    """Copy results that were kept elsewhere into the history."""
-    from wireproof.cli.console import Console
-    from wireproof.workflow.history.add import add as add_result
+def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
+    """Copy results that were kept elsewhere into the history, and logs that `judge` reads: OSU,
+    IMB, perftest, ...
 
-    for folder in folders:
-        click.echo(f"{folder}: {add_result(root, folder, Console()).id}")
+    The numbers of a log are claims: they are listed and judged, and prove no node. Without
+    --measured a log is as old as it says itself, or as its file.
+    """
+    from wireproof.cli.console import Console
+    from wireproof.report.text.history import added_line
+    from wireproof.workflow.history.add import add_all
+    from wireproof.workflow.history.logs import LogClaims
+
+    for path, entry in zip(
+        sources, add_all(root, sources, LogClaims(**claims), Console()), strict=True
+    ):
+        click.echo(f"{clean(path)}: {added_line(entry)}")
     return 0
 
 
@@ -124,17 +163,19 @@ def add(root: Path, folders: tuple[Path, ...]) -> int:
     params=[
         ROOT,
         text("--older-than", "TIME", "results older than this: 90d.", default="90d"),
+        flag("--logs", "of imported logs, too; without it they stay."),
         flag("--yes", "remove them; without it they are only named."),
     ],
 )
-def prune(root: Path, older_than: str, yes: bool) -> int:
+def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
     """Remove old results, but never the last good ones of each set of hosts, nor the last proof of
     any node.
     """
     from wireproof.settings.durations import parse_days
     from wireproof.workflow.history import look
 
-    chosen = look.prunable(_found(root, ""), days=parse_days(older_than), now=time.time())
+    known, days = _found(root, ""), parse_days(older_than)
+    chosen = look.prunable(known, days=days, now=time.time(), logs=logs)
     for one in chosen:
         click.echo(f"{one.id} {one.verdict} {one.measured}")
     stay = look.prune(root, chosen) if yes else []

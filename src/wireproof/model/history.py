@@ -8,7 +8,16 @@ import msgspec
 
 from wireproof.model.finding import Verdict
 
-__all__ = ["Change", "Entry", "NodeAge", "Number", "Regression", "Trend"]
+__all__ = [
+    "Change",
+    "Claimed",
+    "Entry",
+    "Imported",
+    "NodeAge",
+    "Number",
+    "Regression",
+    "Trend",
+]
 
 
 class Number(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,11 +36,45 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
     window: int = 0
 
 
+class Claimed(msgspec.Struct, frozen=True, kw_only=True):
+    """What the log of another program prints: the median of its ``tables`` of the same name, size
+    and window. There is no interval: the log does not say how its value varies.
+    """
+
+    name: str
+    message_bytes: int
+    unit: Literal["ns", "bytes_per_s"]
+    value: float
+    tables: int
+    window: int = 0
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """A log of another program, whose numbers are claims: no node is proven by them. ``dated``:
+    whether the time is the user's, stands in the log, or is that of the file's last change.
+    ``link`` to ``pcie``: what the log is judged by, as the user gave it. ``numbers``: of tables
+    that the link does not exclude.
+    """
+
+    file: str
+    sha256: str
+    tools: list[str]
+    dated: Literal["given", "log", "file"]
+    hosts: list[str] = msgspec.field(default_factory=list)
+    link: str | None = None
+    path: str = ""
+    mtu: int | None = None
+    pcie: str = ""
+    numbers: list[Claimed] = msgspec.field(default_factory=list)
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One result. ``id``: the name of its folder. ``fingerprint``: equal for results that may be
     compared over time (hosts, link, transport, MPI, NICs). ``conditions``: what may change between
     them. ``nodes``: the verdict on each; ``reasons``: what keeps nodes from passing, as a sentence
     with these nodes. ``fabric``: the result knows which switch each node is connected to.
+    ``imported``: it is no result of ours but a log; ``nodes`` and ``numbers``, which earlier
+    versions read, are empty then.
     """
 
     id: str
@@ -48,6 +91,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     numbers: list[Number] = msgspec.field(default_factory=list)
     reasons: dict[str, list[str]] = msgspec.field(default_factory=dict)
     fabric: bool = False
+    imported: Imported | None = None
     version: int = 1
 
 
@@ -66,7 +110,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 class Trend(msgspec.Struct, frozen=True, kw_only=True):
     """One number of one fingerprint over time, oldest first; ``low`` and ``high`` are the ends of
-    each value's 95 % interval.
+    each value's 95 % interval. ``imported``: values that logs claim, which have no interval.
     """
 
     name: str
@@ -80,6 +124,7 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     low: list[float]
     high: list[float]
     changes: list[Change] = msgspec.field(default_factory=list)
+    imported: bool = False
 
 
 class Regression(msgspec.Struct, frozen=True, kw_only=True):

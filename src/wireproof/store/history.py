@@ -25,6 +25,7 @@ from wireproof.store.seal import as_literal
 
 __all__ = [
     "INDEX",
+    "LOG",
     "RESULTS",
     "IndexState",
     "add_entry",
@@ -38,6 +39,8 @@ IndexState = tuple[tuple[str, int, int], ...]
 """Name, time of the last change in ns and size of each file, by name."""
 
 INDEX, RESULTS = "index", "results"
+LOG = "log"
+"""In the folder of an imported log: its copy."""
 _LARGEST_ENTRY = 16 << 20
 _LOOSE = 200
 """Loose entries that are read one by one; more are put together."""
@@ -190,7 +193,9 @@ def _entry(data: bytes | str, path: Path) -> Entry:
         raise BadInput(f"{path} is damaged: {error}. {_GO_ON}") from error
     if not _ID.fullmatch(found.id):
         raise BadInput(f"{path} names {found.id[:60]!r}, which is no result.")
-    if any(not _LEAST <= one.value <= LARGEST for one in found.numbers) or unsound(found.numbers):
+    claimed = found.imported.numbers if found.imported else []
+    values = [one.value for one in found.numbers] + [one.value for one in claimed]
+    if any(not _LEAST <= one <= LARGEST for one in values) or unsound([found.numbers, claimed]):
         raise BadInput(f"{path} has a number that cannot be. {_GO_ON}")
     return found
 

@@ -10,7 +10,14 @@ from wireproof.report.gate.lines import age
 from wireproof.report.names import clean
 from wireproof.report.text.look import Look
 
-__all__ = ["age_lines", "entry_lines", "regression_lines", "trend_lines"]
+__all__ = [
+    "added_line",
+    "age_lines",
+    "entry_lines",
+    "imported_line",
+    "regression_lines",
+    "trend_lines",
+]
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS = " .:-=+*#@"
@@ -38,21 +45,58 @@ def _value(unit: str, value: float) -> str:
 
 def entry_lines(entries: Sequence[Entry]) -> list[str]:
     """A line for each result: id, verdict, hosts, link, MPI, half round trip of 8 B and goodput of
-    1 MiB.
+    1 MiB; of an imported log its tools and its file.
     """
     rows: list[tuple[str, ...]] = [("result", "verdict", "hosts", "link", "MPI", "8 B", "1 MiB")]
     rows += [
         (
             one.id,
-            one.verdict,
-            clean(one.hosts, 40),
+            f"imported: {one.verdict}" if one.imported else one.verdict,
+            clean(one.hosts, 40) or "-",
             clean(one.link, 20) or "-",
-            clean(one.mpi.partition(" (")[0], 24) or clean(one.transport, 10) or "-",
+            _carried(one),
             *(_headline(one.numbers, *which) for which in _HEADLINES),
         )
         for one in entries
     ]
     return _rows(rows)
+
+
+def _carried(one: Entry) -> str:
+    if one.imported is not None:
+        return clean(", ".join(one.imported.tools), 24)
+    return clean(one.mpi.partition(" (")[0], 24) or clean(one.transport, 10) or "-"
+
+
+_DATED = {
+    "given": "",
+    "log": ", as the log says (read as UTC)",
+    "file": ", the last change of its file: --measured says when it was measured",
+}
+
+
+def added_line(entry: Entry) -> str:
+    """The name of what has come in; of a log what it was taken for, too."""
+    log = entry.imported
+    if log is None:
+        return entry.id
+    by = f"by {clean(entry.link)}" if entry.link else "without a link"
+    return (
+        f"{entry.id}, log of {clean(', '.join(log.tools))}, {entry.verdict} {by}, of"
+        f" {clean(entry.measured, 40)}{_DATED[log.dated]}"
+    )
+
+
+def imported_line(entry: Entry) -> str:
+    """What stands above a log that is judged again."""
+    log = entry.imported
+    if log is None:
+        return ""
+    of = f" of {clean(entry.hosts, 200)}" if entry.hosts else ""
+    return (
+        f"imported log {clean(log.file)} (SHA-256 {log.sha256}){of}, {clean(entry.measured, 40)}"
+        f"{_DATED[log.dated]}; its numbers are claims and prove no node"
+    )
 
 
 def _headline(numbers: Sequence[Number], name: str, size: int) -> str:
@@ -64,7 +108,9 @@ def trend_lines(found: Sequence[Trend], look: Look) -> list[str]:
     """A curve for each number, its last value, and where it has changed."""
     lines: list[str] = []
     for one in found:
-        what = f"{clean(one.name)} {quantity.size(one.message_bytes)}, {clean(one.hosts, 60)}"
+        what = f"{clean(one.name)} {quantity.size(one.message_bytes)}"
+        what += f", {clean(one.hosts, 60) or 'hosts not named'}"
+        what += ", imported (claimed, no interval)" if one.imported else ""
         lines.append(
             f"{what}: {quantity.counted(len(one.values), 'result')}, last"
             f" {_value(one.unit, one.values[-1])}"

@@ -42,7 +42,12 @@ KINDS: tuple[Kind, ...] = (
     Kind("wireproof.history", 1, f"{_LISTS}:HistoryResults", "history list"),
     Kind("wireproof.history-nodes", 1, f"{_LISTS}:HistoryNodes", "history nodes"),
     Kind("wireproof.history-trend", 1, f"{_LISTS}:HistoryTrend", "history trend"),
-    Kind("wireproof.judgement", 1, "wireproof.report.json.judgement:JudgementDocument", "judge"),
+    Kind(
+        "wireproof.judgement",
+        1,
+        "wireproof.report.json.judgement:JudgementDocument",
+        "judge, history show of a log",
+    ),
     Kind("wireproof.labs", 1, f"{_LISTS}:Labs", "lab status"),
     Kind("wireproof.ladder", 1, "wireproof.model.ladder:Ladder", "ladder"),
     Kind("wireproof.ladder-plan", 1, "wireproof.model.ladder:LadderPlan", "ladder --dry-run"),

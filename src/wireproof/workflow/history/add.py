@@ -1,31 +1,47 @@
-"""Puts a result that was kept elsewhere into a history."""
+"""Puts what was kept elsewhere into a history: results, and logs of other programs."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import hashlib
 import re
-import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput
 from wireproof.model.history import Entry
 from wireproof.report.section import Section
 from wireproof.store.history import RESULTS
 from wireproof.store.load import DOCUMENT
 from wireproof.store.result import RESULT
+from wireproof.workflow.history.folders import not_copied, whole_folder
 from wireproof.workflow.history.keep import measured, record
+from wireproof.workflow.history.logs import LogClaims, add_log, read_log
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["add"]
+__all__ = ["add", "add_all"]
 
 _LARGEST = 256 << 20
+
+
+def add_all(
+    root: Path, sources: Sequence[Path], claims: LogClaims, reporter: Reporter
+) -> Iterator[Entry]:
+    """The entry of each source, which is the folder of a result or a log; ``claims`` are of the
+    logs. Every log is read before anything is written. Raises ``BadInput`` for a log without
+    results and for claims without a log, and as ``add`` does.
+    """
+    logs = {path: read_log(path, claims) for path in sources if not path.is_dir()}
+    if claims != LogClaims() and not logs:
+        raise BadInput(
+            "--link, --path, --mtu, --pcie, --hosts and --measured say something of logs: a result"
+            " of wireproof knows it by itself."
+        )
+    for path in sources:
+        yield add_log(root, logs[path]) if path in logs else add(root, path, reporter)
 
 
 def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
@@ -60,17 +76,8 @@ def _digest(folder: Path, sections: Sequence[Section]) -> str:
 
 
 def _copy(folder: Path, place: Path) -> None:
-    """Whole or not at all, also when it is interrupted. Who copies the same at once comes first."""
-    fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
-    try:
-        fresh.parent.mkdir(parents=True, exist_ok=True)
+    with whole_folder(place) as fresh:
         shutil.copytree(folder, fresh, symlinks=True, copy_function=partial(_copied, place))
-        with contextlib.suppress(FileExistsError):
-            _renamed(fresh, place)
-    except OSError as error:
-        raise _not_copied(place, error) from error
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def _copied(place: Path, source: str, target: str) -> str:
@@ -78,18 +85,4 @@ def _copied(place: Path, source: str, target: str) -> str:
     try:
         return str(shutil.copy2(source, target, follow_symlinks=False))
     except OSError as error:
-        raise _not_copied(place, error) from error
-
-
-def _renamed(fresh: Path, place: Path) -> None:
-    try:
-        fresh.rename(place)
-    except OSError as error:
-        if error.errno == errno.ENOTEMPTY:
-            raise FileExistsError(place) from error
-        raise
-
-
-def _not_copied(place: Path, error: OSError) -> CouldNotMeasure:
-    why = error.strerror or str(error)[:200]
-    return CouldNotMeasure(f"the result cannot be copied to {place.parent}: {why}.")
+        raise not_copied(place, error) from error

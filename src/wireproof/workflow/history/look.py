@@ -15,9 +15,9 @@ from wireproof.analysis.change_points import ChangePoint, change_points
 from wireproof.locate.significance import as_student
 from wireproof.model.errors import BadInput
 from wireproof.model.gate import seconds_of
-from wireproof.model.history import Change, Entry, NodeAge, Number, Regression, Trend
+from wireproof.model.history import Change, Claimed, Entry, NodeAge, Number, Regression, Trend
 from wireproof.settings.hosts import parse_hosts
-from wireproof.store.history import INDEX, RESULTS, entries, remove_entries
+from wireproof.store.history import INDEX, LOG, RESULTS, entries, remove_entries
 from wireproof.store.result import read_result
 from wireproof.store.turns import last_turn
 from wireproof.verdict.comparison import PRACTICAL
@@ -25,6 +25,7 @@ from wireproof.verdict.comparison import PRACTICAL
 __all__ = [
     "age_of",
     "ages",
+    "entry_called",
     "folder_of",
     "found",
     "least_proven",
@@ -49,32 +50,43 @@ _Z = NormalDist().inv_cdf(0.975)
 def found(root: Path, hosts: str = "") -> list[Entry]:
     """The entries, oldest first; with ``hosts``: those in which one of these took part."""
     wanted = set(parse_hosts(hosts)) if hosts else set()
-    return [one for one in entries(root) if not wanted or wanted & set(one.nodes)]
+    return [one for one in entries(root) if not wanted or wanted & _hosts(one)]
+
+
+def _hosts(entry: Entry) -> set[str]:
+    return set(entry.imported.hosts if entry.imported else entry.nodes)
 
 
 def folder_of(root: Path, name: str) -> Path:
-    """The folder of a result by its name in the history, or of the newest (``last``). Raises
-    ``BadInput`` for a name that there is not.
+    """The folder of a result by its name in the history."""
+    return root / RESULTS / entry_called(root, name).id
+
+
+def entry_called(root: Path, name: str) -> Entry:
+    """A result by its name in the history; ``last``: the newest, and of logs only where there is
+    nothing else. Raises ``BadInput`` for a name that there is not.
     """
-    known = entries(root)
-    names = [one.id for one in known]
-    if name == "last" and names:
-        name = names[-1]
-    if name not in names:
-        near = get_close_matches(name, names, n=1)
+    known = {one.id: one for one in entries(root)}
+    if name == "last" and known:
+        return max(known.values(), key=lambda one: (one.imported is None, one.measured, one.id))
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]}?" if near else "`wireproof history list` names them."
         raise BadInput(f"the history {root} has no result {name[:60]!r}; {hint}")
-    return root / RESULTS / name
+    return known[name]
 
 
 _Series = tuple[str, str, int, int]
 """Fingerprint, name, size and window: what one series over time is of."""
 
 
-def _series(known: Sequence[Entry]) -> dict[_Series, list[tuple[Entry, Number]]]:
-    series: dict[_Series, list[tuple[Entry, Number]]] = {}
+_Row = tuple[Entry, Number | Claimed]
+
+
+def _series(known: Sequence[Entry]) -> dict[_Series, list[_Row]]:
+    series: dict[_Series, list[_Row]] = {}
     for entry in known:
-        for number in entry.numbers:
+        for number in entry.imported.numbers if entry.imported else entry.numbers:
             key = (entry.fingerprint, number.name, number.message_bytes, number.window)
             series.setdefault(key, []).append((entry, number))
     return series
@@ -92,7 +104,7 @@ def trends(known: Sequence[Entry], name: str = "", size: int | None = None) -> l
     ]
 
 
-def _trend(rows: Sequence[tuple[Entry, Number]]) -> Trend:
+def _trend(rows: Sequence[_Row]) -> Trend:
     newest, number = rows[-1]
     logs = [_performance(one) for _, one in rows]
     points = change_points(logs, alpha=_ALPHA)
@@ -106,8 +118,9 @@ def _trend(rows: Sequence[tuple[Entry, Number]]) -> Trend:
         ids=[entry.id for entry, _ in rows],
         measured=[entry.measured for entry, _ in rows],
         values=[one.value for _, one in rows],
-        low=[one.low for _, one in rows],
-        high=[one.high for _, one in rows],
+        low=[one.low for _, one in rows if isinstance(one, Number)],
+        high=[one.high for _, one in rows if isinstance(one, Number)],
+        imported=newest.imported is not None,
         changes=[
             _change(rows, logs, point, (edges[at], edges[at + 2]))
             for at, point in enumerate(points)
@@ -115,13 +128,13 @@ def _trend(rows: Sequence[tuple[Entry, Number]]) -> Trend:
     )
 
 
-def _performance(one: Number) -> float:
+def _performance(one: Number | Claimed) -> float:
     """The log of what is better when it is more."""
     return -math.log(one.value) if one.unit == "ns" else math.log(one.value)
 
 
 def _change(
-    rows: Sequence[tuple[Entry, Number]],
+    rows: Sequence[_Row],
     logs: Sequence[float],
     point: ChangePoint,
     within: tuple[int, int],
@@ -154,10 +167,11 @@ def _changed(found: Sequence[Entry], at: int, within: tuple[int, int]) -> list[s
 
 
 def newest_of(known: Sequence[Entry]) -> Entry | None:
-    """The last one that is not from the future: a host's clock that is ahead would hide all that
-    come after it. None without any.
+    """The last one that was measured, and is not from the future: a host's clock that is ahead
+    would hide all that come after it. None without any.
     """
-    return next((one for one in reversed(known) if age_of(one.measured) is not None), None)
+    measured = (one for one in reversed(known) if one.imported is None)
+    return next((one for one in measured if age_of(one.measured) is not None), None)
 
 
 def regressions(known: Sequence[Entry]) -> list[Regression]:
@@ -171,7 +185,7 @@ def regressions(known: Sequence[Entry]) -> list[Regression]:
     good = [
         one
         for one in known[: known.index(newest)]
-        if one.fingerprint == newest.fingerprint and one.verdict == "pass"
+        if one.fingerprint == newest.fingerprint and one.verdict == "pass" and one.imported is None
     ][-_LAST:]
     before = _series(good)
     rows = []
@@ -247,16 +261,20 @@ def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...
     return tuple(name for name in hosts if name in chosen)
 
 
-def prunable(known: Sequence[Entry], *, days: float, now: float) -> list[Entry]:
+def prunable(known: Sequence[Entry], *, days: float, now: float, logs: bool = False) -> list[Entry]:
     """Results older than ``days``, but for those that a comparison needs: the last good ones of
-    each fingerprint, and the last pass of each node.
+    each fingerprint, and the last pass of each node. Logs, which are old when they come, stay
+    unless ``logs`` asks for them too.
     """
+    if not logs:
+        known = [one for one in known if one.imported is None]
     needed: set[str] = set()
     good: dict[str, int] = {}
     proven: set[str] = set()
     for entry in reversed(known):
         passing = {node for node, verdict in entry.nodes.items() if verdict == "pass"}
-        if entry.verdict == "pass" and good.get(entry.fingerprint, 0) < _GOOD:
+        passes = entry.verdict == "pass" and entry.imported is None
+        if passes and good.get(entry.fingerprint, 0) < _GOOD:
             good[entry.fingerprint] = good.get(entry.fingerprint, 0) + 1
             needed.add(entry.id)
         if passing - proven:
@@ -279,7 +297,7 @@ def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
     for one in chosen:
         folder = root / RESULTS / one.id
         try:
-            if folder.is_symlink() or (folder.exists() and read_result(folder) is None):
+            if folder.is_symlink() or (folder.exists() and not _is_ours(folder, one)):
                 stay.append(f"{folder} stays: it is no folder of a result")
             elif folder.exists():
                 shutil.rmtree(folder)
@@ -289,3 +307,10 @@ def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
     if forget:
         remove_entries(root, forget)
     return stay
+
+
+def _is_ours(folder: Path, entry: Entry) -> bool:
+    """Whether the folder holds what we have put there: a result, or one log and nothing else."""
+    if entry.imported is not None:
+        return [one.name for one in folder.iterdir()] == [LOG]
+    return read_result(folder) is not None

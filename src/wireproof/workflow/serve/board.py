@@ -138,6 +138,7 @@ class Board:
             at
             for at in range(until)
             if self.entries[at].fingerprint == newest.fingerprint
+            and self.entries[at].imported is None
             and (self.entries[at].verdict == "pass" or at == until - 1)
         ]
         return regressions([self._whole(at) for at in same[-_RECENT:]])
@@ -193,9 +194,9 @@ class Board:
 
     @cached_property
     def sets(self) -> list[HostSet]:
-        """What may be compared over time, the newest first."""
+        """What may be compared over time, the newest first. Logs have no intervals to draw."""
         found: dict[str, HostSet] = {}
-        for entry in self.entries:
+        for entry in (one for one in self.entries if one.imported is None):
             before = found.pop(entry.fingerprint, None)
             count = (before.results if before else 0) + 1
             found[entry.fingerprint] = HostSet(newest=entry, results=count)

@@ -154,7 +154,10 @@ class _Making:
             self.value.append(one.value)
             self.low.append(one.low)
             self.high.append(one.high)
-        bare = msgspec.structs.replace(entry, conditions={}, nodes={}, numbers=[], reasons={})
+        log = entry.imported and msgspec.structs.replace(entry.imported, numbers=[])
+        bare = msgspec.structs.replace(
+            entry, conditions={}, nodes={}, numbers=[], reasons={}, imported=log
+        )
         self.entries.append(bare)
 
     def _node(self, name: str) -> int:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.model.history import Entry, Imported
 from wireproof.workflow.serve.digest import digest_of, leaves_of
 
-__all__ = ["comparison", "index", "run_page", "topology"]
+__all__ = ["comparison", "index", "log_text", "run_page", "topology"]
 
 
 def index(root: Path, leaf: dict[str, str] | None) -> bytes:
@@ -34,6 +35,18 @@ def run_page(folder: Path) -> bytes:
 
     (again,) = report(ReportSpecification(folders=(folder,), pages=False), LoggingReporter())
     return render([part.section for part in again.result.parts], again.title, home="./").encode()
+
+
+def log_text(root: Path, entry: Entry, imported: Imported) -> bytes:
+    """An imported log, judged by the rules of this version, as text."""
+    from wireproof.report.text.history import imported_line
+    from wireproof.report.text.judgement import long_text
+    from wireproof.report.text.look import PLAIN
+    from wireproof.workflow.history.logs import judged_again
+
+    judged = judged_again(root, entry, imported)
+    series = [long_text(one, PLAIN) for one in judged.series]
+    return "\n".join([imported_line(entry), "", *series]).encode()
 
 
 def comparison(a: Path, b: Path) -> bytes:

@@ -23,6 +23,7 @@ from wireproof.report.html.board.comparison import comparison_page
 from wireproof.report.html.board.frame import Page, report_policy
 from wireproof.report.html.board.lists import (
     Asked,
+    log_page,
     node_page,
     nodes_page,
     results_page,
@@ -132,6 +133,9 @@ class Pages:
 
     def _run(self, board: Board, query: _Query) -> Page:
         entry = _result(board, query.get("id", ""))
+        if entry.imported is not None:
+            text = self._apart(jobs.log_text, self.root, entry, entry.imported)
+            return log_page(board.digest.root, entry.id, text.decode())
         html = self._apart(jobs.run_page, self._folder(entry))
         return Page(html.decode(), report_policy())
 
@@ -139,6 +143,8 @@ class Pages:
         a, b = (_result(board, query.get(name, "")) for name in ("a", "b"))
         if a.id == b.id:
             raise NotThere("A and B are the same result: choose two.")
+        if any(one.imported for one in (a, b)):
+            raise NotThere("A log claims numbers without intervals: only results are compared.")
         data = self._apart(jobs.comparison, self._folder(a), self._folder(b))
         found = msgspec.msgpack.decode(data, type=Comparison)
         return comparison_page(board.digest.root, a.id, b.id, found)

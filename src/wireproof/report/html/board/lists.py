@@ -12,7 +12,15 @@ from wireproof.report.html.board.frame import Page, framed
 from wireproof.report.html.board.rows import PER_PAGE, entry_rows, node_rows, turned
 from wireproof.report.names import clean
 
-__all__ = ["NODE_SORTS", "Asked", "node_page", "nodes_page", "results_page", "sets_page"]
+__all__ = [
+    "NODE_SORTS",
+    "Asked",
+    "log_page",
+    "node_page",
+    "nodes_page",
+    "results_page",
+    "sets_page",
+]
 
 _VERDICTS = (("", "any"), ("pass", "pass"), ("inconclusive", "inconclusive"), ("fail", "fail"))
 NODE_SORTS = (("oldest", "proven longest ago first"), ("worst", "worst first"), ("name", "name"))
@@ -87,6 +95,11 @@ def results_page(root: str, asked: Asked, entries: Sequence[Entry]) -> Page:
         rows=entry_rows(rows),
         page=turned("results", asked.kept(), asked.first, len(rows), len(entries)),
     )
+
+
+def log_page(root: str, name: str, text: str) -> Page:
+    """An imported log, judged; ``text`` as a terminal shows it."""
+    return framed("log", clean(name, 80), root, "", text=text)
 
 
 def sets_page(root: str, first: int, sets: Sequence[HostSet]) -> Page:

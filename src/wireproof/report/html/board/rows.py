@@ -52,6 +52,7 @@ class EntryRow:
     link: str
     transport: str
     mpi: str
+    word: str
     results: int = 0
 
 
@@ -94,14 +95,21 @@ def entry_rows(
             fingerprint=one.fingerprint,
             measured=clean(one.measured, 40).removesuffix("+00:00"),
             tone=verdicts[at] if verdicts else one.verdict,
-            hosts=clean(one.hosts, 60),
+            hosts=clean(one.hosts, 60) or ("-" if one.imported else ""),
             link=clean(one.link, 30) or "-",
             transport=clean(one.transport, 20) or "-",
-            mpi=clean(one.mpi.partition(" (")[0], 40) or "-",
+            mpi=_carried(one),
+            word=f"imported: {one.verdict}" if one.imported else "",
             results=results[at] if results else 0,
         )
         for at, one in enumerate(entries)
     ]
+
+
+def _carried(one: Entry) -> str:
+    if one.imported is not None:
+        return clean(", ".join(one.imported.tools), 40)
+    return clean(one.mpi.partition(" (")[0], 40) or "-"
 
 
 def words_of(nodes: Sequence[NodeNow]) -> str:

@@ -35,6 +35,7 @@ from wireproof.workflow.history.look import (
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "logs"
 OSU, IMB = GOLDEN / "osu74-bw-tcp1g.out", GOLDEN / "imb2021-p2p-pingpong-tcp1g.out"
+SAME_NODE = GOLDEN / "imb_mpi1_pingpong_SHM_same_node.txt"
 
 
 @pytest.fixture
@@ -141,9 +142,15 @@ def test_imported_series_are_apart_from_measured_ones(root: Path) -> None:
 
 
 def test_tables_that_the_link_excludes_give_no_number() -> None:
-    imported = logs.read_log(OSU, logs.LogClaims(link="40gbe")).entry.imported
-    assert imported is not None
-    assert imported.numbers == []
+    impossible, slow = (
+        logs.read_log(log, logs.LogClaims(link=link)).entry
+        for log, link in ((SAME_NODE, "1gbe"), (OSU, "40gbe"))
+    )
+    assert impossible.imported is not None
+    assert impossible.imported.numbers == []
+    assert slow.imported is not None
+    assert slow.imported.numbers  # a trend without it would hide what has become worse
+    assert impossible.verdict == slow.verdict == "fail"
 
 
 def test_old_logs_stay_until_they_are_asked_for(root: Path) -> None:
@@ -171,12 +178,15 @@ def test_a_copy_that_is_no_longer_the_log_is_refused_and_mended(root: Path) -> N
     assert logs.judged_again(root, one, one.imported).verdict == "pass"
 
 
-@pytest.mark.parametrize("what", ["nothing", "binary", "empty", "gone", "large", "folder", "pipe"])
+@pytest.mark.parametrize(
+    "what", ["nothing", "binary", "empty", "gone", "large", "folder", "pipe", "refused"]
+)
 def test_what_is_no_log_is_one_sentence_and_leaves_nothing(
     tmp_path: Path, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log, root = tmp_path / what, tmp_path / "history"
     contents = {"nothing": b"hello\n", "binary": bytes(range(256)) * 64, "empty": b""}
+    contents["refused"] = (GOLDEN / "iperf3_refused.json").read_bytes()
     if what in contents:
         log.write_bytes(contents[what])
     elif what == "large":

@@ -53,7 +53,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """A log of another program, whose numbers are claims: no node is proven by them. ``dated``:
     whether the time is the user's, stands in the log, or is that of the file's last change.
     ``link`` to ``pcie``: what the log is judged by, as the user gave it. ``numbers``: of tables
-    that the link does not exclude.
+    whose numbers the link does not exclude.
     """
 
     file: str

@@ -63,9 +63,12 @@ def read_log(path: Path, claims: LogClaims) -> Log:
     """
     data, changed = _contents(path)
     name = clean(path.name, _LONGEST_NAME)
-    found = judge(data, name=name, **_judged_by(claims))
-    if not found.series:
-        raise BadInput(f"{path} holds counters and no results: judge it with `wireproof judge`.")
+    found = judge(data, name=str(path), **_judged_by(claims))
+    if not any(one.points for one in found.series):
+        raise BadInput(
+            f"{path} holds no number of a benchmark, and there is nothing to keep:"
+            " `wireproof judge` says what it is."
+        )
     measured, dated = _when(claims, data, changed)
     hosts = list(parse_hosts(claims.hosts)) if claims.hosts else _hosts(found.series)
     numbers = _numbers(found.series)
@@ -127,14 +130,16 @@ def _hosts(series: Sequence[JudgedSeries]) -> list[str]:
 
 def _entry(imported: Imported, measured: datetime, found: JudgementDocument) -> Entry:
     hosts = fold(imported.hosts) if imported.hosts else ""
-    same = ["imported", *imported.hosts, *map(str, _judged_by(imported).values())]
+    link = found.link.name if found.link else ""
+    by = [link, imported.path, str(imported.mtu), imported.pcie]
+    same = ["imported", *sorted(set(imported.hosts)), *by]
     versions = {(one.tool, one.version) for one in found.series if one.version}
     return Entry(
         id=f"log-{imported.sha256[:16]}",
         measured=measured.isoformat(timespec="seconds"),
         fingerprint=hashlib.sha256("\n".join(same).encode()).hexdigest()[:16],
         hosts=hosts,
-        link=found.link.name if found.link else "",
+        link=link,
         transport="",
         mpi="",
         verdict=found.verdict,
@@ -145,10 +150,12 @@ def _entry(imported: Imported, measured: datetime, found: JudgementDocument) -> 
 
 
 def _numbers(series: Sequence[JudgedSeries]) -> list[Claimed]:
-    """The headline number of each row; of tables that fail, none."""
+    """The headline number of each row; of tables that the link excludes, none. One that is slow is
+    kept: a trend without it would hide what has become worse.
+    """
     found: dict[tuple[str, int, Literal["ns", "bytes_per_s"], int], list[float]] = {}
     for one in series:
-        for point in one.points if one.verdict != "fail" else ():
+        for point in one.points if one.proof != "off-wire" else ():
             unit, value = _value(one, point)
             if _LEAST <= value <= LARGEST and 0 <= point.message_bytes <= LARGEST_MESSAGE:
                 key = (_name(one), point.message_bytes, unit, one.window or 0)
@@ -187,9 +194,12 @@ def _name(one: JudgedSeries) -> str:
 
 def add_log(root: Path, log: Log) -> Entry:
     """Keep a copy of the log, whole or not at all, and its entry; the same log again has one entry,
-    the newer. Raises ``CouldNotMeasure`` when the history cannot be written.
+    the newer. Raises ``CouldNotMeasure`` when the history cannot be written, ``BadInput`` where it
+    leads out of itself.
     """
     place = root / RESULTS / log.entry.id
+    if place.is_symlink():
+        raise BadInput(f"{place} is a link, and no folder of the history: remove it.")
     if place.is_dir():
         _write(place, log)
     else:

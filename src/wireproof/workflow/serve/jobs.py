@@ -14,6 +14,9 @@ from wireproof.workflow.serve.digest import digest_of, leaves_of
 
 __all__ = ["comparison", "index", "log_text", "run_page", "topology"]
 
+MOST_SERIES = 200
+"""Of one log that are shown on its page."""
+
 
 def index(root: Path, leaf: dict[str, str] | None) -> bytes:
     """The digest of a history as MessagePack."""
@@ -45,8 +48,10 @@ def log_text(root: Path, entry: Entry, imported: Imported) -> bytes:
     from wireproof.workflow.history.logs import judged_again
 
     judged = judged_again(root, entry, imported)
-    series = [long_text(one, PLAIN) for one in judged.series]
-    return "\n".join([imported_line(entry), "", *series]).encode()
+    series = [long_text(one, PLAIN) for one in judged.series[:MOST_SERIES]]
+    more = len(judged.series) - len(series)
+    rest = f"and {more} more: `wireproof history show` has them all" if more else ""
+    return "\n".join([imported_line(entry), "", *series, rest]).encode()
 
 
 def comparison(a: Path, b: Path) -> bytes:

@@ -89,6 +89,7 @@ CASES: tuple[Case, ...] = (
     Case("history trend", "stored/result-1/history --json", "history-trend"),
     Case("judge", "stored/../logs/osu_latency_impi_10g.txt --link 10gbe --json", "judgement"),
     Case("judge", "stored/../logs/README.md --json", "judgement"),
+    Case("history show", "stored/imported-1 last --json", "judgement"),
     Case("lab status", "--json", "labs"),
     Case(
         "ladder",

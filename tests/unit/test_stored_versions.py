@@ -16,6 +16,7 @@ from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.compare import CompareSpecification, compare
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.history.add import add
+from wireproof.workflow.history.logs import judged_again
 from wireproof.workflow.history.look import ages, folder_of, found, regressions, trends
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter
@@ -79,6 +80,14 @@ def test_a_history_is_listed_trended_and_added_to(copy: Path) -> None:
     assert folder_of(copy, "last").is_dir()
     add(copy, STORED / "run-1" / "ring", SAY)
     assert len(found(copy)) == 14
+
+
+def test_an_imported_log_is_listed_trended_and_judged() -> None:
+    (one,) = found(STORED / "imported-1", "n2")
+    assert one.imported is not None
+    assert (one.measured, one.imported.dated) == ("2026-11-20T19:49:25+00:00", "log")
+    assert {trend.name for trend in trends([one])} == {"imb PingPong, 2 ranks"}
+    assert judged_again(STORED / "imported-1", one, one.imported).verdict == one.verdict
 
 
 @pytest.mark.parametrize("one", ["run-1/check", "result-1/check"])

@@ -135,7 +135,11 @@ def _mapping(value: dict[Any, Any], name: str) -> str:
 
 def _struct(value: msgspec.Struct) -> str:
     for name in value.__struct_fields__:
-        if why := _of(getattr(value, name), name):
+        one = getattr(value, name)
+        kind = type(one)
+        if kind is str or (kind is float and 1.0 <= one <= LARGEST):
+            continue  # most of them, without a call
+        if why := _of(one, name):
             return f".{name}{why}"
     if isinstance(value, Idle) and (why := _counters(value.standing or {}, 0)):
         return f".standing{why}"

@@ -55,6 +55,9 @@ _LEAST = 1e-6
 _GO_ON = "Remove it to go on without it."
 
 
+_ENTRIES = msgspec.json.Decoder(Entry)
+
+
 class _Head(msgspec.Struct):
     version: int = _VERSION
 
@@ -185,10 +188,7 @@ def _bytes(path: Path) -> bytes:
 
 def _entry(data: bytes | str, path: Path) -> Entry:
     try:
-        version = msgspec.json.decode(data, type=_Head).version  # a newer one may have other fields
-        if version > _VERSION:
-            raise made_by_newer(path, version, _VERSION)
-        found = msgspec.json.decode(data, type=Entry)
+        found = _decoded(data, path)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path} is damaged: {error}. {_GO_ON}") from error
     if not _ID.fullmatch(found.id):
@@ -197,6 +197,19 @@ def _entry(data: bytes | str, path: Path) -> Entry:
     values = [one.value for one in found.numbers] + [one.value for one in claimed]
     if any(not _LEAST <= one <= LARGEST for one in values) or unsound([found.numbers, claimed]):
         raise BadInput(f"{path} has a number that cannot be. {_GO_ON}")
+    return found
+
+
+def _decoded(data: bytes | str, path: Path) -> Entry:
+    try:
+        found = _ENTRIES.decode(data)
+        version = found.version
+    except msgspec.ValidationError:
+        version = msgspec.json.decode(data, type=_Head).version  # a newer one has other fields
+        if version <= _VERSION:
+            raise
+    if version > _VERSION:
+        raise made_by_newer(path, version, _VERSION)
     return found
 
 

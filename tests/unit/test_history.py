@@ -145,6 +145,25 @@ def test_ages_and_the_least_proven(tmp_path: Path) -> None:
     assert "never" in "\n".join(age_lines(ages(known, hosts)))
 
 
+def test_a_proof_over_one_link_is_none_of_another() -> None:
+    over_ib, over_eth = ({"conditions": {"NIC": name}} for name in ("ib0", "eth0"))
+    known = [
+        entry(1, nodes={"n1": "pass"}, **over_ib),
+        entry(2, nodes={"n1": "pass"}, link="10gbe", **over_eth),
+        entry(3, nodes={"n1": "fail"}, **over_ib),
+    ]
+    (node,) = ages(known)
+    assert (node.measured[:10], node.nic) == ("2026-01-03", "")
+    found = [
+        (one.nic, one.link, one.verdict, one.measured[:10])
+        for one in ages(known, ["n1"], by_link=True)
+    ]
+    assert found == [("ib0", "edr", "fail", "2026-01-02"), ("eth0", "10gbe", "pass", "2026-01-03")]
+    lines = age_lines(ages(known, ["n1", "n2"], by_link=True))
+    assert lines[0].split()[:3] == ["node", "NIC", "link"]
+    assert lines[1].split() == ["n2", "-", "-", "inconclusive", "never"]
+
+
 def test_what_is_needed_is_never_pruned() -> None:
     known = [entry(0, nodes={"n9": "pass"}), *noisy(30)[1:]]
     now = (START + timedelta(days=400)).timestamp()

@@ -110,15 +110,24 @@ def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
     return 1 if any(one.worse for one in worse) else 0
 
 
-@command.command("nodes", params=[ROOT, HOSTS, JSON])
-def nodes(root: Path, hosts: str, as_json: bool) -> int:
+@command.command(
+    "nodes",
+    params=[
+        ROOT,
+        HOSTS,
+        flag("--links by_link", "each NIC and link of a node by itself."),
+        JSON,
+    ],
+)
+def nodes(root: Path, hosts: str, by_link: bool, as_json: bool) -> int:
     """When each node was last proven, the longest ago first."""
     from wireproof.report.text.history import age_lines
     from wireproof.settings.hosts import parse_hosts
     from wireproof.workflow.documents.lists import HistoryNodes
     from wireproof.workflow.history.look import ages
 
-    found = ages(_found(root, ""), parse_hosts(hosts) if hosts else ())
+    asked = parse_hosts(hosts) if hosts else ()
+    found = ages(_found(root, ""), asked, by_link=by_link)
     return _put(HistoryNodes(nodes=found), age_lines(found), as_json)
 
 

@@ -143,9 +143,13 @@ class Regression(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeAge(msgspec.Struct, frozen=True, kw_only=True):
-    """When a node was last proven to pass; ``measured`` and ``age_s`` are empty when never."""
+    """When a node was last proven to pass; ``measured`` and ``age_s`` are empty when never.
+    ``nic``, ``link``: over these alone; "" for over any. Several NICs were measured together.
+    """
 
     node: str
     verdict: Verdict
     measured: str = ""
     age_s: float | None = None
+    nic: str = ""
+    link: str = ""

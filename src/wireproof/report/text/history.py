@@ -157,11 +157,13 @@ def regression_lines(newest: str, found: Sequence[Regression]) -> list[str]:
 
 
 def age_lines(found: Sequence[NodeAge]) -> list[str]:
-    """When each node last passed, the longest ago first."""
-    rows = [("node", "last verdict", "last proven")]
+    """When each node last passed, the longest ago first; by NIC and link where some are named."""
+    by_link = any(one.nic or one.link for one in found)
+    rows = [("node", *(("NIC", "link") if by_link else ()), "last verdict", "last proven")]
     rows += [
         (
             clean(one.node, 60),
+            *((clean(one.nic, 40) or "-", clean(one.link, 40) or "-") if by_link else ()),
             one.verdict,
             f"{age(one.age_s)} ago" if one.age_s is not None else "never",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +14,7 @@ from statistics import NormalDist, fmean, stdev
 from wireproof.analysis.change_points import ChangePoint, change_points
 from wireproof.locate.significance import as_student
 from wireproof.model.errors import BadInput
+from wireproof.model.finding import Verdict
 from wireproof.model.gate import seconds_of
 from wireproof.model.history import Change, Claimed, Entry, NodeAge, Number, Regression, Trend
 from wireproof.settings.hosts import parse_hosts
@@ -45,6 +46,10 @@ _ALPHA = 0.01
 _NEAR = 2
 """Results beside a change that are looked at for what has changed."""
 _Z = NormalDist().inv_cdf(0.975)
+
+
+_Over = tuple[str, str, str]
+"""Node, NICs, link."""
 
 
 def found(root: Path, hosts: str = "") -> list[Entry]:
@@ -213,21 +218,35 @@ def _regression(number: Number, past: Sequence[float]) -> Regression:
     )
 
 
-def ages(known: Sequence[Entry], hosts: Sequence[str] = ()) -> list[NodeAge]:
+def ages(
+    known: Sequence[Entry], hosts: Sequence[str] = (), *, by_link: bool = False
+) -> list[NodeAge]:
     """When each node last passed, the longest ago first; ``hosts``: of these, also of those that no
-    result has.
+    result has. ``by_link``: over each NIC and link by itself, because a proof over one of them is
+    none of another.
     """
-    last: dict[str, NodeAge] = {name: NodeAge(node=name, verdict="inconclusive") for name in hosts}
+    last: dict[_Over, NodeAge] = {}
+    wanted = set(hosts)
     for entry in known:
+        over = (entry.conditions.get("NIC", ""), entry.link) if by_link else ("", "")
         for node, verdict in entry.nodes.items():
-            if hosts and node not in last:
-                continue
-            proven = verdict == "pass" and age_of(entry.measured) is not None
-            when = entry.measured if proven else ""
-            if not when and node in last:
-                when = last[node].measured
-            last[node] = NodeAge(node=node, verdict=verdict, measured=when, age_s=age_of(when))
-    return sorted(last.values(), key=lambda one: (one.measured, one.node))
+            if not wanted or node in wanted:
+                last[node, *over] = _aged(entry, (node, *over), verdict, last)
+    seen = {node for node, _, _ in last}
+    never = [NodeAge(node=name, verdict="inconclusive") for name in hosts if name not in seen]
+    return sorted(
+        [*never, *last.values()], key=lambda one: (one.measured, one.node, one.nic, one.link)
+    )
+
+
+def _aged(entry: Entry, over: _Over, verdict: Verdict, last: Mapping[_Over, NodeAge]) -> NodeAge:
+    """With what ``entry`` says; one that does not pass leaves the date of the last that did."""
+    proven = verdict == "pass" and age_of(entry.measured) is not None
+    when = entry.measured if proven else last[over].measured if over in last else ""
+    node, nic, link = over
+    return NodeAge(
+        node=node, verdict=verdict, measured=when, age_s=age_of(when), nic=nic, link=link
+    )
 
 
 def age_of(measured: str) -> float | None:

@@ -329,7 +329,8 @@ def test_a_check_keeps_its_result(tmp_path: Path) -> None:
     for own in (root / "results").iterdir():
         assert wireproof("history", "add", root, own).returncode == 0
     listed = document(wireproof("history", "list", root, "--json"))["results"]
-    assert [one["hosts"] for one in listed] == ["h[1-4]", "h[1-2]"]
+    assert {one["hosts"] for one in listed} == {"h[1-4]", "h[1-2]"}  # perhaps of one second
+    assert len(listed) == 2
     assert all(one["nodes"] == {} for one in listed)  # a model proves no node
     shown = wireproof("history", "show", root, "last")
     assert shown.returncode in (0, 1, 3)

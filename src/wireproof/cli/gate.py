@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from pathlib import Path
 
@@ -62,6 +61,7 @@ def command(
     from wireproof.model.errors import BadInput
     from wireproof.report.gate import dialect as dialect_called
     from wireproof.settings.durations import parse_duration
+    from wireproof.store.verdict_file import put_verdict
     from wireproof.workflow.gate import GateSpecification, gate, undecided
 
     name = "json" if as_json else dialect
@@ -82,39 +82,6 @@ def command(
     if page is None:
         print_text(chosen.text(found))
     else:
-        _put(page, chosen.text(found), max(until - time.monotonic(), 1.0))
+        put_verdict(page, chosen.text(found), max(until - time.monotonic(), 1.0))
         current_context().answer.given = True
     return chosen.status[found.verdict]
-
-
-def _put(page: Path, text: str, within_s: float) -> None:
-    """Readable by all, as a collector that runs as another user needs it. Where it cannot be
-    written an old verdict must not stand for the new one.
-    """
-    from wireproof.files.aside import answer_aside
-    from wireproof.model.errors import CouldNotMeasure
-
-    try:
-        why = answer_aside(lambda: _replaced(page, text), within_s).decode()
-    except TimeoutError:
-        why = "its file system does not answer"
-    except OSError as error:
-        why = str(error)
-    if why:
-        raise CouldNotMeasure(f"{page} cannot be written: {why}.")
-
-
-def _replaced(page: Path, text: str) -> bytes:
-    """Why it was not, with what became of the old file; empty when it was."""
-    from wireproof.files.hostile import refuse_other_than_regular, replace_file
-
-    try:
-        replace_file(page, text.encode() + b"\n", mode=0o644)
-    except OSError as error:
-        why = str(error.strerror)
-        with contextlib.suppress(OSError):
-            refuse_other_than_regular(page.lstat(), page)
-            page.unlink()
-            why += "; the old verdict in it is removed"
-        return why.encode()
-    return b""

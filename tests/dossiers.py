@@ -6,14 +6,19 @@ import dataclasses
 from pathlib import Path
 
 import msgspec
+import pytest
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.criteria import Agreed
 from wireproof.model.document import RunDocument
+from wireproof.model.dossier import Verification
+from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.run import Run
 from wireproof.store.load import DOCUMENT, FRAMES, load_run
+from wireproof.store.manifest import write_manifest
 from wireproof.workflow.dossier.seal import seal
+from wireproof.workflow.dossier.verify import VerifySpecification, verify
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.result import Part, Result, kept
 from wireproof.workflow.session.run import judged
@@ -76,3 +81,20 @@ def resumed(folder: Path, agreed: Agreed | None = None) -> Result:
         reporter=reporter,
     )
     return seal(result, "acceptance", agreed, reporter)
+
+
+def verified(folder: Path, signers: Path | None = None) -> Verification:
+    return verify(VerifySpecification(folder=folder, signers=signers))
+
+
+def refused(folder: Path, signers: Path | None = None) -> str:
+    """Why it is no intact dossier."""
+    with pytest.raises(BadInput) as caught:
+        verified(folder, signers)
+    return str(caught.value)
+
+
+def resealed(folder: Path) -> Path:
+    """As whoever edits a file and then writes the manifest anew."""
+    write_manifest(folder)
+    return folder

@@ -15,20 +15,19 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.dossiers import dossier_of, resumed
+from tests.dossiers import dossier_of, refused, resealed, resumed, verified
 
 from wireproof.cli.delivery import ended
 from wireproof.model.claim import Criteria
 from wireproof.model.criteria import KNOWN, Agreed
-from wireproof.model.dossier import Dossier, Verification
+from wireproof.model.dossier import Dossier
 from wireproof.model.errors import BadInput
 from wireproof.report.text.dossier import NOT_SIGNED, verification_lines
 from wireproof.report.text.look import PLAIN
 from wireproof.settings.criteria import read_criteria
-from wireproof.store.manifest import MANIFEST, write_manifest
+from wireproof.store.manifest import MANIFEST
 from wireproof.workflow.dossier.intact import refuse_altered
 from wireproof.workflow.dossier.seal import unseal
-from wireproof.workflow.dossier.verify import VerifySpecification, verify
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter
@@ -62,22 +61,6 @@ def copy(made: Path, tmp_path: Path) -> Path:
     """The dossier on "another machine"."""
     shutil.copytree(made, tmp_path / "elsewhere")
     return tmp_path / "elsewhere"
-
-
-def verified(folder: Path, signers: Path | None = None) -> Verification:
-    return verify(VerifySpecification(folder=folder, signers=signers))
-
-
-def refused(folder: Path, signers: Path | None = None) -> str:
-    with pytest.raises(BadInput) as caught:
-        verified(folder, signers)
-    return str(caught.value)
-
-
-def resealed(folder: Path) -> Path:
-    """As whoever edits a file and then writes the manifest anew."""
-    write_manifest(folder)
-    return folder
 
 
 def edited(path: Path, change: Callable[[Any], None]) -> None:
@@ -346,7 +329,7 @@ OTHERS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda copy: edited(
             copy / "dossier.json", lambda one: one["criteria"][1].update(chosen=True, source="us")
         ),
-        "dossier.json tells of its criteria what no check writes",
+        "dossier.json states its criteria as no check writes them",
     ),
     "source": (_replaced("criteria.toml", "(agreed.toml)", "(both)"), "says otherwise than"),
     "broken": (lambda copy: (copy / "dossier.json").write_text("{"), "dossier.json is damaged"),

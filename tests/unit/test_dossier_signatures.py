@@ -7,18 +7,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.dossiers import dossier_of
+from tests.dossiers import dossier_of, refused, resealed, verified
 
 from wireproof.model.claim import Criteria
-from wireproof.model.dossier import Verification
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.text.dossier import verification_lines
 from wireproof.report.text.look import PLAIN
 from wireproof.settings.criteria import read_criteria
-from wireproof.store.manifest import MANIFEST, write_manifest
+from wireproof.store.manifest import MANIFEST
 from wireproof.workflow.dossier import signature
 from wireproof.workflow.dossier.signature import sign
-from wireproof.workflow.dossier.verify import VerifySpecification, verify
 
 
 @pytest.fixture(scope="module")
@@ -31,22 +29,6 @@ def copy(made: Path, tmp_path: Path) -> Path:
     """The dossier on "another machine"."""
     shutil.copytree(made, tmp_path / "elsewhere")
     return tmp_path / "elsewhere"
-
-
-def verified(folder: Path, signers: Path | None = None) -> Verification:
-    return verify(VerifySpecification(folder=folder, signers=signers))
-
-
-def refused(folder: Path, signers: Path | None = None) -> str:
-    with pytest.raises(BadInput) as caught:
-        verified(folder, signers)
-    return str(caught.value)
-
-
-def resealed(folder: Path) -> Path:
-    """As whoever edits a file and then writes the manifest anew."""
-    write_manifest(folder)
-    return folder
 
 
 SSH = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")

@@ -97,7 +97,7 @@ def _of_words(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterator[
             sha256=dossier.agreed.sha256,
         )
     if dossier.criteria != criteria_of(stored.parts, agreed):
-        yield "dossier.json tells of its criteria what no check writes"
+        yield "dossier.json states its criteria as no check writes them"
     text = criteria_toml(dossier.criteria).encode("utf-8")
     if read_bounded(folder / CRITERIA, _LARGEST, follow=False) != text:
         yield f"{CRITERIA} says otherwise than dossier.json"

@@ -7,7 +7,7 @@
 # A prolog that ends with another status than 0 DRAINS the node, and Slurm requeues and holds the job
 # (SchedulerParameters=nohold_on_prolog_fail: it starts elsewhere). Therefore nothing is refused until the
 # site says so here:
-#   REFUSE=""                  only the log is told (syslog, tag wireproof)
+#   REFUSE=""                  only a line in the log (syslog, tag wireproof)
 #   REFUSE="fail"              a node that is proven bad starts no job
 #   REFUSE="fail undecided"    nor does one without a fresh pass: when the daily check does not run,
 #                              every node that a job starts on is drained
@@ -19,7 +19,8 @@ WIREPROOF=/opt/wireproof/bin/wireproof
 PATH=/usr/bin:/bin
 export PATH
 node=${SLURMD_NODENAME:-$(hostname -s)}
-line=$(timeout -k 2 30 "$WIREPROOF" gate "$RESULTS" --node "$node" --max-age 24h --within 20s 2>/dev/null)
+line=$(timeout -k 2 30 \
+    "$WIREPROOF" gate "$RESULTS" --node "$node" --max-age 24h --within 20s 2>/dev/null)
 status=$?
 case "$status $line" in
 "0 wireproof pass: "*) exit 0 ;;

@@ -30,8 +30,8 @@ def command() -> None:
         FOLDER,
         file(
             "--signers",
-            "demand a signature by somebody whom this file names: OpenSSH's allowed_signers, or a"
-            " keyring that gpgv reads.",
+            "require a signature by one of the signers in this file: OpenSSH's allowed_signers, or"
+            " a keyring that gpgv reads.",
             must_exist=True,
             metavar="FILE",
         ),

@@ -39,7 +39,7 @@ KNOWN: tuple[Threshold, ...] = (
     Threshold("stray_share", 0.0, 0.5, "1", "most bytes seen on any other NIC, of the payload"),
     Threshold("rail_tolerance", 0.0, 1.0, "1", "most by which a rail's share may be off"),
     Threshold(
-        "min_payload_bytes", 1, 1 << 30, "B", "least payload that can be told from other traffic"
+        "min_payload_bytes", 1, 1 << 30, "B", "least payload that stands out from other traffic"
     ),
 )
 """In the order in which people read them."""

@@ -80,7 +80,7 @@ def _said(text: str) -> str:
 
 
 def _utc(gate: Gate) -> str:
-    """When it was measured, without zone, as JUnit has it; the start of 1970 where nobody knows."""
+    """When it was measured, without zone, as JUnit has it; the start of 1970 if unknown."""
     seconds = max(seconds_of(gate.measured) or 0.0, 0.0)
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 

@@ -25,7 +25,9 @@ def _number(value: float | None) -> str:
 
 def _judged(row: Row) -> str:
     interval = (
-        "" if row.low is None or row.high is None else f" [{_number(row.low)}, {_number(row.high)}]"
+        ""  # one reading has no interval
+        if row.low is None or row.high is None or row.low == row.high
+        else f" [{_number(row.low)}, {_number(row.high)}]"
     )
     return _number(row.value) + interval
 

@@ -49,6 +49,8 @@ _ONE_FLOW = 0.4  # one pair of EFA endpoints carries about half of the device (p
 _FIRM = 0.98  # a floor that is no literature is held but for this
 _OF_BEST = 1.002
 _TRANSFER = 0.995
+# An Ethernet clock may be 100 ppm off (IEEE 802.3), and so may the clock that times the bytes.
+_CLOCKS = 2e-4
 
 
 class Choice(NamedTuple):
@@ -90,6 +92,21 @@ class Bounds:
     @property
     def wire(self) -> bool:
         return self.link.protocol not in ("shm", "loopback")
+
+    def ceiling(self, tolerance: float) -> float | None:
+        """The most that a goodput may be: ``tolerance`` above the best framing, and never above
+        the line, whatever the tolerance.
+        """
+        if self.most is None:
+            return None
+        allowed = self.most * (1 + tolerance)
+        return min(allowed, self.line) if self.line is not None else allowed
+
+    @property
+    def line(self) -> float | None:
+        """The line rate of all rails together, as far as two clocks agree; bytes/s."""
+        rate = self.link.line_rate
+        return rate / 8 * (1 + _CLOCKS) if rate else None
 
     def expected(self, best: float | None) -> tuple[float | None, tuple[str, ...]]:
         """Attainable with the slowest usual options that ``best`` fits, and the arithmetic."""

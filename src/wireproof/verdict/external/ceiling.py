@@ -62,7 +62,8 @@ def _around_bucket(case: Case, bounds: Bounds, most: float) -> tuple[list[Row], 
 
 def _breaks(case: Case, bounds: Bounds, row: Row, most: float) -> bool:
     quick = (row.wait_ns or 0.0) * (1 + row.doubt) < bounds.shortest(row.size)
-    return quick or case.held_goodput(row) * (1 - row.doubt) > most * (1 + _WAITED_TOLERANCE)
+    least = bounds.ceiling(_WAITED_TOLERANCE) or most
+    return quick or case.held_goodput(row) * (1 - row.doubt) > least
 
 
 def judge_ceiling(case: Case, bounds: Bounds) -> None:
@@ -71,7 +72,7 @@ def judge_ceiling(case: Case, bounds: Bounds) -> None:
     if best is None or best.goodput is None or most is None or case.chain:
         return
     tolerance = _WAITED_TOLERANCE if best.wait_ns is not None else case.criteria.ceiling_tolerance
-    if case.held_goodput(best) * (1 - best.doubt) <= most * (1 + tolerance):
+    if case.held_goodput(best) * (1 - best.doubt) <= (bounds.ceiling(tolerance) or most):
         return
     ratio = best.goodput / most
     ways = " in one direction" if case.series.directions > 1 else ""
@@ -139,7 +140,7 @@ def judge_slowest_pair(case: Case, bounds: Bounds) -> None:
     most = bounds.most
     if not case.chain or most is None:
         return
-    least = most * (1 + case.criteria.ceiling_tolerance)
+    least = bounds.ceiling(case.criteria.ceiling_tolerance) or most
     for row in case.curve.rows:
         slowest = row.point.values.get("goodput_min_bytes_per_s")
         if slowest is None or not least < slowest < math.inf:

@@ -97,7 +97,11 @@ def _fits(curve: Curve, bounds: Bounds, start: float | None, best: float | None)
     most = bounds.most
     if start is not None and not bounds.doubt <= start <= bounds.slow:
         return False
-    if best is not None and most is not None and not _REACHED * most <= best <= 1.02 * most:
+    if (
+        best is not None
+        and most is not None
+        and not _REACHED * most <= best <= (bounds.ceiling(0.02) or most)
+    ):
         return False
     return all(
         (row.wait_ns or 0.0) * (1 + row.doubt) >= bounds.shortest(row.size) for row in curve.waited

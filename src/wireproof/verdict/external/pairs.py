@@ -82,9 +82,13 @@ def _slow_pairs(case: Case, slow: list[_Pair], count: int, usual: float) -> None
 
 
 def _ceiling(case: Case, pairs: list[_Pair]) -> None:
-    most = case.bounds.most if case.bounds is not None else None
-    over = [p for p in pairs if most and p.goodput > most * (1 + case.criteria.ceiling_tolerance)]
-    if over and most:
+    bounds = case.bounds
+    most = bounds.most if bounds is not None else None
+    if bounds is None or most is None:
+        return
+    least = bounds.ceiling(case.criteria.ceiling_tolerance) or most
+    over = [pair for pair in pairs if pair.goodput > least]
+    if over:
         worst = max(over, key=lambda p: p.goodput)
         text = (
             f"{worst.source} -> {worst.target}: {throughput(worst.goodput)} is more than the "

@@ -62,13 +62,13 @@ def _message_rate(case: Case, bounds: Bounds) -> None:
         return
     header = (case.table or default_table())[f"{link.protocol}.header"].value
     least = _LEAST_FRAME if link.protocol in _FRAMED else 0.0
-    line = link.line_rate / 8
+    line = bounds.line or 0.0
     for row in case.curve.moved:
         if row.goodput is None or not 0 < row.size <= _COUNTED:
             continue
         messages = row.goodput / row.size
         packet = max(least, row.size + header / 2)
-        if messages * packet * (1 - row.doubt) > line * 1.02:
+        if messages * packet * (1 - row.doubt) > line:
             case.off = True
             text = (
                 f"{messages / 1e6:.4g} M messages/s of {size(row.size)}: with {packet:g} B on the "

@@ -225,9 +225,8 @@ class _Scale:
             self.link, idle_between_messages=self.waits, table=self.ctx.table
         )
         run = self.size if self.waits else self.size * max(1, self.pair.operations_per_batch)
-        ceiling = (
-            most * run / max(run - credit, run / 2) * (1 + self.ctx.criteria.ceiling_tolerance)
-        )
+        bound = self.bounds.ceiling(self.ctx.criteria.ceiling_tolerance) or most
+        ceiling = bound * run / max(run - credit, run / 2)
         slowest = self.size / (self.number.time.high_ns * 1e-9)
         moved = self.number.goodput_bytes_per_s
         if min(slowest, self._least_average() or slowest) > ceiling:

@@ -12,6 +12,8 @@ PURE := $(addprefix tests/,unit property audit golden bmc tune api fuzz browser 
         $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py)) \
         $(patsubst %,tests/cli/test_%.py,audit bad_input completion convert dossier explain gate judge ladder lint loudness prove_cli report sysfs_root tune tune_try)
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
+# Which tenth of the slow tests `make test` runs: the next with each commit. `make test SLOW_TURN=3` repeats one.
+SLOW_TURN ?= $(shell echo $$(( $$(git rev-list --count HEAD 2>/dev/null || date +%s) % 10 )))
 CONFIGURE := $(CMAKE) -S . -B build -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja \
              -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
 
@@ -24,10 +26,12 @@ demo: engine ## a virtual cluster with two planted faults, found and reported (u
 	$(VENV)/wireproof demo
 
 .PHONY: test
-test: engine-tests ## engine, unit, contract, lab and MPI tests (under 20 minutes on 2 cores)
+test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (under 25 minutes on 2 cores)
 	$(CTEST) --timeout 300
 	$(PYTEST) -m "not slow" -n 2 --dist loadfile $(PURE)
 	$(PYTEST) -m "not slow" $(PURE:%=--ignore=%)
+	@echo "slow tests, turn $(SLOW_TURN) of 10: make test SLOW_TURN=$(SLOW_TURN) repeats it"
+	$(PYTEST) -m slow --slow-turn $(SLOW_TURN)
 
 .PHONY: test-all
 test-all: .venv/.all engine-tests ## everything: slow tests, aarch64 under qemu, wheel and sdist

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -138,6 +139,37 @@ _MISSING: dict[str, Callable[[], str | None]] = {
     "fuse": functools.cache(_missing_fuse),
     "vm": functools.cache(_missing_vm),
 }
+
+
+TURNS = 10
+"""In how many turns the slow tests are run: `make test` takes one of them."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--slow-turn",
+        type=int,
+        metavar="N",
+        help=f"of the slow tests only the share whose turn N is, modulo {TURNS}",
+    )
+
+
+def turn_of(nodeid: str) -> int:
+    """The turn in which a slow test is run: fixed by its name, so that a turn can be repeated."""
+    return zlib.crc32(nodeid.encode()) % TURNS
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    turn = config.getoption("--slow-turn")
+    if turn is None:
+        return
+    later = [
+        item
+        for item in items
+        if item.get_closest_marker("slow") and turn_of(item.nodeid) != turn % TURNS
+    ]
+    config.hook.pytest_deselected(items=later)
+    items[:] = [item for item in items if item not in set(later)]
 
 
 # A shell that starts the suite in the background has programs ignore Ctrl-C, and whatever a test

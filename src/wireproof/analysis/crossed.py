@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from wireproof.analysis.ports import leaves, owns_what_is_below, related, tops
 from wireproof.analysis.rails import are_rails
 from wireproof.model.ledger import (
@@ -30,6 +32,7 @@ __all__ = [
     "added",
     "crossed_at",
     "everywhere",
+    "fresh_at",
     "others_than",
 ]
 
@@ -84,6 +87,38 @@ def crossed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
             else _more(_port(port.entries(direction)), whole)
         )
     return _shared(port, below, direction)
+
+
+def fresh_at(ledger: Ledger, name: str, direction: Direction) -> Crossed | None:
+    """What the counters that are up to date show of the port ``name``: a lower bound, to which a
+    late counter may only add. None where a late one of all carriers sits on the wire, and the
+    others do not: it may yet show that the bytes were turned round before it.
+    """
+    places = [name, *leaves(ledger, name)]
+    late = [
+        entry
+        for one in places
+        for entry in ledger.ports[one].entries(direction)
+        if entry.quality == "stale"
+    ]
+    found = crossed_at(_up_to_date(ledger), name, direction)
+    if any((one.carrier, one.level) == ("any", "wire") for one in late) and found.level != "wire":
+        return None
+    # that a carrier moved nothing does not follow from entries that were left out
+    return replace(found, complete=False, by=tuple(one for one in found.by if one[1] > 0))
+
+
+def _up_to_date(ledger: Ledger) -> Ledger:
+    """The ledger without the entries of late counters."""
+    ports = {
+        name: msgspec.structs.replace(port, tx=_not_late(port.tx), rx=_not_late(port.rx))
+        for name, port in ledger.ports.items()
+    }
+    return msgspec.structs.replace(ledger, ports=ports)
+
+
+def _not_late(entries: Iterable[Entry]) -> list[Entry]:
+    return [entry for entry in entries if entry.quality != "stale"]
 
 
 def _more(own: Crossed, whole: Crossed) -> Crossed:

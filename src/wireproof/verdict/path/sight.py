@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, others_than
+from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, fresh_at, others_than
 from wireproof.analysis.ports import is_real
 from wireproof.analysis.rails import are_rails
 from wireproof.model.claim import Criteria
@@ -134,8 +134,9 @@ class _Look:
             due,
             criteria,
         )
-        self.here = crossed_at(ledger, name, direction)
-        self.around = others_than(ledger, name, direction, self.here.bytes)
+        whole = crossed_at(ledger, name, direction)
+        self.here = self._fresh(whole) if whole.quality == "stale" else whole
+        self.around = others_than(ledger, name, direction, whole.bytes)
         self.others = {
             nic: self._unexplained(nic, one.bytes or 0.0) for nic, one in self.around.items()
         }
@@ -148,6 +149,16 @@ class _Look:
         self.stray = sum(self.others.values()) + self.loop > max(
             _ELSEWHERE * due.need, _STRAY_BYTES
         )
+
+    def _fresh(self, whole: Crossed) -> Crossed:
+        """Of a port with late counters, those that are up to date, if they show all that was due:
+        what is late may add to it and takes nothing away.
+        """
+        fresh = fresh_at(self.ledger, self.name, self.direction)
+        if fresh is None or fresh.bytes is None:
+            return whole
+        enough = fresh.bytes >= self.criteria.on_wire_min * self._least(fresh)
+        return fresh if enough else whole
 
     def _unexplained(self, nic: str, seen: float) -> float:
         """Less what other pairs of this host were to move there."""
@@ -205,18 +216,18 @@ class _Look:
             return "stale"
         if self.here.background > _LOUD_BACKGROUND * self.due.need:
             return "background"
-        least = self.criteria.on_wire_min * self._least()
+        least = self.criteria.on_wire_min * self._least(self.here)
         if self.here.bytes >= least:
             return "on-wire" if self._fits() else "background"
         if self.here.bytes + self.here.background >= least:
             return "background"  # what is missing is no more than what was taken off for others
         return self._shortage(self.here.bytes)
 
-    def _least(self) -> float:
+    def _least(self, here: Crossed) -> float:
         """A counter that may leave a part out, headers first of all, has to show the payload
         alone.
         """
-        if self.here.quality == "lower-bound" and self.due.payload is not None:
+        if here.quality == "lower-bound" and self.due.payload is not None:
             return self.due.payload
         return self.due.need
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
@@ -126,10 +127,35 @@ DECORATIONS: dict[str, Callable[[bytes], bytes]] = {
     "table bars": lambda data: _each(data, _barred),
     "quoted": lambda data: _each(data, lambda line: "> " + line),
     "srun labels": lambda data: _each(data, lambda line: "0: " + line),
+    "pdsh labels": lambda data: _each(data, lambda line: "node01: " + line),
+    "padded srun labels": lambda data: _each(data, lambda line: " 00: " + line),
+    "tagged output": lambda data: _each(data, lambda line: "[1,0]<stdout>: " + line),
+    "a list in YAML": lambda data: _each(data, lambda line: "  - " + line),
+    "stamped and labelled": lambda data: _each(
+        data, lambda line: "2026-03-01T10:00:00Z cn-07.ib0: " + line
+    ),
     "coloured": lambda data: _each(data, lambda line: f"\x1b[32m{line}\x1b[0m"),
     "byte order mark": lambda data: b"\xef\xbb\xbf" + data,
     "utf-16": lambda data: data.decode("utf-8", "replace").encode("utf-16"),
 }
+
+
+def quoted_list(data: bytes) -> bytes:
+    """As Ansible prints ``stdout_lines``."""
+    return _each(data, lambda line: '        "' + line.replace('"', '\\"') + '",')
+
+
+def mixed(first: bytes, second: bytes) -> bytes:
+    """The lines of two hosts by turns, each behind its host's name."""
+    lines = [part.decode("utf-8", "replace").splitlines() for part in (first, second)]
+    turns = zip_longest(*lines)
+    named = [
+        f"{host}: {line}"
+        for pair in turns
+        for host, line in zip(("cn01", "cn02"), pair, strict=True)
+        if line is not None
+    ]
+    return ("\n".join(named) + "\n").encode()
 
 
 def with_noise(data: bytes) -> bytes:

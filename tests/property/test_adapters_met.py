@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.property.logs_as_met import DECORATIONS, LOGS, broken, cuts, series_of, shape, with_noise
+from tests.property.logs_as_met import (
+    DECORATIONS,
+    LOGS,
+    broken,
+    cuts,
+    mixed,
+    quoted_list,
+    series_of,
+    shape,
+    with_noise,
+)
 
 IDS = [path.name for path in LOGS]
 DOCUMENTS = (".json",)
@@ -49,3 +59,21 @@ def test_two_logs_in_one_file(index: int) -> None:
             assert shape(series_of(first + second)) == shape(series_of(first)) + shape(alone), (
                 other.name
             )
+
+
+@pytest.mark.parametrize(
+    "log", [path for path in LOGS if path.suffix not in DOCUMENTS], ids=lambda path: path.name
+)
+def test_a_list_of_quoted_lines_changes_nothing(log: Path) -> None:
+    data = log.read_bytes()
+    assert shape(series_of(quoted_list(data))) == shape(series_of(data + b"\n"))
+
+
+@pytest.mark.parametrize("index", range(len(LOGS)), ids=IDS)
+def test_mixed_lines_of_two_hosts_are_two_logs(index: int) -> None:
+    first, second = LOGS[index], LOGS[(index + 5) % len(LOGS)]
+    both = series_of(mixed(first.read_bytes(), second.read_bytes()))
+    alone = series_of(first.read_bytes() + b"\n"), series_of(second.read_bytes() + b"\n")
+    for host, right in zip(("cn01", "cn02"), alone, strict=True):
+        mine = [one for one in both if one.notes[-1:] == [f"printed by {host}"]]
+        assert shape(mine) == shape(right), (first.name, second.name, host)

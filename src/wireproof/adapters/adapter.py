@@ -38,10 +38,12 @@ class Adapter:
     ``parse(page, index)`` reads from that line (and may look back at the lines before it); it never
     raises on any text, never returns a row that the program did not print, and marks a table that
     was cut as incomplete. It stops before a line that starts another result. ``argv`` builds the
-    program's command line; it raises BadInput for a benchmark that it does not know.
+    program's command line; it raises BadInput for a benchmark that it does not know. ``csv``: its
+    rows are met with commas between the numbers, too, and ``parse`` sees them with blanks.
     """
 
     name: str
     signs: tuple[Sign, ...]
     parse: Callable[[Page, int], Parsed]
     argv: Callable[[ToolRequest], tuple[str, ...]]
+    csv: bool = False

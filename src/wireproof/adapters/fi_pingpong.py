@@ -66,7 +66,7 @@ def parse(page: Page, start: int) -> Parsed:
     good = sorted(
         (point for point in points if point is not None), key=lambda point: point.message_bytes
     )
-    incomplete = "" if good else "no row follows the heading"
+    incomplete = "" if good else "no row that can be read follows the heading"
     if found.torn:
         incomplete = f"line {found.torn[0] + 1}: a row is torn ({len(found.torn)} in all)"
     if found.cut:

@@ -5,11 +5,13 @@ labels.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from wireproof.adapters.labels import streams
 from wireproof.model.errors import NoResult
 
-__all__ = ["Page", "page_of"]
+__all__ = ["Page", "page_of", "pages_of", "without_commas"]
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _TAGS = re.compile(
@@ -30,26 +32,26 @@ _SPACES: dict[int, str | None] = {
     ord(char): " " for char in "\t\v\f\xa0\u2002\u2003\u2007\u2009\u200b\u202f\u3000|\u2502\ufeff"
 }
 _SPACES |= dict.fromkeys(range(0x80, 0xA0))  # the other way to write a terminal's escapes
-# srun -l, mpirun --tag-output, Intel's -l, an e-mail's quote, the time stamps of build servers and
-# container logs
-_LABEL = re.compile(
-    r"(?m)^[ ]*(?:\d{1,7}:[ ]|\[\d{1,5}(?:,\d{1,7})?\](?:<std(?:out|err)>:?)?[ ]?|>[ ]|"
-    r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?:[ ]|$))"
-)
-_LABELLED_SHARE = 0.6
-_SAMPLE_LINES = 200
+# Rows of a CSV file: nothing but numbers, the first a whole one, and one mark between them all. If
+# that is a semicolon, a comma is the decimal point.
+_FIRST, _NEXT = r'[ ]*"?[0-9]{1,18}"?', r'[ ]{0,8}"?-?[0-9][0-9.eE+-]{0,30}'
+_COMMAS = re.compile(rf'{_FIRST}(?:,{_NEXT}"?){{1,24}},?[ ]*')
+_SEMICOLONS = re.compile(rf'{_FIRST}(?:;{_NEXT}(?:,[0-9]{{0,9}})?"?){{1,24}};?[ ]*')
 _BINARY_SAMPLE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """``lines`` have no line end and no surrounding decoration. ``cut``: the text ends without a
-    line end, so that the last line may be torn.
+    line end, so that the last line may be torn. ``label``: the rank or host whose lines these are,
+    and ``indexes`` where they stood in the log, if it held several.
     """
 
     source: str
     lines: list[str]
     cut: bool
+    label: str = ""
+    indexes: Sequence[int] = ()
 
 
 def _decoded(data: bytes, source: str) -> str:
@@ -65,15 +67,6 @@ def _decoded(data: bytes, source: str) -> str:
             f"{source}: this is a binary file, not a log: give the text that the benchmark printed."
         )
     return data.decode("utf-8", "replace")
-
-
-def _unlabelled(text: str) -> str:
-    """Without ``0: `` or ``[1,0]<stdout>:`` in front, when most lines have one."""
-    sample = [
-        line for line in text[:20000].split("\n", _SAMPLE_LINES)[:_SAMPLE_LINES] if line.strip()
-    ]
-    labelled = sum(_LABEL.match(line) is not None for line in sample)
-    return _LABEL.sub("", text) if sample and labelled >= _LABELLED_SHARE * len(sample) else text
 
 
 def _without_escapes(text: str) -> str:
@@ -98,14 +91,56 @@ def _with_plain_blanks(text: str) -> str:
     return text.translate(_SPACES)
 
 
-def page_of(data: bytes, source: str) -> Page:
-    """The lines of a log. Raises BadInput for what is not text."""
-    text = _decoded(data, source)
-    cut = not text.endswith(("\n", "\r"))
-    text = _unlabelled(_with_plain_blanks(_without_markup(_without_escapes(text))))
+def _text(data: bytes, source: str) -> str:
+    return _with_plain_blanks(_without_markup(_without_escapes(_decoded(data, source))))
+
+
+def _lines(text: str) -> list[str]:
     lines = text.split("\n")
     if " \n" in text:  # the last line keeps its blanks: they may say that it was cut
         lines[:-1] = [line.rstrip() for line in lines[:-1]]
     if lines and not lines[-1]:
         lines.pop()
-    return Page(source, lines, cut and bool(lines))
+    return lines
+
+
+def _plain_row(line: str) -> str:
+    if "," in line and _COMMAS.fullmatch(line):
+        return line.replace(",", " ").replace('"', "")
+    if ";" in line and _SEMICOLONS.fullmatch(line):
+        return line.replace(";", " ").replace(",", ".").replace('"', "")
+    return line
+
+
+def without_commas(page: Page) -> Page:
+    """The same page, with blanks between the numbers of the rows of a CSV file."""
+    return replace(page, lines=[_plain_row(line) for line in page.lines])
+
+
+def pages_of(data: bytes, source: str) -> list[Page]:
+    """The lines of a log; of several ranks or hosts, whose labels stand in front of mixed lines,
+    a page each. Raises NoResult for what is not text.
+    """
+    text = _text(data, source)
+    lines = _lines(text)
+    cut = bool(lines) and not text.endswith("\n")
+    last = len(lines) - 1
+    return [
+        Page(source, own, cut and indexes[-1] == last, label, indexes if label else ())
+        for label, indexes, own in streams(lines)
+    ] or [Page(source, [], False)]
+
+
+def page_of(data: bytes, source: str) -> Page:
+    """The lines of a log, those of all ranks and hosts in the order printed. Raises NoResult for
+    what is not text.
+    """
+    pages = pages_of(data, source)
+    if len(pages) == 1:
+        return pages[0]
+    placed = sorted(
+        (index, line)
+        for page in pages
+        for index, line in zip(page.indexes, page.lines, strict=True)
+    )
+    return Page(source, [line for _, line in placed], any(page.cut for page in pages))

@@ -76,7 +76,7 @@ def _series(
 
 
 def _finished(series: Series, incomplete: str, notes: list[str]) -> Series:
-    why = incomplete or ("" if series.points else "no row follows the heading")
+    why = incomplete or ("" if series.points else "no row that can be read follows the heading")
     return msgspec.structs.replace(
         series, complete=not why, incomplete=why, notes=[*series.notes, *notes]
     )

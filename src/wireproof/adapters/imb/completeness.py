@@ -79,5 +79,5 @@ def why_incomplete(
             "in all)"
         )
     if not table.values:
-        return "no row follows the heading"
+        return "no row that can be read follows the heading"
     return _stopped(page, rows, table, run, test)

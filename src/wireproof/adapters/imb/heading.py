@@ -22,14 +22,14 @@ _NAMES = (
 SIGNS = (
     Sign("MPI Benchmark", r"MPI Benchmark"),
     Sign("Benchmarking", rf"# {{0,4}}Benchmarking {{1,4}}[A-Z]|Benchmarking {_NAMES}"),
-    Sign("#repetitions", r"#bytes\s{1,20}#repetitions"),
+    Sign("repetitions", r"#?\bbytes\"?[\s,;]{1,20}\"?#?repetitions"),
 )
 
 _SIGN = re.compile("|".join(sign.pattern for sign in SIGNS))
 _TITLE = re.compile(r"^[\s#>*-]{0,24}(?:Intel ?(?:\(R\)|\u00ae)|Pallas) ?MPI Benchmark")
 _TABLE = re.compile(
     rf"^[\s>*-]{{0,24}}# {{0,4}}Benchmarking {{1,4}}[A-Z]|^\s{{0,24}}Benchmarking {_NAMES}|"
-    r"^\s{0,40}(?:Group\s{1,20})?#bytes\s{1,20}#repetitions"
+    r"^\s{0,40}\"?(?:Group[\s,;]{1,20})?#?bytes\"?[\s,;]{1,20}\"?#?repetitions"
 )
 _VERSION = re.compile(r"MPI Benchmarks?(?: Suite)? V?(\d[\w. ]{0,24})(?:,\s{0,4}(.{0,60}))?")
 _MAXIMUM = re.compile(r"Maximum message length in bytes: {0,20}(\d{1,18})\b")
@@ -67,6 +67,7 @@ _COLUMNS = {
     "msg/sec": "rate",
     "defects": "defects",
 }
+_BETWEEN = re.compile(r"[,;\"]")  # of CSV
 _LEADING = ("group", "bytes", "repetitions")
 _MOST_COLUMNS = 10
 _PATIENCE = 40
@@ -144,7 +145,7 @@ def ends_table(line: str) -> bool:
 
 def _columns(line: str) -> list[str]:
     """The roles of a line of column names; unknown names stay. Empty for any other line."""
-    words = line.split()
+    words = _BETWEEN.sub(" ", line).split()
     if not 2 <= len(words) <= _MOST_COLUMNS:
         return []
     roles = [_COLUMNS.get(word.lstrip("#").lower(), "") for word in words]

@@ -119,4 +119,4 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return (*words, *request.extra, *((request.benchmark,) if request.benchmark else ()))
 
 
-ADAPTER = Adapter(name="imb", signs=SIGNS, parse=parse, argv=argv)
+ADAPTER = Adapter(name="imb", signs=SIGNS, parse=parse, argv=argv, csv=True)

@@ -166,7 +166,7 @@ def _state(page: Page, table: _Table, run: NcclRun, usable: bool) -> str:
     if table.torn:
         return f"line {table.torn}: a row is torn"
     if not table.rows:
-        return "no row follows the heading"
+        return "no row that can be read follows the heading"
     if not usable:
         return "no row holds a measured time"
     largest = max(integer(words[0]) or 0 for words, _ in table.rows)

@@ -87,7 +87,7 @@ def _heading(page: Page, start: int) -> tuple[list[str], bool, int]:
         line = page.lines[index]
         if _TITLE.search(line):
             return [], False, index
-        words = line.replace("#", " ").split()
+        words = line.replace("#", " ").replace(",", " ").split()
         sized = sized or words[:1] == ["Size"]
         if words and number(words[0]) is not None:
             break
@@ -178,7 +178,7 @@ def _state(page: Page, rows: Rows, points: list[SeriesPoint], odd: int) -> str:
         return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
     if odd:
         return f"{counted(odd, 'row')} with what is not a number >= 0"
-    return "" if points else "no row follows the heading"
+    return "" if points else "no row that can be read follows the heading"
 
 
 def _size_less(page: Page, start: int, columns: list[str]) -> Rows:
@@ -267,4 +267,5 @@ ADAPTER = Adapter(
     signs=(Sign(" Test", r"OSU [A-Z][\w /*()+.-]{2,80} Test\b"),),
     parse=parse,
     argv=argv,
+    csv=True,
 )

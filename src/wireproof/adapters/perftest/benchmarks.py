@@ -15,22 +15,21 @@ TITLE = re.compile(
     r"\b(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) "
     r"((?:[A-Za-z]+ ){0,2})Test\b"
 )
-HEADING = re.compile(r"#bytes +#(?:iterations|sl)\b")
+# A page or a shell takes a "#" for its own.
+HEADING = re.compile(r"#?\bbytes +#?(?:iterations|sl)\b")
 COMMAND = re.compile(
     r"(?:^|[\s/`'\"$])((?:ib_(?:write|read|send|atomic)|raw_ethernet(?:_burst|_fs|_send)?)_(?:bw"
     r"|lat|rate))"
     r"(?=[\s'\"`]|$)([^\n]{0,400})"
 )
 _COLUMN = re.compile(
-    r"#bytes|#sl|#iterations|BW[ _][A-Za-z]\w{0,12} ?\[[\w/]{1,10}\]|MsgRate(?: Port\d)?"
-    r" ?\[\w{1,8}\]|"
+    r"#?\bbytes\b|#?\bsl\b|#?\biterations\b|BW[ _][A-Za-z]\w{0,12} ?\[[\w/]{1,10}\]|"
+    r"MsgRate(?: Port\d)? ?\[\w{1,8}\]|"
     r"t_\w{1,12} ?\[\w{1,8}\]|99(?:\.9{1,3})?% percentile ?\[\w{1,8}\]|tps average|CPU_Util"
     r" ?\[%{1,2}\]"
 )
 _NAMES = {
-    "#bytes": "size",
-    "#sl": "sl",
-    "#iterations": "iterations",
+    "bytes": "size",
     "t_typical": "typical",
     "t_avg": "avg",
     "t_min": "min",
@@ -55,7 +54,8 @@ def columns_of(heading: str) -> tuple[list[str], str]:
             unit = unit or name.partition("[")[2].rstrip("]")
         if plain.startswith("99"):
             plain = "p" + plain.partition("%")[0]
-        roles.append(_NAMES.get(plain, plain.lower().replace(" ", "_").lstrip("#")))
+        plain = plain.lstrip("#")
+        roles.append(_NAMES.get(plain, plain.lower().replace(" ", "_")))
     return roles, unit
 
 

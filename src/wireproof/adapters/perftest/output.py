@@ -187,7 +187,7 @@ def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[st
     if troubles:
         return troubles[0]
     if not rows.fields:
-        return "no row follows the heading"
+        return "no row that can be read follows the heading"
     if block.title is not None and not closed:
         return "the line that closes the table is missing: the run was cut"
     return ""
@@ -307,7 +307,7 @@ ADAPTER = Adapter(
     name="perftest",
     signs=(
         Sign("Test", _TITLE_SIGN),
-        Sign("#bytes ", r"#bytes +#(?:iterations|sl)\b"),
+        Sign("bytes ", r"#?\bbytes +#?(?:iterations|sl)\b"),
         Sign("device", _LOST),
         Sign("test_info", r'"test_info" ?: ?\{'),
     ),

@@ -1,0 +1,143 @@
+"""Tables in forms that no program prints and that people keep: CSV, columns side by side, several
+hosts or runs in one file.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.external_tables import codes
+
+from wireproof.adapters import read
+from wireproof.model.series import Series
+from wireproof.physics import claim_from_text
+from wireproof.verdict.external import judge_log
+
+IMB_HEAD = "# Benchmarking PingPong\n# #processes = 2\n"
+ROWS = (("0", "1000", "1.20", "0.00"), ("1", "1000", "1.21", "0.83"), ("2", "1000", "1.25", "1.60"))
+NAMES = ("#bytes", "#repetitions", "t[usec]", "Mbytes/sec")
+
+
+def times(one: Series) -> list[tuple[int, float | None]]:
+    return [(point.message_bytes, point.hrt_ns) for point in one.points]
+
+
+def joined(between: str, rows: tuple[tuple[str, ...], ...]) -> str:
+    return "".join(between.join(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("between", [",", ", ", ";", "  "])
+@pytest.mark.parametrize("heading", [",", ";", "   "])
+def test_imb_rows_as_csv_are_rows(between: str, heading: str) -> None:
+    text = IMB_HEAD + heading.join(NAMES) + "\n" + joined(between, ROWS)
+    (one,) = read(text.encode(), "x")
+    assert (one.tool, one.benchmark, one.complete) == ("imb", "PingPong", True)
+    assert times(one) == [(0, 1200), (1, 1210), (2, 1250)]
+
+
+def test_semicolons_leave_the_comma_to_the_decimals() -> None:
+    rows = tuple(tuple(word.replace(".", ",") for word in row) for row in ROWS)
+    (one,) = read((IMB_HEAD + ";".join(NAMES) + "\n" + joined(";", rows)).encode(), "x")
+    assert times(one) == [(0, 1200), (1, 1210), (2, 1250)]
+
+
+def test_osu_rows_as_csv_are_rows() -> None:
+    text = "# OSU MPI Latency Test v7.4\n# Size,Latency (us)\n1,1.20\n2,1.21\n"
+    (one,) = read(text.encode(), "x")
+    assert times(one) == [(1, 1200), (2, 1210)]
+
+
+@pytest.mark.parametrize("between", [",", " "])
+def test_a_table_that_r_has_written(between: str) -> None:
+    names = ['"X.bytes"', '"X.repetitions"', '"t.usec."', '"Mbytes.sec"']
+    heading = between.join((['""'] if between == "," else []) + names)
+    rows = tuple((f'"{at}"', *row) for at, row in enumerate(ROWS, 1))
+    (one,) = read((heading + "\n" + joined(between, rows)).encode(), "imb_pingpong.csv")
+    assert (one.benchmark, times(one)) == ("PingPong", [(0, 1200), (1, 1210), (2, 1250)])
+
+
+SIDE_BY_SIDE = (
+    "| Size | Open MPI (us) | MPICH (us) |\n|---|---|---|\n| 8 | 1.2 | 90 |\n| 16 | 1.3 | 91 |\n",
+    "size,latency_us,latency_us\n8,1.2,90\n16,1.3,91\n",
+    "size  openmpi_latency_us  mpich_latency_us\n8 1.2 90\n16 1.3 91\n",
+    "Size    Latency(us)    Latency(us)\n8 1.2 90\n16 1.3 91\n",
+    "| Size | Latency (us) | Size | Latency (us) |\n| 8 | 1.2 | 8 | 90 |\n| 16 | 1.3 | 16 | 91 |\n",
+)
+
+
+@pytest.mark.parametrize("text", SIDE_BY_SIDE)
+def test_no_column_takes_the_place_of_another(text: str) -> None:
+    first, second = read(text.encode(), "x")
+    assert times(first) == [(8, 1200), (16, 1300)]
+    assert times(second) == [(8, 90_000), (16, 91_000)]
+    found = judge_log([first, second], claim_from_text("edr"))
+    assert "slow-start" in codes(found[1]), "the slow one is not dropped"
+
+
+def test_a_bandwidth_of_a_pingpong_is_one_of_a_pingpong() -> None:
+    text = "#bytes  Mbytes/sec (PingPong)  Mbytes/sec (Sendrecv)\n65536 5000 9000\n"
+    first, second = read(text.encode(), "x")
+    assert (first.benchmark, first.traffic, first.waits) == ("PingPong", "pingpong", True)
+    assert (second.benchmark, second.traffic) == ("Sendrecv", "exchange")
+
+
+def test_what_is_made_of_many_measurements_is_no_other_program() -> None:
+    text = "size,latency_us,min_us,p99_us,stdev_us\n8,1.2,1.1,3.0,0.2\n16,1.3,1.2,3.1,0.2\n"
+    (one,) = read(text.encode(), "x")
+    assert times(one) == [(8, 1200), (16, 1300)]
+    assert one.points[0].values == {"min_us": 1.1, "p99_us": 3.0, "stdev_us": 0.2}
+
+
+HEADS = (
+    "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n",
+    "Size Latency(us)\n",
+)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_rows_of_a_second_run_are_not_merged_into_the_first(head: str) -> None:
+    first, second = "1 1.20\n2 1.30\n4 1.30\n8 1.40\n", "1 11000\n2 12000\n4 12000\n8 12000\n"
+    one, other = read((head + first + second).encode(), "x")
+    assert times(one) == [(1, 1200), (2, 1300), (4, 1300), (8, 1400)]
+    assert one.complete
+    assert not other.complete
+    assert "sizes begin again without a heading" in other.incomplete
+    judged = judge_log([one, other], claim_from_text("edr"))
+    assert [found.verdict for found in judged] == ["pass", "inconclusive"]
+
+
+@pytest.mark.parametrize("marks", [("#bytes", "#iterations"), ("#bytes", "iterations"),
+                                   ("bytes", "iterations")])  # fmt: skip
+def test_perftest_without_the_marks_of_its_heading(marks: tuple[str, str]) -> None:
+    text = (
+        f" {marks[0]}     {marks[1]}    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n"
+        + "".join(f" {1 << n}  5000  {n}.00  {n}.00  0.17\n" for n in range(12, 20))
+    )
+    (one,) = read(text.encode(), "x")
+    assert (one.tool, len(one.points)) == ("perftest", 8)
+
+
+def test_one_host_is_seen_behind_a_hosts_name_and_a_list_mark() -> None:
+    text = (
+        "Connecting to host 10.0.0.1, port 5201\n"
+        "[  5] local 10.0.0.1 port 40000 connected to 10.0.0.1 port 5201\n"
+        "[ ID] Interval           Transfer     Bitrate         Retr\n"
+        "[  5]   0.00-10.00  sec  1.10 GBytes   941 Mbits/sec    0             sender\n"
+        "[  5]   0.00-10.00  sec  1.10 GBytes   941 Mbits/sec                  receiver\n"
+        "iperf Done.\n"
+    )
+    for mark in ("", "node01: ", "- ", "  - ", "0: ", "[node01] out: "):
+        lines = "".join(mark + line + "\n" for line in text.splitlines())
+        (found,) = judge_log(read(lines.encode(), "x"), claim_from_text("1gbe"))
+        assert (found.proof, found.verdict) == ("off-wire", "fail"), mark
+        assert "one-host" in codes(found), mark
+
+
+def test_a_line_number_is_that_of_the_file() -> None:
+    heads = [
+        f"cn{at}: # OSU MPI Latency Test v5.8\ncn{at}: # Size  Latency (us)\n" for at in (1, 2)
+    ]
+    rows = "".join(f"cn{at}: {size} 1.{size}0\n" for size in (1, 2, 4) for at in (2, 1))
+    first, second = read(("".join(heads) + rows).encode(), "x")
+    assert [point.line for point in first.points] == [6, 8, 10]
+    assert [point.line for point in second.points] == [5, 7, 9]
+    assert first.notes == ["printed by cn1"]

@@ -13,6 +13,7 @@ import jsonschema
 import msgspec
 from tests.unit.test_history import entry
 
+from wireproof.atlas.read import sources_of
 from wireproof.audit.waivers import waivers_of
 from wireproof.lab.topology_file import load_topology
 from wireproof.locate.topology.recognise import read_topology
@@ -68,6 +69,7 @@ def _valid(text: str) -> None:
 READERS: dict[str, Callable[[str], object]] = {
     "topology": lambda text: read_topology(text, "page"),
     "waivers": lambda text: waivers_of(text, "page", catalogue().entries),
+    "atlas": lambda text: sources_of(text, "page"),
     "study": lambda text: library_of(text, "page"),
     "physics": _as_file("physics.toml", read_table),
     "lab": _as_file("lab.toml", load_topology),

@@ -80,7 +80,7 @@ def test_a_console_is_commands_with_what_they_print() -> None:
     [
         "measure --pattern stream",
         "check --hosts n1,n2 --link 10gb",
-        "check --hosts n1,n2 --link myrinet",
+        "check --hosts n1,n2 --link quadrics",
         "check --profile best",
         "judge",
         "judge examples/no-such-log.out",

@@ -18,6 +18,7 @@ Protocol = Literal[
     "psm3",
     "efa",
     "slingshot",
+    "fabric",
     "shm",
     "loopback",
 ]

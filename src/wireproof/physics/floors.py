@@ -118,6 +118,13 @@ ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
         True,
     ),
     ("floor.truescale", 1000, "ns", _L, True),
+    (
+        "floor.fabric",
+        700,
+        "ns",
+        f"fabrics of one maker (Aries, Tofu, BXI, Myrinet): {_EST}",
+        True,
+    ),
     ("floor.iwarp", 1400, "ns", f"Chelsio T5 and T6 1.5 us; X722 5 us and more, {_L}", True),
     (
         "floor.any_nic",
@@ -215,6 +222,7 @@ ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
     ("typical.omnipath", 1600, "ns", _L, True),
     ("typical.truescale", 2000, "ns", _L, True),
     ("typical.efa", 25000, "ns", "10 to 18 us warm, 24 to 30 cold (the same tables)", True),
+    ("typical.fabric", 4000, "ns", "1 to 2 us (Aries, Tofu-D), 3 us and more (Myrinet) (L)", True),
     ("typical.slingshot", 2500, "ns", _L, True),
     ("typical.margin", 2.5, "1", "slower than this many times the usual is not usual", True),
 )

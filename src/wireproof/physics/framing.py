@@ -112,6 +112,8 @@ def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
     if link.protocol == "truescale":
         value = min(rate / 8, table["truescale.goodput"].value)
         return value, f"{link.kind}: bound by the adapter, {value / 1e9:.2f} GB/s"
+    if link.protocol == "fabric":
+        return rate / 8, f"{link.kind}: {quantity.rate(rate / 8)}, headers not taken off"
     mtu, remark = path_mtu(link, table)
     if over_fabric(link) and remark:
         remark = f" (MTU unknown: {mtu} of connected mode assumed)"
@@ -128,7 +130,7 @@ def framings(link: LinkClaim, table: Table) -> tuple[Framing, ...]:
     rate, line = goodput(link, table)
     if rate is None:
         return ()
-    if link.protocol == "truescale":
+    if link.protocol in ("truescale", "fabric"):
         return (Framing(rate, line, None, ""),)
     mtus = _mtus(link, table)
     stamps = [table["tcp.timestamp_option"].value]

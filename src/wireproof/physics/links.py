@@ -57,6 +57,11 @@ _ALIASES = {
     "omni-path": "opa100",
     "opa400": "cn5000",
     "true-scale": "truescale",
+    "myrinet": "myrinet2000",
+    "myrinet-10g": "myri10g",
+    "tofu": "tofu1",
+    "tofu-d": "tofud",
+    "bxiv2": "bxi",
     "slingshot10": "slingshot100",
     "slingshot-10": "slingshot100",
     "slingshot11": "slingshot200",
@@ -68,6 +73,23 @@ _ALIASES = {
     "shared-memory": "shm",
     "lo": "loopback",
 }
+
+
+_UNFRAMED = "framing not published, so the ceiling is the line's"
+_FABRICS: dict[str, tuple[float, str]] = {
+    "myrinet2000": (2e9, f"2 + 2 Gb/s (ANSI/VITA 26); {_UNFRAMED}"),
+    "myri10g": (10e9, f"10 Gb/s (Myricom); {_UNFRAMED}"),
+    "gemini": (8 * 8e9, f"about 8 GB/s into a Cray XE6's node at most, unchecked; {_UNFRAMED}"),
+    "aries": (
+        8 * 15.75e9,
+        f"PCIe 3.0 x16 of a Cray XC's node, 15.75 GB/s, is the narrowest; {_UNFRAMED}",
+    ),
+    "tofu1": (8 * 5e9, f"5 GB/s of one link (K computer); {_UNFRAMED}"),
+    "tofu2": (8 * 12.5e9, f"12.5 GB/s of one link (FX100); {_UNFRAMED}"),
+    "tofud": (8 * 6.8e9, f"6.8 GB/s of one of six interfaces (Fugaku); {_UNFRAMED}"),
+    "bxi": (100e9, f"100 Gb/s of one port (Atos BXI 1 and 2); {_UNFRAMED}"),
+}
+"""Fabrics of one maker without a rule of framing here: (bits/s, where it is from)."""
 
 
 def _rows() -> dict[str, tuple[Protocol, float | None, str]]:
@@ -93,6 +115,7 @@ def _rows() -> dict[str, tuple[Protocol, float | None, str]]:
         )
     rows["ipofabric-opa100"] = ("tcp", 100e9, "kernel TCP; 4 x 25.78125 Gb/s x 1024/1056")
     rows["truescale"] = ("truescale", 32e9, "40 Gb/s, 8b/10b")
+    rows |= {name: ("fabric", rate, why) for name, (rate, why) in _FABRICS.items()}
     rows["shm"] = ("shm", None, "one machine: no line")
     rows["loopback"] = ("loopback", None, "one machine: no line")
     return rows

@@ -22,7 +22,7 @@ _MOST_VALUES = 3
 _MOST_LABELS = 6
 _RDMA_PORTS = ("port-state", "port-rate")
 """Entries that only a host with an RDMA port answers."""
-_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
+_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
 _WAYS = {"tx": ", what is sent", "rx": ", what is received", "": ""}
 
 

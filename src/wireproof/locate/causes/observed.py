@@ -19,7 +19,7 @@ from wireproof.model.run import Run
 
 __all__ = ["machines_of", "ranks_of"]
 
-_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
+_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
 _SWITCHES_PER_BLOCK = 5
 _STEAL_SHARE = 0.02
 _LEAST_PAYLOAD = 1 << 20

@@ -48,7 +48,7 @@ figure.
 _LACKS = ", so it is not enough"
 _MOST = 0.95
 _MOST_BELOW = 32
-_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
+_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
 _SOCKETS = ("tcp", "loopback")
 _NOT_MEASURED = ("gpu", "shm")
 """What a check of a wire does not carry."""

@@ -24,7 +24,16 @@ from wireproof.verdict.path.sight import Sighting
 
 __all__ = ["RDMA_PROTOCOLS", "carrier_issues", "carrier_of", "mostly", "observed_link"]
 
-RDMA_PROTOCOLS = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot")
+RDMA_PROTOCOLS = (
+    "rocev2",
+    "iwarp",
+    "infiniband",
+    "omnipath",
+    "truescale",
+    "efa",
+    "slingshot",
+    "fabric",
+)
 _SHARE = 0.9
 _MOST_OTHER = 0.5
 

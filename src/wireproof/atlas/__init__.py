@@ -1,0 +1,1 @@
+"""The atlas of published numbers: what others have measured over the same kind of link. Pure."""

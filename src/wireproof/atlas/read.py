@@ -1,0 +1,145 @@
+"""A file of the atlas as sources. A bad row is one sentence with file, line and field. Pure."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from wireproof.model.atlas import RATE_UNITS, TIME_UNITS, Published, Source
+from wireproof.model.claim import LinkClaim
+from wireproof.model.errors import BadInput
+from wireproof.model.toml import read_toml
+from wireproof.physics.bounds import Bounds, bounds_of
+from wireproof.physics.claims import PATHS, claim_from_text
+from wireproof.physics.errors import PhysicsError
+
+__all__ = ["bounds_of_series", "goodput_of", "link_of", "sources_of", "time_of", "trouble"]
+
+_PLACE = re.compile(r"\$\.source\[(\d+)\](?:\.series\[(\d+)\])?(?:\.(\w+))?(?:\[(\d+)\])?")
+_LARGEST = 4 << 20
+_VERBS = ("ib_", "raw_ethernet", "qperf rc", "qperf ud", "rdma_")
+_TOLERANCE = 0.02
+
+
+class _File(msgspec.Struct):
+    source: list[Source]
+
+
+def sources_of(text: str, name: str) -> list[Source]:
+    """The sources in a TOML text. Raises ``BadInput`` that names ``name``, the line and the field:
+    for what is not of the format, an unknown link, a source that is there twice, and a row that the
+    link's limits exclude.
+    """
+    try:
+        found = msgspec.convert(read_toml(text, name, largest=_LARGEST), _File).source
+    except msgspec.ValidationError as error:
+        raise BadInput(_said(str(error), text, name)) from error
+    seen: set[str] = set()
+    for number, source in enumerate(found):
+        if source.id in seen:
+            line = _line(text, number, None, "id")
+            raise BadInput(f"{name}:{line}: id: {source.id!r} is there twice.")
+        seen.add(source.id)
+        for place, series in enumerate(source.series):
+            if wrong := trouble(series):
+                field, why = wrong
+                line = _line(text, number, place, field)
+                raise BadInput(f"{name}:{line}: {field}: {why}.")
+    return found
+
+
+def _said(error: str, text: str, name: str) -> str:
+    """msgspec's sentence, with the line of the value that it is about."""
+    match = _PLACE.search(error)
+    what = error.partition(" - at ")[0]
+    if match is None:
+        return f"{name}: {what}."
+    series = int(match[2]) if match[2] else None
+    field = match[3] or (
+        unknown[1] if (unknown := re.search(r"unknown field `(\w+)", what)) else ""
+    )
+    row = f" (row {int(match[4]) + 1})" if match[4] and field == "rows" else ""
+    line = _line(text, int(match[1]), series, field)
+    return f"{name}:{line}: {field or 'source'}{row}: {what}."
+
+
+def _line(text: str, source: int, series: int | None, field: str) -> int:
+    """The line of a field, or of the table that should have it: the parser gives none."""
+    wanted = (source, -1 if series is None else series)
+    sources, inside, at = -1, -1, 1
+    for number, line in enumerate(text.splitlines(), 1):
+        plain = line.replace(" ", "")
+        if plain.startswith("[[source]]"):
+            sources, inside = sources + 1, -1
+        elif plain.startswith("[[source.series]]"):
+            inside += 1
+        elif field and (sources, inside) == wanted and plain.startswith(f"{field}="):
+            return number
+        if plain.startswith("[[") and (sources, inside) == wanted:
+            at = number
+    return at
+
+
+def link_of(series: Published) -> LinkClaim:
+    """The claim that its link stands for, as its path uses it. Raises PhysicsError."""
+    path = series.path if series.path in PATHS else ""
+    return claim_from_text(series.link, path=path)
+
+
+def bounds_of_series(series: Published) -> Bounds:
+    """The limits of its link."""
+    return bounds_of(link_of(series), verbs=series.tool.startswith(_VERBS))
+
+
+def time_of(series: Published, size: int, value: float) -> float | None:
+    """ns of one operation; None for a rate of messages that are under way together."""
+    if series.unit in TIME_UNITS:
+        return value * TIME_UNITS[series.unit]
+    if series.pattern == "pingpong" and size:
+        return size / (value * RATE_UNITS[series.unit]) * 1e9
+    return None
+
+
+def goodput_of(series: Published, size: int, value: float) -> float | None:
+    """bytes/s of one direction; None where the value is a time of a message of nothing."""
+    if series.unit in TIME_UNITS:
+        return size / (value * TIME_UNITS[series.unit]) * 1e9 if size else None
+    ways = series.directions or (2 if series.pattern == "exchange" else 1)
+    return value * RATE_UNITS[series.unit] / ways
+
+
+def trouble(series: Published) -> tuple[str, str] | None:
+    """(field, why) of a series that is no number over its link; None for one that may be.
+
+    What is quicker than the wire can be is shared memory or a mistake, and no row.
+    """
+    try:
+        bounds = bounds_of_series(series)
+    except PhysicsError as error:
+        field = "path" if "path" in str(error)[:20] else "link"
+        return field, str(error).rstrip(".")
+    if not bounds.wire:
+        return "link", f"{series.link} is no wire"
+    if series.nodes < 2:
+        return "nodes", "one node has no wire to itself"
+    if series.pattern == "ring" and series.ranks_per_node > 1:
+        return "ranks_per_node", "neighbours of a ring on one node share memory"
+    for size, value in series.rows:
+        if why := _excluded(series, bounds, size, value):
+            return "rows", f"{value:g} {series.unit} at {size} B {why}"
+    return None
+
+
+def _excluded(series: Published, bounds: Bounds, size: int, value: float) -> str:
+    goodput, time = goodput_of(series, size, value), time_of(series, size, value)
+    if series.unit in TIME_UNITS and series.pattern in ("pingpong", "put", "get"):
+        doubt = bounds.too_quick(time or 0.0, size)
+        if doubt in ("fail", "inconclusive"):
+            least = bounds.floor / 1e3
+            return f"is quicker than {bounds.link.name} can be ({least:.3g} us and the transfer)"
+    if bounds.most is not None and goodput is not None:
+        most = bounds.most
+        if goodput > most * (1 + _TOLERANCE) and series.pattern not in ("rate", "ring"):
+            return f"is more than the {most / 1e6:.0f} MB/s that {bounds.link.name} can carry"
+    return ""

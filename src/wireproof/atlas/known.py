@@ -1,0 +1,137 @@
+"""The published series that can be compared with a measured one. Pure."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from wireproof.atlas.read import goodput_of, link_of, time_of
+from wireproof.model.atlas import Published, Quantity, Source
+from wireproof.model.claim import LinkClaim
+
+__all__ = ["PLATEAU", "SMALL", "Atlas", "Known", "Layer", "layer_of_tool"]
+
+Layer = Literal["mpi", "verbs", "sockets"]
+"""What the program calls: a message takes longer by an MPI than by verbs, and a stream of sockets
+is no stream of an MPI over sockets.
+"""
+SMALL = 32
+"""Up to this size a message takes the time of an empty one; bytes."""
+PLATEAU = 1 << 16
+"""From this size on a stream's goodput changes little with the size; bytes."""
+_WAITED_PLATEAU = 1 << 20
+_APART = 16.0  # sizes farther apart than this have another protocol between them
+_SCALED = 4.0
+_VERBS = ("ib_", "raw_ethernet", "qperf rc", "qperf uc", "qperf ud", "rdma_", "ibv_")
+_SOCKETS = ("iperf", "netperf", "qperf tcp", "sockperf", "nuttcp", "ntttcp", "netpipe tcp", "nttcp")
+
+
+def layer_of_tool(tool: str) -> Layer:
+    """By the name of the program: ``ib_write_bw`` calls verbs, ``iperf3`` sockets."""
+    name = tool.lower()
+    if name.startswith(_VERBS):
+        return "verbs"
+    return "sockets" if name.startswith(_SOCKETS) else "mpi"
+
+
+@dataclass(frozen=True)
+class Known:
+    """One published series. ``file``: a site's own file, "" for wireproof's."""
+
+    source: Source
+    series: Published
+    link: LinkClaim
+    file: str = ""
+
+    @cached_property
+    def layer(self) -> Layer:
+        return layer_of_tool(self.series.tool)
+
+    @cached_property
+    def times(self) -> list[tuple[int, float]]:
+        """(size, ns), by size."""
+        rows = ((size, time_of(self.series, size, value)) for size, value in self.series.rows)
+        return sorted((size, time) for size, time in rows if time is not None)
+
+    @cached_property
+    def goodputs(self) -> list[tuple[int, float]]:
+        """(size, bytes/s of one direction), by size."""
+        rows = ((size, goodput_of(self.series, size, value)) for size, value in self.series.rows)
+        return sorted((size, goodput) for size, goodput in rows if goodput is not None)
+
+    def at(self, quantity: Quantity, size: int) -> float | None:
+        """Its number for messages of ``size``; None where it has none near enough."""
+        return _time_at(self.times, size) if quantity == "time" else _rate_at(self.goodputs, size)
+
+
+def _time_at(rows: Sequence[tuple[int, float]], size: int) -> float | None:
+    small = [time for at, time in rows if at <= SMALL]
+    if size <= SMALL and small:
+        return dict(rows).get(size, small[-1])
+    if (found := _between(rows, size)) is not None or not rows:
+        return found
+    at, time = rows[-1]
+    near = min(at, size) >= _WAITED_PLATEAU and 1 / _SCALED <= size / at <= _SCALED
+    return time * size / at if near else None
+
+
+def _rate_at(rows: Sequence[tuple[int, float]], size: int) -> float | None:
+    if (found := _between(rows, size)) is not None or size < PLATEAU or not rows:
+        return found
+    large = [(abs(math.log(at / size)), rate) for at, rate in rows if at >= PLATEAU]
+    near = min(large, default=(math.inf, 0.0))
+    if near[0] <= math.log(_APART):
+        return near[1]
+    return max((rate for at, rate in rows if at == 0), default=None)
+
+
+def _between(rows: Sequence[tuple[int, float]], size: int) -> float | None:
+    """At this very size, or between two sizes on a straight line of logarithms."""
+    place = bisect_left(rows, (size, 0.0))
+    if place < len(rows) and rows[place][0] == size:
+        return rows[place][1]
+    if place in (0, len(rows)) or not rows[place - 1][0]:
+        return None
+    (low, first), (high, last) = rows[place - 1], rows[place]
+    if high > _APART * low:
+        return None
+    share = math.log(size / low) / math.log(high / low)
+    return math.exp(math.log(first) + share * (math.log(last) - math.log(first)))
+
+
+Load = Callable[[str], Iterable[tuple[Source, str]]]
+"""Of a protocol the sources, each with the site's own file that it is from, "" for ours."""
+
+
+@dataclass
+class Atlas:
+    """Published series by link and pattern; ``load`` is asked once for each protocol."""
+
+    load: Load
+    _of: dict[str, list[Known]] = field(default_factory=dict, repr=False, compare=False)
+
+    def series(self, protocol: str) -> list[Known]:
+        """All series over links of this protocol."""
+        if protocol not in self._of:
+            every = (
+                Known(source, series, link_of(series), file)
+                for source, file in self.load(protocol)
+                for series in source.series
+            )
+            self._of[protocol] = [one for one in every if one.link.protocol == protocol]
+        return self._of[protocol]
+
+    def comparable(self, link: LinkClaim, pattern: str, layer: Layer) -> Iterator[Known]:
+        """The series of the same link, number of rails and pattern; of a time also of the same
+        layer.
+        """
+        key = (link.kind, link.rails, pattern)
+        waits = pattern not in ("stream", "exchange")
+        for one in self.series(link.protocol):
+            same = one.layer == layer or (not waits and "sockets" not in (one.layer, layer))
+            if same and (one.link.kind, one.link.rails, one.series.pattern) == key:
+                yield one

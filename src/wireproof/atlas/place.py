@@ -1,0 +1,156 @@
+"""``place``: where a measured number lies among published ones. Pure.
+
+One source has one vote. Below ``LEAST`` sources nothing follows from them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from statistics import median, quantiles
+
+from msgspec.structs import replace
+
+from wireproof.atlas.known import Atlas, Known, Layer
+from wireproof.model.atlas import Near, Place, Quantity
+from wireproof.model.claim import LinkClaim
+from wireproof.model.quantity import counted, short_time, size, throughput
+
+__all__ = ["LEAST", "as_slow", "is_usual", "outruns_all", "place", "trails_all"]
+
+LEAST = 5
+"""Sources from which a percentile is said."""
+_NEAREST = 3
+_SAME = 0.05  # numbers this near are one number
+_OUTRUN = 0.8
+"""Of the fastest published time: quicker than this was no wire of this kind yet."""
+
+
+def place(
+    atlas: Atlas,
+    link: LinkClaim,
+    pattern: str,
+    message_bytes: int,
+    *,
+    time_ns: float | None = None,
+    goodput: float | None = None,
+    layer: Layer = "mpi",
+) -> Place | None:
+    """Where ``time_ns`` (half a round trip of ``pingpong``) or ``goodput`` (bytes/s of one
+    direction) lies; None where no published number is comparable.
+    """
+    quantity: Quantity = "goodput" if time_ns is None else "time"
+    value = goodput if time_ns is None else time_ns
+    votes: dict[str, list[tuple[float, Known]]] = defaultdict(list)
+    for one in atlas.comparable(link, pattern, layer):
+        number = one.at(quantity, message_bytes)
+        if number is not None:
+            votes[one.source.id].append((number, one))
+    if not votes or not value:
+        return None
+    every = [each for some in votes.values() for each in some]
+    ordered = sorted(
+        (median(number for number, _ in some) for some in votes.values()),
+        reverse=quantity == "goodput",
+    )
+    share = _faster_than(list(votes.values()), quantity, value)
+    found = Place(
+        link=link.name,
+        pattern=pattern,
+        quantity=quantity,
+        message_bytes=message_bytes,
+        value=value,
+        sources=len(votes),
+        rows=len(every),
+        faster_than=share if len(votes) >= LEAST else None,
+        values=ordered,
+        nearest=_nearest(every, value),
+        sentence="",
+        files=sorted({one.file for _, one in every if one.file}),
+    )
+    return _told(found)
+
+
+def _faster_than(
+    votes: Sequence[Sequence[tuple[float, Known]]], quantity: Quantity, value: float
+) -> float:
+    """Share of the sources that are slower; one that has numbers on both sides counts in part."""
+    total = 0.0
+    for some in votes:
+        slower = sum(_slower(number, value, quantity) for number, _ in some)
+        same = sum(number == value for number, _ in some)
+        total += (slower + same / 2) / len(some)
+    return total / len(votes)
+
+
+def _slower(number: float, value: float, quantity: Quantity) -> bool:
+    return number > value if quantity == "time" else number < value
+
+
+def _nearest(every: Sequence[tuple[float, Known]], value: float) -> list[Near]:
+    """The nearest number of each of the nearest sources."""
+    ordered = sorted(every, key=lambda each: max(each[0], value) / min(each[0], value))
+    first = {one.source.id: (number, one) for number, one in reversed(ordered)}
+    chosen = sorted(first.values(), key=lambda each: ordered.index(each))[:_NEAREST]
+    return [
+        Near(
+            source=one.source.id,
+            value=number,
+            adapter=one.series.adapter,
+            mpi=one.series.mpi,
+            date=one.source.date,
+            file=one.file,
+        )
+        for number, one in chosen
+    ]
+
+
+def _told(found: Place) -> Place:
+    shown = short_time if found.quantity == "time" else throughput
+    what = f"{found.link} {found.pattern} of {size(found.message_bytes)}"
+    number = counted(found.sources, "published source")
+    near = ", ".join(
+        f"{shown(one.value)} ({one.source}{', of the site' if one.file else ''})"
+        for one in found.nearest
+    )
+    if found.faster_than is None:
+        text = (
+            f"{shown(found.value)} for {what}: {number} alone, too few to say what is usual, so "
+            f"only the limits judge; nearest: {near}"
+        )
+    else:
+        fast, slow = found.values[0], found.values[-1]
+        text = (
+            f"{shown(found.value)} for {what}: faster than {found.faster_than:.0%} of {number} "
+            f"({shown(fast)} to {shown(slow)}); nearest: {near}"
+        )
+    return replace(found, sentence=text)
+
+
+def _ratio(found: Place, other: float) -> float:
+    """How many times as fast as ``other``."""
+    return other / found.value if found.quantity == "time" else found.value / other
+
+
+def as_slow(found: Place) -> int:
+    """How many sources are as slow as this number, or slower."""
+    return sum(_ratio(found, other) >= 1 - _SAME for other in found.values)
+
+
+def is_usual(found: Place) -> bool:
+    """True among enough sources, of which a quarter or more are as slow."""
+    if found.faster_than is None:
+        return False
+    quarter, _, rest = quantiles(found.values, n=4, method="inclusive")
+    return _ratio(found, rest if found.quantity == "time" else quarter) >= 1 - _SAME
+
+
+def outruns_all(found: Place) -> bool:
+    """True for a time that is much shorter than each of enough published ones."""
+    enough = found.faster_than is not None and found.quantity == "time"
+    return enough and found.value < _OUTRUN * found.values[0]
+
+
+def trails_all(found: Place) -> bool:
+    """True below each of enough published numbers."""
+    return found.faster_than is not None and as_slow(found) == 0

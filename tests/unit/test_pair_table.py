@@ -141,3 +141,47 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "no.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(BadInput, match="cannot be read"), open_pairs(tmp_path / "no.parquet"):
         pass
+
+
+def test_every_row_of_a_small_table_counts_repeats_included(tmp_path: Path) -> None:
+    """36 rows of 4 nodes, three of each pair."""
+    path = tmp_path / "p.csv"
+    rows = [
+        f"n{a},n{b},{500 if a == 3 else 1100 + 3 * repeat + a}"
+        for repeat in range(3)
+        for a in range(4)
+        for b in range(4)
+        if a != b
+    ]
+    path.write_text("\n".join(["origin,target,MB/s", *rows]) + "\n")
+    found = from_table(path, None)
+    (located,) = found.located
+    assert (located.samples, located.missing, found.notes) == (36, {}, ())
+    assert [str(blame.about) for blame in located.blames] == ["n3 tx"]
+
+
+def test_a_pair_without_a_number_never_passes(tmp_path: Path) -> None:
+    """A link that is down has 0 MB/s, or no number at all."""
+    for dead in ("0", "", "failed", "nan"):
+        path = tmp_path / "p.csv"
+        rows = [
+            f"n{a},n{b},{dead if (a, b) == (1, 2) else 1100 + a + b}"
+            for a in range(8)
+            for b in range(8)
+            if a != b
+        ]
+        path.write_text("\n".join(["origin,target,MB/s", *rows]) + "\n")
+        found = from_table(path, None)
+        assert found.verdict == "inconclusive"
+        assert found.undecided == ("1 row without a positive number: is that pair down?",)
+
+
+def test_a_pair_that_is_faster_than_its_nodes_is_not_far_below_them(tmp_path: Path) -> None:
+    from wireproof.report.text.located import document_lines
+    from wireproof.report.text.look import Look
+
+    path = tmp_path / "p.csv"
+    path.write_text("origin,target,MB/s\nn1,n2,500\nn1,n3,1100\nn2,n3,1105\n")
+    lines = document_lines(from_table(path, None), Look())
+    assert any("these rows cannot tell this from: n2 receives slowly" in line for line in lines)
+    assert not any(line.endswith("220% of that") for line in lines)

@@ -37,8 +37,8 @@ def command(
 
     SOURCE is the folder of a check, or a table of pairs (Parquet or CSV: origin, target and
     goodput_bytes_per_s, mb_per_s, gbit_per_s, hrt_ns or usec), of any size. Nothing is measured and
-    no path is proven by it: a table says what it says. Exit status 1: a node is slow; 0: none is,
-    and a slow one would have been found; 3: undecided.
+    no path is proven by it: a table says what it says. Exit status 1: a node or pair is slow; 0:
+    none is, and a slow node would have been found; 3: undecided.
     """
     from wireproof.cli.console import print_json, say
     from wireproof.cli.outcome import status_of

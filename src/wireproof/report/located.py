@@ -115,12 +115,15 @@ def _share(share: float) -> str:
 
 def _culprits(located: Located) -> list[Culprit]:
     """Those of one kind, direction, stage and likeliest cause together, in the order of the first
-    of each.
+    of each; of those that were not confirmed, only with the same evidence.
     """
-    groups: dict[tuple[str, str, str, str], list[Blame]] = {}
+    groups: dict[tuple[str, ...], list[Blame]] = {}
     for blame in located.blames:
         cause = blame.causes[0].code if blame.causes else ""
-        groups.setdefault((blame.kind, blame.direction, blame.stage, cause), []).append(blame)
+        seen = blame.evidence if blame.stage == "screened" else []
+        groups.setdefault((blame.kind, blame.direction, blame.stage, cause, *seen), []).append(
+            blame
+        )
     return [_culprit(group) for group in groups.values()]
 
 

@@ -89,15 +89,23 @@ def _column(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
 
 
 class PairTable:
-    """An open table. ``nodes`` in natural order; ``metric`` as the value column's name says."""
+    """An open table. ``nodes`` in natural order; ``metric`` as the value column's name says.
+    ``left_out``: rows between two nodes without a positive, finite number.
+    """
 
     def __init__(
-        self, database: duckdb.DuckDBPyConnection, metric: Metric, nodes: tuple[str, ...], rows: int
+        self,
+        database: duckdb.DuckDBPyConnection,
+        metric: Metric,
+        nodes: tuple[str, ...],
+        rows: int,
+        left_out: int = 0,
     ) -> None:
         self._database = database
         self.metric = metric
         self.nodes = nodes
         self.rows = rows
+        self.left_out = left_out
 
     def _columns(self, query: str) -> Columns:
         found = self._database.execute(query).fetchnumpy()
@@ -111,6 +119,10 @@ class PairTable:
             column("r", np.int32),
             column("v", np.float64),
         )
+
+    def everything(self) -> Columns:
+        """Every row."""
+        return self._columns("SELECT o, t, r, v FROM pairs ORDER BY ALL")
 
     def sample(self, partners: int) -> Columns:
         """About ``partners`` pairs of each node in each direction, chosen by a hash: the same ones
@@ -230,7 +242,7 @@ def _chosen(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, s
 
 def _create(
     database: duckdb.DuckDBPyConnection, path: Path, source: str
-) -> tuple[Metric, tuple[str, ...], int]:
+) -> tuple[Metric, tuple[str, ...], int, int]:
     described = database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608  a descriptor
     origin, target, number, value = _chosen([row[0] for row in described], path)
     metric, factor = _VALUES[_plain(value)]
@@ -255,8 +267,16 @@ def _create(
         f" ({goodness} * {factor!r})::FLOAT AS v FROM {source}"
         f" WHERE {goodness} > 0 AND isfinite({goodness}) AND {o} <> {t}"
     )
-    counted = database.execute("SELECT count(*) FROM pairs").fetchone()
-    return metric, nodes, int(counted[0]) if counted else 0
+    given = (
+        f"SELECT count(*) FROM {source} WHERE {o} IS NOT NULL AND {t} IS NOT NULL AND {o} <> {t}"  # noqa: S608
+    )
+    rows, between = (_count(database, query) for query in ("SELECT count(*) FROM pairs", given))
+    return metric, nodes, rows, between - rows
+
+
+def _count(database: duckdb.DuckDBPyConnection, query: str) -> int:
+    counted = database.execute(query).fetchone()
+    return int(counted[0]) if counted else 0
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
@@ -292,10 +312,12 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
         }
         try:
             with duckdb.connect(config=config) as database:
-                metric, nodes, rows = _create(database, path, _reader(path, file.fileno()))
+                metric, nodes, rows, left_out = _create(
+                    database, path, _reader(path, file.fileno())
+                )
                 if rows == 0:
                     raise BadInput(f"{path} has no pair with a value: there is nothing to locate.")
-                yield PairTable(database, metric, nodes, rows)
+                yield PairTable(database, metric, nodes, rows, left_out)
         except duckdb.OutOfMemoryException as error:
             raise CouldNotMeasure(
                 f"{path} does not fit: free space for temporary files, or set TMPDIR."

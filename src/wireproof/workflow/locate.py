@@ -18,12 +18,14 @@ from wireproof.locate.causes.settings import with_settings
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.few import by_rows
 from wireproof.locate.screen.sweep import screen
 from wireproof.locate.topology import against
 from wireproof.locate.world import World
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Located, Metric
+from wireproof.model.quantity import counted
 from wireproof.model.run import Run
 from wireproof.model.toml import LARGEST, read_toml
 from wireproof.plan.schedule import screen_rounds
@@ -159,8 +161,7 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
     """
     with open_pairs(path) as table:
         known, notes = _known(fabric, table.nodes)
-        partners = len(table.nodes) if table.rows <= ALL_ROWS else PARTNERS
-        columns = table.sample(partners)
+        columns = table.everything() if table.rows <= ALL_ROWS else table.sample(PARTNERS)
         samples = Samples(
             metric=table.metric,
             nodes=table.nodes,
@@ -172,13 +173,23 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
         )
         if len(columns.value) < table.rows:
             notes.append(
-                f"{len(columns.value)} of {table.rows} pairs were looked at, about {partners} of"
+                f"{len(columns.value)} of {table.rows} rows were looked at, about {PARTNERS} of"
                 " each node"
             )
         worst = _worst(table)
+        undecided = _undecided(table.left_out)
+    located, scattered = by_rows(screen(samples, known))
     return LocateDocument(
-        located=(screen(samples, known).located,), notes=tuple(notes), worst_pairs=worst
+        located=(located,),
+        notes=tuple(notes),
+        worst_pairs=worst,
+        undecided=(*undecided, *scattered),
     )
+
+
+def _undecided(left_out: int) -> list[str]:
+    rows = counted(left_out, "row")
+    return [f"{rows} without a positive number: is that pair down?"] if left_out else []
 
 
 def _worst(table: PairTable) -> tuple[WorstPair, ...]:

@@ -23,12 +23,14 @@ class WorstPair(msgspec.Struct, frozen=True, kw_only=True):
 
 class LocateDocument(msgspec.Struct, frozen=True, kw_only=True):
     """What was concluded for each metric. ``worst_pairs``: of a table, those farthest below what
-    both their nodes do elsewhere. ``notes``: what was left out.
+    both their nodes do elsewhere. ``undecided``: sentences about rows that show neither a culprit
+    nor that all is well. ``notes``: what was left out.
     """
 
     located: tuple[Located, ...]
     notes: tuple[str, ...] = ()
     worst_pairs: tuple[WorstPair, ...] = ()
+    undecided: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -39,4 +41,4 @@ class LocateDocument(msgspec.Struct, frozen=True, kw_only=True):
             not one.samples or one.missing or not one.detectable <= ABOUT * one.practical
             for one in self.located
         )
-        return "inconclusive" if blind else "pass"
+        return "inconclusive" if blind or self.undecided else "pass"

@@ -29,13 +29,14 @@ def story_lines(located: tuple[Located, ...]) -> list[str]:
 
 def document_lines(found: LocateDocument, look: Look) -> list[str]:
     """What was located in a table or a folder, and the pairs that are farthest below the others."""
-    lines = [*story_lines(found.located), *_far_pairs(found)]
+    undecided = [f"  {sentence}" for sentence in found.undecided]
+    lines = [*story_lines(found.located), *undecided, *_far_pairs(found)]
     return [" " * (len(line) - len(line.lstrip())) + look.say(line.strip()) for line in lines]
 
 
 def _far_pairs(found: LocateDocument) -> list[str]:
     metric, practical = found.located[0].metric, found.located[0].practical
-    far = [pair for pair in found.worst_pairs if abs(1 - pair.ratio) > practical]
+    far = [pair for pair in found.worst_pairs if 1 - pair.ratio > practical]
     title = ["Pairs farthest below what both their nodes do elsewhere"] if far else []
     return title + [
         f"{pair.origin} -> {pair.target}: {metric_value(metric, pair.value)},"
@@ -83,6 +84,8 @@ def _culprit(culprit: Culprit) -> list[str]:
         # what a setting's sentence says already is not said again
         seen = f" ({cause.evidence[0]})" if cause.evidence and not cause.setting else ""
         lines.append(f"    cause, confidence {cause.confidence:.2g}: {cause.sentence}{seen}")
-    if not enough:
+    if not culprit.confirmed:
+        lines += [f"    {sentence}" for sentence in culprit.evidence[:_MOST_CAUSES]]
+    if not enough and (culprit.causes or culprit.confirmed):
         lines.append("    cause: no counter or configuration difference explains it")
     return lines + [f"    not the cause: {cause.sentence}" for cause in lacking[:_MOST_CAUSES]]

@@ -1,0 +1,348 @@
+"""What stands out in a table of few nodes, by its rows alone: nothing is measured again.
+
+Every node, port and pair is a set of rows. The mean log slowness of each set is compared with that
+of all other rows of its stratum by Student's t, exact for rows with independent normal noise of
+one size. Two estimates of the noise: the rows' residuals, and, for tables that leave fewer than
+eight degrees of freedom, these joined by imagined rows of 5 %. A set is blamed if either test
+rejects at alpha after Bonferroni's correction for both tests and all sets. The set that explains
+the most is blamed first; its rows then form a stratum, and the search goes on.
+
+Sets that explain the rows nearly as well (a likelihood ratio below 100) are named as candidates.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from wireproof.locate.arrays import Floats, Longs
+from wireproof.locate.blame import Estimate, blame_of
+from wireproof.locate.criteria import as_log, as_slowdown
+from wireproof.locate.samples import Samples
+from wireproof.locate.screen.screened import Screened
+from wireproof.locate.screen.strata import ports_of
+from wireproof.locate.significance import REACH, as_normal, as_student, quantile, upper_tail
+from wireproof.locate.slowness import log_slowness
+from wireproof.locate.tiers import paths_of
+from wireproof.model.located import Blame, Located, Metric
+from wireproof.model.subject import Both, Node, Port, Route, Subject
+
+__all__ = ["MOST_NODES", "by_rows"]
+
+MOST_NODES = 64
+"""Larger tables have enough rows for the screen's tests."""
+_ALPHA = 0.01
+_SIGMA, _FREEDOM = 0.05, 8  # of the imagined rows
+_PAIR_TIMES = 3.0  # times the practical threshold: one row of a pair may be the noise's tail
+_MOST_CULPRITS, _MOST_NAMED = 16, 12
+_NOTHING = 1e-9
+_TOLD_APART = 2.0 * np.log(100.0)  # twice the log likelihood ratio
+
+
+def by_rows(screened: Screened) -> tuple[Located, list[str]]:
+    """What ``screened`` found in a table, with the culprits and the power of the rows alone; and
+    sentences about rows that show neither a culprit nor that all is well.
+
+    Culprits that need a topology (links, switches) are the screen's; if it has such, or if there
+    are fewer than three nodes or more than ``MOST_NODES``, its answer stands.
+    """
+    located = screened.located
+    if not 3 <= located.measured <= MOST_NODES or len(screened.samples) < 3:
+        return located, []
+    if any(blame.kind in ("link", "switch") for blame in located.blames):
+        return located, []
+    search = _Search(screened)
+    # What is slow for a part of the time only needs rounds, and those the screen looks at.
+    blames = search.culprits() or (located.blames if located.rounds > 1 else [])
+    found = msgspec.structs.replace(
+        located,
+        alpha=_ALPHA,
+        noise=search.sigma,
+        blames=blames,
+        detectable=search.detectable(),
+    )
+    return found, search.undecided
+
+
+@dataclasses.dataclass(frozen=True)
+class _Sets:
+    """``about``: what each set is, ``rows``: its rows. ``member`` and ``row``: one entry for every
+    row of every set.
+    """
+
+    about: tuple[Subject, ...]
+    rows: tuple[tuple[int, ...], ...]
+    member: Longs
+    row: Longs
+
+    @classmethod
+    def of(cls, samples: Samples) -> _Sets:
+        index: dict[Subject, list[int]] = {}
+        ends = zip(samples.origin.tolist(), samples.target.tolist(), strict=True)
+        for row, (origin, target) in enumerate(ends):
+            for subject in _subjects(samples.metric, samples.nodes[origin], samples.nodes[target]):
+                index.setdefault(subject, []).append(row)
+        # The least that is claimed comes first: a pair, then a port, then a whole node.
+        about = sorted(index, key=lambda one: (_RANK[type(one)], str(one)))
+        rows = tuple(tuple(index[one]) for one in about)
+        member = np.repeat(np.arange(len(about)), [len(own) for own in rows])
+        return cls(tuple(about), rows, member, np.asarray([at for own in rows for at in own]))
+
+    @property
+    def distinct(self) -> int:
+        """How many different hypotheses there are."""
+        return len(set(self.rows))
+
+
+_RANK: dict[type[Subject], int] = {Route: 0, Both: 1, Port: 2, Node: 3}
+
+
+def _subjects(metric: Metric, origin: str, target: str) -> list[Subject]:
+    """Everything that can be blamed for a row."""
+    one, other = sorted((origin, target))
+    found: list[Subject] = [Both(one, other), Node(origin), Node(target)]
+    if metric == "goodput":
+        found += [Route(origin, target), Port(origin, "tx"), Port(target, "rx")]
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class _Look:
+    """Every set against the other rows of its strata; NaN for those that cannot be compared.
+    ``slow``: log slowness beyond the others; ``factor``: its standard error over that of a row;
+    ``gain``: by how much it reduces the sum of squares ``total``; ``freedom`` of what is left.
+    """
+
+    slow: Floats
+    factor: Floats
+    gain: Floats
+    total: float
+    freedom: int
+
+    @classmethod
+    def at(cls, logs: Floats, stratum: Longs, sets: _Sets) -> _Look:
+        size = np.bincount(stratum)
+        left = logs - (np.bincount(stratum, logs) / np.maximum(size, 1))[stratum]
+        count, strata = len(sets.about), size.size
+        beyond = np.bincount(sets.member, left[sets.row], count)
+        cells = np.bincount(sets.member * strata + stratum[sets.row], minlength=count * strata)
+        weight = _weight(cells.reshape(count, strata), size)
+        return cls(
+            slow=beyond / weight,
+            factor=1.0 / np.sqrt(weight),
+            gain=np.where(beyond > 0.0, beyond**2 / weight, np.nan),
+            total=float(left @ left),
+            freedom=logs.size - int(np.sum(size > 0)) - 1,
+        )
+
+    def squares(self, number: int) -> float:
+        """The sum of squares that set ``number`` leaves."""
+        return max(0.0, self.total - float(self.gain[number]))
+
+
+def _weight(cells: NDArray[np.integer], size: NDArray[np.integer]) -> Floats:
+    """Sum of squares of each set's indicator within the strata, NaN where it is a whole stratum."""
+    weight = (cells - cells**2 / np.maximum(size, 1)).sum(axis=1)
+    return np.where(weight > _NOTHING, weight, np.nan)
+
+
+class _Noise(NamedTuple):
+    """``sigma`` of a row with ``freedom``, and how many such estimates are tried."""
+
+    sigma: float
+    freedom: int
+    tried: int
+
+
+def _noises(squares: float, freedom: int) -> list[_Noise]:
+    lacking = max(0, _FREEDOM - freedom)
+    joined = np.sqrt((squares + lacking * _SIGMA**2) / (freedom + lacking))
+    if not lacking:
+        return [_Noise(float(joined), freedom, 1)]
+    alone = [_Noise(float(np.sqrt(squares / freedom)), freedom, 2)] if freedom > 0 else []
+    return [*alone, _Noise(float(joined), _FREEDOM, 1 + len(alone))]
+
+
+class _Search:
+    """Looks for one culprit after another."""
+
+    def __init__(self, screened: Screened) -> None:
+        self.samples, self.criteria = screened.samples, screened.criteria
+        self.practical = as_log(self.samples.metric, screened.located.practical)
+        self.logs = log_slowness(self.samples)
+        self.sets = _Sets.of(self.samples)
+        # Rows are compared within one kind of path and of NIC.
+        paths = paths_of(self.samples, screened.places)
+        self._strata = ports_of(paths, screened.kinds).stratum.astype(np.int64)
+        self.found: dict[int, Blame] = {}
+        self.undecided: list[str] = []
+
+    def culprits(self) -> list[Blame]:
+        """The clearest first. Single slow rows of several pairs are no culprits: noise with a tail
+        makes them, too.
+        """
+        while len(self.found) < _MOST_CULPRITS and (best := self._best(look := self._look())) >= 0:
+            estimate = self._estimate(look, best)
+            if estimate is None:
+                break
+            self.found[best] = self._blame(look, best, estimate)
+        lone = [number for number in self.found if len(self.sets.rows[number]) == 1]
+        if len(lone) > 1:
+            self.undecided.append(_scattered([self.found.pop(number).subject for number in lone]))
+        return list(self.found.values())
+
+    def _look(self) -> _Look:
+        """The rows of each culprit are strata of their own."""
+        stratum = self._strata
+        for number in self.found:
+            apart = stratum.copy()
+            apart[list(self.sets.rows[number])] += int(stratum.max()) + 1
+            stratum = np.unique(apart, return_inverse=True)[1].astype(np.int64)
+        return _Look.at(self.logs, stratum, self.sets)
+
+    def _is_explained(self, number: int) -> bool:
+        rows = set(self.sets.rows[number])
+        return any(rows <= set(self.sets.rows[culprit]) for culprit in self.found)
+
+    def _best(self, look: _Look) -> int:
+        """The set that explains the most, -1 if none does; of equal ones that which claims the
+        least.
+        """
+        gain = np.asarray(
+            [
+                0.0 if self._is_explained(number) else one
+                for number, one in enumerate(np.nan_to_num(look.gain).tolist())
+            ]
+        )
+        return int(np.argmax(gain >= gain.max() * (1.0 - _NOTHING))) if gain.max() > 0.0 else -1
+
+    def _estimate(self, look: _Look, number: int) -> Estimate | None:
+        """The slowness of a set; None if it may be chance or is too small to matter."""
+        slow, factor = float(look.slow[number]), float(look.factor[number])
+        tests = []
+        for noise in _noises(look.squares(number), look.freedom):
+            error = float(np.hypot(noise.sigma * factor, self.criteria.floor))
+            z = as_normal(np.asarray([slow / error]), noise.freedom)
+            tests.append((noise.tried * self.sets.distinct * float(upper_tail(z)[0]), error))
+        p, error = min(tests)
+        is_pair = isinstance(self.sets.about[number], Route | Both)
+        reach, times = (0.0, _PAIR_TIMES) if is_pair else (REACH, 1.0)
+        if p > _ALPHA or slow + reach * error < times * self.practical:
+            return None
+        expected = float(np.mean(self.logs[list(self.sets.rows[number])])) - slow
+        return Estimate(slowness=slow, error=error, p=p, expected=expected)
+
+    def _blame(self, look: _Look, number: int, estimate: Estimate) -> Blame:
+        about = self.sets.about[number]
+        others, share = self._others(look, number)
+        evidence = [f"these rows cannot tell this from: {', or '.join(others)}"] if others else []
+        if len(self.sets.rows[number]) == 1:
+            evidence.append("measured once: measure it again before anything is changed")
+        blame = blame_of(
+            about,
+            self.samples.metric,
+            estimate,
+            stage="screened",
+            nodes=_ends(about),
+            evidence=evidence,
+        )
+        return msgspec.structs.replace(blame, confidence=blame.confidence * share)
+
+    def _others(self, look: _Look, number: int) -> tuple[list[str], float]:
+        """Other sets that explain the rows about as well, in words, and the share of the likelihood
+        that ``number`` has among all of them.
+        """
+        lacking = max(0, _FREEDOM - look.freedom)
+        prior = lacking * _SIGMA**2 + _NOTHING
+        best = prior + look.squares(number)
+        alike, weights, seen = [], [1.0], {self._what(number)}
+        for other in np.nonzero(np.nan_to_num(look.gain) > 0.0)[0].tolist():
+            ratio = (prior + look.squares(other)) / best
+            deviance = (look.freedom + lacking) * float(np.log(ratio))
+            if deviance >= _TOLD_APART or self._what(other) in seen or self._is_explained(other):
+                continue
+            seen.add(self._what(other))
+            alike.append((deviance, _words(self.sets.about[other])))
+            weights.append(float(np.exp(-deviance / 2.0)))
+        return [words for _, words in sorted(alike)][:_MOST_NAMED], 1.0 / sum(weights)
+
+    def _what(self, number: int) -> tuple[tuple[int, ...], frozenset[str]]:
+        """A pair and its only direction, or a node and its only port, are the same thing."""
+        return self.sets.rows[number], frozenset(_ends(self.sets.about[number]))
+
+    @property
+    def sigma(self) -> float:
+        """Relative noise of a row, without what the culprits explain."""
+        look = self._look()
+        return float(np.sqrt(look.total / max(1, look.freedom + 1)))
+
+    def detectable(self) -> float:
+        """The slowdown with which 95 % of such tables would show any node that sends, or receives,
+        slowly; infinite if a node has no rows that could be compared.
+        """
+        look = self._look()
+        wanted = Port if self.samples.metric == "goodput" else Node
+        factors = [
+            float(look.factor[number])
+            for number, about in enumerate(self.sets.about)
+            if isinstance(about, wanted) and not self._is_explained(number)
+        ]
+        if look.freedom < 1 or not factors or not np.all(np.isfinite(factors)):
+            return float("inf")
+        least = min(
+            self._least(noise, more, max(factors))
+            for noise, more in zip(
+                _noises(look.total, look.freedom + 1),
+                _noises(look.total * _another(look.freedom + 1), look.freedom + 1),
+                strict=True,
+            )
+        )
+        return as_slowdown(self.samples.metric, max(self.practical, least))
+
+    def _least(self, noise: _Noise, more: _Noise, factor: float) -> float:
+        """The log slowness that is found with 95 % power in another table of this ``noise``, whose
+        own estimate exceeds ``more`` in 5 %: the two errors are independent.
+        """
+        error, most = (
+            float(np.hypot(one.sigma * factor, self.criteria.floor)) for one in (noise, more)
+        )
+        p = _ALPHA / (noise.tried * self.sets.distinct)
+        limit = as_student(quantile(p), noise.freedom)
+        return limit * error + float(np.hypot(limit * (most - error), quantile(0.05) * error))
+
+
+def _another(freedom: int) -> float:
+    """By what another table's estimate of the same variance exceeds this one's in 5 % (Fisher's
+    approximation of F's logarithm).
+    """
+    return float(np.exp(2.0 * quantile(0.05) / np.sqrt(max(0.5, freedom - 1.0))))
+
+
+def _ends(about: Subject) -> list[str]:
+    match about:
+        case Route(origin, target) | Both(origin, target):
+            return [origin, target]
+        case Node(node) | Port(node, _):
+            return [node]
+    raise ValueError(f"{about} is not in a table of pairs")
+
+
+def _words(about: Subject) -> str:
+    match about:
+        case Port(node, direction):
+            return f"{node} {'sends' if direction == 'tx' else 'receives'} slowly"
+        case Node(node):
+            return f"{node} is slow"
+    return f"the link {about} is slow"
+
+
+def _scattered(pairs: Sequence[str]) -> str:
+    return (
+        f"single rows far slower than their nodes are elsewhere: {', '.join(pairs[:_MOST_NAMED])}:"
+        " slow links, or a disturbance while they were measured; measure these pairs again"
+    )

@@ -155,7 +155,7 @@ def test_verbs_back_to_back_are_no_doubt(latency: float, link: str) -> None:
 
 
 def efa(**changes: object) -> list[Series]:
-    latency = pingpong({1 << n: 16.0 + (1 << n) / 3600.0 for n in range(23)}, **changes)
+    latency = pingpong({1 << n: 16.0 + (1 << n) / 1200.0 for n in range(23)}, **changes)
     bandwidth = stream({1 << n: min(12_000.0, (1 << n) * 1.5) for n in range(23)}, first_line=40)
     return [latency, bandwidth]
 

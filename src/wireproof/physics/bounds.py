@@ -18,7 +18,7 @@ from wireproof.model import quantity
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.physics.framing import Framing, framings
 from wireproof.physics.limits import floor_constant, limits, of_all_rails, typical_constant
-from wireproof.physics.pcie import pcie_choices
+from wireproof.physics.pcie import pcie_choices, usual_slot
 from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
 from wireproof.physics.table import Table, default_table
 
@@ -260,13 +260,30 @@ def _choices(link: LinkClaim, table: Table) -> tuple[Choice, ...]:
     """Every usual combination of what is not known, by rate; those of one rate are one."""
     # refuses an impossible claim
     last = limits(link, "pingpong", "latency", 0, table).derivation[-1]
-    slots = pcie_choices(link.pcie, table) if link.pcie else [(float("inf"), "", "")]
+    slots = _slots(link, table)
     found: dict[float, Choice] = {}
     several = _rails(link)
     for framing, slot, rails in product(framings(link, table), slots, several):
         choice = _choice(rails, framing, slot, of=link.rails if len(several) > 1 else 0)
         found.setdefault(choice.rate, choice._replace(lines=(*choice.lines, last)))
     return tuple(found[rate] for rate in sorted(found))
+
+
+def _slots(link: LinkClaim, table: Table) -> list[tuple[float, str, str]]:
+    """(bytes/s, arithmetic, option) of each slot that the adapter may sit in; no limit if nothing
+    is known of it.
+    """
+    if link.pcie:
+        return pcie_choices(link.pcie, table)
+    wide = (float("inf"), "", "")
+    usual = usual_slot(link.kind)
+    if not usual:
+        return [wide]
+    narrow = pcie_choices(usual, table)
+    return [
+        wide,
+        *((rate, line, f"PCIe {usual} {option}".strip()) for rate, line, option in narrow),
+    ]
 
 
 def _choice(link: LinkClaim, framing: Framing, slot: tuple[float, str, str], *, of: int) -> Choice:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
+from wireproof.model.claim import LinkClaim
 from wireproof.physics.errors import PhysicsError
 from wireproof.physics.table import Table, default_table
 
-__all__ = ["parse_slot", "pcie_choices", "pcie_goodput"]
+__all__ = [
+    "Slot",
+    "narrower_slot",
+    "parse_slot",
+    "pcie_choices",
+    "pcie_goodput",
+    "usual_slot",
+]
 
 # GT/s per lane, and the line code: 8b/10b to generation 2, then 128b/130b (PCI Express base
 # specification).
@@ -83,3 +92,47 @@ def _goodput(slot: str, size: int, table: Table) -> tuple[float, str]:
         f"{share:.4g} = {goodput / 1e9:.2f} GB/s"
     )
     return goodput, line
+
+
+class Slot(NamedTuple):
+    """A slot in which adapters of a link are met. ``rates``: bytes/s, by payload size."""
+
+    name: str
+    claim: str
+    rates: tuple[float, ...]
+
+
+# Every adapter of these links has no wider slot: ConnectX to ConnectX-2 and the QDR adapters of
+# QLogic are PCIe 2.0 x8 (their data sheets); the first for DDR, InfiniHost III, is PCIe 1.1 x8.
+_BEST_SLOTS = {"qdr": "gen2x8", "ddr": "gen1x8"}
+# Adapters of these links are met in hosts one PCIe generation older than their own: ConnectX-6 in
+# PCIe 3.0, ConnectX-7 in PCIe 4.0 and ConnectX-8 in PCIe 5.0 hosts.
+_OLDER_SLOTS = {
+    "hdr200": "gen3x16",
+    "hdr": "gen3x16",
+    "roce200": "gen3x16",
+    "ndr400": "gen4x16",
+    "ndr": "gen4x16",
+    "roce400": "gen4x16",
+    "xdr800": "gen5x16",
+    "xdr": "gen5x16",
+}
+
+
+def _slot(claim: str) -> Slot:
+    generation, lanes, _ = parse_slot(claim)
+    rates = tuple(rate for rate, _, _ in pcie_choices(claim))
+    return Slot(f"PCIe gen{generation} x{lanes}", claim, rates)
+
+
+def usual_slot(kind: str) -> str:
+    """The slot of every adapter of a link, if that is narrower than the link; "" otherwise."""
+    return _BEST_SLOTS.get(kind, "")
+
+
+def narrower_slot(link: LinkClaim) -> Slot | None:
+    """A slot narrower than the link in which its adapters are often met; None if the claim says
+    the slot.
+    """
+    claim = _OLDER_SLOTS.get(link.kind, "")
+    return _slot(claim) if claim and not link.pcie and link.rails == 1 else None

@@ -16,8 +16,8 @@ import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.model.toml import read_toml
+from wireproof.physics import allowances, floors
 from wireproof.physics.errors import PhysicsError
-from wireproof.physics.floors import ROWS
 
 __all__ = ["Constant", "Table", "changed_constants", "default_table", "override", "with_constants"]
 
@@ -149,7 +149,8 @@ _ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
         "assumed when the payload size is unknown: the largest in common use",
         True,
     ),
-    *ROWS,
+    *floors.ROWS,
+    *allowances.ROWS,
     (
         "rate.one_pair",
         12e6,

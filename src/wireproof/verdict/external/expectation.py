@@ -17,6 +17,7 @@ from wireproof.physics.bounds import (
     fill_bytes,
 )
 from wireproof.physics.framing import over_fabric
+from wireproof.verdict.external.allowance import allowance, as_one_ip_stream, scattered
 from wireproof.verdict.external.case import Case
 from wireproof.verdict.external.curve import Row
 
@@ -27,8 +28,6 @@ _STARTS = 10
 # a table that prints times only is no bandwidth test: a little less is a warning
 _LATENCY_SHARE = 0.75
 _MIDDLE = 4096
-# of attainable: a GPU behind another switch or socket than its adapter reaches that much
-_GPUS = 0.5
 _CRAWL = 0.25  # of attainable: less is no link's own doing
 _SLOT = 0.4  # a slot is seldom narrower than this share of the link
 
@@ -58,13 +57,17 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
     if reached * (1 + closest.doubt) >= share:
         return True
     best = max(row.goodput or 0.0 for row in telling)
-    _short_of(case, bounds, closest, best, attainable)
+    _short_of(case, bounds, telling, closest, attainable)
     if closest.wait_ns is not None and case.series.traffic == "pingpong":
         _halved_twice(case, best, reached)
     return True
 
 
-def _short_of(case: Case, bounds: Bounds, closest: Row, best: float, attainable: float) -> None:
+def _short_of(
+    case: Case, bounds: Bounds, telling: list[Row], closest: Row, attainable: float
+) -> None:
+    best = max(row.goodput or 0.0 for row in telling)
+    shares = [_reached(case, row, attainable) for row in telling]
     share, reached = _share(case), _reached(case, closest, attainable)
     text = (
         f"{throughput(best)} is {best / attainable:.1%} of the attainable "
@@ -79,8 +82,13 @@ def _short_of(case: Case, bounds: Bounds, closest: Row, best: float, attainable:
         "expected": share,
         "size": closest.size,
     }
-    why = _excuse(case, bounds, reached)
-    severity: Severity = "inconclusive"
+    enough, said = as_one_ip_stream(case, bounds.link, best)
+    if said:
+        severity: Severity = "note" if enough else "fail"
+        case.add("below-expectation", severity, f"{text}; {said}", evidence)
+        return
+    why = allowance(case, bounds, shares, closest, reached)
+    severity = "inconclusive"
     if not why:
         severity, why = _unexcused(case, bounds, reached)
     case.add("below-expectation", severity, f"{text}; {why}" if why else text, evidence)
@@ -128,20 +136,6 @@ def _share(case: Case) -> float:
     return expected_share(case.criteria, both_ways=case.series.traffic == "exchange")
 
 
-def _excuse(case: Case, bounds: Bounds, reached: float) -> str:
-    """Why the shortfall may not be the link's; "" where nothing excuses it."""
-    series = case.series
-    if any(reason.code == "too-few-iterations" for reason in case.reasons):
-        return "of too few iterations"
-    if series.tool == "nccl_tests" and reached >= _GPUS:
-        return "the way between GPU and adapter may be the narrower"
-    if case.unit_wrong:
-        return "its unit is in doubt"
-    if series.protocol == "udp":
-        return "UDP sends at the rate that was requested, not at the link's"
-    return bounds.excuse(reached, _share(case), one_pair=series.pairs == 1)
-
-
 def _unexcused(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, str]:
     """How grave a shortfall is that nothing excuses, and where to look."""
     series, link = case.series, bounds.link
@@ -180,15 +174,19 @@ def judge_start(case: Case, bounds: Bounds) -> None:
         "usual_ns": usual_ns,
         "size": start.size,
     }
+    why = _start_excused(case, bounds)
+    case.add(
+        "slow-start", "inconclusive" if why else "fail", f"{text}{why and '; '}{why}", evidence
+    )
+
+
+def _start_excused(case: Case, bounds: Bounds) -> str:
+    """Why a slow start is only a doubt; "" if nothing excuses it."""
     if over_fabric(bounds.link):
-        case.add(
-            "slow-start",
-            "inconclusive",
-            f"{text}; IP over a fabric is as slow as its settings",
-            evidence,
-        )
-    else:
-        case.add("slow-start", "fail", text, evidence)
+        return "IP over a fabric is as slow as its settings"
+    if any(reason.code == "too-few-iterations" for reason in case.reasons):
+        return "of too few iterations"
+    return scattered(case)
 
 
 def judge_middle(case: Case, bounds: Bounds, attainable: float | None) -> None:

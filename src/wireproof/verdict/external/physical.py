@@ -60,7 +60,8 @@ def _message_rate(case: Case, bounds: Bounds) -> None:
         return
     if case.chain or case.unit_wrong or not _one_wire(case.series):
         return
-    header = (case.table or default_table())[f"{link.protocol}.header"].value
+    table = case.table or default_table()
+    header = table[f"{link.protocol}.header"].value if f"{link.protocol}.header" in table else 0.0
     least = _LEAST_FRAME if link.protocol in _FRAMED else 0.0
     line = bounds.line or 0.0
     for row in case.curve.moved:

@@ -1,0 +1,94 @@
+"""What a healthy pair may show less than its link: by pattern, library, slot and host; and what
+stays a failure.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from tests.unit.external_tables import codes, pingpong, stream, wire_times
+
+from wireproof.model.series import Series
+from wireproof.physics import claim_from_text
+from wireproof.verdict.external import judge_series
+
+
+def flat(rate_mb: float, **changes: object) -> Series:
+    return stream({1 << n: min(rate_mb, (1 << n) * 3.0) for n in range(23)}, **changes)
+
+
+@pytest.mark.parametrize(
+    ("link", "start_us", "rate_mb", "verdict"),
+    [
+        ("efa100", 17.0, 2700.0, "inconclusive"),  # 22 %: honest
+        ("efa100", 17.0, 900.0, "fail"),
+        ("fdr", 1.3, 3400.0, "inconclusive"),  # SGI MPT
+        ("edr", 1.1, 6200.0, "inconclusive"),
+        ("edr", 1.1, 900.0, "fail"),
+        ("qdr", 1.5, 900.0, "fail"),
+        ("100gbe", 30.0, 1100.0, "inconclusive"),
+        ("100gbe", 30.0, 300.0, "fail"),
+        ("10gbe", 15.0, 600.0, "fail"),  # one core fills 10 Gb/s
+    ],
+)
+def test_a_pingpong(link: str, start_us: float, rate_mb: float, verdict: str) -> None:
+    found = judge_series(pingpong(wire_times(start_us, rate_mb)), claim_from_text(link))
+    assert (found.proof, found.verdict) == ("unproven", verdict), found.reasons
+
+
+@pytest.mark.parametrize(
+    ("link", "rate_mb", "verdict"),
+    [
+        ("efa100", 4500.0, "inconclusive"),
+        ("efa100", 2000.0, "fail"),
+        ("qdr", 3400.0, "pass"),  # PCIe 2.0 x8
+        ("qdr", 2000.0, "fail"),
+        ("edr", 9000.0, "inconclusive"),
+        ("fdr", 4900.0, "fail"),  # trained as FDR10
+        ("edr", 6000.0, "fail"),
+        ("hdr200", 12_800.0, "inconclusive"),  # PCIe 3.0 x16
+        ("hdr200", 9_000.0, "fail"),
+        ("ndr400", 26_000.0, "inconclusive"),  # PCIe 4.0 x16
+        ("100gbe", 1700.0, "inconclusive"),
+        ("100gbe", 700.0, "fail"),
+        ("10gbe", 700.0, "fail"),
+    ],
+)
+def test_a_stream(link: str, rate_mb: float, verdict: str) -> None:
+    found = judge_series(flat(rate_mb), claim_from_text(link))
+    assert (found.proof, found.verdict) == ("unproven", verdict), found.reasons
+
+
+def test_verbs_alone_and_a_slot_that_is_said_have_no_library_to_blame() -> None:
+    verbs = flat(9000.0, tool="perftest", benchmark="ib_write_bw", protocol="rdma")
+    assert judge_series(verbs, claim_from_text("edr")).verdict == "fail"
+    assert judge_series(flat(9000.0), claim_from_text("edr", pcie="gen3x16")).verdict == "fail"
+
+
+def test_a_rate_that_differs_from_size_to_size_is_no_slower_line() -> None:
+    rates = {1 << n: min(6000.0, (1 << n) * 3.0) for n in range(23)}
+    link = claim_from_text("edr")
+    assert judge_series(stream(rates), link).verdict == "fail"
+    found = judge_series(stream(rates | {1 << 21: 3900.0, 1 << 22: 4400.0}), link)
+    assert codes(found, "inconclusive") >= {"below-expectation"}
+    assert not codes(found, "fail")
+
+
+def slow_start(few: bool, *delays: float) -> Series:
+    times = wire_times(14.0, 11_000, range(12))
+    for size, delay in zip(times, delays, strict=False):
+        times[size] += delay
+    series = pingpong(times)
+    points = [msgspec.structs.replace(p, iterations=20 if few else 1000) for p in series.points]
+    return msgspec.structs.replace(series, points=points)
+
+
+def test_a_slow_start_of_few_iterations_or_of_waits_is_a_doubt() -> None:
+    link = claim_from_text("edr")
+    assert codes(judge_series(slow_start(False), link), "fail") == {"slow-start"}
+    few = judge_series(slow_start(True), link)
+    assert (few.verdict, "slow-start" in codes(few, "inconclusive")) == ("inconclusive", True)
+    waited = judge_series(slow_start(False, 40.0, 0.0, 25.0, 0.0, 90.0), link)
+    assert (waited.verdict, "slow-start" in codes(waited, "inconclusive")) == ("inconclusive", True)
+    first = judge_series(slow_start(False, 40.0), link)
+    assert first.verdict == "fail", "the first size alone may have warmed up"

@@ -169,7 +169,7 @@ def rail_of(adapter: Adapter) -> Port:
     if len(adapter.ports) == 1 and main.kind != "virtual":
         nic = {"hsn0": "hsn1", "ib0": "ib1"}.get(main.nic, main.nic + "b")
         device = f"{main.device}b" if main.device else ""
-        identity = {key: _other(value, "7") for key, value in main.identity.items()}
+        identity = {key: f"7{value[1:]}" for key, value in main.identity.items()}
         return replace(
             main, nic=nic, device=device, pci=main.pci.replace(":00.", ":0f."), identity=identity
         )

@@ -1,92 +1,160 @@
-"""What crossed one place of a host, out of the ledger's entries: parts added up, the same bytes
-counted once. Pure.
-
-A place is a port, or a port with everything that it stands on. The best evidence is a counter of
-the physical port that includes every carrier; else the parts by carrier are added, and a part that
-nothing counts makes the sum a lower bound.
+"""What crossed one place of a host: a port, or a port with everything that it stands on, each byte
+once. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 import msgspec
 
-from wireproof.analysis.ports import leaves, owns_what_is_below, related, tops
-from wireproof.analysis.rails import are_rails
-from wireproof.model.ledger import (
-    LEVELS,
-    QUALITIES,
-    Carrier,
-    Direction,
-    Entry,
-    Ledger,
-    Level,
-    PortLedger,
-    Quality,
+from wireproof.analysis.counted import Crossed, added, counted, counted_part
+from wireproof.analysis.places import (
+    bottoms,
+    is_exclusive,
+    mates,
+    related,
+    shared_ports,
+    tops,
 )
+from wireproof.analysis.rails import are_rails
+from wireproof.analysis.relations import beneath, owns_what_is_below
+from wireproof.model.ledger import Direction, Entry, Ledger
 
-__all__ = [
-    "Crossed",
-    "added",
-    "crossed_at",
-    "everywhere",
-    "fresh_at",
-    "others_than",
-]
+__all__ = ["Crossed", "added", "at_rails", "crossed_at", "everywhere", "fresh_at", "others_than"]
 
-_HARDLY = 65_536.0  # bytes
-_SMALLEST_FRAME = 40.0  # bytes, by counters that leave the link's own header out
-
-
-@dataclass(frozen=True)
-class Crossed:
-    """Bytes in one direction. ``bytes`` None: nothing could be read. ``complete`` False: a carrier
-    is not counted.
-
-    ``inside``: what function or stack counters say beside ``bytes`` of the physical port, None
-    where the two are one. ``by``: bytes by carrier, where counters tell these apart. ``level``,
-    ``quality``: the weakest of what was added.
-    """
-
-    bytes: float | None
-    packets: float | None = None
-    background: float = 0.0
-    peak_bytes_per_s: float | None = None
-    level: Level = "stack"
-    quality: Quality = "unreadable"
-    complete: bool = True
-    inside: float | None = None
-    by: tuple[tuple[Carrier, float], ...] = ()
-    counters: tuple[str, ...] = ()
-    wrap_bytes: float | None = None
-    remark: str = ""
-
-    def carried(self, carrier: Carrier) -> float | None:
-        """Bytes of one carrier; None where no counter tells."""
-        return dict(self.by).get(carrier)
-
-
-NOTHING = Crossed(None, remark="there is no counter of it")
+_DOUBT = "another function of the adapter may be the same port"
+_MOST_NESTED = 16  # the kernel stops at 8 (linux include/linux/netdevice.h, MAX_NEST_DEV)
 
 
 def crossed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
     """What crossed the port ``name``, with what it stands on where that is its own."""
-    port = ledger.ports[name]
-    if are_rails(port.nic):
-        return added([crossed_at(ledger, one, direction) for one in port.nic.lower])
-    below = [ledger.ports[one] for one in leaves(ledger, name)]
-    if not below:
-        return _port(port.entries(direction))
-    if owns_what_is_below(port):
-        whole = added([_port(one.entries(direction)) for one in below])
-        return (
-            whole
-            if whole.bytes is not None and whole.complete
-            else _more(_port(port.entries(direction)), whole)
+    return _Crossing(ledger, direction).at(name)
+
+
+class _Crossing:
+    """What crossed the ports of a host in one direction, each by what it stands on."""
+
+    def __init__(self, ledger: Ledger, direction: Direction) -> None:
+        self.ports, self.ledger, self.direction = ledger.ports, ledger, direction
+        self._known: dict[str, Crossed] = {}
+        self._open: list[str] = []
+
+    def at(self, name: str) -> Crossed:
+        if name not in self._known:
+            self._open.append(name)
+            self._known[name] = self._made(name)
+            self._open.pop()
+        return self._known[name]
+
+    def _below(self, name: str) -> list[str]:
+        """The ports right below; files of others may describe circles and towers."""
+        if len(self._open) > _MOST_NESTED:
+            return []
+        lower = self.ports[name].nic.lower
+        return [one for one in lower if one in self.ports and one not in self._open]
+
+    def _made(self, name: str) -> Crossed:
+        port, below = self.ports[name], self._below(name)
+        if are_rails(port.nic):
+            return self._rails(below)
+        own = counted(port.entries(self.direction))
+        if not below:
+            return own
+        return self._owner(name, own, below) if owns_what_is_below(port.nic) else self._sharer(name)
+
+    def _rails(self, names: Sequence[str]) -> Crossed:
+        """Rails that are functions of one physical port are counted once."""
+        shared = shared_ports(self.ledger)
+        apart = [name for name in names if shared.holder.get(name) not in names]
+        apart = [name for name in apart if not _same_holder(shared.holder, name, apart)]
+        found = added([self.at(name) for name in apart])
+        doubt = len(apart) < len(names) and bool(shared.doubtful & set(apart))
+        return replace(found, complete=False, remark=_DOUBT) if doubt else found
+
+    def _owner(self, name: str, own: Crossed, below: Sequence[str]) -> Crossed:
+        """What crossed the members. The RDMA device of a bond counts one of them, perhaps not
+        all.
+        """
+        whole = added([self.at(one) for one in below])
+        hidden = self.ports[name].nic.rdma is not None and len(below) > 1 and whole.level != "wire"
+        if whole.bytes is None or not whole.complete or hidden:
+            return _more(own, whole)
+        kernel = whole.carried("kernel")
+        if whole.level != "wire" or kernel is None or len(below) < 2:
+            return whole
+        return replace(whole, by=(("kernel", kernel), ("rdma", max(0.0, whole.bytes - kernel))))
+
+    def _sharer(self, name: str) -> Crossed:
+        """A VLAN, macvlan or bridge: its own sockets, and the RDMA of the ports below."""
+        entries = self.ports[name].entries(self.direction)
+        own, rdma = counted(entries), self._rdma(name)
+        if rdma is None or any(one.carrier == "any" and one.bytes is not None for one in entries):
+            return own
+        kernel = counted_part([entry for entry in entries if entry.carrier == "kernel"])
+        return added([rdma] if kernel is None else [kernel, rdma])
+
+    def _rdma(self, name: str) -> Crossed | None:
+        """RDMA alone, by the port's device, or by what the members of a bond carried beside the
+        kernel's bytes.
+        """
+        port, below = self.ports[name], self._below(name)
+        own = counted_part(
+            [one for one in port.entries(self.direction) if one.carrier in ("rdma", "psm")]
         )
-    return _shared(port, below, direction)
+        if below and owns_what_is_below(port.nic):
+            return _alone(self.at(name))
+        if not below or (own is not None and own.bytes is not None and not self._bonds(name)):
+            return own
+        parts = [part for one in below if (part := self._rdma_below(one)) is not None]
+        return added(parts) if parts else own
+
+    def _rdma_below(self, name: str) -> Crossed | None:
+        if name in self._open:
+            return None
+        self._open.append(name)
+        found = self._rdma(name)
+        self._open.pop()
+        return found
+
+    def _bonds(self, name: str) -> bool:
+        """Whether a bond is among what the port stands on."""
+        waiting, seen = list(self.ports[name].nic.lower), {name}
+        while waiting:
+            one = waiting.pop()
+            if one in self.ports and one not in seen:
+                seen.add(one)
+                if owns_what_is_below(self.ports[one].nic) and len(self.ports[one].nic.lower) > 1:
+                    return True
+                waiting += self.ports[one].nic.lower
+        return False
+
+
+def _same_holder(holder: Mapping[str, str], name: str, names: Sequence[str]) -> bool:
+    """Whether an earlier one of ``names`` is a function of the same port, and both are its
+    counters'.
+    """
+    return any(holder.get(one, one) == holder.get(name, "") for one in names[: names.index(name)])
+
+
+def _alone(whole: Crossed) -> Crossed | None:
+    """The RDMA of a bond, with its share of the peak."""
+    count, peak = whole.carried("rdma"), whole.peak_bytes_per_s
+    if count is None:
+        return None
+    return Crossed(
+        count,
+        background=whole.background,
+        peak_bytes_per_s=peak * count / whole.bytes if peak and whole.bytes else peak,
+        level=whole.level,
+        quality=whole.quality,
+        complete=whole.complete,
+        by=(("rdma", count),),
+        counters=whole.counters,
+        remark=whole.remark,
+    )
 
 
 def fresh_at(ledger: Ledger, name: str, direction: Direction) -> Crossed | None:
@@ -94,10 +162,10 @@ def fresh_at(ledger: Ledger, name: str, direction: Direction) -> Crossed | None:
     late counter may only add. None where a late one of all carriers sits on the wire, and the
     others do not: it may yet show that the bytes were turned round before it.
     """
-    places = [name, *leaves(ledger, name)]
+    below = beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
     late = [
         entry
-        for one in places
+        for one in (name, *below)
         for entry in ledger.ports[one].entries(direction)
         if entry.quality == "stale"
     ]
@@ -131,186 +199,6 @@ def _more(own: Crossed, whole: Crossed) -> Crossed:
     return replace(max(known, key=lambda one: one.bytes or 0.0), complete=False)
 
 
-def _shared(port: PortLedger, below: Sequence[PortLedger], direction: Direction) -> Crossed:
-    """A VLAN, macvlan or bridge shares what it stands on: its own sockets, and the RDMA of the
-    ports below.
-    """
-    own = _port(port.entries(direction))
-    rdma = [
-        _part([entry for entry in one.entries(direction) if entry.carrier in ("rdma", "psm")])
-        for one in below
-    ]
-    if own.carried("rdma") is not None:
-        return own
-    return added([own, *(part for part in rdma if part is not None)])
-
-
-def _port(entries: Sequence[Entry]) -> Crossed:
-    """One port by itself."""
-    whole = _first(entry for entry in entries if entry.carrier == "any")
-    parts = _parts(entries)
-    if whole is not None and whole.bytes is not None:
-        return _with_whole(whole, whole.bytes, parts, entries)
-    if parts.bytes is None:
-        return _lost(entries)
-    return parts if whole is None else _without_whole(whole, parts)
-
-
-def _with_whole(whole: Entry, count: float, parts: Crossed, entries: Sequence[Entry]) -> Crossed:
-    """A counter of every carrier, beside its parts."""
-    complete = True
-    if whole.quality == "lower-bound":
-        rest = _port([entry for entry in entries if entry is not whole])
-        if rest.bytes is not None and rest.bytes > count:
-            return rest
-        # what else is counted says that no more crossed
-        complete = rest.bytes is not None and rest.complete
-    inside = parts.bytes if whole.level == "wire" and parts.complete else None
-    # A driver's own statistics are too costly to be read many times a second: the peak is then that
-    # of the parts.
-    peak = whole.peak_bytes_per_s if whole.peak_bytes_per_s is not None else parts.peak_bytes_per_s
-    return Crossed(
-        count,
-        whole.packets,
-        whole.background,
-        peak,
-        whole.level,
-        whole.quality,
-        complete=complete,
-        inside=inside,
-        by=_apart(count, parts),
-        counters=tuple(whole.counters),
-        wrap_bytes=whole.wrap_bytes,
-        remark=whole.remark,
-    )
-
-
-def _without_whole(whole: Entry, parts: Crossed) -> Crossed:
-    """The parts in place of a whole that cannot be read: it would have had RDMA too, which the
-    parts may not have.
-    """
-    apart = len(parts.by) > 1 and parts.by[-1] != ("rdma", 0.0)
-    return replace(parts, complete=apart, remark=whole.remark, quality=whole.quality)
-
-
-def _apart(whole: float, parts: Crossed) -> tuple[tuple[Carrier, float], ...]:
-    """By carrier: what is in the whole and not the kernel's is RDMA's, where RDMA has no counter of
-    its own.
-    """
-    kernel = parts.carried("kernel")
-    if kernel is None or len(parts.by) > 1:
-        return parts.by
-    return (*parts.by, ("rdma", max(0.0, whole - kernel)))
-
-
-def _lost(entries: Sequence[Entry]) -> Crossed:
-    if not entries:
-        return NOTHING
-    worst = max(entries, key=lambda entry: QUALITIES.index(entry.quality))
-    return Crossed(None, quality=worst.quality, counters=tuple(worst.counters), remark=worst.remark)
-
-
-def _first(entries: Iterable[Entry]) -> Entry | None:
-    """The readable entry of the strongest level; an unreadable one where none is."""
-    ranked = sorted(entries, key=lambda entry: (entry.bytes is None, LEVELS.index(entry.level)))
-    return ranked[0] if ranked else None
-
-
-def _parts(entries: Sequence[Entry]) -> Crossed:
-    """The carriers that have counters of their own, added up."""
-    found = []
-    for carrier in ("kernel", "rdma", "psm"):
-        part = _part([entry for entry in entries if entry.carrier == carrier])
-        found += [part] if part is not None else []
-    return added(found)
-
-
-def _part(entries: Sequence[Entry]) -> Crossed | None:
-    best = _first(entries)
-    if best is None:
-        return None
-    if best.bytes is None:
-        return Crossed(
-            None,
-            quality=best.quality,
-            counters=tuple(best.counters),
-            complete=False,
-            remark=best.remark,
-        )
-    return Crossed(
-        best.bytes,
-        best.packets,
-        best.background,
-        best.peak_bytes_per_s,
-        best.level,
-        best.quality,
-        complete=best.quality != "lower-bound",
-        by=((best.carrier, best.bytes),),
-        counters=tuple(best.counters),
-        wrap_bytes=best.wrap_bytes,
-        remark=best.remark,
-    )
-
-
-def added(parts: Sequence[Crossed]) -> Crossed:
-    """Parts that share no byte. An unreadable part leaves a lower bound."""
-    known = [part for part in parts if part.bytes is not None]
-    lost = [part for part in parts if part.bytes is None]
-    if not known:
-        return lost[0] if lost else NOTHING
-    remark = next((part.remark for part in (*lost, *known) if part.remark), "")
-    return _sum(known, complete=not lost, remark=remark)
-
-
-def _sum(parts: Sequence[Crossed], *, complete: bool, remark: str) -> Crossed:
-    peaks = _known([part.peak_bytes_per_s for part in parts])
-    return Crossed(
-        _whole([part.bytes for part in parts]),
-        _whole([_packets(part) for part in parts]),
-        sum([part.background for part in parts]),
-        sum(peaks) if peaks else None,
-        max([part.level for part in parts], key=LEVELS.index),
-        max([part.quality for part in parts], key=QUALITIES.index),
-        complete=complete and all(part.complete for part in parts),
-        inside=_whole([part.inside for part in parts]),
-        by=_by_carrier(parts, complete=complete),
-        counters=tuple([name for part in parts for name in part.counters]),
-        wrap_bytes=min(_known([part.wrap_bytes for part in parts]), default=None),
-        remark=remark,
-    )
-
-
-def _whole(values: Sequence[float | None]) -> float | None:
-    """The sum; None as soon as one is not known."""
-    known = _known(values)
-    return sum(known) if len(known) == len(values) else None
-
-
-def _known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
-
-
-def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carrier, float], ...]:
-    """Bytes by carrier. Where everything is counted and only the kernel's is there, RDMA moved
-    nothing.
-    """
-    by: dict[Carrier, float] = {}
-    for part in parts:
-        for carrier, count in part.by:
-            by[carrier] = by.get(carrier, 0.0) + count
-    alone = complete and list(by) == ["kernel"]
-    return (*by.items(), ("rdma", 0.0)) if alone else tuple(by.items())
-
-
-def _packets(part: Crossed) -> float | None:
-    """Packets of a part; where nothing counts them and it moved hardly anything, the most that its
-    bytes can be.
-    """
-    if part.packets is None and part.bytes is not None and part.bytes < _HARDLY:
-        return part.bytes / _SMALLEST_FRAME
-    return part.packets
-
-
 def others_than(
     ledger: Ledger, name: str, direction: Direction, own: float | None
 ) -> dict[str, Crossed]:
@@ -320,44 +208,73 @@ def others_than(
     counts as another port.
     """
     port, kin = ledger.ports[name], related(ledger, name)
+    crossing = _Crossing(ledger, direction)
+    names = port.nic.lower if are_rails(port.nic) else [name]
+    mates_of = {one: mates(ledger, one) for one in names if one in ledger.ports}
+    kin = kin.union(*mates_of.values())
     others = [one for one in (*tops(ledger), *_members(ledger, kin - {name})) if one not in kin]
-    found = {one: crossed_at(ledger, one, direction) for one in others}
-    if are_rails(port.nic):
-        for one in port.nic.lower:
-            rail = crossed_at(ledger, one, direction).bytes
-            found |= _beside(ledger, one, direction, rail)
-        return found
-    return found | _beside(ledger, name, direction, own)
+    found = {one: crossing.at(one) for one in others}
+    for one, functions in mates_of.items():
+        part = crossing.at(one)
+        bytes_of = part.bytes if are_rails(port.nic) else own
+        found |= _beside(crossing, one, bytes_of)
+        found |= _other_functions(crossing, part, functions - set(names))
+    return found
 
 
-def _beside(
-    ledger: Ledger, name: str, direction: Direction, own: float | None
-) -> dict[str, Crossed]:
+def _beside(crossing: _Crossing, name: str, own: float | None) -> dict[str, Crossed]:
     """What others moved through the ports that ``name`` shares with them."""
-    if owns_what_is_below(ledger.ports[name]):
+    if is_exclusive(crossing.ledger, name):
         return {}
-    shared = {
-        one: _not_own(ledger.ports[one].entries(direction), own or 0.0)
-        for one in leaves(ledger, name)
-    }
+    shared = {one: _not_own(crossing.at(one), own or 0.0) for one in bottoms(crossing.ledger, name)}
     return {one: rest for one, rest in shared.items() if rest is not None}
 
 
+def _other_functions(
+    crossing: _Crossing, part: Crossed, functions: AbstractSet[str]
+) -> dict[str, Crossed]:
+    """What the other ``functions`` moved through the physical port of one, by the counters of the
+    port. Where these are the function's own evidence, or it has no other, they tell nothing apart.
+    """
+    if part.level == "wire" or part.bytes is None or not part.complete:
+        return {}
+    holders = [one for one in functions if one not in shared_ports(crossing.ledger).holder]
+    rests = {one: _not_own(crossing.at(one), part.bytes) for one in holders}
+    return {one: rest for one, rest in rests.items() if rest is not None}
+
+
 def _members(ledger: Ledger, names: Iterable[str]) -> list[str]:
-    """The ports at the bottom of those of ``names`` that own what is below them."""
-    owners = [name for name in names if owns_what_is_below(ledger.ports[name])]
-    return [leaf for owner in owners for leaf in leaves(ledger, owner)]
+    """The ports below those of ``names`` that own what is below them."""
+    lower = {name: port.nic.lower for name, port in ledger.ports.items()}
+    owners = [name for name in names if owns_what_is_below(ledger.ports[name].nic)]
+    return [one for owner in owners for one in beneath(owner, lower) if not lower[one]]
 
 
-def _not_own(entries: Iterable[Entry], own: float) -> Crossed | None:
-    """What the kernel moved over a shared port, less the ``own`` bytes of who shares it."""
-    rest = _port([entry for entry in entries if entry.carrier in ("kernel", "any")])
-    if rest.bytes is None:
+def _not_own(whole: Crossed, own: float) -> Crossed | None:
+    """What crossed a shared port, less the ``own`` bytes of who shares it."""
+    if whole.bytes is None:
         return None
-    left = max(0.0, rest.bytes - own)
-    return Crossed(left, None, rest.background, None, rest.level, rest.quality, rest.complete)
+    left = max(0.0, whole.bytes - own)
+    return Crossed(left, None, whole.background, None, whole.level, whole.quality, whole.complete)
 
 
 def everywhere(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
     """What crossed each way out of the host."""
-    return {name: crossed_at(ledger, name, direction) for name in tops(ledger)}
+    crossing, doubtful = _Crossing(ledger, direction), shared_ports(ledger).doubtful
+    found = {name: crossing.at(name) for name in tops(ledger)}
+    return {
+        name: replace(one, complete=False, remark=_DOUBT) if name in doubtful else one
+        for name, one in found.items()
+    }
+
+
+def at_rails(ledger: Ledger, names: Sequence[str], direction: Direction) -> dict[str, float | None]:
+    """Bytes of each rail; None where no counter tells it from another rail."""
+    shared, crossing = shared_ports(ledger), _Crossing(ledger, direction)
+    port_of = {name: shared.holder.get(name, name) for name in names}
+    alone = {name for name in names if list(port_of.values()).count(port_of[name]) == 1}
+    return {
+        name: seen.bytes if name in alone or seen.level != "wire" else None
+        for name in names
+        for seen in [crossing.at(name)]
+    }

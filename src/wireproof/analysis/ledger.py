@@ -15,7 +15,7 @@ from wireproof.analysis.catalogue import family_of
 from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
 from wireproof.analysis.rails import is_known
-from wireproof.analysis.relations import lower_of, stated
+from wireproof.analysis.relations import stacks, stated
 from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, PortLedger, Quality
 from wireproof.model.record import Nic
 
@@ -53,8 +53,9 @@ class HostPorts:
 
     def __init__(self, host: str, nics: Iterable[Nic], *, foreign: bool = False) -> None:
         self.host = host
-        listed = [stated(nic, nics) for nic in nics]
-        members = {nic.name: lower_of(nic, listed) for nic in listed}
+        given = list(nics)
+        listed = [stated(nic, given) for nic in given]
+        members = stacks(listed)
         self._ports = [
             _Port(nic, members[nic.name], known=is_known(nic, listed), foreign=foreign)
             for nic in listed

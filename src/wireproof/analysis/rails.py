@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from wireproof.analysis.catalogue import family_of
+from wireproof.analysis.relations import RAILS, port_called
 from wireproof.model.ledger import Ledger, PortLedger
 from wireproof.model.rails import is_several, rails_of
 from wireproof.model.record import Host, Nic
 
 __all__ = [
-    "RAILS",
-    "answers_to",
     "are_rails",
     "is_known",
     "ledger_with_rails",
@@ -24,22 +23,11 @@ __all__ = [
     "with_rails",
 ]
 
-RAILS = "rails"
-"""The kind of the port that stands for several."""
-
-
-def answers_to(nic: Nic, name: str) -> bool:
-    """Whether a claim of ``name`` (an interface, ``mlx5_0`` or ``mlx5_0:1``) means this port."""
-    device, _, port = name.partition(":")
-    if nic.name == name:
-        return True
-    return nic.rdma is not None and nic.rdma.device == device and port in ("", str(nic.rdma.port))
-
 
 def rail_nics(nics: Iterable[Nic], claim: str) -> list[Nic]:
     """The ports that ``claim`` names, in its order; fewer where some are not there."""
     listed, names = list(nics), rails_of(claim)
-    found = (next((nic for nic in listed if answers_to(nic, name)), None) for name in names)
+    found = (port_called(listed, name) for name in names)
     return [nic for nic in found if nic is not None]
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import msgspec
 
 from wireproof.analysis.ledger import HostPorts
-from wireproof.analysis.rails import answers_to, with_rails
+from wireproof.analysis.rails import with_rails
+from wireproof.analysis.relations import beneath, identities, port_called, stacks
 from wireproof.analysis.witness import ports_of
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
-from wireproof.model.record import Adapter, Host, Idle, Nic, PairResult
+from wireproof.model.record import Host, Idle, Nic, PairResult
 from wireproof.model.run import Run
 from wireproof.model.subject import Node, Route
 from wireproof.physics import Table, default_table, is_shaped
@@ -100,8 +101,7 @@ class Context:
         host = self.hosts.get(rank)
         if host is None:
             return set()
-        below = {name} | {one for nic in host.nics if nic.name == name for one in nic.lower}
-        below |= {nic.name for nic in host.nics if nic.master == name}
+        below = {name, *beneath(name, stacks(host.nics))}
         behind = [nic.adapter for nic in host.nics if nic.name in below and nic.adapter is not None]
         return {identity for adapter in behind for identity in identities(adapter)}
 
@@ -133,16 +133,6 @@ class Context:
         return None
 
 
-def identities(adapter: Adapter) -> set[tuple[str, str]]:
-    """What tells one adapter from another. A number of zeros only is no identity."""
-    stated = {
-        ("guid", adapter.system_guid),
-        ("switch", adapter.switch_id),
-        ("serial", adapter.serial),
-    }
-    return {(kind, value.lower()) for kind, value in stated if value.strip("0:.-x ")}
-
-
 def _claimed_nics(hosts: Mapping[int, Host], claims: Mapping[int, HostClaim]) -> dict[int, Nic]:
     """Of each rank whose host has it."""
     found = {rank: _claimed_nic(host, claims.get(rank)) for rank, host in hosts.items()}
@@ -151,7 +141,7 @@ def _claimed_nics(hosts: Mapping[int, Host], claims: Mapping[int, HostClaim]) ->
 
 def _claimed_nic(host: Host, claim: HostClaim | None) -> Nic | None:
     if claim is not None and claim.nic:
-        return next((nic for nic in host.nics if answers_to(nic, claim.nic)), None)
+        return port_called(host.nics, claim.nic)
     real = [nic for nic in host.nics if nic.kind != "loopback" and not nic.lower]
     return real[0] if len(real) == 1 else None
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from wireproof.analysis.relations import lower_of
+from wireproof.analysis.relations import beneath, port_called, stacks
 from wireproof.model.rails import rails_of
 from wireproof.model.record import Nic
 
@@ -28,31 +28,9 @@ def bottom(nics: Sequence[Nic], named: str) -> list[str]:
     """``named``, or the ports at the bottom of a VLAN or bond of that name: pauses are counted
     there. It may be the name of an RDMA device.
     """
-    known = {one.name: one for one in nics}
-    first = known.get(named) or next((one for one in nics if _has_device(one, named)), None)
+    first = port_called(nics, named)
     if first is None:
         return []
-    found: dict[str, None] = {}
-    seen: set[str] = set()
-    waiting = [first]
-    while waiting:
-        one = waiting.pop(0)
-        if one.name in seen:
-            continue
-        seen.add(one.name)
-        lower = [known[name] for name in _below(one, nics) if name in known]
-        waiting += lower
-        if not lower:
-            found[one.name] = None
-    return list(found)
-
-
-def _below(nic: Nic, nics: Sequence[Nic]) -> Iterable[str]:
-    return lower_of(nic, nics) if nic.kind == "virtual" else nic.lower
-
-
-def _has_device(nic: Nic, device: str) -> bool:
-    return nic.rdma is not None and device in (
-        nic.rdma.device,
-        f"{nic.rdma.device}:{nic.rdma.port}",
-    )
+    lower = stacks(nics)
+    every = [first.name, *beneath(first.name, lower)]
+    return [one for one in every if not any(below in lower for below in lower[one])]

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from wireproof.analysis.relations import port_called
 from wireproof.model.record import FactFrame, Host, Nic
 from wireproof.physics import PhysicsError, pcie_goodput
 
@@ -44,14 +45,7 @@ def claimed_nic(host: Host, claim: str) -> Nic | None:
     if not claim:
         real = [nic for nic in host.nics if nic.kind != "loopback"]
         return real[0] if len(real) == 1 else None
-    return next((nic for nic in host.nics if nic.name == claim or _is_device(nic, claim)), None)
-
-
-def _is_device(nic: Nic, claim: str) -> bool:
-    """Whether the claim names the RDMA device of a NIC, with or without its port."""
-    device, _, port = claim.partition(":")
-    rdma = nic.rdma
-    return rdma is not None and rdma.device == device and port in ("", str(rdma.port))
+    return port_called(host.nics, claim)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from wireproof.analysis.crossed import Crossed, crossed_at, everywhere, fresh_at, others_than
-from wireproof.analysis.ports import is_real
+from wireproof.analysis.crossed import (
+    Crossed,
+    at_rails,
+    crossed_at,
+    everywhere,
+    fresh_at,
+    others_than,
+)
+from wireproof.analysis.places import is_real
 from wireproof.analysis.rails import are_rails
 from wireproof.model.claim import Criteria
 from wireproof.model.ledger import Carrier, Direction, Ledger, Level, Quality
@@ -192,7 +199,7 @@ class _Look:
     def _rails(self, share: float) -> tuple[tuple[str, float | None], ...]:
         port = self.ledger.ports[self.name].nic
         each = port.lower if are_rails(port) else []
-        seen = {rail: crossed_at(self.ledger, rail, self.direction).bytes for rail in each}
+        seen = at_rails(self.ledger, each, self.direction)
         return tuple((one, None if n is None else n * share) for one, n in seen.items())
 
     def _could_carry(self, nic: str, one: Crossed) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wireproof.analysis.crossed import Crossed, crossed_at
+from wireproof.analysis.relations import port_called
 from wireproof.model.finding import Evidence
 from wireproof.model.ledger import Direction
 from wireproof.model.psm3 import CountedHost, NicCounted
 from wireproof.model.quantity import volume
-from wireproof.model.record import Nic
 from wireproof.model.subject import Port
 from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.issue import Issue
@@ -44,17 +44,14 @@ def _same(watched: HostTraffic, host: str) -> bool:
     return watched.host.partition(".")[0] == host.partition(".")[0] and not watched.error
 
 
-def _answers(nic: Nic, name: str) -> bool:
-    return nic.name == name or (nic.rdma is not None and nic.rdma.device == name)
-
-
 def _of_nic(
     host: str, nic: NicCounted, watched: HostTraffic | None, packets: int
 ) -> Iterator[Issue]:
     subject = Port(host, nic=nic.name)
     ledger = watched.ledger if watched is not None else None
     ports = ledger.ports if ledger is not None else {}
-    name = next((one for one, port in ports.items() if _answers(port.nic, nic.name)), "")
+    port = port_called((one.nic for one in ports.values()), nic.name)
+    name = port.name if port is not None else ""
     if ledger is None or not name:
         why = "the host was not watched" if ledger is None else f"it has no port {nic.name}"
         text = (

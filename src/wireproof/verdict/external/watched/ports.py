@@ -15,8 +15,9 @@ from wireproof.analysis.crossed import (
     everywhere,
     others_than,
 )
-from wireproof.analysis.ports import inner, is_real, related
-from wireproof.analysis.rails import answers_to, ledger_with_rails, rail_nics
+from wireproof.analysis.places import inner, is_real, related
+from wireproof.analysis.rails import ledger_with_rails, rail_nics
+from wireproof.analysis.relations import port_called
 from wireproof.model.claim import Claim
 from wireproof.model.ledger import Direction, Entry, Ledger, PortLedger
 from wireproof.model.rails import joined, rails_of
@@ -90,9 +91,8 @@ class Ports:
         a claim.
         """
         name = self._claim(host)
-        return next(
-            (one for one, port in self.ledger(host).ports.items() if _answers(port.nic, name)), name
-        )
+        port = port_called((one.nic for one in self.ledger(host).ports.values()), name)
+        return port.name if port is not None else name
 
     def missing(self) -> tuple[HostTraffic, str] | None:
         """A host that has no port of the claimed name."""
@@ -163,10 +163,6 @@ class Ports:
         return _total(
             others_than(ledger, name, direction, crossed_at(ledger, name, direction).bytes)
         )
-
-
-def _answers(nic: Nic, name: str) -> bool:
-    return bool(name) and answers_to(nic, name)
 
 
 def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wireproof.analysis.crossed import crossed_at
+from wireproof.analysis.crossed import at_rails, crossed_at
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Severity
 from wireproof.model.ledger import Direction
@@ -41,11 +41,11 @@ def _of_host(
     if name not in ledger.ports:
         return
     rails = ledger.ports[name].nic.lower
-    seen = {way: [crossed_at(ledger, rail, way).bytes for rail in rails] for way in _DIRECTIONS}
-    totals = {way: sum(one or 0.0 for one in each) for way, each in seen.items()}
+    seen = {way: at_rails(ledger, rails, way) for way in _DIRECTIONS}
+    totals = {way: crossed_at(ledger, name, way).bytes or 0.0 for way in _DIRECTIONS}
     for way, each in seen.items():
         if totals[way] > max(START_UP_BYTES, _BUSY * max(totals.values())):
-            yield _reason(host.host, way, dict(zip(rails, each, strict=True)), link, criteria)
+            yield _reason(host.host, way, each, link, criteria)
 
 
 def _reason(
@@ -57,12 +57,13 @@ def _reason(
 ) -> Reason:
     whole = sum(one or 0.0 for one in seen.values())
     due = due_shares(link, len(seen))
-    shares = [None if one is None else one / whole for one in seen.values()]
+    shares = [one / whole if one is not None and whole else None for one in seen.values()]
     state = state_of(shares, due, criteria)
     listed = ", ".join(
-        f"{rail} {'unknown' if one is None else f'{volume(one)} ({one / whole:.0%}'}"
-        f"{'' if one is None else f' of {wanted:.0%} due)'}"
-        for (rail, one), wanted in zip(seen.items(), due, strict=True)
+        f"{rail} unknown"
+        if share is None
+        else f"{rail} {volume(share * whole)} ({share:.0%} of {wanted:.0%} due)"
+        for rail, share, wanted in zip(seen, shares, due, strict=True)
     )
     code = {"one-rail": "one-rail", "unequal": "unequal-rails"}.get(state, "rails-shared")
     severity: Severity = "note" if code == "rails-shared" else "warning"

@@ -1,0 +1,215 @@
+"""What crossed one port by its own counters, out of the ledger's entries: parts added up, the same
+bytes counted once. Pure.
+
+The best evidence is a counter of the physical port that includes every carrier; else the parts by
+carrier are added, and a part that nothing counts makes the sum a lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from wireproof.model.ledger import LEVELS, QUALITIES, Carrier, Entry, Level, Quality
+
+__all__ = ["Crossed", "added", "counted", "counted_part"]
+
+_HARDLY = 65_536.0  # bytes
+_SMALLEST_FRAME = 40.0  # bytes, by counters that leave the link's own header out
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """Bytes in one direction. ``bytes`` None: nothing could be read. ``complete`` False: a carrier
+    is not counted.
+
+    ``inside``: what function or stack counters say beside ``bytes`` of the physical port, None
+    where the two are one. ``by``: bytes by carrier, where counters tell these apart. ``level``,
+    ``quality``: the weakest of what was added.
+    """
+
+    bytes: float | None
+    packets: float | None = None
+    background: float = 0.0
+    peak_bytes_per_s: float | None = None
+    level: Level = "stack"
+    quality: Quality = "unreadable"
+    complete: bool = True
+    inside: float | None = None
+    by: tuple[tuple[Carrier, float], ...] = ()
+    counters: tuple[str, ...] = ()
+    wrap_bytes: float | None = None
+    remark: str = ""
+
+    def carried(self, carrier: Carrier) -> float | None:
+        """Bytes of one carrier; None where no counter tells."""
+        return dict(self.by).get(carrier)
+
+
+NOTHING = Crossed(None, remark="there is no counter of it")
+
+
+def counted(entries: Sequence[Entry]) -> Crossed:
+    """One port by itself."""
+    whole = _first(entry for entry in entries if entry.carrier == "any")
+    parts = _parts(entries)
+    if whole is not None and whole.bytes is not None:
+        return _with_whole(whole, whole.bytes, parts, entries)
+    if parts.bytes is None:
+        return _lost(entries)
+    return parts if whole is None else _without_whole(whole, parts)
+
+
+def _with_whole(whole: Entry, count: float, parts: Crossed, entries: Sequence[Entry]) -> Crossed:
+    """A counter of every carrier, beside its parts."""
+    complete = True
+    if whole.quality == "lower-bound":
+        rest = counted([entry for entry in entries if entry is not whole])
+        if rest.bytes is not None and rest.bytes > count:
+            return rest
+        # what else is counted says that no more crossed
+        complete = rest.bytes is not None and rest.complete
+    inside = parts.bytes if whole.level == "wire" and parts.complete else None
+    # A driver's own statistics are too costly to be read many times a second: the peak is then that
+    # of the parts.
+    peak = whole.peak_bytes_per_s if whole.peak_bytes_per_s is not None else parts.peak_bytes_per_s
+    return Crossed(
+        count,
+        whole.packets,
+        whole.background,
+        peak,
+        whole.level,
+        whole.quality,
+        complete=complete,
+        inside=inside,
+        by=_apart(count, parts),
+        counters=tuple(whole.counters),
+        wrap_bytes=whole.wrap_bytes,
+        remark=whole.remark,
+    )
+
+
+def _without_whole(whole: Entry, parts: Crossed) -> Crossed:
+    """The parts in place of a whole that cannot be read: it would have had RDMA too, which the
+    parts may not have.
+    """
+    apart = len(parts.by) > 1 and parts.by[-1] != ("rdma", 0.0)
+    return replace(parts, complete=apart, remark=whole.remark, quality=whole.quality)
+
+
+def _apart(whole: float, parts: Crossed) -> tuple[tuple[Carrier, float], ...]:
+    """By carrier: what is in the whole and not the kernel's is RDMA's, where RDMA has no counter of
+    its own.
+    """
+    kernel = parts.carried("kernel")
+    if kernel is None or len(parts.by) > 1:
+        return parts.by
+    return (*parts.by, ("rdma", max(0.0, whole - kernel)))
+
+
+def _lost(entries: Sequence[Entry]) -> Crossed:
+    if not entries:
+        return NOTHING
+    worst = max(entries, key=lambda entry: QUALITIES.index(entry.quality))
+    return Crossed(None, quality=worst.quality, counters=tuple(worst.counters), remark=worst.remark)
+
+
+def _first(entries: Iterable[Entry]) -> Entry | None:
+    """The readable entry of the strongest level; an unreadable one where none is."""
+    ranked = sorted(entries, key=lambda entry: (entry.bytes is None, LEVELS.index(entry.level)))
+    return ranked[0] if ranked else None
+
+
+def _parts(entries: Sequence[Entry]) -> Crossed:
+    """The carriers that have counters of their own, added up."""
+    found = []
+    for carrier in ("kernel", "rdma", "psm"):
+        part = counted_part([entry for entry in entries if entry.carrier == carrier])
+        found += [part] if part is not None else []
+    return added(found)
+
+
+def counted_part(entries: Sequence[Entry]) -> Crossed | None:
+    best = _first(entries)
+    if best is None:
+        return None
+    if best.bytes is None:
+        return Crossed(
+            None,
+            quality=best.quality,
+            counters=tuple(best.counters),
+            complete=False,
+            remark=best.remark,
+        )
+    return Crossed(
+        best.bytes,
+        best.packets,
+        best.background,
+        best.peak_bytes_per_s,
+        best.level,
+        best.quality,
+        complete=best.quality != "lower-bound",
+        by=((best.carrier, best.bytes),),
+        counters=tuple(best.counters),
+        wrap_bytes=best.wrap_bytes,
+        remark=best.remark,
+    )
+
+
+def added(parts: Sequence[Crossed]) -> Crossed:
+    """Parts that share no byte. An unreadable part leaves a lower bound."""
+    known = [part for part in parts if part.bytes is not None]
+    lost = [part for part in parts if part.bytes is None]
+    if not known:
+        return lost[0] if lost else NOTHING
+    remark = next((part.remark for part in (*lost, *known) if part.remark), "")
+    return _sum(known, complete=not lost, remark=remark)
+
+
+def _sum(parts: Sequence[Crossed], *, complete: bool, remark: str) -> Crossed:
+    peaks = _known([part.peak_bytes_per_s for part in parts])
+    return Crossed(
+        _whole([part.bytes for part in parts]),
+        _whole([_packets(part) for part in parts]),
+        sum([part.background for part in parts]),
+        sum(peaks) if peaks else None,
+        max([part.level for part in parts], key=LEVELS.index),
+        max([part.quality for part in parts], key=QUALITIES.index),
+        complete=complete and all(part.complete for part in parts),
+        inside=_whole([part.inside for part in parts]),
+        by=_by_carrier(parts, complete=complete),
+        counters=tuple([name for part in parts for name in part.counters]),
+        wrap_bytes=min(_known([part.wrap_bytes for part in parts]), default=None),
+        remark=remark,
+    )
+
+
+def _whole(values: Sequence[float | None]) -> float | None:
+    """The sum; None as soon as one is not known."""
+    known = _known(values)
+    return sum(known) if len(known) == len(values) else None
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carrier, float], ...]:
+    """Bytes by carrier. Where everything is counted and only the kernel's is there, RDMA moved
+    nothing.
+    """
+    by: dict[Carrier, float] = {}
+    for part in parts:
+        for carrier, count in part.by:
+            by[carrier] = by.get(carrier, 0.0) + count
+    alone = complete and list(by) == ["kernel"]
+    return (*by.items(), ("rdma", 0.0)) if alone else tuple(by.items())
+
+
+def _packets(part: Crossed) -> float | None:
+    """Packets of a part; where nothing counts them and it moved hardly anything, the most that its
+    bytes can be.
+    """
+    if part.packets is None and part.bytes is not None and part.bytes < _HARDLY:
+        return part.bytes / _SMALLEST_FRAME
+    return part.packets

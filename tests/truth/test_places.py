@@ -1,0 +1,294 @@
+"""Ports that are one place: bonds and what stands on them, functions of one physical port. Whatever
+name is claimed, the bytes are counted once and found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.zoo.counters import WHOLE, ethtool, hw, netdev
+from tests.zoo.fabric import MLX5_PHY, MLX5_ROCE, MLX5_VPORT
+from tests.zoo.frames import run_of
+from tests.zoo.parts import ALL, RDMA, Adapter, Port
+from tests.zoo.scene import Move, Point, Scene, timeline
+from tests.zoo.watched import proved
+
+from wireproof.verdict import judge
+
+GUID = {"system_guid": "9803:9b03:0012:aa00", "serial": "98-03-9b-ff-ff-12-aa-00"}
+STREAMS = (
+    Point("pingpong", 8, seconds=0.1),
+    Point("pingpong", 1 << 20),
+    Point("stream", 4 << 20),
+    Point("stream", 4 << 20, 1, 0),
+)
+ICE = ethtool("tx_bytes.nic", "rx_bytes.nic", ALL, "wire")
+OCTETS = (
+    *hw("ip4OutOctets", "ip4InOctets", RDMA, header=44),
+    *hw("ip4OutPkts", "ip4InPkts", RDMA, what="packets"),
+)
+LEGS = {
+    "one leg": {"p0": WHOLE},
+    "other leg": {"p1": WHOLE},
+    "both": {"p0": (0.6, 0.3), "p1": (0.4, 0.7)},
+    "alike": {"p0": (0.5, 0.5), "p1": (0.5, 0.5)},
+}
+
+
+def roce(nic: str, device: str, **changes: object) -> Port:
+    """A port, or what stands on ports, with an RDMA device."""
+    port = Port(
+        nic,
+        "mlx5_core",
+        (*netdev(), *MLX5_PHY),
+        device=device,
+        rdma_driver="mlx5_core" if device else "",
+        link_layer="Ethernet" if device else "",
+        rate="100 Gb/sec (4X EDR)" if device else "",
+        speed_mbps=100000,
+        function="physical",
+        identity=GUID,
+        pci="0000:3b:00.0",
+    )
+    return replace(port, **changes)
+
+
+def upper(nic: str, kind: str, *lower: str, device: str = "", driver: str = "") -> Port:
+    base = {"kind": "virtual", "lower": lower, "link_kind": kind, "function": "", "pci": ""}
+    return roce(nic, device, driver=driver, files=netdev(), **base)
+
+
+def lag(kind: str = "bond", *more: Port, claimed: str = "bond0", maker: str = "mlx5") -> Adapter:
+    """Two ports of one card below a bond whose RDMA device is the first port's; ``more`` stands
+    above.
+    """
+    device = "mlx5_bond_0" if maker == "mlx5" else "rocep24s0f0"
+    own = MLX5_PHY if maker == "mlx5" else ICE
+    driver = "mlx5_core" if maker == "mlx5" else "ice"
+    counts = MLX5_ROCE if maker == "mlx5" else OCTETS
+    second = {"rdma_driver": "", "pci": "0000:3b:00.1"}
+    first = {"driver": driver, "master": "bond0", "rdma_driver": driver}
+    ports = (
+        roce("p0", device, files=(*netdev(), *own, *counts), **first),
+        roce("p1", "", files=(*netdev(), *own), **{**first, **second}),
+        upper("bond0", kind, "p0", "p1", device=device, driver={"bond": "bonding"}.get(kind, kind)),
+        *more,
+    )
+    above = [port.name for port in (ports[2], *more)]
+    every = dict.fromkeys(above, WHOLE)
+    shares = {carrier: {**every, **LEGS["both"]} for carrier in ("rdma", "kernel")}
+    return Adapter("lag", "", ports, claimed, shares, "", fast="rdma", turns=True)
+
+
+def with_legs(adapter: Adapter, legs: str) -> Adapter:
+    shares = {
+        carrier: {name: share for name, share in seen.items() if name not in ("p0", "p1")}
+        | LEGS[legs]
+        for carrier, seen in adapter.shares.items()
+    }
+    return replace(adapter, shares=shares)
+
+
+def verdicts(adapter: Adapter, nic: str, move: Move, **changes: object) -> set[str]:
+    """What ``check`` says of the points that move much, and what ``prove`` says."""
+    rate = changes.pop("rate", 0.8 * adapter.rate)
+    scene = Scene(
+        adapter, move, nic=nic, points=STREAMS, rate=rate, with_rail=False, latency_s=3e-6
+    )
+    scene = replace(scene, **changes)
+    pairs = judge(run_of(timeline(scene))).pairs
+    found = {f"check: {one.proof}" for one in pairs if one.message_bytes > 65536}
+    return found | {f"prove: {proved(scene).proof}"}
+
+
+def both(proof: str) -> set[str]:
+    return {f"check: {proof}", f"prove: {proof}"}
+
+
+MEMORY = {"rate": 14e9, "latency_s": 0.4e-6}
+NAMES = ("bond0", "mlx5_bond_0", "mlx5_bond_0:1", "")
+
+
+@pytest.mark.parametrize("legs", LEGS)
+@pytest.mark.parametrize("nic", NAMES)
+@pytest.mark.parametrize("kind", ["bond", "team"])
+def test_the_device_of_a_bond_means_the_bond(kind: str, nic: str, legs: str) -> None:
+    adapter = with_legs(lag(kind), legs)
+    for carrier in ("rdma", "kernel"):
+        assert verdicts(adapter, nic, Move(claimed=1.0, carrier=carrier)) == both("on-wire")
+    assert verdicts(adapter, nic, Move(carrier="rdma"), **MEMORY) == both("off-wire")
+    half = verdicts(adapter, nic, Move(claimed=0.5, carrier="rdma"), **MEMORY)
+    assert half == both("mixed")
+    if nic:
+        slow = verdicts(adapter, nic, Move(eth0=1.0), rate=0.11e9)
+        assert slow == both("wrong-path")
+
+
+@pytest.mark.parametrize("legs", LEGS)
+@pytest.mark.parametrize("nic", ["bond0", "rocep24s0f0", "rocep24s0f0:1"])
+def test_the_device_of_an_e810_bond_means_the_bond(nic: str, legs: str) -> None:
+    adapter = with_legs(lag(maker="ice"), legs)
+    assert verdicts(adapter, nic, Move(claimed=1.0, carrier="rdma")) == both("on-wire")
+    assert verdicts(adapter, nic, Move(carrier="rdma"), **MEMORY) == both("off-wire")
+
+
+VLAN = upper("bond0.7", "vlan", "bond0", device="mlx5_bond_0")
+QINQ = upper("bond0.7.8", "vlan", "bond0.7", device="mlx5_bond_0")
+BRIDGE = upper("br0", "bridge", "bond0")
+MACVLAN = upper("mv0", "macvlan", "bond0", device="mlx5_bond_0")
+TOWERS = {
+    "VLAN": ((VLAN,), "bond0.7"),
+    "VLAN over VLAN": ((VLAN, QINQ), "bond0.7.8"),
+    "bridge": ((BRIDGE,), "br0"),
+    "macvlan": ((MACVLAN,), "mv0"),
+    "VLAN over bridge": ((BRIDGE, upper("br0.7", "vlan", "br0")), "br0.7"),
+    "VRF": ((upper("red", "vrf", "bond0", driver="vrf"),), "red"),
+}
+
+
+@pytest.mark.parametrize("legs", LEGS)
+@pytest.mark.parametrize("tower", TOWERS)
+def test_what_stands_on_a_bond_has_its_rdma(tower: str, legs: str) -> None:
+    more, claimed = TOWERS[tower]
+    adapter = with_legs(lag("bond", *more, claimed=claimed), legs)
+    for carrier in ("rdma", "kernel"):
+        assert verdicts(adapter, claimed, Move(claimed=1.0, carrier=carrier)) == both("on-wire")
+    assert verdicts(adapter, claimed, Move(carrier="rdma"), **MEMORY) == both("off-wire")
+    half = verdicts(adapter, claimed, Move(claimed=0.5, carrier="rdma"), **MEMORY)
+    assert half == both("mixed")
+    assert verdicts(adapter, claimed, Move(eth0=1.0), rate=0.11e9) == both("wrong-path")
+
+
+# --- functions of one physical port
+
+OTHER_SLOT = {"pci": "0000:3b:00.2"}
+
+
+def register(*ports: Port, counters: tuple[str, str], level: str = "wire") -> Port:
+    """The physical port below several functions: one register that each of them shows. It stands
+    for no interface that a verdict may look at.
+    """
+    files = tuple(
+        replace(file, path=file.path.replace("{nic}", port.nic))
+        for port in ports
+        for file in ethtool(*counters, ALL, level)
+    )
+    return Port("phys9", "", files, kind="virtual", link_kind="dummy")
+
+
+def partitions(*, device: bool = False, moved_by: str = "hsn0") -> Adapter:
+    """Two i40e functions of one cable; ``moved_by`` carries what is claimed."""
+    counts = OCTETS if device else ()
+    named = {"driver": "i40e", "speed_mbps": 10000, "identity": {"serial": GUID["serial"]}}
+    ports = tuple(
+        roce(
+            nic,
+            f"iwp{number}" if device else "",
+            files=(*netdev(), *counts),
+            pci=f"0000:3b:00.{number}",
+            **({"rdma_driver": "i40e"} if device else {}),
+            **named,
+        )
+        for nic, number in (("hsn0", 0), ("hsn2", 2))
+    )
+    wire = register(*ports, counters=("port.tx_bytes", "port.rx_bytes"))
+    seen = {moved_by: WHOLE, "phys9": WHOLE}
+    shares = {"kernel": seen, **({"rdma": seen} if device else {})}
+    return Adapter("npar", "", (*ports, wire), "hsn0", shares, "", turns=True, rate=1.25e9)
+
+
+def beside_its_function(moved_by: str = "hsn0v0", kind: str = "virtual") -> Adapter:
+    """An mlx5 port with a virtual function of it in the same host."""
+    physical = roce("hsn0", "mlx5_0", files=(*netdev(), *MLX5_VPORT, *MLX5_ROCE))
+    identity = {**GUID, "physical": physical.pci}
+    function = roce(
+        "hsn0v0",
+        "mlx5_2",
+        files=physical.files,
+        pci="0000:3b:00.2",
+        function=kind,
+        identity=identity,
+    )
+    wire = register(physical, counters=("tx_bytes_phy", "rx_bytes_phy"))
+    seen = {moved_by: WHOLE, "phys9": WHOLE}
+    shares = {"kernel": seen, "rdma": seen}
+    return Adapter("sriov", "", (physical, function, wire), "hsn0", shares, "", fast="rdma")
+
+
+def carriers(adapter: Adapter) -> list[str]:
+    return sorted(adapter.shares)
+
+
+@pytest.mark.parametrize("device", [False, True])
+@pytest.mark.parametrize("nic", ["", "hsn0", "hsn2", "hsn0,hsn2", "hsn2,hsn0"])
+def test_partitions_of_a_port_are_counted_once(nic: str, *, device: bool) -> None:
+    adapter = partitions(device=device)
+    for carrier in carriers(adapter):
+        assert verdicts(adapter, nic, Move(claimed=1.0, carrier=carrier)) == both("on-wire")
+        half = verdicts(adapter, nic, Move(claimed=0.5, carrier=carrier), **MEMORY)
+        assert half == both("mixed")
+        assert verdicts(adapter, nic, Move(carrier=carrier), **MEMORY) == both("off-wire")
+
+
+@pytest.mark.parametrize("kind", ["virtual", "scalable"])
+@pytest.mark.parametrize("moved_by", ["hsn0", "hsn0v0"])
+@pytest.mark.parametrize("nic", ["", "hsn0", "hsn0v0", "hsn0,hsn0v0"])
+def test_a_port_and_its_virtual_function_are_counted_once(
+    nic: str, moved_by: str, kind: str
+) -> None:
+    adapter = beside_its_function(moved_by, kind)
+    whole = "wrong-path" if (nic, moved_by) == ("hsn0v0", "hsn0") else "on-wire"
+    for carrier in carriers(adapter):
+        assert verdicts(adapter, nic, Move(claimed=1.0, carrier=carrier)) == both(whole)
+        half = verdicts(adapter, nic, Move(claimed=0.5, carrier=carrier), **MEMORY)
+        assert half <= both("mixed") | {f"check: {whole}"} - both("on-wire")
+        assert verdicts(adapter, nic, Move(carrier=carrier), **MEMORY) == both("off-wire")
+
+
+def two_ports(**changes: object) -> Adapter:
+    """Two ports of one card, or two functions of a cable that each show their own half."""
+    own = (*netdev(), *MLX5_PHY, *MLX5_ROCE)
+    ports = (
+        roce("hsn0", "mlx5_0", files=own, **changes),
+        roce("hsn2", "mlx5_1", files=own, **{**OTHER_SLOT, **changes}),
+    )
+    shares = {carrier: {"hsn0": (0.5, 0.5), "hsn2": (0.5, 0.5)} for carrier in ("kernel", "rdma")}
+    return Adapter("dual", "", ports, "hsn0", shares, "", fast="rdma", rate=25e9)
+
+
+@pytest.mark.parametrize("halves", [(0.5, 0.5), (73.7 / 146.1, 72.4 / 146.1)])
+@pytest.mark.parametrize("carrier", ["kernel", "rdma"])
+def test_functions_that_each_show_their_half_are_two_places(
+    carrier: str, halves: tuple[float, float]
+) -> None:
+    first, second = halves
+    seen = {"hsn0": (first, first), "hsn2": (second, second)}
+    adapter = replace(two_ports(), shares={"kernel": seen, "rdma": seen})
+    scene = Scene(
+        adapter,
+        Move(claimed=1.0, carrier=carrier),
+        nic="hsn0,hsn2",
+        points=STREAMS,
+        rate=18e9,
+        with_rail=False,
+    )
+    found = [one for one in judge(run_of(timeline(scene))).pairs if one.message_bytes > 1 << 20]
+    assert {(one.proof, one.striping) for one in found} == {("on-wire", "striped")}
+    proof = proved(scene)
+    assert proof.proof == "on-wire"
+    assert "each rail carried its share" in " ".join(one.message for one in proof.reasons)
+    half = verdicts(adapter, "hsn0", Move(claimed=1.0, carrier=carrier), rate=12e9)
+    assert half == both("mixed")
+
+
+@pytest.mark.parametrize("adapter", [partitions(), beside_its_function()], ids=lambda one: one.key)
+def test_functions_of_one_port_are_no_rails_that_share(adapter: Adapter) -> None:
+    names = ",".join(port.name for port in adapter.ports[:2])
+    move = Move(claimed=1.0, carrier=adapter.carrier)
+    rate = 0.8 * adapter.rate
+    scene = Scene(adapter, move, nic=names, points=STREAMS, rate=rate, with_rail=False)
+    found = judge(run_of(timeline(scene))).pairs
+    assert {one.striping for one in found if one.message_bytes > 1 << 20} == {"unknown"}
+    said = " ".join(one.message for one in proved(scene).reasons)
+    assert "each rail carried its share" not in said

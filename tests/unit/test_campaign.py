@@ -18,13 +18,14 @@ from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import (
     GroupResult,
     Host,
+    Nic,
     PairResult,
     PointRecord,
     Warmup,
     WitnessReading,
 )
 from wireproof.model.run import Missing, Provenance, Run
-from wireproof.plan.sweep import numbered
+from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.session.campaign import Campaign, attempt_folder, earlier_attempts
 from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
 from wireproof.workflow.session.screen_plan import screen_points
@@ -405,3 +406,94 @@ def test_a_full_disk_is_told_by_its_name() -> None:
     carried = Campaign(points(), place(), place().claim(), launch, probe=nobody).run()
     assert [error.message for error in carried.runs[-1].errors] == ["no space is left in out"]
     assert len(world.launches) == 1
+
+
+HANG = "large-messages-hang"
+
+
+class BlackHole(World):
+    """Two hosts between which messages of ``dropped`` and more never arrive."""
+
+    def __init__(self, dropped: int) -> None:
+        super().__init__({})
+        self.dropped = dropped
+
+    def launch(
+        self, points: tuple[Point, ...], place: Target, claim: Claim, out: Path | None, said: str
+    ) -> Outcome:
+        through = next(
+            (n for n, point in enumerate(points) if point.message_bytes >= self.dropped),
+            len(points),
+        )
+        outcome = super().launch(points[:through], place, claim, out, said)
+        nic = Nic(name="hsn0", mtu=9000, carrier=True)
+        hosts = [msgspec.structs.replace(host, nics=[nic]) for host in outcome.run.hosts]
+        run = msgspec.structs.replace(outcome.run, hosts=hosts)
+        if through == len(points):
+            return msgspec.structs.replace(outcome, run=run)
+        ending = Ending(ended="deadline", reason="deadline: 30 s", culprit=points[through].id)
+        return msgspec.structs.replace(outcome, run=run, ending=ending)
+
+
+def sizes_of(*sizes: int) -> tuple[Point, ...]:
+    """In this order."""
+    planned = sweep("pingpong", sizes, [(0, 1)])
+    return tuple(msgspec.structs.replace(point, id=n) for n, point in enumerate(planned))
+
+
+def two() -> Target:
+    return Target(hosts=HOSTS[:2], start_on=HOSTS[:2])
+
+
+def test_two_deadlines_above_the_sizes_that_pass_end_the_large_ones() -> None:
+    """Each larger size cost a deadline of its own: 153 s, and no word of an MTU."""
+    world = BlackHole(8192)
+    planned = sizes_of(8, 1024, 8192, 65536, 1 << 20, 4 << 20)
+    carried = Campaign(planned, two(), two().claim(), world.launch, probe=nobody).run()
+    assert len(world.launches) == 2, "larger sizes were tried"
+    assert {p.message_bytes for p in planned if p.id in carried.missing} == {
+        8192,
+        65536,
+        1 << 20,
+        4 << 20,
+    }
+    errors = [error for run in carried.runs for error in run.errors if error.code == HANG]
+    assert len(errors) == 1
+    assert "1 KiB" in errors[0].message
+    assert "8 KiB" in errors[0].message
+    assert "hsn0 9000" in errors[0].message
+
+
+def test_after_a_deadline_the_small_sizes_come_first() -> None:
+    """In the shuffled order each large size before the first small one cost a deadline."""
+    world = BlackHole(8192)
+    planned = sizes_of(65536, 1 << 20, 4 << 20, 8192, 1024, 8)
+    carried = Campaign(planned, two(), two().claim(), world.launch, probe=nobody).run()
+    sealed = {p.id for run in carried.runs for p in run.points}
+    assert {p.message_bytes for p in planned if p.id in sealed} == {8, 1024}
+    assert len(world.launches) == 2
+
+
+def test_sizes_that_hang_below_one_that_passes_are_no_black_hole() -> None:
+    """They hang for another reason, so that every size is tried."""
+
+    class OnlyTheLargest(BlackHole):
+        def launch(
+            self,
+            points: tuple[Point, ...],
+            place: Target,
+            claim: Claim,
+            out: Path | None,
+            said: str,
+        ) -> Outcome:
+            passes = points[0].message_bytes == 1 << 20
+            head = points[:1] if passes else ()
+            done = World.launch(self, head, place, claim, out, said)
+            ending = Ending(ended="deadline", reason="30 s", culprit=points[len(head)].id)
+            return msgspec.structs.replace(done, ending=ending)
+
+    planned = sizes_of(1 << 20, 8, 1024, 8192)
+    world = OnlyTheLargest(8)
+    carried = Campaign(planned, two(), two().claim(), world.launch, probe=nobody).run()
+    assert len(world.launches) == 3
+    assert not [e for run in carried.runs for e in run.errors if e.code == HANG]

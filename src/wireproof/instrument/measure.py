@@ -145,10 +145,10 @@ class _Recorder:
             )
         elif isinstance(frame, PointRecord | Open):
             facts = sum(fact.timeout_ms for fact in self.plan.facts) / 1000
-            self._set(
-                now + facts + START_SECONDS,
-                f"the engine was silent for {facts + START_SECONDS:.0f} s",
-            )
+            silent = f"the engine was silent for {facts + START_SECONDS:.0f} s"
+            if isinstance(frame, Open):
+                silent += _candidates(self.plan)
+            self._set(now + facts + START_SECONDS, silent)
         elif isinstance(frame, Close):
             self._set(now + SLACK_SECONDS, "the engine did not end after its last frame")
 

@@ -36,6 +36,7 @@ _SAID = {
     "library-mismatch": "Another MPI library answered",
     "provider-fallback": "Another libfabric provider than the one asked for",
     "rank-lost": "A rank was lost",
+    "large-messages-hang": "Small messages pass and large ones hang",
     "deadline": "The time that was given ran out",
     "points-missing": "Some points were not measured",
     "nothing-measured": "Nothing was measured",

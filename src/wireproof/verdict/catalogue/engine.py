@@ -50,11 +50,16 @@ ENGINE: dict[str, str] = {
     "unsupported": "engine-error",
     # From the head node: what the launcher, the lab and a check of many nodes saw.
     "broken-off": "engine-error",
+    "large-messages-hang": "large-messages-hang",
     "placement-changed": "engine-error",
     "rank-lost": "rank-lost",
     "wire-late": "wire-late",
 }
-_SEVERITIES: dict[str, Severity] = {"library-mismatch": "fail", "wire-late": "warning"}
+_SEVERITIES: dict[str, Severity] = {
+    "library-mismatch": "fail",
+    "large-messages-hang": "fail",
+    "wire-late": "warning",
+}
 
 
 def code_of(error: str) -> str:

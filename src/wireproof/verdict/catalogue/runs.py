@@ -132,6 +132,14 @@ means: The point hung or was too slow for the time that it was given.
 detected: Status or stop reason deadline.
 next: Check that the peer still answers; raise the deadline for slow links.
 
+# large-messages-hang: Small messages pass and all larger ones hang
+means: The path does not carry large frames. Often a switch port or a tunnel on the way has a
+  smaller MTU than the hosts (an MTU black hole); a firewall or a driver's offload can do the same.
+detected: Points of two sizes ran into their deadline while every smaller size passed; larger ones
+  were not tried.
+next: Send one large frame without fragmentation: `ping -M do -s SIZE PEER`, with SIZE the MTU less
+  28. Then set one MTU on both hosts and on every switch port between them.
+
 # rank-lost: A rank died
 means: A process of the run ended before its work was done.
 detected: The engine or the launcher reported the loss.

@@ -22,6 +22,7 @@ from wireproof.model.plan import Point
 from wireproof.model.record import EngineError
 from wireproof.model.run import Missing, Run
 from wireproof.store.load import load_document, load_run
+from wireproof.workflow.session.hanging import large_messages_hang, smallest_first, with_error
 from wireproof.workflow.session.merge import (
     ranks_by_host,
     renumbered,
@@ -201,6 +202,8 @@ class Campaign:
         """What is still to be measured between ranks that are not lost, and the ranks of it."""
         lost, missing = set(self._result.lost), set(self._result.missing)
         rest = subset_points(self._points, self._done, lost, missing)
+        if any(why.code == "deadline" for why in self._result.missing.values()):
+            rest = smallest_first(rest)
         used = {rank for point in rest for rank in _ranks_of(point)}
         return rest, tuple(sorted(used))
 
@@ -222,8 +225,26 @@ class Campaign:
         result.lost |= fresh
         if not fresh and ending.culprit is not None:
             result.missing.setdefault(ending.culprit, ending.missing(reached=True))
+            self._skip_what_hangs()
             return True
         return bool(fresh) or len(self._done) > before
+
+    def _skip_what_hangs(self) -> None:
+        """No size is tried that is larger than two that have hung: each would cost a deadline."""
+        result = self._result
+        sealed = {point for point, _, _ in self._done}
+        late = {
+            point for point, why in result.missing.items() if why.code == "deadline" and why.reached
+        }
+        found = large_messages_hang(self._points, sealed, late, result.runs)
+        if found is None:
+            return
+        why = Missing("deadline", f"not tried: {found.error.message}", reached=False)
+        for point in self._points:
+            if point.id not in sealed and point.message_bytes >= found.from_bytes:
+                result.missing.setdefault(point.id, why)
+        if all(error.code != found.error.code for run in result.runs for error in run.errors):
+            result.runs[-1] = with_error(result.runs[-1], found.error)
 
     def _examined(self, ranks: tuple[int, ...]) -> dict[int, str]:
         """Who of a launch that told nobody's name is gone; what is wrong with all is nobody's own

@@ -44,6 +44,12 @@ from wireproof.workflow.session.campaign import (
     CampaignResult,
     attempt_folder,
 )
+from wireproof.workflow.session.hanging import (
+    LargeHang,
+    large_messages_hang,
+    smallest_first,
+    with_error,
+)
 from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
 from wireproof.workflow.session.merge import merged_run, with_lost
 from wireproof.workflow.session.session import Session
@@ -148,6 +154,9 @@ class _Attempts:
             except CouldNotMeasure as error:
                 self._reporter.warn(str(error))
                 break
+        if hang := _large_hang(session, outcomes):
+            run = with_error(outcomes[-1].run, hang.error)
+            outcomes[-1] = msgspec.structs.replace(outcomes[-1], run=run)
         interrupted = outcomes[-1].ending.ended == "interrupted"
         if not interrupted and not any(one.run.points for one in outcomes):
             raise self._nothing_measured(session, outcomes[-1])
@@ -186,7 +195,23 @@ def _behind(session: Session, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
     gone = {one.ending.culprit for one in outcomes} | {
         point.id for one in outcomes for point in one.run.points
     }
-    return tuple(point for point in session.points if point.id not in gone)
+    hang = _large_hang(session, outcomes)
+    return smallest_first(
+        point
+        for point in session.points
+        if point.id not in gone and (hang is None or point.message_bytes < hang.from_bytes)
+    )
+
+
+def _large_hang(session: Session, outcomes: Sequence[Outcome]) -> LargeHang | None:
+    """Whether the launches so far say that every larger message hangs."""
+    sealed = {point.id for one in outcomes for point in one.run.points}
+    late = {
+        one.ending.culprit
+        for one in outcomes
+        if one.ending.ended == "deadline" and one.ending.culprit is not None
+    }
+    return large_messages_hang(session.points, sealed, late, [one.run for one in outcomes])
 
 
 def campaign_run(

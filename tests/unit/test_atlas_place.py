@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wireproof.atlas.known import Atlas
-from wireproof.atlas.place import as_slow, is_usual, outruns_all, place, trails_all
+from wireproof.atlas.place import outruns_all, place, trails_all
 from wireproof.model.atlas import Published, Source
 from wireproof.physics.claims import claim_from_text
 
@@ -60,7 +60,7 @@ def test_below_five_sources_only_the_limits_judge() -> None:
     assert found is not None
     assert found.faster_than is None
     assert "too few to say what is usual" in found.sentence
-    assert not is_usual(found)
+    assert not found.usual
     assert not outruns_all(found)
     assert not trails_all(found)
 
@@ -126,10 +126,11 @@ def test_what_is_usual_what_outruns_all_and_what_trails_all() -> None:
     def at(ns: float):  # type: ignore[no-untyped-def]
         return place(six(), EDR, "pingpong", 8, time_ns=ns)
 
-    assert is_usual(at(1000.0))
-    assert is_usual(at(1390.0))
-    assert not is_usual(at(1500.0))
-    assert as_slow(at(1500.0)) == 1
+    assert at(1000.0).usual
+    assert at(1450.0).usual
+    assert not at(1490.0).usual
+    assert at(1500.0).as_slow == 1
+    assert at(1390.0).as_slow == 2
     assert outruns_all(at(620.0))
     assert not outruns_all(at(950.0))
     assert trails_all(at(1700.0))
@@ -146,4 +147,4 @@ def test_goodput_is_better_the_more() -> None:
     assert fast is not None
     assert (slow.faster_than, fast.faster_than) == (0.0, 1.0)
     assert trails_all(slow)
-    assert is_usual(fast)
+    assert fast.usual

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from statistics import median, quantiles
+from statistics import median
 
 from msgspec.structs import replace
 
@@ -16,7 +16,7 @@ from wireproof.model.atlas import Near, Place, Quantity
 from wireproof.model.claim import LinkClaim
 from wireproof.model.quantity import counted, short_time, size, throughput
 
-__all__ = ["LEAST", "as_slow", "is_usual", "outruns_all", "place", "trails_all"]
+__all__ = ["LEAST", "outruns_all", "place", "trails_all"]
 
 LEAST = 5
 """Sources from which a percentile is said."""
@@ -63,6 +63,8 @@ def place(
         sources=len(votes),
         rows=len(every),
         faster_than=share if len(votes) >= LEAST else None,
+        as_slow=sum(_as_slow(some, quantity, value) for some in votes.values()),
+        usual=len(votes) >= LEAST and _ratio(quantity, value, _slow_end(ordered)) >= 1 - _SAME,
         values=ordered,
         nearest=_nearest(every, value),
         sentence="",
@@ -115,34 +117,35 @@ def _told(found: Place) -> Place:
     )
     if found.faster_than is None:
         text = (
-            f"{shown(found.value)} for {what}: {number} alone, too few to say what is usual, so "
-            f"only the limits judge; nearest: {near}"
+            f"{shown(found.value)} for {what}: {number} ({_span(found)}), too few to say what is "
+            "usual: only the limits judge"
         )
     else:
-        fast, slow = found.values[0], found.values[-1]
         text = (
             f"{shown(found.value)} for {what}: faster than {found.faster_than:.0%} of {number} "
-            f"({shown(fast)} to {shown(slow)}); nearest: {near}"
+            f"({_span(found)}); nearest: {near}"
         )
     return replace(found, sentence=text)
 
 
-def _ratio(found: Place, other: float) -> float:
+def _span(found: Place) -> str:
+    shown = short_time if found.quantity == "time" else throughput
+    fast, slow = shown(found.values[0]), shown(found.values[-1])
+    return fast if fast == slow else f"{fast} to {slow}"
+
+
+def _ratio(quantity: Quantity, value: float, other: float) -> float:
     """How many times as fast as ``other``."""
-    return other / found.value if found.quantity == "time" else found.value / other
+    return other / value if quantity == "time" else value / other
 
 
-def as_slow(found: Place) -> int:
-    """How many sources are as slow as this number, or slower."""
-    return sum(_ratio(found, other) >= 1 - _SAME for other in found.values)
+def _as_slow(some: Sequence[tuple[float, Known]], quantity: Quantity, value: float) -> bool:
+    return any(_ratio(quantity, value, number) >= 1 - _SAME for number, _ in some)
 
 
-def is_usual(found: Place) -> bool:
-    """True among enough sources, of which a quarter or more are as slow."""
-    if found.faster_than is None:
-        return False
-    quarter, _, rest = quantiles(found.values, n=4, method="inclusive")
-    return _ratio(found, rest if found.quantity == "time" else quarter) >= 1 - _SAME
+def _slow_end(ordered: Sequence[float]) -> float:
+    """Of numbers from the fastest on, the one that a quarter, and two at least, do not pass."""
+    return ordered[-min(len(ordered), max(2, -(-len(ordered) // 4)))]
 
 
 def outruns_all(found: Place) -> bool:
@@ -153,4 +156,4 @@ def outruns_all(found: Place) -> bool:
 
 def trails_all(found: Place) -> bool:
     """True below each of enough published numbers."""
-    return found.faster_than is not None and as_slow(found) == 0
+    return found.faster_than is not None and not found.as_slow

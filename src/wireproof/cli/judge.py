@@ -6,10 +6,12 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from wireproof.cli.atlas import SITE
 from wireproof.cli.console import Console, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag, number, text
@@ -20,6 +22,7 @@ from wireproof.report.json.judgement import document_pieces, encoded
 from wireproof.report.text.judgement import long_text, short_text, totals
 from wireproof.report.text.look import Look
 from wireproof.report.text.psm3 import job_text
+from wireproof.workflow.atlas import site_folder
 from wireproof.workflow.bug import BUG
 from wireproof.workflow.judge import JudgedFile, Tally, files_of, judge_files, standard
 
@@ -32,6 +35,7 @@ OPTIONS: list[click.Parameter] = [
     *link_claim("the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ..."),
     text("--path", "tcp|rdma|psm2|psm3|...", "what carried the messages over that link."),
     file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
+    SITE,
     flag("--all everything", "say everything even for many files."),
     flag("--json as_json", 'one JSON object on stdout: {"series": [...]}.'),
     number("--jobs", 1, 256, "processes; default: one per core."),
@@ -52,7 +56,12 @@ def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[R
 
 @click.command("judge", params=OPTIONS)
 def command(
-    files: tuple[str, ...], everything: bool, as_json: bool, jobs: int | None, **claim: Any
+    files: tuple[str, ...],
+    everything: bool,
+    as_json: bool,
+    jobs: int | None,
+    site: Path | None,
+    **claim: Any,
 ) -> int:
     """Judge logs of OSU, IMB, HPCC, perftest, qperf, iperf3, sockperf, fi_pingpong, fabtests,
     mpiGraph, ucx_perftest and nccl-tests: could these numbers have come over that link?
@@ -61,7 +70,7 @@ def command(
     statistics (PSM3_PRINT_STATS), whose files of one job are judged together.
     """
     names = files_of(files)
-    against = standard(**claim)
+    against = standard(**claim, site=site_folder(site, current_context().environment))
     tally = Tally(named=frozenset(files))
     judged = partial(
         judge_files, names, against, stdin=sys.stdin.buffer, jobs=jobs, reporter=Console()

@@ -25,6 +25,7 @@ EXIT_STATUSES: dict[int, str] = {
 }
 
 SUBCOMMANDS: dict[str, str] = {
+    "atlas": "What others have measured over such a link, with sources: is a number normal?",
     "audit": "Say which settings of the hosts are wrong for their fabric, and what mends them.",
     "check": "Measure, prove, judge and report: is this interconnect what it should be?",
     "compare": "Two results held against each other: each number as a ratio with its interval.",

@@ -124,10 +124,11 @@ class Near(msgspec.Struct, frozen=True, kw_only=True):
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where one number lies among published ones.
 
-    ``value``, ``values`` (one of each source, the fastest first), ``fastest`` and ``slowest`` in ns
-    of ``time`` and bytes/s of ``goodput`` (one direction). ``faster_than``: share of the sources
-    that it is faster than; None below five sources, of which nothing follows. ``at``: what the
-    published numbers are compared at, if that is another size (a plateau).
+    ``value`` and ``values`` (the median of each source, the fastest first) are in ns of ``time``
+    and bytes/s of ``goodput`` (one direction). ``faster_than``: share of the sources that are
+    slower; None below five sources, of which nothing follows. ``as_slow``: sources that have a
+    number as slow, or slower; ``usual``: of enough sources a quarter are as slow. ``files``: a
+    site's own files among the sources.
     """
 
     link: str
@@ -138,6 +139,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     sources: int
     rows: int
     faster_than: float | None
+    as_slow: int
+    usual: bool
     values: list[float]
     nearest: list[Near]
     sentence: str
@@ -145,7 +148,9 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
-    """One published table, for ``wireproof atlas``. ``judged``: what our limits say of its rows."""
+    """One published table, for ``wireproof atlas``. ``si``: its rows in ns or bytes/s of one
+    direction; ``judged``: what our limits say of them.
+    """
 
     source: str
     title: str
@@ -158,6 +163,7 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     formula: str
     unit: str
     rows: list[tuple[int, float]]
+    si: list[tuple[int, float]]
     tool: str
     adapter: str
     pcie: str

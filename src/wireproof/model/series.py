@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.atlas import Place
 from wireproof.model.finding import Evidence, Proof, Severity, Verdict
 
 __all__ = ["Reason", "Series", "SeriesPoint", "SeriesVerdict", "Traffic"]
@@ -98,7 +99,7 @@ class SeriesVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     ``proof`` is ``off-wire`` when the numbers themselves exclude the claimed wire; a log without
     port counters is never better than ``unproven``. ``explained_by``: links whose limits fit the
-    curve.
+    curve. ``places``: where its numbers lie among published ones.
     """
 
     proof: Proof
@@ -109,4 +110,5 @@ class SeriesVerdict(msgspec.Struct, frozen=True, kw_only=True):
     start_ns: float | None = None
     reasons: list[Reason] = msgspec.field(default_factory=list)
     explained_by: list[str] = msgspec.field(default_factory=list)
+    places: list[Place] = msgspec.field(default_factory=list)
     derivation: list[str] = msgspec.field(default_factory=list)

@@ -90,6 +90,7 @@ _ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
     ("infiniband.mtu_qdr", 2048, "B", "usual up to QDR", True),
     ("omnipath.header", 72, "B", "9 flits of header and trailer per packet", True),
     ("omnipath.mtu", 8192, "B", "default MTU of verbs and PSM2 on Omni-Path", True),
+    ("fabric.header", 0, "B", "fabrics of one maker (Aries, Tofu, BXI): not published", True),
     ("truescale.goodput", 3.4e9, "B/s", f"PCIe 2.0 x8 bound of True Scale QDR, {_L}", True),
     (
         "psm3.header",

@@ -16,7 +16,7 @@ from wireproof.model.errors import BadInput
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.rails import claim_of_rails
 
-__all__ = ["VARIABLE", "atlas", "atlas_view", "site_folder"]
+__all__ = ["VARIABLE", "atlas", "atlas_view", "judged", "site_folder"]
 
 VARIABLE = "WIREPROOF_ATLAS"
 _LARGEST = 4 << 20
@@ -162,6 +162,7 @@ def _spread(one: Known) -> Spread:
         trust=source.trust,
         link=one.link.name,
         quantity=_quantity(one),
+        si=one.times if _quantity(one) == "time" else one.goodputs,
         judged=judged(one),
         file=one.file,
         **{name: getattr(series, name) for name in kept},

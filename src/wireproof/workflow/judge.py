@@ -20,6 +20,7 @@ import msgspec
 
 from wireproof.adapters import read
 from wireproof.adapters.psm3 import is_help, is_statistics, statistics
+from wireproof.atlas.known import Atlas
 from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, NoResult, WireproofError
@@ -31,6 +32,7 @@ from wireproof.report.json.judgement import (
 )
 from wireproof.report.names import clean
 from wireproof.verdict.external import judge_log
+from wireproof.workflow.atlas import atlas
 from wireproof.workflow.bug import sentence
 from wireproof.workflow.judged_file import JudgedFile, Tally, may_be_log
 from wireproof.workflow.reporter import LoggingReporter, Reporter
@@ -62,6 +64,7 @@ class Standard:
     link: LinkClaim | None = None
     path: str = ""
     table: Table | None = None
+    atlas: Atlas | None = None
 
 
 def standard(
@@ -71,9 +74,11 @@ def standard(
     mtu: int | None = None,
     pcie: str = "",
     physics: Path | None = None,
+    site: Path | None = None,
 ) -> Standard:
     """From texts as a user writes them: ``link`` ``10gbe``, ``path`` ``tcp``, ``pcie`` ``gen3x16``,
-    ``physics`` a TOML file that overrides constants. Raises BadInput.
+    ``physics`` a TOML file that overrides constants, ``site`` a folder of published numbers beside
+    ours. Raises BadInput.
     """
     from wireproof.physics.rails import claim_of_rails
     from wireproof.settings.physics_table import read_table
@@ -87,6 +92,7 @@ def standard(
         link=claim_of_rails(link, path=path, mtu=mtu, pcie=pcie) if link else None,
         path=path,
         table=read_table(physics),
+        atlas=atlas(site) if link else None,
     )
 
 
@@ -99,14 +105,15 @@ def judge(
     mtu: int | None = None,
     pcie: str = "",
     physics: Path | None = None,
+    site: Path | None = None,
 ) -> JudgementDocument:
     """What a benchmark has printed, held against ``link``: a text, or the Path of a file or folder.
 
     Gives what ``wireproof judge --json`` prints. Raises BadInput when a text or a file holds no
     result; files of a folder that hold none are listed in ``errors``. ``name``: what a text is
-    called there.
+    called there; ``site``: a folder of published numbers (docs/atlas.md) beside wireproof's.
     """
-    against = standard(link, path=path, mtu=mtu, pcie=pcie, physics=physics)
+    against = standard(link, path=path, mtu=mtu, pcie=pcie, physics=physics, site=site)
     if isinstance(text_or_path, Path):
         found = list(judge_files(files_of([str(text_or_path)]), against, _itself))
     else:
@@ -142,7 +149,9 @@ def _itself(series: JudgedSeries) -> JudgedSeries:
 def judge_bytes(data: bytes, name: str, against: Standard) -> list[JudgedSeries]:
     """Every series in ``data``, judged. Raises BadInput when there is none."""
     series = read(data, name)
-    found = judge_log(series, against.link, path=against.path, table=against.table)
+    found = judge_log(
+        series, against.link, path=against.path, table=against.table, atlas=against.atlas
+    )
     return [joined(one, judged, against.link) for one, judged in zip(series, found, strict=True)]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from wireproof.model.atlas import Place
 from wireproof.model.claim import LinkClaim
 from wireproof.model.failure import Problem
 from wireproof.model.finding import Proof, Verdict
@@ -68,6 +69,7 @@ class JudgedSeries(msgspec.Struct, frozen=True, kw_only=True):
     share_of_nominal: float | None
     start_ns: float | None
     explained_by: list[str]
+    places: list[Place]
     derivation: list[str]
     reasons: list[Reason]
 

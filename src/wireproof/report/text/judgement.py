@@ -11,6 +11,7 @@ from wireproof.model import quantity
 from wireproof.model.finding import Verdict
 from wireproof.model.series import SeriesPoint
 from wireproof.report.json.judgement import JudgedSeries
+from wireproof.report.text.dots import place_lines
 from wireproof.report.text.look import Look
 
 __all__ = ["long_text", "short_text", "totals"]
@@ -123,6 +124,10 @@ def long_text(judged: JudgedSeries, look: Look) -> str:
     for text in (_value(judged), _curve(judged, look)):
         if text:
             lines.append(f"  {look.say(text, 300) if '|' not in text else text}")
+    for place in judged.places:
+        first, *rest = place_lines(place, look)
+        lines.append(f"  {'published':<12} {first}")
+        lines += [f"  {' ' * 12} {line}" for line in rest]
     for reason in judged.reasons[:_MOST_REASONS]:
         lines.append(f"  {reason.severity:<12} {reason.code}: {look.say(reason.message, 600)}")
     if len(judged.reasons) > _MOST_REASONS:

@@ -51,6 +51,27 @@ detected: Above typical x typical.margin of the protocol.
 next: Check which transport was used (UCX_TLS, FI_PROVIDER: kernel TCP over the same port is
   common), CPU power states and interrupt moderation.
 
+# outruns-published: Quicker than everything that was published
+means: Small messages take less than 0.8 of the shortest time that others have published of such a
+  link. Shared memory and a faster link than the claimed one look like that.
+detected: At least five sources of the atlas with the same link, pattern and layer, and a time below
+  0.8 x the fastest.
+next: Check that the ranks are on two hosts, and the claimed link. Where your link is that quick,
+  measure it with wireproof check, and add it to the atlas (wireproof atlas, docs/atlas.md).
+
+# trails-published: Slower than everything that was published
+means: The number is within the limits or not, and every source of the atlas has a better one.
+detected: At least five sources of the atlas with the same link, pattern and layer, all of them more
+  than 5 % faster.
+next: Compare adapter, MPI and settings with the nearest source (wireproof atlas --link LINK), then
+  wireproof audit.
+
+# usual-shortfall: Less than the limits allow, and usual
+means: The number is below what is expected of the link by its limits, and a quarter of the
+  published ones, or more, are as slow.
+detected: At least five sources of the atlas with the same link, pattern and layer.
+next: Nothing, unless you need more: the nearest faster source shows what changes it.
+
 # mixed-paths: Two paths in one table
 means: The numbers need more than one path: several rails, or memory for small messages and a wire
   for large ones.

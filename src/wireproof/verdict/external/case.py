@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from wireproof.atlas.known import Atlas
+from wireproof.model.atlas import Place
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.series import Reason, Series
@@ -16,7 +18,8 @@ __all__ = ["Case"]
 
 @dataclass(slots=True)
 class Case:
-    """``off``: the numbers exclude the claimed wire. ``mixed``: they need more than one path.
+    """``places``: where its numbers lie among published ones. ``off``: the numbers exclude the
+    claimed wire. ``mixed``: they need more than one path.
     ``held``: something of the series was held against a limit of the link. ``rate_known``: its
     sizes are large enough for the rate. ``bucket``: up to this size a rate limiter passes messages
     at once, whatever its rate. ``guessed``: that RDMA carries the bytes was concluded from the
@@ -30,6 +33,7 @@ class Case:
     table: Table | None
     bounds: Bounds | None = None
     reasons: list[Reason] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
     off: bool = False
     mixed: bool = False
     held: bool = False
@@ -38,6 +42,7 @@ class Case:
     bucket: int = 0
     guessed: bool = False
     unit_wrong: bool = False
+    atlas: Atlas | None = None
 
     def add(
         self, code: str, severity: Severity, message: str, evidence: Evidence | None = None

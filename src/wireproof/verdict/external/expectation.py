@@ -20,6 +20,7 @@ from wireproof.physics.framing import over_fabric
 from wireproof.verdict.external.allowance import allowance, as_one_ip_stream, scattered
 from wireproof.verdict.external.case import Case
 from wireproof.verdict.external.curve import Row
+from wireproof.verdict.external.published import as_published
 
 __all__ = ["judge_expectation", "judge_middle", "judge_start"]
 
@@ -57,14 +58,24 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
     if reached * (1 + closest.doubt) >= share:
         return True
     best = max(row.goodput or 0.0 for row in telling)
-    _short_of(case, bounds, telling, closest, attainable)
+    usual, as_slow = as_published(case, closest)
+    if usual:
+        text = f"{throughput(best)} is {best / attainable:.1%} of attainable, as usual: {as_slow}"
+        case.add("usual-shortfall", "note", text)
+        return True
+    _short_of(case, bounds, telling, closest, attainable, as_slow)
     if closest.wait_ns is not None and case.series.traffic == "pingpong":
         _halved_twice(case, best, reached)
     return True
 
 
 def _short_of(
-    case: Case, bounds: Bounds, telling: list[Row], closest: Row, attainable: float
+    case: Case,
+    bounds: Bounds,
+    telling: list[Row],
+    closest: Row,
+    attainable: float,
+    as_slow: str,
 ) -> None:
     best = max(row.goodput or 0.0 for row in telling)
     shares = [_reached(case, row, attainable) for row in telling]
@@ -87,7 +98,7 @@ def _short_of(
         severity: Severity = "note" if enough else "fail"
         case.add("below-expectation", severity, f"{text}; {said}", evidence)
         return
-    why = allowance(case, bounds, shares, closest, reached)
+    why = as_slow or allowance(case, bounds, shares, closest, reached)
     severity = "inconclusive"
     if not why:
         severity, why = _unexcused(case, bounds, reached)
@@ -174,7 +185,10 @@ def judge_start(case: Case, bounds: Bounds) -> None:
         "usual_ns": usual_ns,
         "size": start.size,
     }
-    why = _start_excused(case, bounds)
+    usual, as_slow = as_published(case, start)
+    if usual:
+        return
+    why = as_slow or _start_excused(case, bounds)
     case.add(
         "slow-start", "inconclusive" if why else "fail", f"{text}{why and '; '}{why}", evidence
     )

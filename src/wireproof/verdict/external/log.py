@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.series import Reason, Series, SeriesVerdict
 from wireproof.model.severity import rank, verdict_of
@@ -26,11 +27,15 @@ def judge_log(
     path: str = "",
     criteria: Criteria | None = None,
     table: Table | None = None,
+    atlas: Atlas | None = None,
 ) -> list[SeriesVerdict]:
     """One verdict per series. A bandwidth table that fills the link acquits it: large ping-pongs of
     the same log that are slow are then slow by their protocol, which is a doubt and no failure.
     """
-    found = [judge_series(one, link, path=path, criteria=criteria, table=table) for one in series]
+    found = [
+        judge_series(one, link, path=path, criteria=criteria, table=table, atlas=atlas)
+        for one in series
+    ]
     share = (criteria or Criteria()).min_efficiency
     filling = [one for one, judged in zip(series, found, strict=True) if _fills(one, judged, share)]
     if not filling:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import msgspec
 
+from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Proof
 from wireproof.model.quantity import short_time, throughput
@@ -23,6 +24,7 @@ from wireproof.verdict.external.explained import explanations
 from wireproof.verdict.external.gpus import as_stream, far_too_slow, neighbours
 from wireproof.verdict.external.pairs import judge_pairs
 from wireproof.verdict.external.physical import judge_physics
+from wireproof.verdict.external.published import judge_published
 from wireproof.verdict.external.shape import judge_shape
 from wireproof.verdict.external.soundness import judge_soundness, tell_formula
 
@@ -41,16 +43,18 @@ def judge_series(
     path: str = "",
     criteria: Criteria | None = None,
     table: Table | None = None,
+    atlas: Atlas | None = None,
 ) -> SeriesVerdict:
     """Judge one series against the claimed link, or, without one, against what any NIC can do.
 
     ``path`` is what the user says carries the bytes; when it leaves the choice open, an Ethernet
     link is held against kernel TCP unless the series itself says RDMA, or its start excludes TCP
-    and RoCE explains all of it. ``criteria`` and ``table`` override thresholds and constants. Never
-    raises on any series; PhysicsError for an impossible claim.
+    and RoCE explains all of it. ``criteria`` and ``table`` override thresholds and constants;
+    ``atlas`` has what others have published: what is usual there is no shortfall. Never raises on
+    any series; PhysicsError for an impossible claim.
     """
     series = as_stream(series)
-    case = Case(series, curve_of(series), criteria or Criteria(), table)
+    case = Case(series, curve_of(series), criteria or Criteria(), table, atlas=atlas)
     if link is not None:
         case.bounds = _chosen(case, link, path.strip().lower(), table)
     judge_soundness(case)
@@ -60,6 +64,7 @@ def judge_series(
     judge_pairs(case)
     tell_formula(case)
     attainable, derivation = _expect(case)
+    judge_published(case)
     _unit_doubt(case, attainable)
     _explain(case)
     return _verdict(case, attainable, derivation)
@@ -305,6 +310,7 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
         start_ns=start.wait_ns if start is not None else None,
         reasons=sorted(case.reasons, key=lambda reason: rank(reason.severity)),
         explained_by=explained,
+        places=case.places,
         derivation=derivation,
     )
 

@@ -38,6 +38,7 @@ from wireproof.report.json.judgement import JudgedSeries, joined
 from wireproof.report.text.watched import lines
 from wireproof.verdict.external import judge_log
 from wireproof.verdict.external.watched import judge_traffic
+from wireproof.workflow.atlas import atlas
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.benchmark.steps import Prepared, Step, prepare_steps
 from wireproof.workflow.prove import (
@@ -310,7 +311,7 @@ def _judged(proved: ProvedCommand, target: Target, path: str) -> list[JudgedSeri
     """Each series with its verdict; what a log alone cannot prove, the counters have proven or
     disproven here.
     """
-    found = judge_log(proved.series, target.link, path=path)
+    found = judge_log(proved.series, target.link, path=path, atlas=atlas())
     judged = [
         joined(one, verdict, target.link) for one, verdict in zip(proved.series, found, strict=True)
     ]

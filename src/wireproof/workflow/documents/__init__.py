@@ -23,6 +23,7 @@ __all__ = ["KINDS", "in_envelope", "kind_called", "kind_of", "schema_called"]
 _LISTS = "wireproof.workflow.documents.lists"
 
 KINDS: tuple[Kind, ...] = (
+    Kind("wireproof.atlas", 1, "wireproof.model.atlas:AtlasView", "atlas"),
     Kind("wireproof.audit", 1, "wireproof.model.setting:Audit", "audit"),
     Kind("wireproof.benchmark", 1, "wireproof.report.json.benchmark:BenchmarkDocument", "run TOOL"),
     Kind(

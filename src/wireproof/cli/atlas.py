@@ -1,0 +1,67 @@
+"""``wireproof atlas``: what others have measured over such a link."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from wireproof.cli.completion import links
+from wireproof.cli.console import print_json, say
+from wireproof.cli.context import current_context
+from wireproof.cli.declare import choice, file, flag, text
+from wireproof.model.atlas import Pattern
+
+__all__ = ["SITE", "command"]
+
+SITE = file(
+    "--atlas site",
+    "folder of a site's own published numbers; default: ~/.config/wireproof/atlas.",
+)
+SITE.type = click.Path(file_okay=False, path_type=Path)
+OPTIONS: list[click.Parameter] = [
+    text("--link", "KIND[:GBPS]", "only this link: hdr, 100gbe, efa100 ...", shell_complete=links),
+    choice("--pattern", get_args(Pattern), "only this pattern."),
+    text("--size", "SIZE", "show the values at this size; default: 8 B of times, 1 MiB of rates."),
+    file("--plot", "write the curves of --link as one SVG."),
+    SITE,
+    flag("--json as_json", "one JSON document on stdout."),
+]
+
+
+@click.command("atlas", params=OPTIONS)
+def command(
+    link: str,
+    pattern: str | None,
+    size: str,
+    plot: Path | None,
+    site: Path | None,
+    as_json: bool,
+) -> int:
+    """Print what others have measured over such a link, with sources: is a number normal?
+
+    Without --link, list the links and how many sources each has. A site adds its own: docs/atlas.md
+    has the format.
+    """
+    from wireproof.report.figure.atlas import figure
+    from wireproof.report.text.atlas import atlas_text
+    from wireproof.report.text.look import Look
+    from wireproof.settings.sizes import parse_sizes
+    from wireproof.workflow.atlas import atlas_view, site_folder
+
+    if plot is not None and not link:
+        raise click.UsageError("--plot draws one link: name it with --link.")
+    at = parse_sizes(size)[0] if size else None
+    folder = site_folder(site, current_context().environment)
+    found = atlas_view(link, pattern=pattern or "", size=at, folder=folder)
+    if plot is not None:
+        plot.write_text(figure(found), encoding="utf-8")
+        say(f"{plot} written.")
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(atlas_text(found, Look.of(sys.stdout, os.environ), listed=not link, at=at))
+    return 0

@@ -1,0 +1,163 @@
+"""The published files themselves: every row is judged, as any log is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from wireproof.atlas.known import Known
+from wireproof.atlas.read import link_of
+from wireproof.cli.atlas import command
+from wireproof.model.atlas import TIME_UNITS, Source
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.verdict.external import judge_series
+from wireproof.workflow import atlas as loading
+from wireproof.workflow.atlas import atlas, atlas_view, site_folder
+
+KNOWN = [one for name in loading._protocols() for one in atlas().series(name)]
+PHYSICAL = {
+    *("below-any-nic", "below-floor", "faster-than-transfer", "above-ceiling", "cache-shaped"),
+    *("one-host", "mixed-paths", "message-rate-above-link"),
+}
+
+
+def as_series(one: Known) -> Series:
+    """The published rows as a reader would give them."""
+    times = one.series.unit in TIME_UNITS
+    points = [
+        SeriesPoint(message_bytes=size, hrt_ns=value)
+        if one.series.pattern == "pingpong"
+        else SeriesPoint(message_bytes=size, time_ns=value)
+        if times
+        else SeriesPoint(message_bytes=size or 1 << 20, goodput_bytes_per_s=value)
+        for size, value in (
+            one.times if times or one.series.pattern == "pingpong" else one.goodputs
+        )
+    ]
+    pattern = one.series.pattern
+    return Series(
+        tool="atlas",
+        benchmark=one.source.id,
+        metric="half_round_trip" if times else "bandwidth",
+        traffic="pingpong" if pattern == "ring" and times else pattern,
+        points=points,
+        formula=one.series.formula,
+        unit=one.series.unit,
+        waits=times,
+        protocol="rdma" if one.layer == "verbs" else "",
+    )
+
+
+@pytest.mark.parametrize("one", KNOWN, ids=lambda one: f"{one.source.id}-{one.series.link}")
+def test_every_published_row_may_have_crossed_its_wire(one: Known) -> None:
+    if one.series.pattern in ("ring", "rate"):
+        pytest.skip("of several ranks at once: held against the limits where the file is read")
+    found = judge_series(as_series(one), one.link)
+    wrong = PHYSICAL & {reason.code for reason in found.reasons if reason.severity == "fail"}
+    assert not wrong, [reason.message for reason in found.reasons]
+    assert found.proof == "unproven"
+
+
+def test_each_file_holds_its_protocol_and_a_source_is_in_it_once() -> None:
+    for protocol in loading._protocols():
+        sources = loading._ours(protocol)
+        assert len(sources) == len({one.id for one in sources}), protocol
+        others = [
+            (one.id, series.link)
+            for one in sources
+            for series in one.series
+            if link_of(series).protocol != protocol
+        ]
+        assert not others, f"{others} belong into another file than {protocol}.toml"
+
+
+def test_a_source_says_the_same_of_itself_in_every_file() -> None:
+    told: dict[str, set[tuple[str, str, str]]] = {}
+    for protocol in loading._protocols():
+        for one in loading._ours(protocol):
+            told.setdefault(one.id, set()).add((one.title, one.where, one.date))
+    assert not {name: seen for name, seen in told.items() if len(seen) > 1}
+
+
+def test_the_atlas_is_as_large_as_its_page_says() -> None:
+    found = atlas_view()
+    counts = Counter(one.trust for one in found.series)
+    assert found.rows >= 300
+    assert found.sources >= 25
+    assert len(found.links) >= 14
+    assert counts["log"] + counts["table"] > counts["vendor"] + counts["paper"]
+    assert all(one.judged for one in found.series)
+
+
+SITE = """\
+[[source]]
+id = "ours"
+title = "Our cluster"
+where = "rack 7"
+trust = "log"
+
+[[source.series]]
+link = "edr"
+pattern = "pingpong"
+formula = "half round trip"
+tool = "osu_latency"
+unit = "us"
+rows = [[8, 1.11]]
+"""
+
+
+def test_a_site_adds_its_own_and_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rack.toml").write_text(SITE)
+    with_site, without = atlas_view("edr", folder=tmp_path), atlas_view("edr")
+    assert with_site.sources == without.sources + 1
+    assert with_site.files == ["rack.toml"]
+    result = CliRunner().invoke(
+        command, ["--link", "edr", "--atlas", str(tmp_path)], standalone_mode=False
+    )
+    assert "ours [rack.toml]" in result.output
+    assert "of the site: rack.toml" in result.output
+
+
+def test_a_bad_row_of_the_site_names_its_file(tmp_path: Path) -> None:
+    (tmp_path / "rack.toml").write_text(SITE.replace("1.11", "0.2"))
+    with pytest.raises(BadInput, match=r"rack\.toml:13: rows: 0\.2 us at 8 B is quicker than edr"):
+        atlas(tmp_path)
+
+
+def test_the_folder_is_the_one_given_or_the_variable_or_the_usual_one(tmp_path: Path) -> None:
+    usual = tmp_path / ".config" / "wireproof" / "atlas"
+    assert site_folder(None, {"HOME": str(tmp_path)}) is None
+    usual.mkdir(parents=True)
+    assert site_folder(None, {"HOME": str(tmp_path)}) == usual
+    assert site_folder(None, {"WIREPROOF_ATLAS": str(tmp_path)}) == tmp_path
+    assert site_folder(tmp_path, {"WIREPROOF_ATLAS": "/nowhere"}) == tmp_path
+    with pytest.raises(BadInput, match="is no folder"):
+        site_folder(None, {"WIREPROOF_ATLAS": str(tmp_path / "missing")})
+
+
+def test_the_plot_is_an_svg_with_a_line_for_each_series(tmp_path: Path) -> None:
+    result = CliRunner().invoke(
+        command,
+        ["--link", "edr", "--pattern", "pingpong", "--plot", str(tmp_path / "edr.svg")],
+        standalone_mode=False,
+    )
+    text = (tmp_path / "edr.svg").read_text()
+    assert result.exception is None
+    assert text.count('class="line"') >= 2 * 3
+    assert "published numbers" in text
+
+
+def test_an_unknown_link_is_one_sentence() -> None:
+    with pytest.raises(BadInput, match="hrd"):
+        atlas_view("hrd")
+
+
+def test_sources_are_plain_text() -> None:
+    def every(one: Source) -> str:
+        return one.title + one.where + "".join(s.adapter + s.mpi + s.note for s in one.series)
+
+    assert all(every(one.source).isprintable() for one in KNOWN)

@@ -14,6 +14,7 @@ from wireproof.model.ledger import LEVELS, QUALITIES, Carrier, Entry, Level, Qua
 
 __all__ = ["Crossed", "added", "counted", "counted_part"]
 
+_ABOUT_ALL = 0.8  # of the bytes: the peak of the rest is small beside theirs
 _HARDLY = 65_536.0  # bytes
 _SMALLEST_FRAME = 40.0  # bytes, by counters that leave the link's own header out
 
@@ -71,8 +72,9 @@ def _with_whole(whole: Entry, count: float, parts: Crossed, entries: Sequence[En
         complete = rest.bytes is not None and rest.complete
     inside = parts.bytes if whole.level == "wire" and parts.complete else None
     # A driver's own statistics are too costly to be read many times a second: the peak is then that
-    # of the parts.
-    peak = whole.peak_bytes_per_s if whole.peak_bytes_per_s is not None else parts.peak_bytes_per_s
+    # of the parts, if these are about all of it.
+    peak, most = whole.peak_bytes_per_s, (parts.bytes or 0.0) >= _ABOUT_ALL * count
+    peak = parts.peak_bytes_per_s if peak is None and most else peak
     return Crossed(
         count,
         whole.packets,
@@ -167,12 +169,14 @@ def added(parts: Sequence[Crossed]) -> Crossed:
 
 
 def _sum(parts: Sequence[Crossed], *, complete: bool, remark: str) -> Crossed:
-    peaks = _known([part.peak_bytes_per_s for part in parts])
+    whole = _whole([part.bytes for part in parts])
+    peaked = [part for part in parts if part.peak_bytes_per_s is not None]
+    most = sum([part.bytes or 0.0 for part in peaked]) >= _ABOUT_ALL * (whole or 0.0)
     return Crossed(
-        _whole([part.bytes for part in parts]),
+        whole,
         _whole([_packets(part) for part in parts]),
         sum([part.background for part in parts]),
-        sum(peaks) if peaks else None,
+        sum([part.peak_bytes_per_s or 0.0 for part in peaked]) if peaked and most else None,
         max([part.level for part in parts], key=LEVELS.index),
         max([part.quality for part in parts], key=QUALITIES.index),
         complete=complete and all(part.complete for part in parts),

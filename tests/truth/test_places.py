@@ -292,3 +292,39 @@ def test_functions_of_one_port_are_no_rails_that_share(adapter: Adapter) -> None
     assert {one.striping for one in found if one.message_bytes > 1 << 20} == {"unknown"}
     said = " ".join(one.message for one in proved(scene).reasons)
     assert "each rail carried its share" not in said
+
+
+# --- a container's way out
+
+
+def pod(*, address: str = "10.244.1.7", kind: str = "veth", master: str = "") -> Adapter:
+    """A virtual port whose other end is outside, beside an idle virtual function."""
+    inside = upper("veth0", kind, driver=kind)
+    inside = replace(inside, identity={}, speed_mbps=10000, master=master)
+    inside = replace(inside, address=(address,) if address else ())
+    idle = roce("net1", "", driver="ixgbevf", files=netdev(), function="", pci="0000:5e:02.0")
+    shares = {"kernel": {"veth0": WHOLE}}
+    return Adapter("pod", "", (inside, idle), "veth0", shares, "", rate=3e9)
+
+
+@pytest.mark.parametrize("kind", ["veth", "netkit", "macvlan", "ipvlan"])
+def test_a_virtual_port_is_the_way_out_of_a_container(kind: str) -> None:
+    assert verdicts(pod(kind=kind), "", Move(claimed=1.0)) == both("on-wire")
+    assert verdicts(pod(kind=kind), "", Move(), **MEMORY) == both("off-wire")
+    assert verdicts(pod(kind=kind), "net1", Move(claimed=1.0)) == both("wrong-path")
+
+
+@pytest.mark.parametrize(
+    "leading_inside", [pod(address=""), pod(address="fe80::1"), pod(master="cni0")]
+)
+def test_a_virtual_port_of_a_host_leads_into_a_container(leading_inside: Adapter) -> None:
+    found = verdicts(leading_inside, "", Move(claimed=1.0))
+    assert not found & both("on-wire")
+
+
+def test_of_a_virtual_port_one_machine_tells_nothing() -> None:
+    scene = Scene(pod(), Move(claimed=1.0), rate=2e9, with_rail=False, latency_s=3e-6)
+    for boot_ids in (("a", "a"), ("", "b"), ("a",)):
+        found = proved(scene, boot_ids)
+        assert found.proof == "unproven", boot_ids
+        assert "the other end of veth0 may be on this machine" in found.reasons[0].message

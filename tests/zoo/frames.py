@@ -55,6 +55,7 @@ def nic_of(port: Port, *, hidden: bool = False) -> Nic:
         )
     return Nic(
         name=port.name,
+        address=list(port.address),
         driver=port.driver,
         mtu=port.mtu,
         speed_mbps=port.speed_mbps,

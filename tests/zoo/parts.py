@@ -98,6 +98,7 @@ class Port:
     identity: Mapping[str, str] = field(default_factory=dict)
     pci: str = ""
     subsystem: str = "pci"
+    address: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ ports.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tests.zoo.frames import claim_of, nics_of
@@ -28,14 +28,19 @@ def _settled_s(scene: Scene, nics: list[Nic]) -> float:
     return max(settle_s(scene), 1.2e-3 * slowest_refresh_ms(nics))
 
 
-def proved(scene: Scene) -> TrafficVerdict:
-    """What ``prove`` says of a program that printed the rate of the path that was really taken."""
+def proved(scene: Scene, boot_ids: Sequence[str] = ("boot-0", "boot-1")) -> TrafficVerdict:
+    """What ``prove`` says of a program that printed the rate of the path that was really taken, on
+    as many machines as there are ``boot_ids``.
+    """
     world = timeline(replace(scene, points=(Point("stream", _SIZE, seconds=_SECONDS),)))
     played = world.played[0]
     end_s = world.begin_s + 0.2 + played.end_s - world.begin_s + settle_s(scene)
     times = (world.begin_s - 1.0, world.begin_s, end_s)
     traffic = Traffic(
-        hosts=[host_traffic(_watched(scene, world, host, times)) for host in (0, 1)],
+        hosts=[
+            host_traffic(_watched(scene, world, host, times, boot_id))
+            for host, boot_id in enumerate(boot_ids)
+        ],
         seconds=times[2] - times[1],
         idle_s=1.0,
         interval_s=0.1,
@@ -43,15 +48,17 @@ def proved(scene: Scene) -> TrafficVerdict:
     return judge_traffic(traffic, [_printed(played)], claim_of(scene))
 
 
-def _watched(scene: Scene, world: Timeline, host: int, times: Iterable[float]) -> Watched:
+def _watched(
+    scene: Scene, world: Timeline, host: int, times: Iterable[float], boot_id: str
+) -> Watched:
     """One host, read before, at the begin and after the end, with the peaks in the middle."""
     machine, played = world.machines[host], world.played[0]
     about = WatchStart(
         schema=1,
         hostname=f"n{host + 1}",
         interval_ms=100,
-        boot_id=f"boot-{host}",
-        netns=4026531840,
+        boot_id=boot_id,
+        netns=4026531840 + host,
         nics=nics_of(scene, machine),
         foreign_sysfs=scene.hidden,
     )

@@ -15,7 +15,7 @@ from wireproof.analysis.crossed import (
     everywhere,
     others_than,
 )
-from wireproof.analysis.places import inner, is_real, related
+from wireproof.analysis.places import inner, is_real, may_lead_out, related, shared_ports
 from wireproof.analysis.rails import ledger_with_rails, rail_nics
 from wireproof.analysis.relations import port_called
 from wireproof.model.claim import Claim
@@ -124,7 +124,7 @@ class Ports:
         """
         for host in self.hosts:
             ledger, name = self.ledger(host), self.claimed_name(host)
-            kin = related(ledger, name) if name else set()
+            kin = {*(related(ledger, name) if name else ()), *shared_ports(ledger).holder}
             for one, port in ledger.ports.items():
                 seen = crossed_at(ledger, one, "tx")
                 if one not in kin and is_real(port) and (not seen.complete or seen.bytes is None):
@@ -156,13 +156,30 @@ class Ports:
             return _total(
                 {name: crossed_at(ledger, name, direction)}
                 if name
-                else everywhere(ledger, direction)
+                else self._ways_out(ledger, direction)
             )
         if not name:
             return _total({one: crossed_at(ledger, one, direction) for one in inner(ledger)})
         return _total(
             others_than(ledger, name, direction, crossed_at(ledger, name, direction).bytes)
         )
+
+    def _ways_out(self, ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
+        """What left by each way out. A virtual port beside real ones leads out of a container, or
+        into one: only a second machine at its other end tells.
+        """
+        found = everywhere(ledger, direction)
+        machines = {host.machine.partition("/")[0] for host in self.hosts}
+        if "" not in machines and len(machines) > 1:
+            return found
+        inside = [one for one in found if may_lead_out(ledger.ports[one])]
+        real = len(inside) < len(found)
+        unclear = [one for one in inside if real and (found[one].bytes or 0.0) > START_UP_BYTES]
+        return found | {one: _at_other_end(one) for one in unclear}
+
+
+def _at_other_end(name: str) -> Crossed:
+    return Crossed(None, remark=f"the other end of {name} may be on this machine")
 
 
 def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:

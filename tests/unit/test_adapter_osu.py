@@ -84,6 +84,7 @@ def test_barrier_has_one_time_and_no_size() -> None:
     [
         ("MPI-CUDA Bi-Directional Bandwidth", "osu_bibw"),
         ("One Sided MPI_Put latency", "osu_put_latency"),
+        ("MPI One Sided MPI_Get Bandwidth", "osu_get_bw"),
         ("MPI_Get_accumulate latency", "osu_get_acc_latency"),
         ("MPI_Compare_and_swap latency", "osu_cas_latency"),
         ("MPI Non-blocking Alltoall Latency", "osu_ialltoall"),

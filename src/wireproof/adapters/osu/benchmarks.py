@@ -106,7 +106,8 @@ def by_title(title: str, heading: str) -> Benchmark:
     """The test that a title such as ``MPI_Put Bandwidth`` or ``MPI-CUDA Latency`` names; unknown
     ones are ``other``.
     """
-    words = title.replace("One Sided ", "").split()
+    # Up to version 4 a one-sided title began with "MPI One Sided", or with "One Sided" alone.
+    words = title.rpartition("One Sided ")[2].split()
     library, what = words[0], " ".join(words[1:]).lower()
     kind = library.lower().removeprefix("mpi_").partition("-")[0]
     if library.lower().startswith("mpi_") and kind in _ONE_SIDED:

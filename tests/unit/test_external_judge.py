@@ -65,13 +65,14 @@ def test_without_a_link_the_documents_tables_explain_themselves() -> None:
 def test_the_doubt_zone_of_a_literature_floor() -> None:
     link = claim_from_text("edr")
     verdicts = {}
-    for start in (0.3, 0.5, 0.65, 0.8):
+    for start in (0.3, 0.5, 0.65, 0.7, 0.8):
         found = judge_series(pingpong(wire_times(start, 11_800)), link)
         verdicts[start] = (found.proof, found.verdict)
     assert verdicts == {
         0.3: ("off-wire", "fail"),
         0.5: ("unproven", "inconclusive"),
-        0.65: ("unproven", "pass"),
+        0.65: ("unproven", "inconclusive"),
+        0.7: ("unproven", "pass"),
         0.8: ("unproven", "pass"),
     }
 

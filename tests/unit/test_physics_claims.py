@@ -99,7 +99,16 @@ def test_every_name_and_family_is_a_claim_with_a_floor_and_a_usual_start() -> No
 def test_every_path_is_taken_by_some_link() -> None:
     for path in PATHS:
         taken = []
-        for name in ("10gbe", "edr", "opa100", "truescale", "efa100", "slingshot200", "aries", "shm"):
+        for name in (
+            "10gbe",
+            "edr",
+            "opa100",
+            "truescale",
+            "efa100",
+            "slingshot200",
+            "aries",
+            "shm",
+        ):
             try:
                 taken.append(claim_from_text(name, path=path).kind)
             except BadInput:

@@ -79,6 +79,20 @@ def _value(judged: JudgedSeries) -> str:
     )
     if judged.best_bytes_per_s is not None and not (small and judged.efficiency is None):
         parts.append(_rate(judged, judged.best_bytes_per_s))
+    return "; ".join(parts) or _printed(judged)
+
+
+def _printed(judged: JudgedSeries) -> str:
+    """What a ring or a collective has printed for its smallest and its largest size."""
+    parts = []
+    ends = sorted(judged.points, key=lambda point: point.message_bytes)
+    for point in ends[:1] + ends[1:][-1:]:
+        if point.time_ns:
+            time = quantity.microseconds(point.time_ns)
+            parts.append(f"{time} µs at {quantity.size(point.message_bytes)}")
+        elif point.goodput_bytes_per_s:
+            each = " of each process" if judged.traffic == "ring" else ""
+            parts.append(f"{quantity.in_every_unit(point.goodput_bytes_per_s)}{each}")
     return "; ".join(parts)
 
 

@@ -24,7 +24,8 @@ class Case:
     sizes are large enough for the rate. ``bucket``: up to this size a rate limiter passes messages
     at once, whatever its rate. ``guessed``: that RDMA carries the bytes was concluded from the
     numbers. ``unit_wrong``: the message rate contradicts the printed bandwidth, of which nothing
-    can be said then.
+    can be said then. ``counted``: counters have shown
+    the bytes on the wire.
     """
 
     series: Series
@@ -42,6 +43,7 @@ class Case:
     bucket: int = 0
     guessed: bool = False
     unit_wrong: bool = False
+    counted: bool = False
     atlas: Atlas | None = None
 
     def add(

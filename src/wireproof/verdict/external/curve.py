@@ -18,6 +18,7 @@ SMALL = 1024
 _POINTS = 20_000  # more rows than any sweep prints: what is above is not read
 _SAME = 0.02
 _LARGEST = 1 << 50
+_SLOWEST = 1e-6  # bytes/s: less is no rate of anything
 _WAITED = ("pingpong", "put", "get", "atomic", "exchange")
 
 
@@ -112,12 +113,22 @@ def _row(series: Series, point: SeriesPoint, waits: bool) -> Row:
         doubt = min(1.0, point.time_step_ns / 2 / wait) if wait else 1.0
     if series.traffic in ("collective", "ring", "other"):
         return Row(point.message_bytes, None, None, 0.0, point)
+    if wait is None and waits and series.traffic == "pingpong":
+        wait, doubt = _wait_of(point)
     if wait and point.message_bytes and series.traffic != "atomic":
         goodput: float | None = _of_wait(point, wait)
     else:
         goodput, hidden = _printed(series, point, None if waits else time)
         doubt = doubt if hidden is None else hidden
     return Row(point.message_bytes, wait, goodput, doubt, point)
+
+
+def _wait_of(point: SeriesPoint) -> tuple[float | None, float]:
+    """(time, share that rounding hides) of a ping-pong that prints its goodput only."""
+    printed = point.goodput_bytes_per_s
+    if not printed or printed < _SLOWEST or not point.message_bytes:
+        return None, 0.0
+    return point.message_bytes / printed * 1e9, min(1.0, point.goodput_step / 2 / printed)
 
 
 def _of_wait(point: SeriesPoint, wait_ns: float) -> float:

@@ -44,17 +44,21 @@ def judge_series(
     criteria: Criteria | None = None,
     table: Table | None = None,
     atlas: Atlas | None = None,
+    counted: bool = False,
 ) -> SeriesVerdict:
     """Judge one series against the claimed link, or, without one, against what any NIC can do.
 
     ``path`` is what the user says carries the bytes; when it leaves the choice open, an Ethernet
     link is held against kernel TCP unless the series itself says RDMA, or its start excludes TCP
     and RoCE explains all of it. ``criteria`` and ``table`` override thresholds and constants;
-    ``atlas`` has what others have published: what is usual there is no shortfall. Never raises on
-    any series; PhysicsError for an impossible claim.
+    ``atlas`` has what others have published: what is usual there is no shortfall; ``counted``:
+    counters have shown the bytes on the wire. Never raises on any series; PhysicsError for an
+    impossible claim.
     """
     series = as_stream(series)
-    case = Case(series, curve_of(series), criteria or Criteria(), table, atlas=atlas)
+    case = Case(
+        series, curve_of(series), criteria or Criteria(), table, counted=counted, atlas=atlas
+    )
     if link is not None:
         case.bounds = _chosen(case, link, path.strip().lower(), table)
     judge_soundness(case)

@@ -311,11 +311,13 @@ def _judged(proved: ProvedCommand, target: Target, path: str) -> list[JudgedSeri
     """Each series with its verdict; what a log alone cannot prove, the counters have proven or
     disproven here.
     """
-    found = judge_log(proved.series, target.link, path=path, atlas=atlas())
+    proof = proved.judgement.proof
+    found = judge_log(
+        proved.series, target.link, path=path, atlas=atlas(), counted=proof == "on-wire"
+    )
     judged = [
         joined(one, verdict, target.link) for one, verdict in zip(proved.series, found, strict=True)
     ]
-    proof = proved.judgement.proof
     if proof == "unproven":
         return judged
     return [

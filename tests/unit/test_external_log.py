@@ -1,0 +1,88 @@
+"""The series of one log, judged by what the others of it show: rings, ping-pongs that convict or
+acquit.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.external_tables import codes, pingpong, stream, wire_times
+
+from wireproof.adapters import read
+from wireproof.model.series import SeriesVerdict
+from wireproof.physics import claim_from_text
+from wireproof.verdict.external import judge_log, judge_series
+
+LINK = claim_from_text("opa100")
+
+
+def hpcc(
+    processes: int = 4,
+    latency: tuple[float, float, float] = (1.2, 1.3, 1.4),
+    bandwidth: float = 11.8,
+    rings: tuple[float, float, float, float] = (1.9, 10.5, 2.4, 10.1),
+) -> dict[str, SeriesVerdict]:
+    """us and GB/s: ping-pong (min, avg, max), its bandwidth, and natural and random rings."""
+    natural, natural_gb, random, random_gb = rings
+    text = (
+        "Begin of MPIRandomAccess section.\nBegin of LatencyBandwidth section.\n"
+        "End of LatencyBandwidth section.\nBegin of Summary section.\n"
+        f"VersionMajor=1\nVersionMinor=5\nLANG=C\nCommWorldProcs={processes}\n"
+        f"MaxPingPongLatency_usec={latency[2]}\nRandomlyOrderedRingLatency_usec={random}\n"
+        f"MinPingPongBandwidth_GBytes={bandwidth}\nNaturallyOrderedRingBandwidth_GBytes={natural_gb}\n"
+        f"RandomlyOrderedRingBandwidth_GBytes={random_gb}\nMinPingPongLatency_usec={latency[0]}\n"
+        f"AvgPingPongLatency_usec={latency[1]}\nMaxPingPongBandwidth_GBytes={bandwidth}\n"
+        f"AvgPingPongBandwidth_GBytes={bandwidth}\nNaturallyOrderedRingLatency_usec={natural}\n"
+        "Success=1\nEnd of Summary section.\n"
+    )
+    series = read(text.encode(), "hpccoutf.txt")
+    judged = judge_log(series, LINK)
+    return {one.benchmark: found for one, found in zip(series, judged, strict=True)}
+
+
+def test_processes_on_hosts_of_their_own_make_rings_that_are_judged() -> None:
+    found = hpcc()
+    assert {name: one.verdict for name, one in found.items()} == dict.fromkeys(found, "pass")
+    assert len(found) == 6
+    assert found["RandomlyOrderedRingLatency"].start_ns == pytest.approx(2400)
+    assert found["RandomlyOrderedRingBandwidth"].best_bytes_per_s == pytest.approx(10.1e9)
+
+
+def test_slow_rings_do_not_pass() -> None:
+    found = hpcc(rings=(30.0, 0.9, 12.0, 5.0))
+    assert codes(found["NaturallyOrderedRingLatency"], "fail") == {"slow-start"}
+    assert codes(found["NaturallyOrderedRingBandwidth"], "fail") == {"below-expectation"}
+    assert codes(found["RandomlyOrderedRingLatency"], "inconclusive") == {"slow-start"}
+    assert codes(found["RandomlyOrderedRingBandwidth"], "inconclusive") == {"below-expectation"}
+
+
+def test_a_ring_above_the_link_is_none_of_it() -> None:
+    found = hpcc(rings=(1.9, 12.8, 2.4, 10.0))["NaturallyOrderedRingBandwidth"]
+    assert (found.proof, found.verdict) == ("off-wire", "fail")
+
+
+def test_neighbours_in_one_host_leave_the_floor_alone() -> None:
+    found = hpcc(latency=(0.4, 1.1, 1.4))
+    assert codes(found["RandomlyOrderedRingLatency"], "inconclusive") == {"only-a-floor"}
+
+
+def test_the_bandwidth_of_a_pingpong_waits_for_its_answers() -> None:
+    found = hpcc(processes=2, bandwidth=12.56)
+    assert found["PingPongBandwidth"].proof == "off-wire"
+
+
+def test_a_pingpong_too_quick_for_the_link_lets_nothing_beside_it_pass() -> None:
+    series = [pingpong(wire_times(0.62, 11_900)), stream({1 << n: 12_000.0 for n in range(16, 23)})]
+    assert judge_series(series[1], LINK).verdict == "pass"
+    latency, bandwidth = judge_log(series, LINK)
+    assert (latency.verdict, bandwidth.verdict) == ("inconclusive", "inconclusive")
+    assert "line" in bandwidth.reasons[0].message
+    proved = judge_log(series, LINK, counted=True)
+    assert [one.verdict for one in proved] == ["pass", "pass"], "counters have shown the bytes"
+
+
+def test_a_ring_acquits_a_slow_pingpong_beside_it() -> None:
+    link = claim_from_text("fdr")
+    slow = pingpong(wire_times(1.3, 1400))
+    ring = stream({1 << 21: 6300.0}, traffic="ring", benchmark="ring", window=None)
+    assert judge_log([slow], link)[0].verdict == "fail"
+    assert judge_log([slow, ring], link)[0].verdict == "inconclusive"

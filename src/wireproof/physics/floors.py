@@ -120,9 +120,9 @@ ROWS: tuple[tuple[str, float, str, str, bool], ...] = (
     ("floor.truescale", 1000, "ns", _L, True),
     (
         "floor.fabric",
-        700,
+        490,
         "ns",
-        f"fabrics of one maker (Aries, Tofu, BXI, Myrinet): {_EST}",
+        "fabrics of one maker; TofuD: 0.49 us for a put of 8 B (Ajima and others, Cluster 2018)",
         True,
     ),
     ("floor.iwarp", 1400, "ns", f"Chelsio T5 and T6 1.5 us; X722 5 us and more, {_L}", True),

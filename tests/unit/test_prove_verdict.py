@@ -457,3 +457,92 @@ def test_no_other_protocol_is_found_where_it_was_the_claimed_one_or_nothing_tell
     found = judge_traffic(by_carrier(**moved), [stream()], claim("", link))
     assert found.proof == "on-wire"
     assert not {"tcp-instead-of-rdma", "rdma-instead-of-tcp"} & set(codes(found))
+
+
+def pingpong(*rows: tuple[int, float], iterations: int | None = None) -> Series:
+    """Sizes with half a round trip in us, as OSU prints them."""
+    points = [
+        SeriesPoint(message_bytes=size, hrt_ns=us * 1e3, iterations=iterations) for size, us in rows
+    ]
+    return Series(
+        tool="osu",
+        benchmark="osu_latency",
+        metric="half_round_trip",
+        traffic="pingpong",
+        points=points,
+        formula="",
+        unit="",
+        waits=True,
+    )
+
+
+LATENCY = pingpong((8, 20.0), (1024, 31.0), (65536, 700.0), (1 << 20, 10_500.0))
+"""Its largest row puts 50 MB/s on a direction."""
+FORTH, BACK = 303 * MB, 6 * MB
+"""Another job's flow of 118 MB/s and its acknowledgements."""
+
+
+def flows(there: DirectionTraffic, back: DirectionTraffic) -> Traffic:
+    return traffic(
+        host("n1", port("eth0", there, back)),
+        host("n2", port("eth0", back, there)),
+    )
+
+
+@pytest.mark.parametrize("peak", [118e6, 12.5e6, 40e6, 60e6])
+@pytest.mark.parametrize("iterations", [None, 100])
+def test_one_way_traffic_of_another_job_proves_no_ping_pong(
+    peak: float, iterations: int | None
+) -> None:
+    """The payload in memory, and a foreign flow that starts with the command, was a PASS."""
+    rows = pingpong(*[(p.message_bytes, (p.hrt_ns or 0) / 1e3) for p in LATENCY.points])
+    rows = msgspec.structs.replace(
+        rows, points=[msgspec.structs.replace(p, iterations=iterations) for p in rows.points]
+    )
+    found = judge_traffic(flows(way(FORTH, peak), way(BACK, peak / 40)), [rows], claim("eth0"))
+    assert found.verdict != "pass", found.reasons
+
+
+def test_full_directions_are_more_than_a_ping_pong_can_put_there() -> None:
+    found = judge_traffic(flows(way(FORTH, 118e6), way(FORTH, 118e6)), [LATENCY], claim("eth0"))
+    assert (found.proof, codes(found)[0]) == ("unproven", "traffic-not-its-own")
+
+
+def test_a_ping_pong_beside_a_one_way_flow_is_proven_by_the_other_direction() -> None:
+    own = 2000 * MB
+    found = judge_traffic(
+        flows(way(own + FORTH, 110e6), way(own + BACK, 52e6)), [LATENCY], claim("eth0")
+    )
+    assert (found.proof, found.verdict) == ("on-wire", "pass")
+    assert found.crossed_bytes == own + BACK
+
+
+def test_namespaces_of_one_kernel_prove_no_wire() -> None:
+    """Two containers of one machine were on-wire (PASS)."""
+    names = ("boot-7/4026531840", "boot-7/4026532201")
+    for nic in ("", "eth0"):
+        ends = [
+            msgspec.structs.replace(one, machine=name)
+            for one, name in zip(pair(1020 * MB).hosts, names, strict=True)
+        ]
+        found = judge_traffic(traffic(*ends), [stream()], claim(nic))
+        assert (found.proof, codes(found)[0]) == ("unproven", "traffic-one-kernel")
+        lab = msgspec.structs.replace(claim(nic), virtual=True)
+        assert judge_traffic(traffic(*ends), [stream()], lab).proof == "on-wire"
+    apart = [
+        msgspec.structs.replace(one, machine=f"boot-{n}/1")
+        for n, one in enumerate(pair(1020 * MB).hosts)
+    ]
+    assert judge_traffic(traffic(*apart), [stream()], claim("eth0")).proof == "on-wire"
+
+
+def test_the_claimed_port_at_one_end_and_another_at_the_other_is_a_wrong_path() -> None:
+    """The peer's address was on the parent of the claimed macvlan: "went through memory"."""
+    quiet, moved = way(800.0, 0), way(1020 * MB)
+    seen = traffic(
+        host("n1", port("mv0", moved, quiet), port("eth0", quiet, quiet)),
+        host("n2", port("mv0", quiet, quiet), port("eth0", quiet, moved)),
+    )
+    found = judge_traffic(seen, [stream()], claim("mv0"))
+    assert (found.proof, found.verdict) == ("wrong-path", "fail")
+    assert "eth0" in found.reasons[0].message

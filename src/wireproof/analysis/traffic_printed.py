@@ -13,12 +13,18 @@ from dataclasses import dataclass
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import Printed
 
-__all__ = ["printed", "row_bytes", "row_rate"]
+__all__ = ["printed", "row_bytes", "row_most", "row_rate"]
 
 LEAST_HEADER = 24
 """Bytes of the smallest header that a port counts with a message of its own (IB: LRH 8, BTH 12,
 ICRC 4).
 """
+MOST_HEADERS = 256
+"""Bytes that go in one direction with a message at most, beside its payload: Ethernet, IPv6 and TCP
+(118), an MPI's header (64) and a bare acknowledgement of the message before.
+"""
+FRAMED = 1.08
+"""Of a large message: a full frame of 1500 B carries 1448 B, and 38 B lie around it."""
 SAME_BYTES = 0.05
 _BOTH_ENDS_PRINT = (
     "iperf3",
@@ -97,6 +103,17 @@ def row_rate(series: Series, point: SeriesPoint) -> float | None:
     return rate / (2 if series.traffic == "pingpong" else max(series.directions, 1))
 
 
+def row_most(series: Series, point: SeriesPoint) -> float | None:
+    """Bytes per second that this row can put on a port in one direction, headers included; None if
+    its time says nothing of one port.
+    """
+    rate = row_rate(series, point)
+    counted = point.message_bytes + (LEAST_HEADER if series.traffic == "pingpong" else 0)
+    if rate is None or not counted:
+        return None
+    return rate * FRAMED * (point.message_bytes + MOST_HEADERS) / counted
+
+
 @dataclass(frozen=True)
 class _PrintedRow:
     """One row: ``size`` bytes at least, by a printed count where ``counted``."""
@@ -105,6 +122,7 @@ class _PrintedRow:
     counted: bool
     rate: float | None
     packets: float
+    most: float | None
 
     @property
     def lasted_s(self) -> float | None:
@@ -135,6 +153,7 @@ def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None
         lasted_s=lasted,
         arithmetic=arithmetic,
         least_packets=sum(row.packets for row in rows),
+        most_bytes_per_s=_most(rows),
         bursts=[(row.size, lasted_s) for row in rows if (lasted_s := row.lasted_s) is not None],
     )
 
@@ -143,7 +162,14 @@ def _row(series: Series, point: SeriesPoint) -> _PrintedRow:
     size, counted = row_bytes(series, point)
     apart = counted and series.traffic == "pingpong"
     packets = float(point.iterations or 0) if apart else 0.0
-    return _PrintedRow(size, counted, row_rate(series, point), packets)
+    return _PrintedRow(size, counted, row_rate(series, point), packets, row_most(series, point))
+
+
+def _most(rows: Iterable[_PrintedRow]) -> float | None:
+    """Of all rows that move a byte; None unless each of them says it."""
+    found = [row.most for row in rows if row.size]
+    known = [most for most in found if most is not None]
+    return max(known) if known and len(known) == len(found) else None
 
 
 def _all_counted(rows: Iterable[_PrintedRow]) -> bool:

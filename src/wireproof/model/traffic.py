@@ -145,7 +145,9 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     iterations, not only one message per row. ``rate_bytes_per_s``: best printed goodput in one
     direction; ``lasted_s``: how long the row that has it must have taken, None when unknown.
     ``least_packets``: of messages that cannot be merged. ``bursts``: of each row whose iterations
-    are printed, its bytes and its seconds. ``arithmetic``: where the numbers come from.
+    are printed, its bytes and its seconds. ``most_bytes_per_s``: what any row can put on a port in
+    one direction, headers included, None if a row does not say. ``arithmetic``: where the numbers
+    come from.
     """
 
     least_bytes: float
@@ -154,6 +156,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     lasted_s: float | None = None
     least_packets: float = 0.0
     bursts: list[tuple[float, float]] = msgspec.field(default_factory=list)
+    most_bytes_per_s: float | None = None
     arithmetic: list[str] = msgspec.field(default_factory=list)
 
 

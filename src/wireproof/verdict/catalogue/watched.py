@@ -61,11 +61,17 @@ means: What this driver's counters include is not known here, so they are no evi
 detected: The driver that sysfs names for the port is in no family of docs/adapters.md.
 next: Report the driver with `ethtool -S`; use the switch's own counters meanwhile.
 
+# traffic-one-kernel: Two of the hosts are one machine
+means: Two of the hosts run on one kernel (containers, network namespaces, a name twice): their
+  bytes need no wire, whatever their interfaces counted.
+detected: Equal boot ids at both ends, and no counter of a physical port.
+next: Run the command between two machines; --lab for a virtual cluster that is meant to be one.
+
 # traffic-not-its-own: The bytes on the port are other traffic
 means: Enough bytes crossed, but not in the packets or not at the rate that the printed
   results imply.
-detected: Fewer packets than messages that cannot be merged, or a peak below what a row's bytes and
-  time need.
+detected: Fewer packets than messages that cannot be merged, a peak below what a row's bytes and
+  time need, or one far above what any row can put on a port.
 next: Keep other traffic off the port and run again; check placement and transport.
 
 # traffic-contradicted: The printed numbers exclude the wire

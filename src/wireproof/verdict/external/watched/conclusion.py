@@ -102,7 +102,7 @@ class _Judged:
         self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim
     ) -> None:
         self.traffic, self.printed, self.series, self.claim = traffic, claims, series, claim
-        self.ports = Ports(traffic, claim)
+        self.ports = Ports(traffic, claim, both_ways=_both_ways(series))
         if self.ports.missing():
             self.claimed = self.other = self.loopback = NOTHING
             return
@@ -245,6 +245,8 @@ class _Judged:
         if self.other.at_least(MOST_OF_IT * wanted) and absent:
             text = f": {', '.join(self.other.names)} carried {volume(self.other.bytes)}"
             return "wrong-path", "traffic-wrong-path", text
+        if apart := self._other_port_at_one_end(wanted):
+            return "wrong-path", "traffic-wrong-path", apart
         if self.claimed.trouble:
             text = f", but a counter of it cannot be read ({self.claimed.trouble})"
             return "unproven", "traffic-unreadable", text
@@ -263,6 +265,26 @@ class _Judged:
             return "off-wire", "traffic-loopback", text
         text = ": the messages went through memory, not over a wire"
         return "off-wire", "traffic-off-wire", text
+
+    def _other_port_at_one_end(self, wanted: float) -> str:
+        """What there is to say if one end used the claimed port and the other end another; ""
+        otherwise.
+        """
+        claimed = self.ports.sent_and_received("claimed")
+        others = self.ports.sent_and_received("other")
+        for here, there in ((0, 1), (1, 0)):
+            used, missed, instead = claimed[here], claimed[there], others[there]
+            if (
+                used.at_least(MOST_OF_IT * wanted)
+                and missed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
+                and instead.at_least(MOST_OF_IT * wanted)
+            ):
+                return (
+                    f" at both ends: {volume(used.bytes)} crossed {', '.join(used.names)} at one"
+                    f" end, and {volume(instead.bytes)} crossed {', '.join(instead.names)} at the"
+                    " other"
+                )
+        return ""
 
     def _rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
         """Enough bytes crossed; without printed iterations the peak rate must bear the printed one
@@ -307,6 +329,11 @@ class _Judged:
             if self.other.names
             else ""
         )
+
+
+def _both_ways(series: Sequence[Series]) -> bool:
+    """Ping-pongs alone: each message is answered by one of its size."""
+    return bool(series) and all(one.traffic == "pingpong" for one in series)
 
 
 def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:

@@ -14,7 +14,7 @@ from wireproof.model.traffic import Printed, Traffic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.context import identities
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import Ports
+from wireproof.verdict.external.watched.ports import START_UP_BYTES, Ports
 from wireproof.verdict.external.watched.reasons import reason
 
 __all__ = ["Doubts"]
@@ -26,6 +26,10 @@ _BURST_SEEN = 0.6
 between repetitions.
 """
 _RATE_SEEN = 0.70
+_ABOVE, _ABOVE_BOTH_WAYS = 3.0, 2.0
+"""A row's time is a mean: hosts that stall between messages are quicker while they do not. In a
+ping-pong the direction that counts is the quieter one.
+"""
 
 
 class Doubts:
@@ -51,7 +55,9 @@ class Doubts:
     def first(self) -> Reason | None:
         """The strongest doubt; None when there is none."""
         for question in (
+            self._one_kernel,
             self._one_adapter,
+            self._above_the_rows,
             self._packets,
             self._bursts,
             self._numbers,
@@ -73,6 +79,31 @@ class Doubts:
             if name in ledger.ports:
                 found.append(ledger.ports[name].nic)
         return found
+
+    def _one_kernel(self) -> Reason | None:
+        """What two namespaces of one kernel say to each other needs no wire."""
+        names = self.ports.one_kernel()
+        if not names or self.claim.virtual or self.claimed.level == "wire":
+            return None
+        text = (
+            f"{', '.join(names)} run on one kernel, and no counter of a physical port shows that "
+            "the bytes left the machine."
+        )
+        return reason("traffic-one-kernel", text, {"hosts": ", ".join(names)})
+
+    def _above_the_rows(self) -> Reason | None:
+        """More than the rows can put on a port in one direction is somebody else's, at least in
+        part; which part is not to be told.
+        """
+        most, peak = self.printed.most_bytes_per_s, self.claimed.peak
+        above = _ABOVE_BOTH_WAYS if self.ports.both_ways else _ABOVE
+        if most is None or peak <= above * most + START_UP_BYTES / self.traffic.interval_s:
+            return None
+        text = (
+            f"the printed rows put at most {volume(most)}/s on a direction of a port, and "
+            f"{', '.join(self.claimed.names)} had {volume(peak)}/s: other traffic was on it."
+        )
+        return reason("traffic-not-its-own", text, {"most_peak": most, "peak": peak})
 
     def _one_adapter(self) -> Reason | None:
         stated = [identities(nic.adapter) for nic in self._nics() if nic.adapter is not None]

@@ -67,10 +67,15 @@ def _bytes(carried: Carried) -> float:
 
 
 class Ports:
-    """The ports of every watched host: the claimed one, the others and loopback."""
+    """The ports of every watched host: the claimed one, the others and loopback.
 
-    def __init__(self, traffic: Traffic, claim: Claim) -> None:
+    ``both_ways``: the command sends as much back as forth, so that only what a port carried in
+    both directions can be its own.
+    """
+
+    def __init__(self, traffic: Traffic, claim: Claim, *, both_ways: bool = False) -> None:
         self.hosts = _distinct([host for host in traffic.hosts if not host.error])
+        self.both_ways = both_ways
         self._nics = {one.host: one.nic for one in claim.hosts}
         anywhere = {one.nic for one in claim.hosts if one.nic}
         self._common = anywhere.pop() if len(anywhere) == 1 else ""
@@ -133,19 +138,45 @@ class Ports:
 
     def carried(self, kind: Kind) -> Carried:
         """The busiest sender and the busiest receiver must both have seen it; alone, one end speaks
-        for both.
+        for both. ``both_ways``: each of two hosts, in its quieter direction.
         """
-        sent = [self._end(host, kind, "tx") for host in self.hosts]
-        received = [self._end(host, kind, "rx") for host in self.hosts]
-        busiest = [max(ends, key=_bytes, default=NOTHING) for ends in (sent, received)]
-        pick = min if len(self.hosts) > 1 and kind != "loopback" else max
-        both = [end for ends in zip(sent, received, strict=True) for end in ends]
+        ends = [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
+        both = [end for pair in ends for end in pair]
+        alone = len(self.hosts) < 2 or kind == "loopback"
+        if self.both_ways and kind != "loopback":
+            quieter = sorted((min(pair, key=_bytes) for pair in ends), key=_bytes, reverse=True)
+            found = quieter[: 1 if alone else 2] or [NOTHING]
+            chosen, peak = found[-1], max(end.peak for end in found)
+        else:
+            chosen = (max if alone else min)(self._busiest(ends), key=_bytes)
+            peak = max((end.peak for end in both), default=0.0)
         return dataclasses.replace(
-            pick(busiest, key=_bytes),
-            peak=max((end.peak for end in both), default=0.0),
+            chosen,
+            peak=peak,
             trouble=next((end.trouble for end in both if end.trouble), ""),
             names=tuple(dict.fromkeys(name for end in both for name in end.names)),
         )
+
+    def _busiest(self, ends: list[tuple[Carried, Carried]]) -> tuple[Carried, Carried]:
+        """The busiest sender and the busiest receiver."""
+        sent = max((end for end, _ in ends), key=_bytes, default=NOTHING)
+        return sent, max((end for _, end in ends), key=_bytes, default=NOTHING)
+
+    def sent_and_received(self, kind: Kind) -> tuple[Carried, Carried]:
+        """The busiest sender and the busiest receiver, each by itself."""
+        return self._busiest(
+            [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
+        )
+
+    def one_kernel(self) -> list[str]:
+        """Hosts that run on one kernel, whatever their network namespaces; none if their kernels
+        differ or are unknown.
+        """
+        kernels: dict[str, list[str]] = {}
+        for host in self.hosts:
+            if kernel := host.machine.partition("/")[0]:
+                kernels.setdefault(kernel, []).append(host.host)
+        return next((names for names in kernels.values() if len(names) > 1), [])
 
     def _end(self, host: HostTraffic, kind: Kind, direction: Direction) -> Carried:
         ledger, name = self.ledger(host), self.claimed_name(host)

@@ -100,7 +100,7 @@ def test_the_text_tells_everything_in_order() -> None:
             "best, by design)"
         ),
         "no sample of n8: did not answer within 10 s",
-        "A slowdown of 3.1 % or more would have been found (noise of one sample 1.0 %).",
+        "A node slower by 3.1 % or more would have been found (noise of one sample 1.0 %).",
     ]
     places = [shown.find(words) for words in order]
     assert all(place > 0 for place in places), dict(zip(order, places, strict=True))

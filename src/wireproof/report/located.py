@@ -104,7 +104,7 @@ def _silence(located: Located) -> str:
     enough = (
         "" if least <= ABOUT * wanted else f", which is not enough: {_share(wanted)} is of interest"
     )
-    return f"A slowdown of {_share(least)} or more would have been found ({noise}){enough}."
+    return f"A node slower by {_share(least)} or more would have been found ({noise}){enough}."
 
 
 def _share(share: float) -> str:

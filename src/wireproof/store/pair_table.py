@@ -267,9 +267,7 @@ def _create(
         f" ({goodness} * {factor!r})::FLOAT AS v FROM {source}"
         f" WHERE {goodness} > 0 AND isfinite({goodness}) AND {o} <> {t}"
     )
-    given = (
-        f"SELECT count(*) FROM {source} WHERE {o} IS NOT NULL AND {t} IS NOT NULL AND {o} <> {t}"  # noqa: S608
-    )
+    given = f"SELECT count(*) FROM {source} WHERE {o} <> {t}"  # noqa: S608
     rows, between = (_count(database, query) for query in ("SELECT count(*) FROM pairs", given))
     return metric, nodes, rows, between - rows
 

@@ -78,6 +78,25 @@ def test_each_machine_gets_the_advice_of_its_day(
     assert statuses(setting, machine, tmp_path, changes, profile) == {status}
 
 
+@pytest.mark.parametrize("lanes", [8, 4])
+@pytest.mark.parametrize(
+    "queues",
+    ["3", "5", "3,3", "3,3,3", "0,0,0,5", "3,3,3,3", "3,3,3,3,3", "3,3,3,0,3"]
+    + [",".join(["3"] * count) for count in (6, 7, 8, 9)],
+)
+def test_lint_and_audit_agree_on_queues_of_the_virtual_lanes(
+    queues: str, lanes: int, tmp_path: Path
+) -> None:
+    """What lint calls wrong in modprobe.d does not pass on the host that has read it."""
+    line = f"options hfi1 num_vls={lanes} krcvqs={queues}\n"
+    wrong = any(
+        one.code == "modprobe-queues-per-lane" for one in lint(line, kind="modprobe").findings
+    )
+    changes = {f"{PARAMETERS}/krcvqs": queues, f"{PARAMETERS}/num_vls": str(lanes)}
+    found = statuses("hfi1-krcvqs", HASWELL, tmp_path, changes, "throughput")
+    assert found == {"fail" if wrong else "pass"}
+
+
 @pytest.mark.parametrize(
     ("kind", "line", "setting", "said"),
     [

@@ -96,7 +96,7 @@ HFI1_2015 = {
     "pcie_retry": "5", "pcie_target": "3", "port_reorder": "N", "qp_table_size": "256",
     "rcv_intr_count": "16", "rcv_intr_timeout": "840", "rcvarr_split": "25", "rcvhdrcnt": "2048",
     "sdma_comp_size": "128", "sdma_descq_cnt": "1024", "sdma_idle_cnt": "250",
-    "user_credit_return_theshold": "33",
+    "user_credit_return_threshold": "33",
 }  # fmt: skip
 """The values that the tuning document of 2015 prints."""
 

@@ -42,11 +42,25 @@ def test_a_quiet_measurement_shows_no_progress() -> None:
     assert "INCONCLUSIVE" in quiet.stdout
 
 
-def test_the_letters_of_slurm_stay_slurm_s() -> None:
+def test_the_letter_means_quiet_in_every_subcommand() -> None:
     shown = wireproof("check", "--help").stdout
-    assert "-q, --qos NAME" in shown
-    assert "-q, --quiet" not in shown
-    assert "--quiet" in shown
+    assert "--qos NAME" in shown
+    assert "-q, --qos" not in shown
+    assert "-q, --quiet" in shown
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (("--qos", "debug"), "--qos"),
+        (("--wait", "5min"), "--wait"),
+        (("-p", "compute", "-N", "4"), "--nodes, --partition"),
+    ],
+)
+def test_options_of_a_job_are_refused_without_slurm(given: tuple[str, ...], named: str) -> None:
+    done = wireproof("check", *given, "--dry-run")
+    assert done.returncode == 2
+    assert one_sentence(done).startswith(f"wireproof: {named} is for a job that --slurm asks for")
 
 
 def test_verbose_says_what_is_read_and_started(tmp_path: Path) -> None:

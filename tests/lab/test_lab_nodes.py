@@ -32,6 +32,18 @@ def test_a_node_has_its_own_names_and_nics(build: Build) -> None:
     assert lab.node_address("n2", "mgmt") == "10.10.1.2"
 
 
+def test_a_command_may_stand_behind_two_dashes(build: Build) -> None:
+    """The form that the program's own hints print."""
+    lab = build(2)
+    words = [sys.executable, "-m", "wireproof", "lab", "exec", lab.name, "n1"]
+    for dashes in ([], ["--"]):
+        done = subprocess.run([*words, *dashes, "hostname"], capture_output=True, text=True)  # noqa: PLW1510
+        assert done.stdout.strip() == "n1", done.stderr
+    nothing = subprocess.run([*words, "--"], capture_output=True, text=True)  # noqa: PLW1510
+    assert nothing.returncode == 2
+    assert "give a command behind --" in nothing.stderr
+
+
 def test_processes_and_shared_memory_are_private(build: Build) -> None:
     lab = build(2)
     assert say(lab, "n1", "sh", "-c", "cat /proc/1/comm") == "lab-n1"

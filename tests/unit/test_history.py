@@ -319,6 +319,18 @@ def test_a_run_of_before_result_json_is_added_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
+def test_a_measurement_keeps_its_result_or_says_why_not(tmp_path: Path) -> None:
+    root = tmp_path / "history"
+    argv = ["measure", "pingpong", "--transport", "null", "--sizes", "8", "--budget", "20ms"]
+    assert wireproof(*argv, "--history", root).returncode == 3  # no wire took part
+    (kept,) = entries(root)
+    assert folder_of(root, kept.id).is_dir()
+    gain = wireproof(*argv, "--gain", "--nic", "a,b", "--history", root)
+    assert gain.returncode == 2
+    assert "--gain is no result that a history keeps" in gain.stderr
+
+
+@pytest.mark.engine
 def test_a_check_keeps_its_result(tmp_path: Path) -> None:
     root = tmp_path / "history"
     argv = ["check", "--hosts", "h[1-4]", "--transport", "model", "--budget", "20ms"]

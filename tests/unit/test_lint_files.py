@@ -50,6 +50,12 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
     ),
     (
         "modprobe",
+        "options hfi1 user_credit_return_theshold=33",
+        "modprobe-unknown-parameter",
+        "options hfi1 user_credit_return_threshold=33",
+    ),
+    (
+        "modprobe",
         "options hfi1 max_mut=8192",
         "modprobe-unknown-parameter",
         "options hfi1 max_mtu=8192",
@@ -183,7 +189,8 @@ GOOD: list[tuple[Kind, str]] = [
     ("modprobe", "options hfi1 krcvqs=0,0,0,5\noptions hfi1 use_bulksvc=Y num_user_contexts=96"),
     (
         "modprobe",
-        "options hfi1 max_mtu=10240 user_credit_return_theshold=33 kdeth_qp=128 num_rcv_contexts=0",
+        "options hfi1 max_mtu=10240 user_credit_return_threshold=33 kdeth_qp=128 "
+        "num_rcv_contexts=0",
     ),
     ("modprobe", "options ib_qib singleport=1 krcvqs=4"),
     (

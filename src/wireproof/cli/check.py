@@ -175,7 +175,7 @@ def _specification(
     from wireproof.settings.criteria import read_criteria
     from wireproof.settings.model_world import faults_of
     from wireproof.workflow.specification import CheckSpecification
-    from wireproof.workflow.target.job import job_request
+    from wireproof.workflow.target.job import job_of
 
     settings = settings_of(options)
     return CheckSpecification(
@@ -189,7 +189,7 @@ def _specification(
         rounds=options["rounds"],
         all_pairs=options["all_pairs"],
         model_faults=faults_of(options["model_fault"]),
-        job=job_request(cast("JobOptions", options)) if options["slurm"] else None,
+        job=job_of(cast("JobOptions", options), slurm=options["slurm"]),
         until=until,
         least_proven=options["least_proven"],
         audit=not options["no_audit"] and not options["prolog"],

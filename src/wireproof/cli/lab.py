@@ -11,6 +11,7 @@ import click
 
 from wireproof.cli.completion import labs, nodes
 from wireproof.cli.console import print_json
+from wireproof.model.errors import BadInput
 
 __all__ = ["command"]
 
@@ -75,8 +76,11 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
     """Run a command in NODE of the lab NAME; its exit status is kept."""
     from wireproof.lab.cluster import open_lab
 
+    command = argv[1:] if argv[0] == "--" else argv
+    if not command:
+        raise BadInput("give a command behind --, such as hostname.")
     lab = open_lab(name)
-    words = lab.exec_argv(node, argv)
+    words = lab.exec_argv(node, command)
     sys.stdout.flush()
     environment = {**os.environ, **lab.agent_environment()}
     os.execve(words[0], words, environment)  # noqa: S606 - an argv list
@@ -114,7 +118,6 @@ def slurm(name: str, end: bool) -> int:
     """
     from wireproof.lab.cluster import open_lab
     from wireproof.lab.slurm import open_slurm, slurm_up
-    from wireproof.model.errors import BadInput
 
     lab = open_lab(name)
     there = open_slurm(lab)
@@ -140,7 +143,6 @@ def down(name: str | None, every: bool) -> int:
     """Take the lab NAME down, or what a crash has left of it."""
     from wireproof.lab.cluster import down as remove
     from wireproof.lab.status import find_labs
-    from wireproof.model.errors import BadInput
 
     if bool(name) == every:
         raise BadInput("say which lab to take down: its NAME, or --all.")

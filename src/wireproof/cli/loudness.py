@@ -20,7 +20,7 @@ __all__ = ["add_loudness"]
 
 def add_loudness(command: click.Command) -> click.Command:
     """``command`` and what is below it with both options; a letter that it has given to another
-    option (``check -q`` is Slurm's quality of service) stays that option's.
+    option stays that option's.
     """
     if isinstance(command, click.Group):
         for below in command.commands.values():

@@ -105,7 +105,7 @@ def command(pattern: str, **options: Any) -> int:
 
     settings = settings_of(options)
     environment = current_context().environment
-    kept = settings.out.value is not None or options["resume"]
+    kept = bool(settings.out.value or settings.history.value or options["resume"])
     specification = MeasureSpecification(
         pattern=pattern,
         target=target_specification(settings, options),
@@ -118,6 +118,8 @@ def command(pattern: str, **options: Any) -> int:
     )
     if options["gain"] and options["dry_run"]:
         raise BadInput("--gain starts several commands in turn: --dry-run prints one, without it.")
+    if options["gain"] and settings.history.origin == "option":
+        raise BadInput("--gain is no result that a history keeps: give --out for its records.")
     if options["gain"]:
         return _gain(specification, options["rounds"], as_json=settings.json.value)
     if options["rounds"]:

@@ -107,7 +107,7 @@ JOB: tuple[click.Parameter, ...] = (
     text("-p --partition job_partition", "NAME", "partition (queue) of the job."),
     text("-t --time job_time", "H:MM:SS", "time limit of the job; default 10 minutes."),
     text("-A --account job_account", "NAME", "account that the job is charged to."),
-    text("-q --qos job_qos", "NAME", "quality of service."),
+    text("--qos job_qos", "NAME", "quality of service."),
     text("-w --nodelist job_nodelist", "NODES", "nodes that the job must have."),
     text("-x --exclude job_exclude", "NODES", "nodes that the job must not have."),
     text("--reservation job_reservation", "NAME", "reservation to run in."),

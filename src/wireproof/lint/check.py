@@ -89,7 +89,7 @@ def _finding(recipe: Recipe, broken: Broken) -> LintFinding:
         last=broken.last or broken.line,
         message=_message(rule, broken.seen),
         fix=broken.fix or "",
-        right=rule.right,
+        right=broken.right or rule.right,
         why=rule.why,
         source=rule.source,
         severity=rule.severity,

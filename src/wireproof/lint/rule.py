@@ -58,7 +58,8 @@ class Recipe:
 class Broken:
     """A rule that is broken at ``line`` and ``column`` (from 1). ``seen`` goes into the message;
     ``fix`` is the corrected line (several joined by newlines), None when a person must decide;
-    ``last`` is the last line that the fix replaces when it is more than ``line``.
+    ``last`` is the last line that the fix replaces when it is more than ``line``; ``right`` takes
+    the place of the rule's where the right form depends on what stands there.
     """
 
     code: str
@@ -67,6 +68,7 @@ class Broken:
     seen: str = ""
     fix: str | None = None
     last: int | None = None
+    right: str = ""
 
 
 Check = Callable[[Recipe], Iterator[Broken]]

@@ -45,8 +45,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "modprobe-queues-per-lane",
         "krcvqs does not name one value for each virtual lane.",
-        "Values are given by position: lanes without one keep the default of 2, values beyond "
-        "num_vls are ignored.",
+        "Values are given by position: a lane without one has no receive queue of its own, values "
+        "beyond num_vls are not used.",
         "options hfi1 krcvqs=3,3,3,3,3,3,3,3 for num_vls=8",
         _HFI1,
         _MODPROBE_KINDS,

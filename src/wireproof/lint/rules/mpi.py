@@ -34,7 +34,7 @@ RULES: tuple[Rule, ...] = (
         "option-removed",
         "Intel MPI 2019 and later do not have this option.",
         "mpiexec.hydra stops: 'unrecognized argument'. The fabric is chosen by variables.",
-        "-genv I_MPI_FABRICS ofi -genv FI_PROVIDER psm2",
+        "-genv I_MPI_FABRICS ofi -genv FI_PROVIDER mlx (InfiniBand), psm2 (Omni-Path) or tcp",
         _HYDRA,
     ),
     Rule(
@@ -67,7 +67,7 @@ RULES: tuple[Rule, ...] = (
         "Newer Open MPI does not have this component.",
         "Open MPI 5 has no openib, yalla, mxm and psm: the selection fails there, UCX and OFI are "
         "in their place.",
-        "--mca pml ucx, or --mca pml cm --mca mtl psm2",
+        "--mca pml ucx (InfiniBand, RoCE), or --mca pml cm --mca mtl psm2 (Omni-Path)",
         "https://docs.open-mpi.org/en/v5.0.x/release-notes/changelog/v5.0.x.html",
         severity="warning",
     ),
@@ -116,7 +116,7 @@ RULES: tuple[Rule, ...] = (
         "have.",
         "It is ignored: TMI, DAPL, OFA and RDMA fabrics are gone, OFI with its providers is in "
         "their place.",
-        "FI_PROVIDER=psm2",
+        "FI_PROVIDER=mlx (InfiniBand), psm2 (Omni-Path) or tcp",
         _IMPI + "; release notes of 2019",
     ),
     Rule(
@@ -137,7 +137,7 @@ RULES: tuple[Rule, ...] = (
         "fabric-removed",
         "Intel MPI 2019 and later have no such fabric: only shm, ofi and shm:ofi.",
         "The choice is refused or ignored, and the fabric is another than the script says.",
-        "I_MPI_FABRICS=ofi FI_PROVIDER=psm2",
+        "I_MPI_FABRICS=ofi FI_PROVIDER=mlx (InfiniBand), psm2 (Omni-Path) or tcp",
         _IMPI + ", I_MPI_FABRICS",
         setting="env-i-mpi-fabrics",
     ),
@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
         "fabric-is-provider",
         "A libfabric provider is named where Intel MPI wants a fabric, or the other way round.",
         "I_MPI_FABRICS takes shm, ofi or shm:ofi; which hardware ofi uses is said by FI_PROVIDER.",
-        "I_MPI_FABRICS=ofi FI_PROVIDER=psm3",
+        "I_MPI_FABRICS=ofi FI_PROVIDER=mlx (InfiniBand), psm2 (Omni-Path) or tcp",
         _IMPI + ", I_MPI_FABRICS and FI_PROVIDER",
         setting="env-i-mpi-fabrics",
     ),
@@ -189,8 +189,8 @@ RULES: tuple[Rule, ...] = (
         "Nothing says which fabric Intel MPI is to use.",
         "It takes what it finds: with several networks it is not known which one the number "
         "belongs to.",
-        "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth1 (or FI_PROVIDER psm2, "
-        "psm3, mlx)",
+        "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth1 (or FI_PROVIDER psm2 on "
+        "Omni-Path, mlx on InfiniBand, psm3 on RoCE)",
         "Intel MPI developer reference, FI_PROVIDER; libfabric fi_provider(7)",
         severity="warning",
     ),

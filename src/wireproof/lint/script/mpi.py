@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, jobs
 from wireproof.lint.script.launch import BENCHMARK, Launch
 from wireproof.lint.script.mpi_family import Mpi, environment, mpi_of, old_intel
+from wireproof.lint.script.variables import provider_of
 from wireproof.lint.shell import Command, Word, at_word, corrected
 from wireproof.lint.shell.wrap import LAUNCHERS
 
@@ -74,7 +76,7 @@ def foreign(recipe: Recipe) -> Iterator[Broken]:
         for word in _option_words(launch):
             if _is_gone(word, mpi, launch):
                 if not old_intel(job):
-                    yield at_word("option-removed", word, word.text, _by_provider(recipe, word))
+                    yield _removed(recipe, word)
                 continue
             name = _not_of(word, mpi, job)
             if name:
@@ -121,7 +123,14 @@ def _shown_options(recipe: Recipe) -> Iterator[Broken]:
                 r"-(PSM2?|TMI|DAPL|OFA|RDMA)[,.]?\Z", command.texts[0]
             ):
                 word = command.words[0]
-                yield at_word("option-removed", word, word.text, _by_provider(recipe, word))
+                yield _removed(recipe, word)
+
+
+def _removed(recipe: Recipe, word: Word) -> Broken:
+    """An option that chose a fabric, with the provider that took its place."""
+    found = at_word("option-removed", word, word.text, _by_provider(recipe, word))
+    right = f"-genv I_MPI_FABRICS ofi -genv FI_PROVIDER {provider_of(word.text)}"
+    return replace(found, right=right)
 
 
 def _by_provider(recipe: Recipe, word: Word) -> str | None:

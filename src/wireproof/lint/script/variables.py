@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from wireproof.lint.rule import Broken, Recipe
@@ -12,7 +13,7 @@ from wireproof.lint.script.known_variables import KNOWN
 from wireproof.lint.script.mpi_family import old_intel
 from wireproof.lint.shell import at_word, corrected
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "provider_of"]
 
 
 _TOKEN = re.compile(
@@ -83,6 +84,23 @@ _PROVIDERS = (
     "lpp",
 )
 _GONE = re.compile(r"(tmi|dapl|ofa|rdma|rdssm|ssm|sock)\Z")
+_FABRICS = (
+    (r"tmi|psm2|hfi\d?", "psm2"),
+    (r"mlx[45x]?|ib\d*|mxm|ofa|dapl|rdma|rdssm", "mlx (InfiniBand; verbs with iWARP or RoCE)"),
+    (r"sock|ssm|tcp|eth\d+|eno\d+", "tcp"),
+)
+"""Words of a fabric that is gone or of its device, and the provider that took its place: what names
+a device comes before DAPL, which ran over all of them.
+"""
+
+
+def provider_of(text: str) -> str:
+    """The libfabric provider of the fabric that ``text`` names; all of them if it names none."""
+    words = re.split(r"[^a-z0-9]+", text.lower())
+    for pattern, provider in _FABRICS:
+        if any(re.fullmatch(pattern, word) for word in words):
+            return provider
+    return "mlx (InfiniBand), psm2 (Omni-Path) or tcp"
 
 
 def names(recipe: Recipe) -> Iterator[Broken]:
@@ -110,7 +128,8 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
                 if name == "I_MPI_TMI_PROVIDER"
                 else None
             )
-            yield Broken("variable-removed", number, at + 1, name, new)
+            instead = f"FI_PROVIDER={provider_of(' '.join(line[at:].split()[:2]))}"
+            yield Broken("variable-removed", number, at + 1, name, new, right=instead)
     elif name in _NOTHING:
         yield Broken("variable-without-effect", number, at + 1, name)
     else:
@@ -197,8 +216,8 @@ def _value(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[B
         yield _at("flow-credits-form", setting, f"PSM3_FLOW_CREDITS={value}")
 
 
-def _at(code: str, setting: Setting, seen: str, fix: str | None = None) -> Broken:
-    return at_word(code, setting.value_word, seen, fix)
+def _at(code: str, setting: Setting, seen: str, fix: str | None = None, right: str = "") -> Broken:
+    return replace(at_word(code, setting.value_word, seen, fix), right=right)
 
 
 def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[Broken]:
@@ -216,7 +235,8 @@ def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[
         new = "shm:ofi" if parts[0] == "shm" and not wire else "ofi"
         word = setting.value_word
         fix = corrected(recipe, [(word, word.raw.replace(value, new))], word.line)
-        yield _at("fabric-removed", setting, seen, fix)
+        right = f"I_MPI_FABRICS={new} FI_PROVIDER={provider_of(value)}"
+        yield _at("fabric-removed", setting, seen, fix, right)
 
 
 def _by_provider(recipe: Recipe, setting: Setting, value: str, provider: str) -> str:
@@ -232,7 +252,8 @@ def _by_provider(recipe: Recipe, setting: Setting, value: str, provider: str) ->
 
 def _provider(recipe: Recipe, setting: Setting, value: str) -> Iterator[Broken]:
     if value in ("ofi", "shm:ofi", "tmi", "dapl", "ofa"):
-        yield _at("fabric-is-provider", setting, f"{setting.name}={value}")
+        right = f"I_MPI_FABRICS=ofi FI_PROVIDER={provider_of(value)}"
+        yield _at("fabric-is-provider", setting, f"{setting.name}={value}", right=right)
         return
     for part in re.split(r"[;,]", value.lower().lstrip("^!")):
         part = part.strip()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
     from wireproof.lab.slurm import LabSlurm
 
-__all__ = ["JobOptions", "imagined_target", "job_request", "job_target"]
+__all__ = ["JobOptions", "imagined_target", "job_of", "job_request", "job_target"]
 
 DEFAULT_LIMIT_S = 600.0
 LONGEST_WAIT_S = 3600.0
@@ -66,6 +66,19 @@ def job_request(options: JobOptions) -> JobRequest:
         constraint=options["job_constraint"],
         wait_s=parse_duration(wait) if wait else LONGEST_WAIT_S,
     )
+
+
+def job_of(options: JobOptions, *, slurm: bool) -> JobRequest | None:
+    """The job that ``--slurm`` asks for. Raises ``BadInput`` if a job's options are given without
+    it.
+    """
+    if slurm:
+        return job_request(options)
+    given = [name for name in JobOptions.__required_keys__ if options[name]]  # type: ignore[literal-required]
+    if given:
+        names = ", ".join(sorted(f"--{name.removeprefix('job_')}" for name in given))
+        raise BadInput(f"{names} is for a job that --slurm asks for: give --slurm, too.")
+    return None
 
 
 class _StateTeller:

@@ -47,7 +47,7 @@ KNOWN: dict[str, frozenset[str]] = {
         pcie_caps pcie_ctle pcie_force pcie_pset pcie_retry pcie_target piothreshold
         port_reorder qp_table_size rcv_intr_count rcv_intr_dynamic rcv_intr_timeout rcvarr_split
         rcvhdrcnt sdma_comp_size sdma_descq_cnt sdma_idle_cnt sge_copy_mode use_bulksvc
-        user_credit_return_theshold user_credit_return_threshold wss_clean_period wss_threshold"""
+        user_credit_return_threshold wss_clean_period wss_threshold"""
     ),
     "rv": listed(
         """num_conn q_depth mr_cache_size mr_cache_size_gpu enable_user_mr service_id
@@ -92,7 +92,6 @@ LIMITS: dict[tuple[str, str], Limit] = {
     ("hfi1", "num_sdma"): Limit("0 (all) to 16", 0, 16),
     ("hfi1", "rcvarr_split"): Limit("0 to 100 per cent", 0, 100),
     ("hfi1", "user_credit_return_threshold"): Limit("0 to 100 per cent", 0, 100),
-    ("hfi1", "user_credit_return_theshold"): Limit("0 to 100 per cent", 0, 100),
     ("hfi1", "rcv_intr_count"): Limit("1 to 255 packets", 1, 255),
     ("hfi1", "sge_copy_mode"): Limit("0, 1 or 2", 0, 2),
     ("hfi1", "pcie_caps"): Limit(

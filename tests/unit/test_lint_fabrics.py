@@ -1,0 +1,47 @@
+"""The provider that lint advises is that of the fabric which the recipe names."""
+
+from __future__ import annotations
+
+import pytest
+
+from wireproof.lint.check import lint_text
+
+FOREIGN = {"psm2": "mlx", "mlx": "psm2"}
+LAUNCH = "mpirun -n 2 -ppn 1 -hosts a,b"
+
+
+@pytest.mark.parametrize(
+    ("line", "provider"),
+    [
+        ("export I_MPI_DAPL_UD=enable", "mlx"),
+        ("export I_MPI_DAPL_UD_PROVIDER=ofa-v2-mlx5_0-1u", "mlx"),
+        ("export I_MPI_DAPL_PROVIDER=ofa-v2-ib0", "mlx"),
+        ("export I_MPI_DAPL_PROVIDER=ofa-v2-hfi1_0-1u", "psm2"),
+        ("export I_MPI_OFA_NUM_PORTS=2", "mlx"),
+        ("export I_MPI_RDMA_TRANSLATION_CACHE=1", "mlx"),
+        ("export I_MPI_TMI_DEBUG=1", "psm2"),
+        ("export I_MPI_DEVICE=rdssm", "mlx"),
+        ("export I_MPI_TCP_NETMASK=eth", "tcp"),
+        (f"{LAUNCH} -genv I_MPI_DAPL_UD 1 -genv FI_PROVIDER mlx ./a.out", "mlx"),
+        ("export I_MPI_FABRICS=shm:dapl", "mlx"),
+        ("export I_MPI_FABRICS=ofa", "mlx"),
+        ("export I_MPI_FABRICS=shm:tmi", "psm2"),
+        ("export FI_PROVIDER=dapl", "mlx"),
+        ("export FI_PROVIDER=tmi", "psm2"),
+        (f"{LAUNCH} -DAPL IMB-MPI1 PingPong", "mlx"),
+        (f"{LAUNCH} -ib IMB-MPI1 PingPong", "mlx"),
+        (f"{LAUNCH} -TMI IMB-MPI1 PingPong", "psm2"),
+    ],
+)
+def test_the_advice_follows_the_fabric(line: str, provider: str) -> None:
+    codes = {"variable-removed", "fabric-removed", "fabric-is-provider", "option-removed"}
+    found = [one for one in lint_text(line + "\n", "job.sh") if one.code in codes]
+    assert found
+    for one in found:
+        assert provider in one.right
+        assert FOREIGN.get(provider, "psm") not in one.right
+
+
+def test_without_a_fabric_every_provider_is_named_with_its_fabric() -> None:
+    (found,) = lint_text("export I_MPI_DYNAMIC_CONNECTION_MODE=disconnect\n", "job.sh")
+    assert "mlx (InfiniBand), psm2 (Omni-Path)" in found.right

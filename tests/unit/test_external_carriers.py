@@ -243,3 +243,35 @@ def test_ranks_on_hosts_of_their_own_are_no_neighbours() -> None:
         nccl("all_reduce", 20.0, 1.5, "a", "a", "b", "b")[0], claim_from_text("hdr200")
     )
     assert any("neighbours" in reason.message for reason in beside.reasons)
+
+
+# --- the path MTU that perftest prints ---
+
+
+@pytest.mark.parametrize(
+    ("link", "mtu", "attainable", "severity"),
+    [
+        ("opa100", 2048, 12_075.5e6, "warning"),
+        ("opa100", 4096, 12_284.1e6, "warning"),
+        ("opa100", 8192, 12_391.1e6, ""),
+        ("opa100", 10240, 12_412.7e6, ""),
+        ("edr", 2048, None, "warning"),
+        ("edr", 4096, None, ""),
+        ("qdr", 2048, None, ""),
+        ("roce100", 1024, None, "note"),
+    ],
+)
+def test_a_missed_mtu_is_reported(
+    link: str, mtu: int, attainable: float | None, severity: str
+) -> None:
+    text = (
+        "                    RDMA_Write BW Test\n"
+        f" Mtu             : {mtu}[B]\n Link type       : IB\n"
+        " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+        " 1048576    5000             31.70              31.60               0.011\n"
+    )
+    (found,) = judge_log(read(text.encode(), "x"), claim_from_text(link))
+    said = [one.severity for one in found.reasons if one.code == "small-path-mtu"]
+    assert said == ([severity] if severity else [])
+    if attainable is not None:
+        assert found.attainable_bytes_per_s == pytest.approx(attainable, rel=1e-4)

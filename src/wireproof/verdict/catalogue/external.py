@@ -44,6 +44,14 @@ detected: Messages/s of one pair, up to 64 B, above rate.one_pair (RDMA) or rate
 next: Check the placement of the ranks; where your system is that quick, say so in a limits file
   (--physics).
 
+# small-path-mtu: A smaller path MTU than such links have
+means: The program prints the path MTU that it used, and links of this kind have a larger one.
+  Every packet carries the same headers, so bandwidth is lost.
+detected: perftest's Mtu below 8192 B on Omni-Path, 4096 B on InfiniBand from FDR on (2048 B before)
+  and on RoCE.
+next: Omni-Path: allow 8 KiB in the fabric manager and the switch, and start perftest with -R. RoCE:
+  an MTU of 9000 on every interface and switch leaves 4096 B.
+
 # slow-start: Small messages take unusually long
 means: The half round trip of small messages is far above what is usual for this kind of link:
   another transport, a power state or interrupt moderation.

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from wireproof.model.claim import LinkClaim
 from wireproof.model.series import Series
 from wireproof.physics.claims import BYPASSES
 from wireproof.verdict.external.case import Case
@@ -16,8 +17,11 @@ __all__ = ["bypass", "carrier", "judge_declared", "path_mtu"]
 _NOTES = 40
 _SHOWN = 40
 _BYPASS = "kernel bypass: "  # as wireproof.adapters.bypass writes it
-_MTU = re.compile(r"Mtu ?: (\d{3,4})(?:\[B\])?", re.ASCII)
+_MTU = re.compile(r"Mtu ?: (\d{3,5})(?:\[B\])?", re.ASCII)
 _MTUS = (256, 512, 1024, 2048, 4096)
+_OMNIPATH_MTUS = (*_MTUS, 8192, 10240)
+# Up to QDR, InfiniBand's usual MTU is 2048.
+_OLD = ("sdr", "ddr", "qdr")
 _LOOPBACK = re.compile(r"(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)(?![\w.-])", re.ASCII)
 _BY_PROVIDER: dict[str, Literal["tcp", "rdma", "shm"]] = {
     "tcp": "tcp",
@@ -67,7 +71,36 @@ def path_mtu(series: Series) -> int | None:
     if series.tool != "perftest":
         return None
     match = next((found for note in series.notes[:_NOTES] if (found := _MTU.fullmatch(note))), None)
-    return int(match.group(1)) if match is not None and int(match.group(1)) in _MTUS else None
+    mtu = int(match.group(1)) if match is not None else 0
+    return mtu if mtu in _OMNIPATH_MTUS else None
+
+
+def largest_mtu(link: LinkClaim) -> int:
+    """The path MTU that links of this kind usually have at most; 0 where none is usual."""
+    if link.protocol == "omnipath":
+        return 8192
+    if link.protocol == "rocev2":
+        return 4096
+    if link.protocol == "infiniband":
+        return 2048 if link.kind.startswith(_OLD) else 4096
+    return 0
+
+
+def _judge_mtu(case: Case, link: LinkClaim) -> None:
+    """A path MTU below the largest of such links costs bandwidth, and nobody sees it."""
+    mtu, most = path_mtu(case.series), largest_mtu(link)
+    if mtu is None or mtu >= most:
+        return
+    text = f"the program says a path MTU of {mtu} B, where {case.kind} has up to {most} B"
+    if link.protocol == "omnipath":
+        text += ": for 8 KiB the fabric manager and the switch must allow it, and perftest needs -R"
+    # An Ethernet of 1500 B leaves 1024 B to RoCE: usual, if not the best.
+    case.add(
+        "small-path-mtu",
+        "note" if link.protocol == "rocev2" else "warning",
+        text,
+        {"mtu": mtu, "largest": most},
+    )
 
 
 def judge_declared(case: Case) -> None:
@@ -77,6 +110,7 @@ def judge_declared(case: Case) -> None:
     series = case.series
     if case.bounds is None or not case.bounds.wire:
         return
+    _judge_mtu(case, case.bounds.link)
     if len(series.hosts) == 1 and any("ranks are on" in note for note in series.notes[:_NOTES]):
         case.off = True
         text = (

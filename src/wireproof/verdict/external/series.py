@@ -135,8 +135,10 @@ def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None
 def _with_path_mtu(series: Series, link: LinkClaim) -> LinkClaim:
     """The path MTU that the program prints is the one that was used, whatever the interface has."""
     mtu = path_mtu(series)
-    if mtu is None or link.protocol not in ("rocev2", "infiniband"):
+    if mtu is None or link.protocol not in ("rocev2", "infiniband", "omnipath"):
         return link
+    if mtu > 4096 and link.protocol != "omnipath":
+        return link  # no such path MTU
     # Of a RoCE interface the MTU has room for the headers: this one leaves exactly ``mtu``.
     return msgspec.structs.replace(link, mtu=mtu + ROCE_ROOM if link.protocol == "rocev2" else mtu)
 

@@ -546,3 +546,50 @@ def test_the_claimed_port_at_one_end_and_another_at_the_other_is_a_wrong_path() 
     found = judge_traffic(seen, [stream()], claim("mv0"))
     assert (found.proof, found.verdict) == ("wrong-path", "fail")
     assert "eth0" in found.reasons[0].message
+
+
+def cluster(*, moved: float, peak: float, chatter: float) -> Traffic:
+    """eth0 at 1 Gb/s, on which the system talks, beside hsn0 at 100 Gb/s, which carries the
+    command's bytes.
+    """
+
+    def entries(count: float, most: float) -> list[Entry]:
+        return [
+            Entry(
+                carrier="kernel",
+                level="stack",
+                quality="exact",
+                bytes=count,
+                peak_bytes_per_s=most,
+            )
+        ]
+
+    def seen(number: int) -> HostTraffic:
+        out, back = entries(moved, peak), entries(1e5, 1e4)
+        ports = {
+            "eth0": PortLedger(
+                nic=Nic(name="eth0", driver="igb", speed_mbps=1000, mtu=1500),
+                tx=entries(chatter, 1e6),
+                rx=entries(chatter / 3, 1e6),
+            ),
+            "hsn0": PortLedger(
+                nic=Nic(name="hsn0", driver="ixgbe", speed_mbps=100_000, mtu=9000),
+                tx=back if number else out,
+                rx=out if number else back,
+            ),
+        }
+        ledger = Ledger(host=f"n{number + 1}", interval_ns=1e10, ports=ports)
+        return HostTraffic(
+            host=f"n{number + 1}", machine=f"boot-{number}/1", seconds=10, ledger=ledger
+        )
+
+    return traffic(seen(0), seen(1))
+
+
+@pytest.mark.parametrize("chatter", [0.0, 3e6, 2e7])
+def test_the_port_that_carried_most_is_held_to_its_own_link(chatter: float) -> None:
+    """The first port by name was eth0, whose 1 Gb/s excluded what hsn0 had carried."""
+    rows = stream(10_000, MB, 9.8e9)
+    seen = cluster(moved=10_300 * MB, peak=9.9e9, chatter=chatter)
+    found = judge_traffic(seen, [rows], claim("", None))
+    assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons

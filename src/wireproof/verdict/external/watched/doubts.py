@@ -10,12 +10,13 @@ from wireproof.model.claim import Claim, LinkClaim
 from wireproof.model.quantity import volume
 from wireproof.model.record import Nic
 from wireproof.model.series import Reason, Series
-from wireproof.model.traffic import Printed, Traffic
+from wireproof.model.traffic import HostTraffic, Printed, Traffic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.context import identities
 from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.ports import START_UP_BYTES, Ports
 from wireproof.verdict.external.watched.reasons import reason
+from wireproof.verdict.path.carrier import mostly
 
 __all__ = ["Doubts"]
 
@@ -72,12 +73,9 @@ class Doubts:
         """The claimed ports, one for each host; without a claim those that carried most."""
         found = []
         for host in self.ports.hosts:
-            ledger = self.ports.ledger(host)
-            name = self.ports.claimed_name(host) or next(
-                (one for one in self.claimed.names if one in ledger.ports), ""
-            )
-            if name in ledger.ports:
-                found.append(ledger.ports[name].nic)
+            name, _ = self.ports.busiest(host)
+            if name in self.ports.ledger(host).ports:
+                found.append(self.ports.ledger(host).ports[name].nic)
         return found
 
     def _one_kernel(self) -> Reason | None:
@@ -151,16 +149,22 @@ class Doubts:
     def _link(self) -> LinkClaim | None:
         if self.claim.link is not None:
             return self.claim.link
-        links = [
-            link_of_port(nic, "rdma" if nic.kind == "infiniband" else "kernel")
-            for nic in self._nics()
-        ]
+        links = [self._link_of(host) for host in self.ports.hosts]
         known = [link for link in links if link is not None and link.line_rate]
         return (
             min(known, key=lambda link: link.line_rate or 0.0)
             if known and len(known) == len(links)
             else None
         )
+
+    def _link_of(self, host: HostTraffic) -> LinkClaim | None:
+        """What the port that carried most says of itself, for what carried its bytes."""
+        name, by = self.ports.busiest(host)
+        ports = self.ports.ledger(host).ports
+        if name not in ports:
+            return None
+        carrier = mostly(by, self.printed.least_bytes) or "any"
+        return link_of_port(ports[name].nic, carrier, [port.nic for port in ports.values()])
 
     def _numbers(self) -> Reason | None:
         """A number that no wire of this kind can give did not come over it, whatever crossed the

@@ -19,7 +19,7 @@ from wireproof.analysis.places import inner, is_real, may_lead_out, related, sha
 from wireproof.analysis.rails import ledger_with_rails, rail_nics
 from wireproof.analysis.relations import port_called
 from wireproof.model.claim import Claim
-from wireproof.model.ledger import Direction, Entry, Ledger, PortLedger
+from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, PortLedger
 from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
@@ -27,6 +27,7 @@ from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, 
 __all__ = ["NOTHING", "START_UP_BYTES", "Carried", "Ports"]
 
 Kind = Literal["claimed", "other", "loopback"]
+_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,6 +168,20 @@ class Ports:
         return self._busiest(
             [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
         )
+
+    def busiest(self, host: HostTraffic) -> tuple[str, dict[Carrier, float]]:
+        """The claimed port of a host, or the way out that carried most, with its bytes by carrier;
+        "" if the host has neither.
+        """
+        ledger, name = self.ledger(host), self.claimed_name(host)
+        seen: list[tuple[str, Crossed]] = []
+        for direction in _DIRECTIONS:
+            if name:
+                seen.append((name, crossed_at(ledger, name, direction)))
+            else:
+                seen += everywhere(ledger, direction).items()
+        port, crossed = max(seen, key=lambda one: one[1].bytes or 0.0, default=("", None))
+        return port, {} if crossed is None else dict(crossed.by)
 
     def one_kernel(self) -> list[str]:
         """Hosts that run on one kernel, whatever their network namespaces; none if their kernels

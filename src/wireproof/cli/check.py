@@ -14,7 +14,7 @@ from wireproof.cli.context import current_context
 from wireproof.cli.declare import file, flag, number, setting, text
 from wireproof.cli.options import (
     JOB,
-    LINK,
+    JUDGED_BY,
     OUTPUT,
     TARGET,
     method_of,
@@ -114,7 +114,9 @@ OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "check",
     cls=Sectioned,
-    sections=sections(OPTIONS, "What is checked", target=TARGET, link=LINK, output=OUTPUT, job=JOB),
+    sections=sections(
+        OPTIONS, "What is checked", target=TARGET, link=JUDGED_BY, output=OUTPUT, job=JOB
+    ),
     examples=EXAMPLES,
 )
 def command(**options: Any) -> int:

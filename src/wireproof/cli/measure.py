@@ -11,7 +11,7 @@ import click
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, flag, number, setting, text
 from wireproof.cli.options import (
-    LINK,
+    JUDGED_BY,
     OUTPUT,
     PSM_STATISTICS,
     TARGET,
@@ -84,7 +84,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "measure",
     cls=Sectioned,
-    sections=sections(OPTIONS, "What is measured", target=TARGET, link=LINK, output=OUTPUT),
+    sections=sections(OPTIONS, "What is measured", target=TARGET, link=JUDGED_BY, output=OUTPUT),
     examples=EXAMPLES,
 )
 def command(pattern: str, **options: Any) -> int:

@@ -4,6 +4,7 @@ command line sees their texts.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JOB",
+    "JUDGED_BY",
     "LINK",
     "MACHINES",
     "OUTPUT",
@@ -140,6 +142,9 @@ LINK: tuple[click.Parameter, ...] = (
 )
 """What is claimed about the link, and the table of physics that it is judged by."""
 
+JUDGED_BY: tuple[click.Parameter, ...] = (*LINK, setting("atlas", "DIR"))
+"""The same, and what others have published beside it."""
+
 OUTPUT: tuple[click.Parameter, ...] = (
     setting("out", "DIR"),
     setting("history", "DIR"),
@@ -215,12 +220,15 @@ def method_of(settings: Settings, options: Mapping[str, Any]) -> Method:
     """The means of measuring that the settings, ``--physics`` and ``--model`` choose."""
     from wireproof.settings.model_world import model_of
     from wireproof.settings.physics_table import read_table
+    from wireproof.workflow.atlas import site_folder
     from wireproof.workflow.specification import Method
 
+    site = site_folder(settings.atlas.value, current_context().environment)
     world = options["model_world"] if settings.transport.value == "model" else None
-    return Method.from_settings(
+    method = Method.from_settings(
         settings, table=read_table(options["physics"]), model=model_of(world) if world else None
     )
+    return dataclasses.replace(method, site=site)
 
 
 def storage_of(settings: Settings, options: Mapping[str, Any], *, kept: bool) -> Storage:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.atlas import Place
 from wireproof.model.ledger import Direction
 from wireproof.model.subject import Subject
 
@@ -136,3 +137,4 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     findings: list[Finding]
     pairs: list[PairVerdict]
     groups: list[GroupVerdict] = msgspec.field(default_factory=list)
+    places: list[Place] = msgspec.field(default_factory=list)

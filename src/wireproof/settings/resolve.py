@@ -176,6 +176,9 @@ DECLARED: dict[str, Declared] = {
     "history": Declared(
         lambda text: Path(_text(text)), None, "history that keeps the result, in place of --out"
     ),
+    "atlas": Declared(
+        lambda text: Path(_text(text)), None, "folder of a site's own published numbers"
+    ),
     "json": Declared(_yes_no, False, "machine-readable output"),
 }
 
@@ -209,6 +212,7 @@ class Settings:
     repeat: Setting[int]
     out: Setting[Path | None]
     history: Setting[Path | None]
+    atlas: Setting[Path | None]
     json: Setting[bool]
 
     def origins(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.rails import with_rails
 from wireproof.analysis.relations import beneath, identities, port_called, stacks
 from wireproof.analysis.witness import ports_of
+from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
 from wireproof.model.record import Host, Idle, Nic, PairResult
 from wireproof.model.run import Run
@@ -40,6 +41,7 @@ class Context:
     hosts: Mapping[int, Host]
     claims: Mapping[int, HostClaim]
     idle: Mapping[int, Idle]
+    atlas: Atlas | None = None
     ports: Mapping[int, HostPorts] = field(default_factory=dict, repr=False)
     nics: Mapping[int, Nic] = field(default_factory=dict, repr=False)
 
@@ -150,7 +152,13 @@ def _nic_of(claims: Mapping[int, HostClaim], rank: int) -> str:
     return claims[rank].nic if rank in claims else ""
 
 
-def context(run: Run, criteria: Criteria, link: LinkClaim | None, table: Table | None) -> Context:
+def context(
+    run: Run,
+    criteria: Criteria,
+    link: LinkClaim | None,
+    table: Table | None,
+    atlas: Atlas | None = None,
+) -> Context:
     """Index a run. ``link`` overrides the claim's."""
     claims = {claim.rank: claim for claim in run.claim.hosts}
     hosts = {host.rank: with_rails(host, _nic_of(claims, host.rank)) for host in run.hosts}
@@ -168,6 +176,7 @@ def context(run: Run, criteria: Criteria, link: LinkClaim | None, table: Table |
         hosts=hosts,
         claims=claims,
         idle={idle.rank: idle for idle in run.idle},
+        atlas=atlas,
         ports=ports_of(hosts, hidden),
         nics=_claimed_nics(hosts, claims),
     )

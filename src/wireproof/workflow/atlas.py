@@ -76,7 +76,10 @@ def _ours(protocol: str) -> tuple[Source, ...]:
 
 
 def _site(folder: Path) -> tuple[tuple[Source, str], ...]:
-    names = sorted(one for one in folder.iterdir() if one.suffix == ".toml")[:_MOST_FILES]
+    try:
+        names = sorted(one for one in folder.iterdir() if one.suffix == ".toml")[:_MOST_FILES]
+    except OSError as error:
+        raise BadInput(f"the atlas folder {folder} cannot be read: {error.strerror}.") from error
     return tuple((source, path.name) for path in names for source in _read(path))
 
 

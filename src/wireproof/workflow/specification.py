@@ -104,7 +104,8 @@ class Method:
 
     ``budget_s``: time for one point; ``deadline_s``: for a whole launch; ``seed``: of the order of
     the points, drawn where it is None; ``repeat``: how often each point is measured in a launch.
-    ``table``: the constants of physics that the limits are made of, None for ours. ``agreed``: the
+    ``table``: the constants of physics that the limits are made of, None for ours. ``site``: a
+    folder of published numbers beside ours. ``agreed``: the
     criteria, None for ours.
     """
 
@@ -118,6 +119,7 @@ class Method:
     seed: int | None = None
     repeat: int = 1
     table: Table | None = None
+    site: Path | None = None
     agreed: Agreed | None = None
     model: ModelWorld = DEFAULT_WORLD
 
@@ -137,6 +139,7 @@ class Method:
             seed=settings.seed.value,
             repeat=settings.repeat.value,
             table=table,
+            site=settings.atlas.value,
             model=model or DEFAULT_WORLD,
         )
 
@@ -191,6 +194,7 @@ class Method:
             kept=storage.kept,
             deadline_s=self.deadline_s,
             table=self.table,
+            site=self.site,
             criteria=self.agreed.criteria if self.agreed else Criteria(),
         )
 

@@ -20,6 +20,7 @@ from wireproof.report.html.grids import Grid, disclosure_grid, group_grid, resul
 from wireproof.report.html.located import Pictures, WhoView, pair_pictures, who_views
 from wireproof.report.html.markup import in_script, trusted
 from wireproof.report.html.proof import Proof, proof_of
+from wireproof.report.html.published import PlaceView, place_views
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import Table, tables
@@ -74,6 +75,7 @@ class SectionView:
     proof_table: Proof
     who: list[WhoView]
     pictures: Pictures
+    published: list[PlaceView]
     figures: list[FigureView]
     grids: list[Grid]
     derivation: list[str]
@@ -115,6 +117,7 @@ def view(section: Section, number: int) -> SectionView:
         proof_table=proof_of(seen),
         who=who_views(section, name),
         pictures=pair_pictures(section, found, name),
+        published=place_views(judgement.places),
         figures=[_figure(chart) for chart in charts(section, found, name)],
         grids=_grids(section, found, name),
         derivation=[*_derivation(section), *_criteria(section)],

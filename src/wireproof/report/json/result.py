@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from wireproof.model.atlas import Place
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.disclosure import Disclosure
 from wireproof.model.failure import Problem
@@ -168,6 +169,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     settings: Audit | None = None
     disclosure: Disclosure | None = None
     standing: Standing | None = None
+    places: list[Place] = []
 
 
 def document(
@@ -209,6 +211,7 @@ def document(
         if samples
         else [],
         group_results=judgement.groups,
+        places=judgement.places,
     )
 
 

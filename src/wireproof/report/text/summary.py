@@ -26,6 +26,7 @@ from wireproof.report.section import (
     suspected,
 )
 from wireproof.report.text.audit import worst_lines
+from wireproof.report.text.dots import place_lines
 from wireproof.report.text.groups import group_parts
 from wireproof.report.text.ink import Paragraph, Piece, paint
 from wireproof.report.text.located import located_lines
@@ -73,6 +74,10 @@ def summary(section: Section, look: Look = PLAIN) -> str:
         depth = len(line) - len(line.lstrip())
         parts.append(Paragraph.of(look.say(line, 1200), indent=depth))
     parts.extend(Paragraph.of(look.say(line)) for line in _limit_lines(section))
+    for place in section.judgement.places:
+        first, *strip = place_lines(place, look)
+        parts.append(Paragraph.of(f"published: {first}"))
+        parts.extend(Paragraph.of(line, indent=2) for line in strip)
     if section.settings is not None:
         lines = worst_lines(section.settings, look, *suspected(section))
         parts.extend(Paragraph.of(line) for line in lines)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from wireproof.analysis.measured import Measured, measure
 from wireproof.analysis.witness import rises
+from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict, Verdict
 from wireproof.model.pattern import one_way
@@ -31,6 +32,7 @@ from wireproof.verdict.run.directions import Stream, direction_issues
 from wireproof.verdict.run.loss import Loss
 from wireproof.verdict.run.own_sockets import for_own_sockets
 from wireproof.verdict.run.plausible import Held, filled_routes, fills_link, hold
+from wireproof.verdict.run.published import places_of, trailing
 from wireproof.verdict.run.quality import (
     arithmetic_issues,
     decides,
@@ -56,11 +58,12 @@ def judge(
     *,
     link: LinkClaim | None = None,
     table: Table | None = None,
+    atlas: Atlas | None = None,
 ) -> Judgement:
     """Judge a run by its own claim. ``link`` and ``table`` override the claimed link and the
-    constants of physics.
+    constants of physics; ``atlas`` has what others have published.
     """
-    ctx = context(run, criteria or Criteria(), link, table)
+    ctx = context(run, criteria or Criteria(), link, table, atlas)
     points = sorted(run.points, key=lambda p: (p.id, p.repeat))
     witnessed = [prove(ctx, point) for point in points]
     pairs = [(point, pair) for point in points for pair in point.pairs]
@@ -163,6 +166,8 @@ class _Bench:
         if not self.pairs and not self.groups:
             text = "no pair of any point gave a number"
             self.issues.append(Issue("nothing-measured", "inconclusive", Whole(), text))
+        places = places_of(self.ctx, self.pairs)
+        self.issues += trailing(places)
         findings = for_own_sockets(
             self.ctx,
             merge([*self.issues, *self.others.named(self.pairs), *self.loss.issues(self.issues)]),
@@ -175,6 +180,7 @@ class _Bench:
             findings=findings,
             pairs=pairs,
             groups=groups,
+            places=places,
         )
 
     def _compare_directions(self) -> None:

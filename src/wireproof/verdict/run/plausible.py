@@ -28,6 +28,7 @@ from wireproof.physics.framing import over_fabric
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
+from wireproof.verdict.run.published import usual
 from wireproof.verdict.run.quality import crowded, decides, disturbance
 
 __all__ = ["Held", "filled_routes", "fills_link", "hold"]
@@ -314,6 +315,11 @@ class _Scale:
         time, reached = self.number.time, self.number.goodput_bytes_per_s
         got = f"{goodput(reached)}, {reached / attainable:.0%} of attainable {goodput(attainable)}"
         if self._moving_ns(time.low_ns, start_ns) > moved_ns:
+            known = usual(self.ctx, self.point, self.number.value, self.number.unit)
+            if known is not None:
+                text = f"{got}, as usual: {known.sentence}"
+                self._add("usual-shortfall", "note", text, -reached)
+                return
             text = f"{got}; at least {share:.0%} is expected of {self.link.name}"
             excuse = self._excuse(start_ns, share)
             disturbed = disturbance(self.pair)  # that makes a good link slow, nobody knows how much

@@ -36,6 +36,7 @@ from wireproof.report.section import Section
 from wireproof.store.seal import seal
 from wireproof.verdict import judge
 from wireproof.verdict.context import context
+from wireproof.workflow.atlas import atlas
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.campaign import (
     GOES_ON,
@@ -357,7 +358,7 @@ def _limits(run: Run, table: Table | None) -> Limits | None:
 
 def judged(run: Run, session: Session, records: Sequence[Path]) -> Section:
     """The run with its judgement. ``records``: the folders that it was read from."""
-    judgement = judge(run, session.criteria, table=session.table)
+    judgement = judge(run, session.criteria, table=session.table, atlas=atlas(session.site))
     return Section(
         title=session.title,
         run=run,

@@ -52,6 +52,7 @@ class Session:
     lead: str = ""
     launches: int = 1
     table: Table | None = None
+    site: Path | None = None
     criteria: Criteria = dataclasses.field(default_factory=Criteria)
 
     @property

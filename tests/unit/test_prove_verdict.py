@@ -9,7 +9,7 @@ import pytest
 
 from wireproof.analysis.traffic_printed import printed, row_bytes
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
-from wireproof.model.ledger import Entry, Ledger, PortLedger
+from wireproof.model.ledger import Carrier, Entry, Ledger, Level, PortLedger
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
@@ -593,3 +593,36 @@ def test_the_port_that_carried_most_is_held_to_its_own_link(chatter: float) -> N
     seen = cluster(moved=10_300 * MB, peak=9.9e9, chatter=chatter)
     found = judge_traffic(seen, [rows], claim("", None))
     assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons
+
+
+@pytest.mark.parametrize(("wire", "proof"), [(550, "mixed"), (30, "off-wire")])
+def test_bytes_of_which_half_left_the_adapter_are_mixed(wire: int, proof: str) -> None:
+    """The adapter's function counts all that passes it, its physical port what left."""
+    nic = Nic(
+        name="eth0",
+        driver="mlx5_core",
+        function="physical",
+        rdma=Rdma(device="mlx5_0", port=1, link_layer="Ethernet"),
+    )
+
+    def seen(name: str, sends: bool) -> HostTraffic:
+        def entry(carrier: Carrier, level: Level, moved: float) -> Entry:
+            return Entry(
+                carrier=carrier, level=level, quality="exact", bytes=moved, peak_bytes_per_s=117e6
+            )
+
+        full = [
+            entry("any", "wire", wire * MB),
+            entry("rdma", "function", 1020 * MB),
+            entry("kernel", "stack", 0.0),
+        ]
+        none = [msgspec.structs.replace(one, bytes=0.0, peak_bytes_per_s=0.0) for one in full]
+        port = PortLedger(nic=nic, tx=full if sends else none, rx=none if sends else full)
+        return HostTraffic(
+            host=name,
+            seconds=10,
+            ledger=Ledger(host=name, interval_ns=1e10, ports={"eth0": port}),
+        )
+
+    found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim("eth0"))
+    assert (found.proof, found.verdict) == (proof, "fail"), found.reasons

@@ -25,6 +25,7 @@ __all__ = ["judge_traffic"]
 
 ABSENT = 0.05
 MOST_OF_IT = 0.90
+HALF = 0.5
 RATE_SEEN = 0.70
 """A peak over a whole interval is below the true one by what of the interval was idle."""
 FAR_BELOW = 0.10
@@ -251,7 +252,7 @@ class _Judged:
             text = f", but a counter of it cannot be read ({self.claimed.trouble})"
             return "unproven", "traffic-unreadable", text
         inside = self.claimed.inside
-        if inside is not None and inside >= most:
+        if inside is not None and inside >= most and self.claimed.below(HALF * wanted):
             text = f": the adapter's own switch turned {volume(inside)} round"
             return "off-wire", "traffic-inside-adapter", text
         if dark := self.ports.dark():

@@ -626,3 +626,35 @@ def test_bytes_of_which_half_left_the_adapter_are_mixed(wire: int, proof: str) -
 
     found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim("eth0"))
     assert (found.proof, found.verdict) == (proof, "fail"), found.reasons
+
+
+@pytest.mark.parametrize("kind", ["wireguard", "vxlan", "geneve", "ipip", "gre"])
+@pytest.mark.parametrize("nic", ["", "eth0", "tun0"])
+def test_a_tunnel_is_no_rival_of_the_port_that_carries_it(kind: str, nic: str) -> None:
+    def seen(name: str, sends: bool) -> HostTraffic:
+        def way_of(moved: float) -> list[Entry]:
+            entry = Entry(
+                carrier="kernel",
+                level="stack",
+                quality="exact",
+                bytes=moved,
+                peak_bytes_per_s=117e6,
+            )
+            return [entry]
+
+        def port_of(one: Nic, moved: float) -> PortLedger:
+            there, back = way_of(moved), way_of(4000.0)
+            return PortLedger(nic=one, tx=there if sends else back, rx=back if sends else there)
+
+        ports = {
+            "eth0": port_of(Nic(name="eth0", driver="igb", speed_mbps=1000), 1060 * MB),
+            "tun0": port_of(
+                Nic(name="tun0", kind="virtual", driver=kind, link_kind=kind), 1020 * MB
+            ),
+        }
+        return HostTraffic(
+            host=name, seconds=10, ledger=Ledger(host=name, interval_ns=1e10, ports=ports)
+        )
+
+    found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim(nic))
+    assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons

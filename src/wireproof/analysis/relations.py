@@ -14,6 +14,7 @@ __all__ = [
     "RAILS",
     "beneath",
     "identities",
+    "is_tunnel",
     "owns_what_is_below",
     "port_called",
     "stacks",
@@ -26,6 +27,11 @@ RAILS = "rails"
 """The kind of the port that stands for several."""
 _OWNERS = ("bond", "bonding", "team", "netvsc", "failover", RAILS)
 """Kinds that own what is below them: the members' bytes are theirs and nobody else's."""
+_TUNNELS = (
+    *("vxlan", "geneve", "wireguard", "gre", "gretap", "ip_gre", "ip6gre", "ip6gretap", "erspan"),
+    *("ipip", "sit", "ip6tnl", "vti", "vti6", "gtp", "bareudp", "xfrm", "macsec"),
+)
+"""Kinds and drivers of tunnels: the kernel names no port that they stand on."""
 
 
 def stated(nic: Nic, nics: Iterable[Nic]) -> Nic:
@@ -100,6 +106,11 @@ def owns_what_is_below(nic: Nic) -> bool:
     """Whether the bytes of what the port stands on are its own and nobody else's."""
     words = f"{nic.link_kind} {nic.driver}".lower()
     return any(kind in words for kind in _OWNERS)
+
+
+def is_tunnel(nic: Nic) -> bool:
+    """A tunnel: what crosses it leaves the host by another port, with headers around it."""
+    return any(word in _TUNNELS for word in f"{nic.link_kind} {nic.driver}".lower().split())
 
 
 def beneath(name: str, lower: Mapping[str, Sequence[str]]) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wireproof.analysis.relations import is_tunnel
 from wireproof.model.claim import Claim, LinkClaim
 from wireproof.model.quantity import volume
 from wireproof.model.record import Nic
@@ -14,7 +15,7 @@ from wireproof.model.traffic import HostTraffic, Printed, Traffic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.context import identities
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import START_UP_BYTES, Ports
+from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports
 from wireproof.verdict.external.watched.reasons import reason
 from wireproof.verdict.path.carrier import mostly
 
@@ -186,6 +187,8 @@ class Doubts:
         rate.
         """
         other, rate = self.ports.carried("other"), self.printed.rate_bytes_per_s or 0.0
+        if self._is_one_path(other):
+            return None
         if not other.at_least(_MOST * self.printed.least_bytes) or other.peak < _RATE_SEEN * rate:
             return None
         if other.packets is not None and other.packets < _MOST * self.printed.least_packets:
@@ -195,3 +198,14 @@ class Doubts:
             "the program's path."
         )
         return reason("traffic-rival-port", text, {"other_bytes": other.bytes})
+
+    def _is_one_path(self, other: Carried) -> bool:
+        """Whether one of the two is a tunnel through the other: the same bytes, counted twice."""
+        kinds = [
+            [is_tunnel(ledger.ports[name].nic) for name in names if name in ledger.ports]
+            for ledger in map(self.ports.ledger, self.ports.hosts)
+            for names in (self.claimed.names, other.names)
+        ]
+        claimed, others = kinds[::2], kinds[1::2]
+        through = all(all(one) and one for one in claimed) and other.bytes >= self.claimed.bytes
+        return through or all(all(one) and one for one in others)

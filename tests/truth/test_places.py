@@ -7,10 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.zoo.counters import WHOLE, ethtool, hw, netdev
+from tests.zoo.counters import WHOLE, netdev
 from tests.zoo.fabric import MLX5_PHY, MLX5_ROCE, MLX5_VPORT
 from tests.zoo.frames import run_of
-from tests.zoo.parts import ALL, RDMA, Adapter, Port
+from tests.zoo.parts import Adapter, Port
+from tests.zoo.place_worlds import ICE, OCTETS, register, roce, upper
 from tests.zoo.scene import Move, Point, Scene, timeline
 from tests.zoo.watched import proved
 
@@ -23,40 +24,12 @@ STREAMS = (
     Point("stream", 4 << 20),
     Point("stream", 4 << 20, 1, 0),
 )
-ICE = ethtool("tx_bytes.nic", "rx_bytes.nic", ALL, "wire")
-OCTETS = (
-    *hw("ip4OutOctets", "ip4InOctets", RDMA, header=44),
-    *hw("ip4OutPkts", "ip4InPkts", RDMA, what="packets"),
-)
 LEGS = {
     "one leg": {"p0": WHOLE},
     "other leg": {"p1": WHOLE},
     "both": {"p0": (0.6, 0.3), "p1": (0.4, 0.7)},
     "alike": {"p0": (0.5, 0.5), "p1": (0.5, 0.5)},
 }
-
-
-def roce(nic: str, device: str, **changes: object) -> Port:
-    """A port, or what stands on ports, with an RDMA device."""
-    port = Port(
-        nic,
-        "mlx5_core",
-        (*netdev(), *MLX5_PHY),
-        device=device,
-        rdma_driver="mlx5_core" if device else "",
-        link_layer="Ethernet" if device else "",
-        rate="100 Gb/sec (4X EDR)" if device else "",
-        speed_mbps=100000,
-        function="physical",
-        identity=GUID,
-        pci="0000:3b:00.0",
-    )
-    return replace(port, **changes)
-
-
-def upper(nic: str, kind: str, *lower: str, device: str = "", driver: str = "") -> Port:
-    base = {"kind": "virtual", "lower": lower, "link_kind": kind, "function": "", "pci": ""}
-    return roce(nic, device, driver=driver, files=netdev(), **base)
 
 
 def lag(kind: str = "bond", *more: Port, claimed: str = "bond0", maker: str = "mlx5") -> Adapter:
@@ -165,18 +138,6 @@ def test_what_stands_on_a_bond_has_its_rdma(tower: str, legs: str) -> None:
 OTHER_SLOT = {"pci": "0000:3b:00.2"}
 
 
-def register(*ports: Port, counters: tuple[str, str], level: str = "wire") -> Port:
-    """The physical port below several functions: one register that each of them shows. It stands
-    for no interface that a verdict may look at.
-    """
-    files = tuple(
-        replace(file, path=file.path.replace("{nic}", port.nic))
-        for port in ports
-        for file in ethtool(*counters, ALL, level)
-    )
-    return Port("phys9", "", files, kind="virtual", link_kind="dummy")
-
-
 def partitions(*, device: bool = False, moved_by: str = "hsn0") -> Adapter:
     """Two i40e functions of one cable; ``moved_by`` carries what is claimed."""
     counts = OCTETS if device else ()
@@ -229,6 +190,17 @@ def test_partitions_of_a_port_are_counted_once(nic: str, *, device: bool) -> Non
         half = verdicts(adapter, nic, Move(claimed=0.5, carrier=carrier), **MEMORY)
         assert half == both("mixed")
         assert verdicts(adapter, nic, Move(carrier=carrier), **MEMORY) == both("off-wire")
+
+
+@pytest.mark.parametrize("nic", ["", "hsn0,hsn2"])
+def test_partitions_that_both_carry_are_counted_once(nic: str) -> None:
+    adapter = partitions(device=True)
+    seen = {"hsn0": (0.5, 0.5), "hsn2": (0.5, 0.5), "phys9": WHOLE}
+    adapter = replace(adapter, shares={"kernel": seen, "rdma": seen})
+    for carrier in carriers(adapter):
+        assert verdicts(adapter, nic, Move(claimed=1.0, carrier=carrier)) == both("on-wire")
+        half = verdicts(adapter, nic, Move(claimed=0.5, carrier=carrier), **MEMORY)
+        assert half == both("mixed")
 
 
 @pytest.mark.parametrize("kind", ["virtual", "scalable"])

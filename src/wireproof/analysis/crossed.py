@@ -4,21 +4,14 @@ once. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import msgspec
 
 from wireproof.analysis.counted import Crossed, added, counted, counted_part
-from wireproof.analysis.places import (
-    bottoms,
-    is_exclusive,
-    mates,
-    related,
-    shared_ports,
-    tops,
-)
+from wireproof.analysis.functions import SharedPorts, shared_ports
+from wireproof.analysis.places import bases, bottoms, overlapping, related, together, tops
 from wireproof.analysis.rails import are_rails
 from wireproof.analysis.relations import beneath, owns_what_is_below
 from wireproof.model.ledger import Direction, Entry, Ledger
@@ -39,8 +32,16 @@ class _Crossing:
 
     def __init__(self, ledger: Ledger, direction: Direction) -> None:
         self.ports, self.ledger, self.direction = ledger.ports, ledger, direction
+        self._shared: SharedPorts | None = None
         self._known: dict[str, Crossed] = {}
         self._open: list[str] = []
+
+    @property
+    def shared(self) -> SharedPorts:
+        """The functions that share physical ports."""
+        if self._shared is None:
+            self._shared = shared_ports(self.ledger)
+        return self._shared
 
     def at(self, name: str) -> Crossed:
         if name not in self._known:
@@ -66,13 +67,15 @@ class _Crossing:
         return self._owner(name, own, below) if owns_what_is_below(port.nic) else self._sharer(name)
 
     def _rails(self, names: Sequence[str]) -> Crossed:
-        """Rails that are functions of one physical port are counted once."""
-        shared = shared_ports(self.ledger)
-        apart = [name for name in names if shared.holder.get(name) not in names]
-        apart = [name for name in apart if not _same_holder(shared.holder, name, apart)]
-        found = added([self.at(name) for name in apart])
-        doubt = len(apart) < len(names) and bool(shared.doubtful & set(apart))
-        return replace(found, complete=False, remark=_DOUBT) if doubt else found
+        """Rails that are one place are counted once."""
+        doubtful = self.shared.doubtful
+        parts: list[Crossed] = []
+        for group in overlapping(self.ledger, names, self.shared):
+            each = group if len(group) == 1 else together(self.ledger, group, self.shared)
+            found = added([self.at(one) for one in each])
+            doubt = len(group) > 1 and bool(doubtful & set(each))
+            parts.append(replace(found, complete=False, remark=_DOUBT) if doubt else found)
+        return added(parts)
 
     def _owner(self, name: str, own: Crossed, below: Sequence[str]) -> Crossed:
         """What crossed the members. The RDMA device of a bond counts one of them, perhaps not
@@ -130,13 +133,6 @@ class _Crossing:
                     return True
                 waiting += self.ports[one].nic.lower
         return False
-
-
-def _same_holder(holder: Mapping[str, str], name: str, names: Sequence[str]) -> bool:
-    """Whether an earlier one of ``names`` is a function of the same port, and both are its
-    counters'.
-    """
-    return any(holder.get(one, one) == holder.get(name, "") for one in names[: names.index(name)])
 
 
 def _alone(whole: Crossed) -> Crossed | None:
@@ -199,82 +195,70 @@ def _more(own: Crossed, whole: Crossed) -> Crossed:
     return replace(max(known, key=lambda one: one.bytes or 0.0), complete=False)
 
 
-def others_than(
-    ledger: Ledger, name: str, direction: Direction, own: float | None
-) -> dict[str, Crossed]:
+def others_than(ledger: Ledger, name: str, direction: Direction) -> dict[str, Crossed]:
     """What crossed ports that are not ``name`` nor count its bytes again, loopback apart.
 
-    Of an interface that ``name`` shares with others, what is not ``name``'s own (``own`` bytes)
-    counts as another port.
+    Of an interface that ``name`` shares with others, what is not ``name``'s own counts as another
+    port.
     """
-    port, kin = ledger.ports[name], related(ledger, name)
-    crossing = _Crossing(ledger, direction)
-    names = port.nic.lower if are_rails(port.nic) else [name]
-    mates_of = {one: mates(ledger, one) for one in names if one in ledger.ports}
-    kin = kin.union(*mates_of.values())
-    others = [one for one in (*tops(ledger), *_members(ledger, kin - {name})) if one not in kin]
-    found = {one: crossing.at(one) for one in others}
-    for one, functions in mates_of.items():
-        part = crossing.at(one)
-        bytes_of = part.bytes if are_rails(port.nic) else own
-        found |= _beside(crossing, one, bytes_of)
-        found |= _other_functions(crossing, part, functions - set(names))
-    return found
+    port, crossing = ledger.ports[name], _Crossing(ledger, direction)
+    shared = crossing.shared
+    users: dict[str, list[str]] = {}
+    for one in port.nic.lower if are_rails(port.nic) else [name]:
+        for base in bases(ledger, one, shared) if one in ledger.ports else ():
+            users.setdefault(base, []).append(one)
+    kin = related(ledger, name)
+    same = set(users).union(*(shared.mates(base) for base in users))
+    same |= kin | _beneath_all(ledger, same)
+    others = [
+        one for one in (*tops(ledger, shared), *_members(ledger, kin - {name})) if one not in same
+    ]
+    rests = {base: _rest(crossing, base, each) for base, each in users.items() if base not in each}
+    return {
+        **{one: crossing.at(one) for one in others},
+        **{base: rest for base, rest in rests.items() if rest is not None},
+    }
 
 
-def _beside(crossing: _Crossing, name: str, own: float | None) -> dict[str, Crossed]:
-    """What others moved through the ports that ``name`` shares with them."""
-    if is_exclusive(crossing.ledger, name):
-        return {}
-    shared = {one: _not_own(crossing.at(one), own or 0.0) for one in bottoms(crossing.ledger, name)}
-    return {one: rest for one, rest in shared.items() if rest is not None}
-
-
-def _other_functions(
-    crossing: _Crossing, part: Crossed, functions: AbstractSet[str]
-) -> dict[str, Crossed]:
-    """What the other ``functions`` moved through the physical port of one, by the counters of the
-    port. Where these are the function's own evidence, or it has no other, they tell nothing apart.
+def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | None:
+    """What others moved through the port ``base`` that ``users`` share with them. Of functions that
+    are not counted, nothing tells it apart.
     """
-    if part.level == "wire" or part.bytes is None or not part.complete:
-        return {}
-    holders = [one for one in functions if one not in shared_ports(crossing.ledger).holder]
-    rests = {one: _not_own(crossing.at(one), part.bytes) for one in holders}
-    return {one: rest for one, rest in rests.items() if rest is not None}
+    whole, own = crossing.at(base), [crossing.at(one) for one in users]
+    below = {one for user in users for one in bottoms(crossing.ledger, user)}
+    unknown = base not in below and any(one.bytes is None or not one.complete for one in own)
+    if whole.bytes is None or unknown:
+        return None
+    left = max(0.0, whole.bytes - sum(one.bytes or 0.0 for one in own))
+    return Crossed(left, None, whole.background, None, whole.level, whole.quality, whole.complete)
 
 
 def _members(ledger: Ledger, names: Iterable[str]) -> list[str]:
-    """The ports below those of ``names`` that own what is below them."""
-    lower = {name: port.nic.lower for name, port in ledger.ports.items()}
+    """The ports at the bottom of those of ``names`` that own what is below them."""
     owners = [name for name in names if owns_what_is_below(ledger.ports[name].nic)]
-    return [one for owner in owners for one in beneath(owner, lower) if not lower[one]]
+    below = _beneath_all(ledger, owners)
+    return [name for name, port in ledger.ports.items() if name in below and not port.nic.lower]
 
 
-def _not_own(whole: Crossed, own: float) -> Crossed | None:
-    """What crossed a shared port, less the ``own`` bytes of who shares it."""
-    if whole.bytes is None:
-        return None
-    left = max(0.0, whole.bytes - own)
-    return Crossed(left, None, whole.background, None, whole.level, whole.quality, whole.complete)
+def _beneath_all(ledger: Ledger, names: Iterable[str]) -> set[str]:
+    lower = {name: port.nic.lower for name, port in ledger.ports.items()}
+    return {one for name in names for one in beneath(name, lower)}
 
 
 def everywhere(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
     """What crossed each way out of the host."""
-    crossing, doubtful = _Crossing(ledger, direction), shared_ports(ledger).doubtful
-    found = {name: crossing.at(name) for name in tops(ledger)}
+    crossing = _Crossing(ledger, direction)
+    found = {name: crossing.at(name) for name in tops(ledger, crossing.shared)}
     return {
-        name: replace(one, complete=False, remark=_DOUBT) if name in doubtful else one
+        name: replace(one, complete=False, remark=_DOUBT)
+        if name in crossing.shared.doubtful
+        else one
         for name, one in found.items()
     }
 
 
 def at_rails(ledger: Ledger, names: Sequence[str], direction: Direction) -> dict[str, float | None]:
     """Bytes of each rail; None where no counter tells it from another rail."""
-    shared, crossing = shared_ports(ledger), _Crossing(ledger, direction)
-    port_of = {name: shared.holder.get(name, name) for name in names}
-    alone = {name for name in names if list(port_of.values()).count(port_of[name]) == 1}
-    return {
-        name: seen.bytes if name in alone or seen.level != "wire" else None
-        for name in names
-        for seen in [crossing.at(name)]
-    }
+    crossing = _Crossing(ledger, direction)
+    alone = {group[0] for group in overlapping(ledger, names, crossing.shared) if len(group) == 1}
+    return {name: crossing.at(name).bytes if name in alone else None for name in names}

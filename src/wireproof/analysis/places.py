@@ -1,48 +1,31 @@
-"""Which ports of a host are one place: what stands on what, which functions share one physical
-port, and which ports lead out of the host. Whoever adds up bytes asks here, so that none is counted
-twice. Pure.
-
-A counter of the physical port holds the bytes of all its functions. That two functions share a port
-follows from the kernel (a virtual function names its adapter), or from the counters: ports of one
-adapter whose physical counters rise alike, and rise by more than one of them moved itself. Names
-and numbers of an adapter alone say nothing: two ports of a card have these in common too.
+"""Which ports of a host are one place: what stands on what, what holds the bytes of several, and
+which ports lead out of the host. Whoever adds up bytes asks here, so that none is counted twice.
+Pure.
 """
 
 from __future__ import annotations
 
 import ipaddress
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
-from wireproof.analysis.relations import RAILS, beneath, identities, owns_what_is_below
-from wireproof.model.ledger import LEVELS, Carrier, Direction, Entry, Ledger, PortLedger
+from wireproof.analysis.functions import SharedPorts, is_real, shared_ports
+from wireproof.analysis.relations import beneath, owns_what_is_below
+from wireproof.model.ledger import Ledger, PortLedger
 
 __all__ = [
+    "bases",
     "bottoms",
     "inner",
     "is_exclusive",
-    "is_real",
-    "mates",
     "may_lead_out",
+    "overlapping",
     "related",
-    "shared_ports",
+    "together",
     "tops",
 ]
 
-_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
-_ALIKE, _ALIKE_UNSEEN, _FRAMES = 0.01, 0.001, 2000.0
-"""Readings of one register differ by what passed between them; bytes of a few frames beside it."""
-_ITS_OWN = 0.5  # of what a port's register shows: what its function moved itself, when it was this
-_MOST = 0.9
 _ENDS_ELSEWHERE = ("veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap")
 """Kinds whose other half may be in another network namespace."""
-
-
-def is_real(port: PortLedger) -> bool:
-    """A port of an adapter, with a carrier or without a word about it."""
-    return port.nic.kind in ("ethernet", "infiniband") and port.nic.carrier is not False
 
 
 # --- what stands on what
@@ -80,6 +63,8 @@ def is_exclusive(ledger: Ledger, name: str) -> bool:
     """Whether everything that crosses what ``name`` stands on is its own: a bond of ports, not one
     of VLANs.
     """
+    if not owns_what_is_below(ledger.ports[name].nic):
+        return False
     lower = _lower(ledger)
     every = [name, *beneath(name, lower)]
     return len(every) > 1 and all(
@@ -94,166 +79,71 @@ def related(ledger: Ledger, name: str) -> set[str]:
     return found | {one for one in ledger.ports if name in beneath(one, lower)}
 
 
-# --- functions of one physical port
+# --- what holds the bytes of several
 
 
-@dataclass(frozen=True)
-class SharedPorts:
-    """``holder``: function to the port whose counters hold its bytes too. ``doubtful``: holders of
-    ports that may as well be apart, because what each moved itself is not counted.
+def overlapping(ledger: Ledger, names: Sequence[str], shared: SharedPorts) -> list[list[str]]:
+    """``names`` in groups of those whose counters may hold the same bytes: a bond and its member, a
+    VLAN and what it stands on, functions of one physical port.
     """
-
-    holder: Mapping[str, str]
-    doubtful: AbstractSet[str] = frozenset()
-
-
-_APART = SharedPorts({})
-
-
-def mates(ledger: Ledger, name: str) -> set[str]:
-    """Ports that are one physical port with ``name`` for certain, ``name`` apart."""
-    shared = shared_ports(ledger)
-    top = shared.holder.get(name, name)
-    if top in shared.doubtful:
-        return set()
-    return {top, *(one for one, held in shared.holder.items() if held == top)} - {name}
-
-
-def shared_ports(ledger: Ledger) -> SharedPorts:
-    """The functions whose bytes the counters of another port of the host hold."""
-    ports = [port for port in ledger.ports.values() if is_real(port) and not port.nic.lower]
-    named = [port for port in ports if port.nic.adapter is not None]
-    if len(named) < 2:
-        return _APART
-    holder: dict[str, str] = {}
-    doubtful: set[str] = set()
-    for group in _alike(ledger, [port for port in named if _shows_port(port)]):
-        sure = _is_one_port(group)
-        if sure is not False:
-            first = max(group, key=_moved)
-            holder |= {port.nic.name: first.nic.name for port in group if port is not first}
-            doubtful |= {first.nic.name} if sure is None else set()
-    for port in named:
-        physical = _physical(port, named)
-        if physical is not None and port.nic.name not in holder:
-            holder[port.nic.name] = holder.get(physical.nic.name, physical.nic.name)
-    return SharedPorts(holder, frozenset(doubtful)) if holder else _APART
+    holder, lower = shared.holder, _lower(ledger)
+    atoms = {name: set(_leaves(name, lower)) for name in names}
+    for name in names:
+        others = {one for other in names if other != name for one in _leaves(other, lower)}
+        for one in list(atoms[name]):
+            above = set(_leaves(holder[one], lower)) if one in holder else set()
+            if above & others or one in shared.shown:
+                atoms[name] |= above
+    groups: list[list[str]] = []
+    for name in names:
+        same = [group for group in groups if any(atoms[name] & atoms[one] for one in group)]
+        groups = [group for group in groups if group not in same]
+        groups.append([*(one for group in same for one in group), name])
+    return groups
 
 
-def _physical(port: PortLedger, ports: Iterable[PortLedger]) -> PortLedger | None:
-    """The port of the adapter whose virtual function ``port`` is, where the physical counters show
-    its bytes; None where two ports have that PCI address, or the adapter's own switch turned bytes
-    round.
+def _leaves(name: str, lower: Mapping[str, Sequence[str]]) -> list[str]:
+    below = beneath(name, lower)
+    return [one for one in below if not any(two in lower for two in lower[one])] or [name]
+
+
+def bases(ledger: Ledger, name: str, shared: SharedPorts) -> list[str]:
+    """The ports whose counters hold the bytes of ``name`` and of all that share a port with it: a
+    bond as one, of a function the port that holds its bytes too.
     """
-    address = port.nic.adapter.physical if port.nic.adapter is not None else ""
-    if not address or _shows_port(port):
-        return None
-    found = [one for one in ports if one.nic.pci == address and one is not port]
-    if len(found) != 1 or not _shows_port(found[0]):
-        return None
-    return found[0] if all(_holds(found[0], port, way) for way in _DIRECTIONS) else None
+    found = {one: shared.holder.get(one, one) for one in _own_bases(ledger, name)}
+    sure = (one if base in shared.doubtful else base for one, base in found.items())
+    return list(dict.fromkeys(sure))
 
 
-def _holds(physical: PortLedger, port: PortLedger, way: Direction) -> bool:
-    whole, own = _whole(physical, way), _own(port, way)
-    return own is None or (whole is not None and whole + _FRAMES >= _MOST * own)
+def _own_bases(ledger: Ledger, name: str) -> list[str]:
+    return [name] if is_exclusive(ledger, name) else bottoms(ledger, name) or [name]
 
 
-def _alike(ledger: Ledger, ports: Sequence[PortLedger]) -> Iterator[list[PortLedger]]:
-    """Ethernet ports of one adapter whose physical counters rose alike. Members of a bond are ports
-    of their own, and so are InfiniBand's: a function of these has counters of its own.
-    """
-    owned = {one: name for name in ledger.ports for one in _owned(ledger, name)}
-    left = [one for one in ports if one.nic.name not in owned and one.nic.kind == "ethernet"]
-    while left:
-        first, *others = left
-        group = [first, *(one for one in others if _rose_alike(first, one, _ALIKE))]
-        left = [one for one in others if one not in group]
-        if len(group) > 1:
-            yield group
-
-
-def _owned(ledger: Ledger, name: str) -> list[str]:
-    nic = ledger.ports[name].nic
-    return nic.lower if owns_what_is_below(nic) and nic.link_kind != RAILS else []
-
-
-def _rose_alike(one: PortLedger, other: PortLedger, tolerance: float) -> bool:
-    if one.nic.adapter is None or other.nic.adapter is None:
-        return False
-    first, second = one.nic.adapter, other.nic.adapter
-    elsewhere = first.port_id and second.port_id and first.port_id != second.port_id
-    of_one_function = one.nic.pci and one.nic.pci == other.nic.pci  # has an interface for each port
-    if elsewhere or of_one_function or not identities(first) & identities(second):
-        return False
-    pairs = [(_whole(one, way), _whole(other, way)) for way in _DIRECTIONS]
-    return all(
-        a is not None and b is not None and abs(a - b) <= tolerance * max(a, b) + _FRAMES
-        for a, b in pairs
-    )
-
-
-def _is_one_port(group: Sequence[PortLedger]) -> bool | None:
-    """Whether ports whose physical counters rose alike are one port: these show more than one of
-    them moved itself, and together they moved it. None where that is not counted.
-    """
-    way = max(_DIRECTIONS, key=lambda one: _whole(group[0], one) or 0.0)
-    whole, own = _whole(group[0], way) or 0.0, [_own(port, way) for port in group]
-    known = [count for count in own if count is not None]
-    if whole > _FRAMES and len(known) == len(own):
-        if all(count >= _ITS_OWN * whole for count in known):
-            return False
-        if sum(known) >= _ITS_OWN * whole:
-            return True
-    closer = all(_rose_alike(group[0], port, _ALIKE_UNSEEN) for port in group[1:])
-    return None if closer and whole > _FRAMES else False
-
-
-def _shows_port(port: PortLedger) -> bool:
-    return all(_whole(port, way) is not None for way in _DIRECTIONS)
-
-
-def _whole(port: PortLedger, way: Direction) -> float | None:
-    """Bytes by a counter of the physical port that leaves nothing out; None without one."""
-    found = [
-        entry.bytes
-        for entry in port.entries(way)
-        if (entry.carrier, entry.level) == ("any", "wire") and entry.quality != "lower-bound"
-    ]
-    return next((count for count in found if count is not None), None)
-
-
-def _own(port: PortLedger, way: Direction) -> float | None:
-    """Bytes that the function itself moved; None where a carrier of it is not counted."""
-    parts: dict[Carrier, list[Entry]] = defaultdict(list)
-    for entry in port.entries(way):
-        if entry.level != "wire":
-            parts[entry.carrier].append(entry)
-    best = {
-        carrier: min(entries, key=lambda one: (one.bytes is None, LEVELS.index(one.level)))
-        for carrier, entries in parts.items()
-    }
-    if "any" in best and best["any"].bytes is not None:
-        return best["any"].bytes
-    counts = [entry.bytes for entry in best.values()]
-    return sum(count or 0.0 for count in counts) if counts and None not in counts else None
-
-
-def _moved(port: PortLedger) -> float:
-    return sum(_own(port, way) or 0.0 for way in _DIRECTIONS)
+def together(ledger: Ledger, names: Iterable[str], shared: SharedPorts) -> list[str]:
+    """The ports whose counters hold what crossed overlapping ``names``, each byte once."""
+    lower = _lower(ledger)
+    own = dict.fromkeys(base for name in names for base in _own_bases(ledger, name))
+    found: dict[str, None] = {}
+    for base in own:
+        holder = shared.holder.get(base, base)
+        if holder == base or not own.keys() & set(_leaves(holder, lower)):
+            found[holder] = None
+    owned = {one for base in found if is_exclusive(ledger, base) for one in beneath(base, lower)}
+    return [base for base in found if base not in owned]
 
 
 # --- ways out of the host
 
 
-def tops(ledger: Ledger) -> list[str]:
+def tops(ledger: Ledger, shared: SharedPorts | None = None) -> list[str]:
     """One port for each way out of the host: real ports that nothing exclusive stands on and that
     no other port holds, and what owns others.
 
     Beside a real port a virtual one leads to a container or a guest of the same host, unless it may
     be a container's own way out.
     """
-    held = shared_ports(ledger).holder
+    held = (shared or shared_ports(ledger)).holder
     real = any(is_real(port) and not port.nic.lower for port in ledger.ports.values())
     lower = _lower(ledger)
     owners = [name for name in ledger.ports if is_exclusive(ledger, name)]

@@ -170,7 +170,7 @@ def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading])
             total.own += crossed.bytes or 0.0
             total.kernel += crossed.carried("kernel") or 0.0
             total.rdma += crossed.carried("rdma") or 0.0
-            for beside, other in others_than(ledger, name, direction, crossed.bytes).items():
+            for beside, other in others_than(ledger, name, direction).items():
                 total.others[beside] = total.others.get(beside, 0.0) + (other.bytes or 0.0)
     return total
 

@@ -19,7 +19,7 @@ from wireproof.analysis.crossed import (
     fresh_at,
     others_than,
 )
-from wireproof.analysis.places import is_real
+from wireproof.analysis.functions import is_real
 from wireproof.analysis.rails import are_rails
 from wireproof.model.claim import Criteria
 from wireproof.model.ledger import Carrier, Direction, Ledger, Level, Quality
@@ -143,7 +143,7 @@ class _Look:
         )
         whole = crossed_at(ledger, name, direction)
         self.here = self._fresh(whole) if whole.quality == "stale" else whole
-        self.around = others_than(ledger, name, direction, whole.bytes)
+        self.around = others_than(ledger, name, direction)
         self.others = {
             nic: self._unexplained(nic, one.bytes or 0.0) for nic, one in self.around.items()
         }

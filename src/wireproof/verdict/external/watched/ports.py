@@ -15,7 +15,8 @@ from wireproof.analysis.crossed import (
     everywhere,
     others_than,
 )
-from wireproof.analysis.places import inner, is_real, may_lead_out, related, shared_ports
+from wireproof.analysis.functions import is_real, shared_ports
+from wireproof.analysis.places import inner, may_lead_out, related
 from wireproof.analysis.rails import ledger_with_rails, rail_nics
 from wireproof.analysis.relations import port_called
 from wireproof.model.claim import Claim
@@ -206,9 +207,7 @@ class Ports:
             )
         if not name:
             return _total({one: crossed_at(ledger, one, direction) for one in inner(ledger)})
-        return _total(
-            others_than(ledger, name, direction, crossed_at(ledger, name, direction).bytes)
-        )
+        return _total(others_than(ledger, name, direction))
 
     def _ways_out(self, ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
         """What left by each way out. A virtual port beside real ones leads out of a container, or

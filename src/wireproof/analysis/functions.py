@@ -1,0 +1,186 @@
+"""Functions of one physical port, whose counters hold the bytes of all of them. Pure.
+
+That two functions share a port follows from the kernel (a virtual function names its adapter), or
+from the counters: ports of one adapter whose physical counters rise alike, and rise by what these
+functions moved together. Names and numbers of an adapter alone say nothing: two ports of a card
+have these in common too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from wireproof.analysis.relations import RAILS, identities, owns_what_is_below
+from wireproof.model.ledger import LEVELS, Carrier, Direction, Entry, Ledger, PortLedger
+from wireproof.model.record import Nic
+
+__all__ = ["SharedPorts", "is_real", "shared_ports"]
+
+_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
+_ALIKE, _ALIKE_UNSEEN, _FRAMES = 0.01, 0.001, 2000.0
+"""Readings of one register differ by what passed between them; bytes of a few frames beside it."""
+_ITS_OWN, _TOGETHER = 0.75, (0.5, 1.5)
+"""Of what a port's register shows: what its function moved where it is this port's only one, and
+what several moved together.
+"""
+_MOST = 0.9
+
+
+@dataclass(frozen=True)
+class SharedPorts:
+    """``holder``: function to the port whose counters hold its bytes too. ``doubtful``: holders of
+    ports that may as well be apart, because what each moved itself is not counted. ``shown``: ports
+    whose own counters are those of a physical port.
+    """
+
+    holder: Mapping[str, str]
+    doubtful: AbstractSet[str] = frozenset()
+    shown: AbstractSet[str] = frozenset()
+
+    def mates(self, name: str) -> set[str]:
+        """Ports that are one physical port with ``name`` for certain, ``name`` apart."""
+        top = self.holder.get(name, name)
+        if top in self.doubtful:
+            return set()
+        return {top, *(one for one, held in self.holder.items() if held == top)} - {name}
+
+
+def is_real(port: PortLedger) -> bool:
+    """A port of an adapter, with a carrier or without a word about it."""
+    return port.nic.kind in ("ethernet", "infiniband") and port.nic.carrier is not False
+
+
+def shared_ports(ledger: Ledger) -> SharedPorts:
+    """The functions whose bytes the counters of another port of the host hold."""
+    functions = [
+        _Function(port)
+        for port in ledger.ports.values()
+        if port.nic.adapter is not None and is_real(port) and not port.nic.lower
+    ]
+    shown = frozenset(one.nic.name for one in functions if one.shows_port)
+    if len(functions) < 2 or not shown:
+        return SharedPorts({}, shown=shown)
+    owner = {one: name for name in ledger.ports for one in _owned(ledger, name)}
+    holder: dict[str, str] = {}
+    doubtful: set[str] = set()
+    for group in _alike([one for one in functions if one.nic.name not in owner]):
+        sure = _is_one_port(group)
+        if sure is not False:
+            first = max(group, key=lambda one: sum(one.own(way) or 0.0 for way in _DIRECTIONS))
+            holder |= {one.nic.name: first.nic.name for one in group if one is not first}
+            doubtful |= {first.nic.name} if sure is None else set()
+    for one in functions:
+        physical = _physical(one, functions)
+        if physical:
+            top = holder.get(physical, physical)
+            holder[one.nic.name] = owner.get(top, top)
+    return SharedPorts(holder, frozenset(doubtful), shown)
+
+
+class _Function:
+    """A port of an adapter, with what the counters of its physical port show."""
+
+    def __init__(self, port: PortLedger) -> None:
+        self.port = port
+        self.nic: Nic = port.nic
+        self.whole: dict[Direction, float | None] = {way: _whole(port, way) for way in _DIRECTIONS}
+        self.shows_port = None not in self.whole.values()
+
+    def own(self, way: Direction) -> float | None:
+        """Bytes that the function itself moved; None where a carrier of it is not counted."""
+        parts: dict[Carrier, list[Entry]] = defaultdict(list)
+        for entry in self.port.entries(way):
+            if entry.level != "wire":
+                parts[entry.carrier].append(entry)
+        best = {
+            carrier: min(entries, key=lambda one: (one.bytes is None, LEVELS.index(one.level)))
+            for carrier, entries in parts.items()
+        }
+        if "any" in best and best["any"].bytes is not None:
+            return best["any"].bytes
+        counts = [entry.bytes for entry in best.values()]
+        return sum(count or 0.0 for count in counts) if counts and None not in counts else None
+
+
+def _whole(port: PortLedger, way: Direction) -> float | None:
+    """Bytes by a counter of the physical port that leaves nothing out; None without one."""
+    for entry in port.entries(way):
+        if entry.carrier == "any" and entry.level == "wire" and entry.quality != "lower-bound":
+            return entry.bytes
+    return None
+
+
+def _owned(ledger: Ledger, name: str) -> list[str]:
+    nic = ledger.ports[name].nic
+    return nic.lower if owns_what_is_below(nic) and nic.link_kind != RAILS else []
+
+
+def _physical(function: _Function, functions: Iterable[_Function]) -> str:
+    """The port of the adapter whose virtual function this is, where the physical counters show its
+    bytes; "" where two ports have that PCI address, or the adapter's own switch turned bytes round.
+    """
+    address = function.nic.adapter.physical if function.nic.adapter is not None else ""
+    if not address or function.shows_port:
+        return ""
+    found = [one for one in functions if one.nic.pci == address and one is not function]
+    if len(found) != 1 or not found[0].shows_port:
+        return ""
+    holds = all(_holds(found[0].whole[way], function.own(way)) for way in _DIRECTIONS)
+    return found[0].nic.name if holds else ""
+
+
+def _holds(whole: float | None, own: float | None) -> bool:
+    return own is None or (whole is not None and whole + _FRAMES >= _MOST * own)
+
+
+def _alike(functions: Iterable[_Function]) -> Iterator[list[_Function]]:
+    """Ethernet ports of one adapter whose physical counters rose alike. Members of a bond are ports
+    of their own, and so are InfiniBand's: a function of these has counters of its own.
+    """
+    left = [one for one in functions if one.shows_port and one.nic.kind == "ethernet"]
+    while left:
+        first, *others = left
+        group = [first]
+        group += [
+            one for one in others if _rose_alike(first, one, _ALIKE) and _may_share(first, one)
+        ]
+        left = [one for one in others if one not in group]
+        if len(group) > 1:
+            yield group
+
+
+def _may_share(one: _Function, other: _Function) -> bool:
+    """Functions of one adapter, unless they name their ports. One function has an interface for
+    each of its ports.
+    """
+    first, second = one.nic.adapter, other.nic.adapter
+    if first is None or second is None or (one.nic.pci and one.nic.pci == other.nic.pci):
+        return False
+    elsewhere = first.port_id and second.port_id and first.port_id != second.port_id
+    return not elsewhere and bool(identities(first) & identities(second))
+
+
+def _rose_alike(one: _Function, other: _Function, tolerance: float) -> bool:
+    pairs = [(one.whole[way] or 0.0, other.whole[way] or 0.0) for way in _DIRECTIONS]
+    return all(abs(a - b) <= tolerance * max(a, b) + _FRAMES for a, b in pairs)
+
+
+def _is_one_port(group: Sequence[_Function]) -> bool | None:
+    """Whether ports whose physical counters rose alike are one port: together they moved what each
+    of these shows. None where that is not counted.
+    """
+    way = max(_DIRECTIONS, key=lambda one: group[0].whole[one] or 0.0)
+    whole, own = group[0].whole[way] or 0.0, [one.own(way) for one in group]
+    known = [count for count in own if count is not None]
+    if whole <= _FRAMES:
+        return False
+    if len(known) == len(own):
+        if all(count >= _ITS_OWN * whole for count in known):
+            return False
+        if _TOGETHER[0] * whole <= sum(known) <= _TOGETHER[1] * whole:
+            return True
+    closer = all(_rose_alike(group[0], one, _ALIKE_UNSEEN) for one in group[1:])
+    return None if closer else False

@@ -37,9 +37,9 @@ def test_a_command_may_stand_behind_two_dashes(build: Build) -> None:
     lab = build(2)
     words = [sys.executable, "-m", "wireproof", "lab", "exec", lab.name, "n1"]
     for dashes in ([], ["--"]):
-        done = subprocess.run([*words, *dashes, "hostname"], capture_output=True, text=True)  # noqa: PLW1510
+        done = subprocess.run([*words, *dashes, "hostname"], capture_output=True, text=True)
         assert done.stdout.strip() == "n1", done.stderr
-    nothing = subprocess.run([*words, "--"], capture_output=True, text=True)  # noqa: PLW1510
+    nothing = subprocess.run([*words, "--"], capture_output=True, text=True)
     assert nothing.returncode == 2
     assert "give a command behind --" in nothing.stderr
 

@@ -8,6 +8,7 @@ import pytest
 from tests.unit.external_tables import codes
 
 from wireproof.adapters import read
+from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 from wireproof.physics import claim_from_text
 from wireproof.verdict.external import judge_log
@@ -141,3 +142,71 @@ def test_a_line_number_is_that_of_the_file() -> None:
     assert [point.line for point in first.points] == [6, 8, 10]
     assert [point.line for point in second.points] == [5, 7, 9]
     assert first.notes == ["printed by cn1"]
+
+
+P2P = "".join(
+    f"{1 << n}\t100000\t{0.3 + (1 << n) / 9000:.2f}\t{(1 << n) / (0.3 + (1 << n) / 9000):.2f}"
+    f"\t{1e6 / (0.3 + (1 << n) / 9000):.0f}\n"
+    for n in range(23)
+)
+
+
+def test_rows_without_a_heading_are_read_by_their_arithmetic() -> None:
+    (one,) = read(b"enchmar\tking PingPor\tng\n0\t\t\t\t5050899\n" + P2P.encode(), "x")
+    assert (one.tool, one.benchmark, len(one.points)) == ("imb", "PingPong", 23)
+    assert "1 row torn" in one.incomplete
+    (found,) = judge_log([one], claim_from_text("opa100"))
+    assert (found.proof, found.verdict) == ("off-wire", "fail")
+
+
+@pytest.mark.parametrize(
+    ("command", "benchmark", "field", "value"),
+    [
+        ("mpirun -np 2 ./osu_latency", "osu_latency", "hrt_ns", 1250),
+        ("srun osu_bw -m 1:8", "osu_bw", "goodput_bytes_per_s", 1.25e6),
+        ("$ osu_put_latency", "osu_put_latency", "time_ns", 1250),
+    ],
+)
+def test_a_command_line_names_the_rows_below_it(
+    command: str, benchmark: str, field: str, value: float
+) -> None:
+    (one,) = read(f"{command}\n1 1.22\n2 1.23\n4 1.24\n8 1.25\n".encode(), "x")
+    assert (one.tool, one.benchmark) == ("osu", benchmark)
+    assert getattr(one.points[-1], field) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 1.22\n2 1.23\n4 1.24\n8 1.25\n",
+        "mpirun osu_mbw_mr\n1 1.22\n2 1.23\n4 1.24\n8 1.25\n",  # its rows have a rate
+        "1 1000 1.2 9.9\n2 1000 1.3 9.9\n4 1000 1.4 9.8\n8 1000 1.5 9.9\n",
+    ],
+)
+def test_rows_that_nothing_names_are_named_as_unread(text: str) -> None:
+    (one,) = read(text.encode(), "x")
+    assert not one.points
+    assert not one.complete
+    assert "without a heading" in one.incomplete
+
+
+@pytest.mark.parametrize("text", ["1 2 3\n5 6 7\n9 1 2\n3 4 5\n", "2019 1.2\n2020 1.3\n"])
+def test_other_numbers_are_no_sweep(text: str) -> None:
+    with pytest.raises(BadInput):
+        read(text.encode(), "x")
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("MPI All-to-All Personalized Exchange Latency", "osu_alltoall"),
+        ("MPI All-to-Allv Personalized Exchange Latency", "osu_alltoallv"),
+        ("MPI Non-blocking All-to-All Latency", "osu_ialltoall"),
+        ("MPI Broadcast Latency", "osu_bcast"),
+        ("MPI Allreduce Latency", "osu_allreduce"),
+    ],
+)
+def test_a_collective_has_its_programs_name(title: str, name: str) -> None:
+    text = f"# OSU {title} Test v5.8\n# Size       Avg Latency(us)\n4   3.20\n8   3.30\n"
+    (one,) = read(text.encode(), "x")
+    assert one.benchmark == name

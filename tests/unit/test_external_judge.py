@@ -251,8 +251,11 @@ def test_a_doubtful_unit_counts_only_near_a_limit() -> None:
 
 
 def test_bits_read_as_bytes_are_suggested() -> None:
-    found = judge_series(stream({1 << n: 96_000.0 for n in range(16, 23)}), claim_from_text("edr"))
-    assert any("bits read as bytes" in r.message for r in found.reasons if r.code == "unit-doubt")
+    rates = {1 << n: 96_000.0 for n in range(16, 23)}
+    for tool, asked in (("table", True), ("fabtests", True), ("osu", False)):
+        found = judge_series(stream(rates, tool=tool), claim_from_text("edr"))
+        said = [r.message for r in found.reasons if r.code == "unit-doubt"]
+        assert any("bits read as bytes" in one for one in said) == asked, tool
 
 
 def test_a_cut_table_is_never_a_pass_and_still_a_fail() -> None:

@@ -11,6 +11,7 @@ import msgspec
 
 from wireproof.adapters.adapter import Adapter
 from wireproof.adapters.bypass import with_bypass
+from wireproof.adapters.headless import headless
 from wireproof.adapters.page import Page, pages_of, without_commas
 from wireproof.adapters.registry import adapter_names, tool_of
 from wireproof.adapters.table import tables
@@ -117,6 +118,9 @@ def read(data: bytes, source: str) -> list[Series]:
 
 def _of_page(page: Page, data: bytes) -> list[Series]:
     found = _found(page) or [part for one in tables(page) for part in _runs(one)]
+    rest = headless(page, found)
+    if rest:
+        found = sorted([*found, *rest], key=lambda one: one.first_line)
     found = with_bypass(found, page, data)
     return [_placed(one, page) for one in found] if page.indexes else found
 

@@ -4,6 +4,8 @@ made of it.
 
 from __future__ import annotations
 
+import re
+
 from wireproof.adapters.benchmark import Benchmark
 from wireproof.model.series import Traffic
 
@@ -89,14 +91,20 @@ def _one_sided(kind: str, what: str, heading: str) -> Benchmark:
     )
 
 
+# The title in words, the program's own name for it.
+_PROGRAMS = re.compile(r"all-to-all(v|w)?(?: personalized exchange)?|broadcast|neighborhood ")
+
+
+def _program(title: re.Match[str]) -> str:
+    if title.group().startswith("all"):
+        return f"alltoall{title.group(1) or ''}"
+    return "bcast" if title.group() == "broadcast" else "neighbor "
+
+
 def _collective(what: str) -> Benchmark:
     blocking = not what.startswith("non-blocking ")
-    name = (
-        what.removeprefix("non-blocking ")
-        .removesuffix(" latency")
-        .replace(" ", "_")
-        .replace("-", "_")
-    )
+    plain = what.removeprefix("non-blocking ").removesuffix(" latency")
+    name = _PROGRAMS.sub(_program, plain).replace(" ", "_").replace("-", "_")
     text = "mean over the ranks of each rank's mean time of one call"
     metric = "time" if blocking else "overlap"
     return Benchmark(f"osu_{'' if blocking else 'i'}{name}", metric, "collective", text)

@@ -21,6 +21,7 @@ _MOST_RAILS = 8.2
 _BUCKET = 4 << 20  # the largest bucket that a rate limiter is believed to have, bytes
 _AFTER = 0.5
 _MEBI = 1.048576
+_OWN_UNITS = ("osu", "imb", "hpcc", "perftest", "nccl_tests")  # no option of theirs prints bits
 
 
 def limited_after_burst(case: Case, bounds: Bounds) -> bool:
@@ -174,7 +175,7 @@ def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
         text = f"{throughput(best)} / {divisor} = {throughput(value)} would fit: {why}"
         case.add(code, "note", text)
 
-    if fits(best / 8):
+    if fits(best / 8) and case.series.tool not in _OWN_UNITS:
         hint("unit-doubt", "8", best / 8, "bits read as bytes?")
     elif fits(best / _MEBI) and not waited:
         hint("unit-doubt", "1.048576", best / _MEBI, "MB read as MiB?")

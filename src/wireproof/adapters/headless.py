@@ -1,0 +1,226 @@
+"""Rows of a sweep without a heading: read if their own arithmetic or the command line above tells
+the columns, named as unreadable if not.
+
+Size, repetitions, time, bandwidth and rate are one row only if bandwidth x time = size and rate x
+time = 1. Two columns alone say nothing: the program and with it the unit must stand above.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from wireproof.adapters.benchmark import Benchmark
+from wireproof.adapters.osu.benchmarks import by_name
+from wireproof.adapters.page import Page
+from wireproof.adapters.rows import number, step_of
+from wireproof.model.quantity import counted
+from wireproof.model.series import Series, SeriesPoint
+
+__all__ = ["headless"]
+
+_COMMAND = re.compile(r"\b(osu_[a-z_]{2,30})\b(?!\.)")
+_ABOVE = 40
+_FEWEST = 4
+_WIDTHS = (2, 3, 4, 5)
+_AGREE = 0.03
+_MEBI = 2.0**20 / 1e6
+_OF_IMB = Benchmark(
+    "PingPong",
+    "half_round_trip",
+    "pingpong",
+    "t as its own arithmetic tells: bandwidth = size / t, rate = 1 / t",
+    waits=True,
+)
+
+
+@dataclass(slots=True)
+class _Block:
+    """Rows of one width, whose sizes double. ``torn``: lines of numbers beside them with fewer."""
+
+    words: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    torn: list[int] = field(default_factory=list)
+
+    @property
+    def width(self) -> int:
+        return len(self.words[0])
+
+
+def _numbers(line: str) -> list[str]:
+    """The words of a line of numbers that begins with a size; [] for any other."""
+    if not line[:40].lstrip()[:1].isdigit():
+        return []
+    words = line.replace(",", " ").split()
+    whole = words[:1] and words[0].isascii() and words[0].isdigit() and len(words[0]) < 16
+    return words if whole and all(number(word) is not None for word in words) else []
+
+
+def _blocks(page: Page, used: Iterable[range]) -> list[_Block]:
+    taken = bytearray(len(page.lines))
+    for lines in used:
+        taken[lines.start : lines.stop] = b"\1" * len(taken[lines.start : lines.stop])
+    if page.cut:
+        taken[-1] = 1
+    found: list[_Block] = []
+    block = _Block()
+    for index, line in enumerate(page.lines):
+        words = [] if taken[index] else _numbers(line)
+        if words and block.words and _goes_on(block, words):
+            block.words.append(words)
+            block.lines.append(index)
+        elif words and block.words and len(words) < block.width:
+            block.torn.append(index)
+        elif words or line.strip():
+            found.append(block)
+            torn = _torn_before(block, words)
+            block = _Block([words], [index], torn) if words else _Block()
+    return [one for one in (*found, block) if _is_sweep(one)]
+
+
+def _torn_before(block: _Block, words: Sequence[str]) -> list[int]:
+    """Lines just above a row that hold fewer numbers: what is left of rows."""
+    if not words or not block.words or _is_sweep(block) or block.width >= len(words):
+        return []
+    return [*block.torn, *block.lines][-_FEWEST:]
+
+
+def _goes_on(block: _Block, words: Sequence[str]) -> bool:
+    return len(words) == block.width and int(words[0]) >= int(block.words[-1][0])
+
+
+def _is_sweep(block: _Block) -> bool:
+    """Sizes that double from row to row, as those of a sweep do."""
+    if len(block.words) < _FEWEST or block.width not in _WIDTHS:
+        return False
+    sizes = [int(words[0]) for words in block.words]
+    doubled = sum(later == max(1, 2 * one) for one, later in pairwise(sizes))
+    return doubled >= 0.8 * (len(sizes) - 1)
+
+
+def _near(value: float, true: float, step: float) -> bool:
+    return abs(value - true) <= step + _AGREE * abs(true)
+
+
+def _by_arithmetic(words: Sequence[str]) -> bool:
+    """Size, repetitions, time in us, bandwidth and maybe rate, and no other order."""
+    size, repetitions, time, goodput, *rate = (float(word) for word in words)
+    if time <= 0 or "." not in words[2] or "." not in words[3] or not repetitions.is_integer():
+        return False
+    hidden = size / time * (step_of(words[2]) / time) + step_of(words[3])
+    if not any(_near(goodput * unit, size / time, hidden * unit) for unit in (1.0, _MEBI)):
+        return False
+    return not rate or _near(rate[0], 1e6 / time, 1 + 1e6 * step_of(words[2]) / time**2)
+
+
+def _of_imb(block: _Block) -> bool:
+    told = [words for words in block.words if block.width >= 4 and float(words[0]) > 0]
+    return len(told) >= _FEWEST - 1 and all(map(_by_arithmetic, told))
+
+
+def _named(page: Page, block: _Block) -> Benchmark | None:
+    """The test of the nearest command line above, if its rows have this width."""
+    for index in range(block.lines[0] - 1, max(-1, block.lines[0] - _ABOVE), -1):
+        found = _COMMAND.search(page.lines[index])
+        if found is not None:
+            test = by_name(found.group(1))
+            rated = test is not None and test.metric == "message_rate"
+            return test if block.width == (3 if rated else 2) else None
+    return None
+
+
+def _imb_point(words: Sequence[str], line: int) -> SeriesPoint:
+    time, rate = float(words[2]), words[4:5]
+    return SeriesPoint(
+        message_bytes=int(words[0]),
+        hrt_ns=time * 1e3,
+        messages_per_s=float(rate[0]) if rate else None,
+        iterations=int(float(words[1])),
+        time_step_ns=step_of(words[2]) * 1e3,
+        line=line + 1,
+    )
+
+
+def _osu_point(test: Benchmark, words: Sequence[str], line: int) -> SeriesPoint:
+    value, step = float(words[1]), step_of(words[1])
+    timed = test.metric in ("half_round_trip", "latency")
+    rates = words[2:3]
+    return SeriesPoint(
+        message_bytes=int(words[0]),
+        hrt_ns=value * 1e3 if timed and test.half_round_trip else None,
+        time_ns=value * 1e3 if timed and not test.half_round_trip else None,
+        goodput_bytes_per_s=None if timed else value * 1e6,
+        messages_per_s=float(rates[0]) if rates else None,
+        time_step_ns=step * 1e3 if timed else 0.0,
+        goodput_step=0.0 if timed else step * 1e6,
+        line=line + 1,
+    )
+
+
+def _series(page: Page, block: _Block, tool: str, test: Benchmark, how: str) -> Series:
+    torn = f"line {block.torn[0] + 1}: {counted(len(block.torn), 'row')} torn" if block.torn else ""
+    rows = list(zip(block.words, block.lines, strict=True))
+    points = [
+        _imb_point(words, line) if tool == "imb" else _osu_point(test, words, line)
+        for words, line in rows
+    ]
+    return Series(
+        tool=tool,
+        benchmark=test.name,
+        metric=test.metric,
+        traffic=test.traffic,
+        points=points,
+        formula=test.formula,
+        unit="us" if tool == "imb" else "us; MB = 10^6 bytes",
+        directions=test.directions,
+        waits=test.waits,
+        window=test.window,
+        complete=not torn,
+        incomplete=torn,
+        source=page.source,
+        first_line=block.lines[0] + 1,
+        last_line=block.lines[-1] + 1,
+        notes=[how],
+    )
+
+
+def _unread(page: Page, block: _Block) -> Series:
+    first = block.lines[0] + 1
+    return Series(
+        tool="table",
+        benchmark="unknown",
+        metric="other",
+        traffic="other",
+        points=[],
+        formula="not known: no heading",
+        unit="",
+        complete=False,
+        incomplete=(
+            f"line {first}: {counted(len(block.words), 'row')} of {block.width} columns without a"
+            " heading: which program printed them, and in which unit, is not in the text"
+        ),
+        source=page.source,
+        first_line=first,
+        last_line=block.lines[-1] + 1,
+    )
+
+
+def headless(page: Page, found: Sequence[Series]) -> list[Series]:
+    """The sweeps of a page that no tool's heading stands above; ``found`` are those that have
+    one.
+    """
+    used = [range(one.first_line - 1, one.last_line) for one in found]
+    read = []
+    for block in _blocks(page, used):
+        test = _named(page, block)
+        if _of_imb(block):
+            how = "no heading: the columns are those that their arithmetic fits"
+            read.append(_series(page, block, "imb", _OF_IMB, how))
+        elif test is not None:
+            how = "no heading: the command line above names the program, and so the unit"
+            read.append(_series(page, block, "osu", test, how))
+        else:
+            read.append(_unread(page, block))
+    return read

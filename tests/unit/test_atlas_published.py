@@ -86,9 +86,9 @@ def test_a_source_says_the_same_of_itself_in_every_file() -> None:
 def test_the_atlas_is_as_large_as_its_page_says() -> None:
     found = atlas_view()
     counts = Counter(one.trust for one in found.series)
-    assert found.rows >= 300
-    assert found.sources >= 25
-    assert len(found.links) >= 14
+    assert found.rows >= 400
+    assert found.sources >= 80
+    assert len(found.links) >= 25
     assert counts["log"] + counts["table"] > counts["vendor"] + counts["paper"]
     assert all(one.judged for one in found.series)
 

@@ -43,7 +43,10 @@ Evidence::Evidence(const Plan& plan, const std::vector<int>& own) {
     const std::string root =
         expand_root(plan.witness.root, host == hosts.end() ? "" : *host->second, rank);
     const auto [place, fresh] = known.try_emplace(root, sites_.size());
-    if (fresh) sites_.push_back(std::make_unique<Site>(root));
+    if (fresh) {
+      sites_.push_back(std::make_unique<Site>(root));
+      sites_.back()->know_late(plan.witness.late);
+    }
     if (place->second > 0) places_[rank] = place->second;
   }
 }
@@ -165,6 +168,12 @@ std::string Evidence::fact_frames(int rank, const std::vector<FactRequest>& requ
 bool Evidence::may_lag() const {
   return std::any_of(sites_.begin(), sites_.end(),
                      [](const auto& site) { return site->may_lag(); });
+}
+
+int Evidence::settle_ms() const {
+  int longest = 0;
+  for (const auto& site : sites_) longest = std::max(longest, site->settle_ms());
+  return longest;
 }
 
 std::string Evidence::witness_json(int rank, std::optional<std::uint64_t> payload_bytes,

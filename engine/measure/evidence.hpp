@@ -43,6 +43,8 @@ class Evidence {
   const std::vector<std::unique_ptr<Site>>& sites() const { return sites_; }
   /// Whether any counter here may be refreshed late (Site::may_lag).
   bool may_lag() const;
+  /// How late the slowest port of these machines may be (Site::settle_ms).
+  int settle_ms() const;
 
   /// An element of a point's `witness`; of a brief point with what this process moved.
   std::string witness_json(int rank, std::optional<std::uint64_t> payload_bytes, bool quiet) const;

@@ -33,6 +33,7 @@ Readings::Readings(const Evidence& evidence, Transport& transport, const Plan& p
       idle_ms_(plan.witness.idle_ms),
       observes_(!transport.virtual_clock() || !plan.model_counters.empty()),
       settle_ms_(observes_ ? plan.witness.settle_ms : 0),
+      known_ms_(settle_ms_ ? 0 : evidence.settle_ms()),
       window_ns_(kShortestWindowNs) {}
 
 void Readings::for_each(void (Site::*read)()) {
@@ -69,11 +70,20 @@ void Readings::after_point(std::uint64_t payload_bytes) {
 }
 
 void Readings::learn_to_settle(std::uint64_t payload_bytes) {
+  if (payload_bytes > 0 && !shown_at_once(payload_bytes)) needs_late_ = true;
   if (settle_ms_ || payload_bytes < kTellingBytes) return;
+  if (needs_late_ && known_ms_ >= kLongestLookMs) return;  // the end waits as long anyway
   settle_ms_ = rises_late(payload_bytes) ? kLongestLookMs : 0;
 }
 
-/// Where an up-to-date counter shows all of the payload, none that is late is needed.
+bool Readings::shown_at_once(std::uint64_t payload_bytes) const {
+  const auto& sites = evidence_.sites();
+  return needs_late_ || known_ms_ == 0 ||
+         std::all_of(sites.begin(), sites.end(),
+                     [&](const auto& site) { return site->explains_at_once(payload_bytes); });
+}
+
+/// Where a counter shows all of the payload, none is watched.
 bool Readings::explains(std::uint64_t payload_bytes) const {
   const auto& sites = evidence_.sites();
   return std::any_of(sites.begin(), sites.end(),
@@ -92,11 +102,18 @@ bool Readings::rises_late(std::uint64_t payload_bytes) {
   return rises;
 }
 
-double Readings::end_run() {
+int Readings::settle_ms() const {
+  const int known_ms = needs_late_ ? known_ms_ : 0;
+  if (settle_ms_) return std::max(*settle_ms_, known_ms);
+  if (known_ms_ > 0) return known_ms;
+  return evidence_.may_lag() && run_payload_bytes_ > 0 ? kLongestLookMs : 0;
+}
+
+double Readings::end_run(int settle_ms) {
+  const bool ours = known_ms_ > 0 || this->settle_ms() > 0;
   const std::int64_t began_ns = monotonic_ns();
-  if (!settle_ms_) settle_ms_ = evidence_.may_lag() && run_payload_bytes_ > 0 ? kLongestLookMs : 0;
-  sleep_ms(*settle_ms_);
-  const std::int64_t waited_ns = *settle_ms_ > 0 ? monotonic_ns() - began_ns : 0;
+  sleep_ms(settle_ms);
+  const std::int64_t waited_ns = ours && settle_ms > 0 ? monotonic_ns() - began_ns : 0;
   for_each(&Site::read_end);
   return static_cast<double>(waited_ns);
 }

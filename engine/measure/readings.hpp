@@ -23,8 +23,12 @@ class Readings {
   /// Once in a run, after a point that should have shown: does a counter still rise although
   /// nothing is sent? Then all that follows knows how late they are. Ends after 1.5 s.
   void learn_to_settle(std::uint64_t payload_bytes);
-  /// Waits for late counters and reads the run's end; returns how long it waited, in ns.
-  double end_run();
+  /// How long this process needs the run's end to wait: as the plan says, or as learnt. 0 where
+  /// counters that are up to date showed the payload of every point.
+  int settle_ms() const;
+  /// Waits for late counters and reads the run's end; returns how long that was for counters of
+  /// these machines that may be late, in ns.
+  double end_run(int settle_ms);
 
   /// Whether points have quiet windows: where counters and time are those of the same world.
   bool has_windows() const { return observes_; }
@@ -33,6 +37,7 @@ class Readings {
  private:
   bool rises_late(std::uint64_t payload_bytes);
   bool explains(std::uint64_t payload_bytes) const;
+  bool shown_at_once(std::uint64_t payload_bytes) const;
   void for_each(void (Site::*read)());
 
   const Evidence& evidence_;
@@ -40,6 +45,8 @@ class Readings {
   const int idle_ms_;
   const bool observes_;
   std::optional<int> settle_ms_;  // nothing: neither said nor learnt
+  const int known_ms_;            // how late the slowest port is, by its driver
+  bool needs_late_ = false;       // some point was not shown by what is up to date
   std::uint64_t run_payload_bytes_ = 0;
   std::int64_t point_began_ns_ = 0;
   std::int64_t window_ns_;  // of the next point

@@ -1,5 +1,7 @@
 #include "measure/site.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
@@ -47,6 +49,20 @@ std::uint64_t distance(std::uint64_t one, std::uint64_t other) {
   return one > other ? one - other : other - one;
 }
 
+bool begins_with_any(std::string_view name, const std::vector<std::string>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& beginning) { return name.starts_with(beginning); });
+}
+
+/// How late a port with this driver is; 0 where nothing is known.
+int lateness_ms(const std::string& driver, const std::vector<LateDriver>& drivers) {
+  int longest = 0;
+  for (const LateDriver& one : drivers) {
+    if (::fnmatch(one.driver.c_str(), driver.c_str(), 0) == 0) longest = std::max(longest, one.ms);
+  }
+  return longest;
+}
+
 std::int64_t difference(std::uint64_t before, std::uint64_t after) {
   return static_cast<std::int64_t>(after - before);  // modulo 2^64 and back
 }
@@ -79,6 +95,17 @@ bool Site::may_lag() const {
   });
 }
 
+void Site::know_late(const std::vector<LateDriver>& drivers) {
+  for (const host::Nic& nic : host_.nics) {
+    int ms = lateness_ms(nic.driver, drivers);
+    if (nic.rdma) ms = std::max(ms, lateness_ms(nic.rdma->driver, drivers));
+    if (ms == 0 || nic.carrier == false) continue;
+    settle_ms_ = std::max(settle_ms_, ms);
+    late_.push_back("net/" + nic.name + "/");
+    if (nic.rdma) late_.push_back("ib/" + nic.rdma->device + "/");
+  }
+}
+
 void Site::read_open() { open_ = reader_.read(witness::Depth::bytes); }
 void Site::read_before() { before_ = reader_.read(); }
 void Site::read_after() {
@@ -88,9 +115,13 @@ void Site::read_after() {
 void Site::read_close() { close_ = reader_.read(witness::Depth::bytes); }
 void Site::read_end() { end_ = reader_.read(); }
 
-bool Site::explains(std::uint64_t payload_bytes) const {
+/// The most bytes that one port saw; of ports that are not late, one of those that are claimed,
+/// because only these decide without the others.
+std::uint64_t Site::most_seen(bool by_late_ports) const {
   std::unordered_map<std::string_view, std::uint64_t> moved;  // by port
   for (const witness::Change& change : changes().changed) {
+    const bool other = !claimed_.empty() && !is_claimed(change.name);
+    if (!by_late_ports && (other || begins_with_any(change.name, late_))) continue;
     const std::string_view port = change.name.substr(0, change.name.rfind('/'));
     const std::string_view leaf = change.name.substr(port.size());
     const bool interface = port.starts_with("net/") && (leaf == "/tx_bytes" || leaf == "/rx_bytes");
@@ -98,8 +129,9 @@ bool Site::explains(std::uint64_t payload_bytes) const {
     if (interface || fabric)
       moved[port] += distance(change.before, change.after) * (fabric ? kLeastFabricUnit : 1);
   }
-  return std::any_of(moved.begin(), moved.end(),
-                     [&](const auto& port) { return port.second >= payload_bytes; });
+  std::uint64_t most = 0;
+  for (const auto& [port, bytes] : moved) most = std::max(most, bytes);
+  return most;
 }
 
 bool Site::still_rises(std::uint64_t payload_bytes) {
@@ -117,10 +149,7 @@ bool Site::still_rises(std::uint64_t payload_bytes) {
   return rises;
 }
 
-bool Site::is_claimed(std::string_view counter) const {
-  return std::any_of(claimed_.begin(), claimed_.end(),
-                     [&](const std::string& prefix) { return counter.starts_with(prefix); });
-}
+bool Site::is_claimed(std::string_view counter) const { return begins_with_any(counter, claimed_); }
 
 bool Site::is_always_told(std::string_view counter, std::uint64_t value) const {
   return tells_port_bytes(counter) && (stands_at_its_end(value) || is_claimed(counter));

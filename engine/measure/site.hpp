@@ -9,6 +9,7 @@
 
 #include "base/tree.hpp"
 #include "host/gather.hpp"
+#include "plan/plan.hpp"
 #include "witness/frames.hpp"
 #include "witness/reader.hpp"
 
@@ -29,6 +30,10 @@ class Site {
   /// Whether a counter here may be refreshed late: those of real adapters may, those of virtual
   /// interfaces are the kernel's own.
   bool may_lag() const;
+  /// Ports of these drivers may show their last bytes late.
+  void know_late(const std::vector<LateDriver>& drivers);
+  /// How late the slowest port that is up may be, as far as its driver is known for it.
+  int settle_ms() const { return settle_ms_; }
 
   /// The readings around one thing; `open` and `close` read only bytes and bound the quiet windows.
   void read_open();
@@ -41,7 +46,11 @@ class Site {
 
   /// Whether one port's counters of bytes, in known units, rose by `payload_bytes` around the
   /// point, both directions together.
-  bool explains(std::uint64_t payload_bytes) const;
+  bool explains(std::uint64_t payload_bytes) const { return most_seen(true) >= payload_bytes; }
+  /// The same of a port that is not known to be late, and claimed where any is.
+  bool explains_at_once(std::uint64_t payload_bytes) const {
+    return most_seen(false) >= payload_bytes;
+  }
   /// Whether a byte counter has risen by what may be a share of `payload_bytes` since the reading
   /// before (that of `read_after` at first).
   bool still_rises(std::uint64_t payload_bytes);
@@ -63,6 +72,7 @@ class Site {
   witness::Quiet quiet() const;
 
  private:
+  std::uint64_t most_seen(bool by_late_ports) const;
   bool is_claimed(std::string_view counter) const;
   bool is_always_told(std::string_view counter, std::uint64_t value) const;
   witness::Delta between(const witness::Snapshot& before, const witness::Snapshot& after,
@@ -79,6 +89,8 @@ class Site {
   witness::Snapshot end_;
   witness::Snapshot looked_;
   std::vector<std::string> claimed_;  // beginnings of the claimed ports' counter names
+  std::vector<std::string> late_;     // of those of late ports
+  int settle_ms_ = 0;
 };
 
 }  // namespace wireproof

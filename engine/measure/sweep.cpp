@@ -302,10 +302,20 @@ sentinel::Bounce* Sweep::bounce_of(int origin, int target) {
   return place->second.get();
 }
 
+/// The largest of all ranks' numbers: who reads a host's counters need not know what the others
+/// moved there.
+int Sweep::longest(int own) {
+  std::string largest = "0";
+  for (const std::string& text : group_.gather(std::to_string(own)))
+    if (std::stoi(text) > std::stoi(largest)) largest = text;
+  group_.broadcast(largest);
+  return std::stoi(largest);
+}
+
 /// The whole run, by each rank that reads: late counters have arrived by then.
 void Sweep::write_totals() {
   group_.barrier();
-  const double settled_ns = readings_.end_run();
+  const double settled_ns = readings_.end_run(longest(readings_.settle_ms()));
   group_.barrier();
   const bool full = std::any_of(plan_.points.begin(), plan_.points.end(),
                                 [](const Point& point) { return point.detail == Detail::full; });

@@ -31,6 +31,7 @@ class Sweep {
   void write_facts();
   void write_floors();
   void watch_idle();
+  int longest(int own);
   void write_totals();
   void run_point(const Point& point);
   struct Records {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <set>
 #include <unordered_set>
@@ -26,6 +27,7 @@ constexpr std::array<std::string_view, 3> kFactKinds = {"file", "glob", "command
 constexpr int kMost = std::numeric_limits<int>::max();
 constexpr std::size_t kLargestMessage = std::size_t{1} << 30;  // MPI counts are int
 constexpr int kLargestWindow = 1024;
+constexpr int kLongestSettleMs = 60'000;
 
 /// The plan while it is read, and what a later line must not say again.
 struct Draft : Plan {
@@ -99,10 +101,26 @@ void read_policy(Statement& line, Draft& plan) {
   assign(p.teardown, line.take_choice<Teardown>("teardown", kTeardowns));
 }
 
+/// `bnxt_en:2500`: how late the counters of a driver's ports may be.
+LateDriver late_driver(const Statement& line, const std::string& item) {
+  const std::size_t colon = item.rfind(':');
+  LateDriver found{item.substr(0, colon)};
+  if (colon != std::string::npos) {
+    const char* end = item.data() + item.size();
+    const auto read = std::from_chars(item.data() + colon + 1, end, found.ms);
+    if (read.ec == std::errc() && read.ptr == end && found.ms >= 0 && found.ms <= kLongestSettleMs)
+      return found;
+  }
+  line.fail("late=" + item + " is not DRIVER:MS with 0 to " + std::to_string(kLongestSettleMs) +
+            " ms");
+}
+
 void read_witness(Statement& line, Draft& plan) {
   assign(plan.witness.idle_ms, line.take_number<int>("idle_ms", 0, 60'000));
-  plan.witness.settle_ms = line.take_number<int>("settle_ms", 0, 60'000);
+  plan.witness.settle_ms = line.take_number<int>("settle_ms", 0, kLongestSettleMs);
   assign(plan.witness.root, line.take("root"));
+  for (const std::string& item : line.take_list("late"))
+    plan.witness.late.push_back(late_driver(line, item));
 }
 
 void read_model(Statement& line, Draft& plan) {

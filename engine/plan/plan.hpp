@@ -65,13 +65,20 @@ struct Policy {
   Teardown teardown = Teardown::none;  ///< when a pair's connection is given up
 };
 
+/// Ports whose driver's name fits the shell pattern `driver` show their last bytes within `ms`.
+struct LateDriver {
+  std::string driver;
+  int ms = 0;
+};
+
 /// `root`: the folder whose files are read in place of this machine's; "{host}" and "{rank}" in it
 /// stand for the rank's. `settle_ms`: how late the slowest counter may be refreshed, where that is
-/// known.
+/// known; `late`: the drivers of which it is known.
 struct WitnessPolicy {
   int idle_ms = 200;
   std::optional<int> settle_ms;
   std::string root = "/";
+  std::vector<LateDriver> late;
 };
 
 /// What transport ofi asks libfabric for; "" leaves it to libfabric. `library`: the file of the

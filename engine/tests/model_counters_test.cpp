@@ -121,6 +121,22 @@ TEST(ModelCounters, LateOnesAreWaitedForOnce) {
   EXPECT_GT(r.number(total, "settled_ns"), 0U) << "learnt: nobody has said how late they are";
 }
 
+TEST(ModelCounters, ADriverThatIsKnownToBeLateIsWaitedForAsLongAsThePlanSays) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-b");
+  std::string plan = head(tree);
+  const std::size_t place = plan.find("witness ") + 8;
+  ASSERT_NE(place, std::string::npos + 8) << plan;
+  plan.insert(place, "late=*:1700 ");
+  const std::string late = " refresh_ms=1600";
+  const RunOutput r = test::run(plan + counters_of(0, late) + counters_of(1, late) + kStream);
+  EXPECT_GE(r.number(r.of_kind("total", 0), "settled_ns"), 1'700'000'000U);
+  const RunOutput quick = test::run(plan + counters_of(0) + counters_of(1) + kStream);
+  EXPECT_GE(quick.number(quick.of_kind("total", 0), "settled_ns"), 1'700'000'000U)
+      << "what a late driver's counters show is no proof that all is shown";
+}
+
 TEST(ModelCounters, NothingIsWaitedForWhereCountersAreUpToDate) {
   TemporaryTree tree;
   add_host(tree, "0", "boot-a");

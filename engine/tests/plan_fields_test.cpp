@@ -175,6 +175,20 @@ TEST(PlanFields, HowLateACounterIsMayBeUnknown) {
   EXPECT_EQ(read("witness settle_ms=60000").witness.settle_ms, 60'000);
 }
 
+TEST(PlanFields, LateDriversAreAList) {
+  const auto late = read("witness idle_ms=200 late=bnxt*:2500,a%2Cb:0,c:d:60000").witness.late;
+  ASSERT_EQ(late.size(), 3U);
+  EXPECT_EQ(late[0].driver, "bnxt*");
+  EXPECT_EQ(late[0].ms, 2500);
+  EXPECT_EQ(late[1].driver, "a,b");
+  EXPECT_EQ(late[2].driver, "c:d");
+  EXPECT_TRUE(read("witness idle_ms=200").witness.late.empty());
+  for (const char* bad : {"tg3", "tg3:", "tg3:60001", "tg3:-1", "tg3:1x", "tg3:1,"})
+    EXPECT_NE(complaint(std::string("witness late=") + bad).find("is not DRIVER:MS"),
+              std::string::npos)
+        << bad;
+}
+
 struct Choice {
   const char* statement;
   const char* key;

@@ -174,6 +174,37 @@ TEST(Site, BothDirectionsOfOnePortExplainTogetherTwoPortsDoNot) {
   EXPECT_TRUE(site.explains(4096));
 }
 
+TEST(Site, APortOfALateDriverDoesNotExplainAtOnce) {
+  Counters counters;
+  counters.tree().write("sys/bus/pci/drivers/bnxt_en/bind", "");
+  const std::string device = "sys/devices/pci0000:00/0000:3b:00.0";
+  counters.tree().link(device + "/driver", "/sys/bus/pci/drivers/bnxt_en");
+  counters.tree().link("sys/class/net/eth0/device", "/" + device);
+  counters.tree().write("sys/class/net/eth0/ifindex", "2\n");
+  Site site(counters.tree().root());
+  site.know_late({{"tg3", 1300}, {"bnxt*", 2500}});
+  EXPECT_EQ(site.settle_ms(), 2500);
+  site.read_before();
+  counters.add(kEth + "tx_bytes", 5000);
+  site.read_after();
+  EXPECT_TRUE(site.explains(4096));
+  EXPECT_FALSE(site.explains_at_once(4096));
+}
+
+TEST(Site, OnlyAClaimedPortExplainsAtOnce) {
+  Counters counters;
+  Site site(counters.tree().root());
+  site.claim("eth0");
+  site.read_before();
+  counters.add(kOther + "tx_bytes", 5000);
+  site.read_after();
+  EXPECT_TRUE(site.explains(4096));
+  EXPECT_FALSE(site.explains_at_once(4096));
+  counters.add(kEth + "tx_bytes", 5000);
+  site.read_after();
+  EXPECT_TRUE(site.explains_at_once(4096));
+}
+
 TEST(Site, ACounterThatStillRisesIsSeenUntilItStands) {
   Counters counters;
   Site site(counters.tree().root());

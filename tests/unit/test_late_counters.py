@@ -4,11 +4,17 @@ away.
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from wireproof.analysis.catalogue import FAMILIES
+from wireproof.analysis.catalogue.find import by_driver
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.ledger import HostPorts
+from wireproof.analysis.settle import AT_ONCE_MS, Patience, late_drivers, patience, settle_ms
+from wireproof.instrument.plan_text import write_plan
 from wireproof.model.claim import Criteria
+from wireproof.model.plan import Plan, Transport, WitnessPolicy
 from wireproof.model.record import Nic, Rdma, Total, WitnessReading
 from wireproof.verdict.path.sight import Due, Sighting, look
 
@@ -76,3 +82,47 @@ def test_a_late_sum_of_the_port_does_not_hide_the_rdma_counter_of_the_same_level
 def test_more_than_the_payload_explains_is_no_proof_however_fresh():
     octets = {OCTETS.replace("/", "__"): 3 * NEED}
     assert sighting(IAVF, **octets, net__eth0__tx_bytes=0).kind != "on-wire"
+
+
+def _port_of(driver: str, kind: str = "ethernet", **more: object) -> Nic:
+    return Nic(name="eth0", driver=driver, kind=kind, **more)  # type: ignore[arg-type]
+
+
+def test_each_late_driver_of_the_catalogue_is_waited_for_longer_than_its_slowest_counter():
+    for driver, ms in late_drivers():
+        family = by_driver(driver)
+        assert family is not None
+        slowest = max(row.refresh_ms for row in family.rows)
+        assert slowest < ms <= 60_000, driver
+        assert settle_ms([_port_of(driver.replace("*", ""))]) >= ms
+
+
+def test_every_driver_that_is_not_listed_shows_its_bytes_at_once():
+    late = {driver for driver, _ in late_drivers()}
+    for family in FAMILIES:
+        for driver in set(family.drivers) - late:
+            assert all(row.refresh_ms <= AT_ONCE_MS for row in family.rows), driver
+            assert settle_ms([_port_of(driver.replace("*", ""))]) == 0, driver
+
+
+def test_only_ports_that_are_up_are_waited_for():
+    assert settle_ms([]) == 0
+    assert settle_ms([_port_of("bnxt_en", carrier=True)]) == 2500
+    assert settle_ms([_port_of("bnxt_en", carrier=False)]) == 0
+    assert settle_ms([IAVF, _port_of("idpf"), _port_of("mlx5_core")]) == 12_100
+
+
+def test_a_watch_of_ports_waits_on_both_sides_of_the_command():
+    assert patience([]) == Patience(1.0, 0.1, 0.0)
+    assert patience([_port_of("veth", "virtual")]) == Patience(1.0, 0.1, 0.0)
+    assert patience([_port_of("mlx5_core")]) == Patience(1.0, 1.2, 1.0)
+    assert patience([_port_of("idpf")]) == Patience(12.1, 12.1, 12.1)
+    assert patience([_port_of("tg3", "virtual")]).settled_s == 1.3, "a late driver is no software"
+
+
+def test_the_plan_tells_the_engine_whom_to_wait_for():
+    policy = WitnessPolicy(late=(("idpf*", 12100), ("a b,c", 5)))
+    plan = Plan(run_id="r", seed=1, transport=Transport(kind="null"), ranks=(), points=())
+    text = write_plan(msgspec.structs.replace(plan, witness=policy))
+    assert "witness idle_ms=200 root=/ late=idpf*:12100,a%20b%2Cc:5\n" in text
+    assert " late=" not in write_plan(plan)

@@ -117,6 +117,21 @@ ADAPTERS = (
         turns=True,
     ),
     Adapter(
+        "irdma-idpf",
+        "irdma on an IPU E2000 (idpf)",
+        (
+            replace(
+                _roce("idpf", "rocep24s0f0", function=""),
+                files=(*netdev("stack", KERNEL, 10_000.0), *_IP_OCTETS),
+            ),
+        ),
+        "hsn0",
+        _BOTH,
+        "intel/idpf/idpf_lib.c idpf_statistics_task: its own from the control plane every 10 s",
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
         "irdma-x722",
         "irdma on X722, iWARP",
         (
@@ -221,6 +236,26 @@ ADAPTERS = (
         "hsn0",
         _BOTH,
         "infiniband/hw/bnxt_re/hw_counters.c: ucast bytes of the RoCE statistics context",
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
+        "bnxt_re-vf",
+        "bnxt_re on a VF",
+        (
+            replace(
+                _roce("bnxt_en", "bnxt_re0", function="virtual"),
+                files=(
+                    *netdev("function", KERNEL, 2000.0),
+                    *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),
+                    *hw("tx_pkts", "rx_pkts", RDMA, what="packets", age_ms=1000.0),
+                ),
+            ),
+        ),
+        "hsn0",
+        _BOTH,
+        "net/ethernet/broadcom/bnxt/bnxt.c bnxt_timer: rings' contexts, written once a second and "
+        "added up once a second; no statistics of the port",
         fast="rdma",
         turns=True,
     ),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 from tests.zoo.parts import Port
 from tests.zoo.ramp import LOOPBACK, Machine
-from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline, ports_of, settle_s
+from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline
 
 from wireproof.analysis import estimate
-from wireproof.analysis.ledger import slowest_refresh_ms
+from wireproof.analysis.settle import settle_ms
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import (
     Adapter,
@@ -39,6 +39,7 @@ __all__ = ["claim_of", "nic_of", "nics_of", "run_of"]
 
 _BLOCKS, _PER_BLOCK = 12, 2
 _NS = 1e9
+_TELLING, _LOOK_S = 1_000_000, 1.5
 
 
 def nic_of(port: Port, *, hidden: bool = False) -> Nic:
@@ -163,23 +164,75 @@ def _idle(world: Timeline, rank: int) -> Idle:
 
 
 def _total(world: Timeline, rank: int) -> Total:
-    start, end = world.begin_s, world.end_s
+    settled_s = _settled_s(world)
+    start, end = world.begin_s, world.end_s + settled_s
     return Total(
         rank=rank,
         interval_ns=(end - start) * _NS,
-        settled_ns=_settled_s(world.scene) * _NS,
+        settled_ns=settled_s * _NS,
         source="netlink",
         counters=_changed(world.machines[rank], start, end),
         foreign_sysfs=world.scene.hidden,
     )
 
 
-def _settled_s(scene: Scene) -> float:
-    """The engine waits where the catalogue or its own eyes say that a counter is late."""
-    ports = [port for host in (0, 1) for port in ports_of(scene, host)]
-    known = slowest_refresh_ms(nic_of(port, hidden=scene.hidden) for port in ports)
-    late = scene.late_s or any(file.age_ms for port in ports for file in port.files)
-    return max(settle_s(scene), 1.2e-3 * known) if late else 0.0
+def _settled_s(world: Timeline) -> float:
+    """The engine waits as long as the plan says of the ports' drivers, where ports that are not
+    late do not show the payload of every point; and 1.5 s where it sees that counters still rise.
+    """
+    every = [nics_of(world.scene, machine) for machine in world.machines]
+    known_s = max(settle_ms(nics) / 1e3 for nics in every)
+    claims = [world.scene.claim(host) for host in (0, 1)]
+    at_once = [
+        [nic for nic in nics if not settle_ms([nic]) and claim in ("", nic.name)]
+        for nics, claim in zip(every, claims, strict=True)
+    ]
+    needed = not all(_explained(world, played, at_once) for played in world.played)
+    return max(known_s if needed else 0.0, _learnt_s(world, every))
+
+
+def _learnt_s(world: Timeline, every: Sequence[Sequence[Nic]]) -> float:
+    """It watches after the first large point that no port showed at once: late counters rise
+    then, and so does other traffic.
+    """
+    scene = world.scene
+    late = scene.late_s or any(
+        file.age_ms for machine in world.machines for port in machine.ports for file in port.files
+    )
+    for played in world.played:
+        payload = _payload(played)
+        if payload >= _TELLING and not _explained(world, played, every):
+            loud = any(
+                one.rate * _LOOK_S > payload / 512
+                for one in scene.others
+                if not one.during_points and one.start_s < played.end_s < one.end_s
+            )
+            return _LOOK_S if late or loud else 0.0
+    return 0.0
+
+
+def _payload(played: Played) -> int:
+    return (played.forward + played.backward) * played.point.size
+
+
+def _explained(world: Timeline, played: Played, every: Sequence[Sequence[Nic]]) -> bool:
+    """On each host one of these ports showed the payload around the point."""
+    return all(
+        any(_moved(machine, nic, played) >= _payload(played) for nic in nics)
+        for machine, nics in zip(world.machines, every, strict=True)
+    )
+
+
+def _moved(machine: Machine, nic: Nic, played: Played) -> int:
+    """The most that the interface or the RDMA port rose by, in the units that the engine knows."""
+    interface = f"net/{nic.name}/"
+    fabric = f"ib/{nic.rdma.device}/{nic.rdma.port}/counters/port_" if nic.rdma else "-"
+    rises = _rises(
+        machine.reading(played.start_s - GAP_S / 2), machine.reading(played.end_s + GAP_S / 2)
+    )
+    kernel = sum(n for name, n in rises.items() if name.startswith(interface) and "_bytes" in name)
+    words = sum(n for name, n in rises.items() if name.startswith(fabric) and "_data" in name)
+    return max(kernel, 4 * words)
 
 
 def _standing(machine: Machine, t_s: float) -> dict[str, int]:

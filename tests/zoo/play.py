@@ -15,6 +15,7 @@ from tests.zoo.ramp import Machine
 from tests.zoo.scene import Scene, Timeline, acknowledged, seen_by, shares_of
 from tests.zoo.tree import counter_files, lay_out
 
+from wireproof.analysis.settle import late_drivers
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.frames import assemble, decode_frame
 from wireproof.model.plan import (
@@ -72,7 +73,7 @@ def plan_of(world: Timeline, root: Path) -> Plan:
         ),
         policy=Policy(point_budget_ms=_POINT_MS),
         model_counters=tuple(counters),
-        witness=WitnessPolicy(idle_ms=_IDLE_MS, root=f"{root}/{{host}}"),
+        witness=WitnessPolicy(idle_ms=_IDLE_MS, root=f"{root}/{{host}}", late=late_drivers()),
         model=ModelWorld(
             latency_ns=scene.latency_s * 1e9, gap_ns_per_byte=1e9 / scene.rate, noise=0.004
         ),

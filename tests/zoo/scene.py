@@ -22,12 +22,13 @@ __all__ = [
     "ports_of",
     "rail_of",
     "seen_by",
-    "settle_s",
     "shares_of",
     "timeline",
 ]
 
 IDLE_S, QUIET_S, GAP_S = 0.2, 0.05, 0.002
+_AROUND_S = 30.0
+"""So long before and after the points goes on what is there all the time."""
 _FEWEST = 48
 """Operations of a point: two for each batch."""
 _CHATTER = {"eth0": 20e3, "": 400.0}
@@ -56,8 +57,8 @@ ETH0 = Port(
 
 @dataclass(frozen=True)
 class Point:
-    """One measurement: ``origin`` and ``target`` are host numbers; ``seconds`` how long it
-    lasts.
+    """One measurement: ``origin`` and ``target`` are host numbers; ``seconds`` how long it lasts;
+    ``move``: how its payload travels, None as the scene's.
     """
 
     pattern: str
@@ -65,6 +66,7 @@ class Point:
     origin: int = 0
     target: int = 1
     seconds: float = 0.3
+    move: Move | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Other:
 
     port: str
     rate: float
-    start_s: float = 0.0
+    start_s: float = -math.inf
     end_s: float = math.inf
     carrier: str = "kernel"
     hosts: tuple[int, ...] = (0, 1)
@@ -150,8 +152,8 @@ class Played:
 
 @dataclass
 class Timeline:
-    """The scene played out: two machines, the points with their times, and when everything began
-    and ended.
+    """The scene played out: two machines, the points with their times, and when the first
+    reading was and the last point ended.
     """
 
     scene: Scene
@@ -228,8 +230,9 @@ def timeline(scene: Scene) -> Timeline:
         played = _timed(scene, point, now)
         now = played.end_s + GAP_S + QUIET_S
         world.played.append(played)
-        _carry(world, played)
-    world.end_s = now + settle_s(scene)
+        taken = replace(scene, move=point.move or scene.move)
+        _carry(replace(world, scene=taken), played)
+    world.end_s = now
     _disturb(world)
     return world
 
@@ -237,17 +240,6 @@ def timeline(scene: Scene) -> Timeline:
 def acknowledged(carrier: str, pattern: str) -> float:
     """Packets that go back for each packet of payload; an answer of a ping-pong carries its own."""
     return 0.05 if pattern == "pingpong" else _ACK.get(carrier, 0.5)
-
-
-def settle_s(scene: Scene) -> float:
-    """How long must be waited for the slowest counter."""
-    ages = [
-        file.age_ms / 1e3
-        for host in (0, 1)
-        for port in ports_of(scene, host)
-        for file in port.files
-    ]
-    return 0.1 + 1.2 * max(scene.late_s, *ages)
 
 
 def _timed(scene: Scene, point: Point, start_s: float) -> Played:
@@ -339,7 +331,7 @@ def _disturb(world: Timeline) -> None:
     for host, machine in enumerate(world.machines):
         for port in machine.ports:
             chatter = Other(port.name, _CHATTER.get(port.name, _CHATTER[""]))
-            _background(machine, chatter, {port.name: (1.0, 1.0)}, (0.0, world.end_s))
+            _background(machine, chatter, {port.name: (1.0, 1.0)}, _always(world))
         for other in world.scene.others:
             if host not in other.hosts:
                 continue
@@ -358,7 +350,12 @@ def shares_of(scene: Scene, other: Other, host: int) -> Mapping[str, tuple[float
 def _times(world: Timeline, other: Other) -> list[tuple[float, float]]:
     if other.during_points:
         return [(played.start_s, played.end_s) for played in world.played]
-    return [(max(0.0, other.start_s), min(world.end_s, other.end_s))]
+    first_s, last_s = _always(world)
+    return [(max(first_s, other.start_s), min(last_s, other.end_s))]
+
+
+def _always(world: Timeline) -> tuple[float, float]:
+    return world.begin_s - _AROUND_S, world.end_s + _AROUND_S
 
 
 def _background(

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tests.zoo.frames import claim_of, nics_of
-from tests.zoo.scene import Played, Point, Scene, Timeline, settle_s, timeline
+from tests.zoo.scene import Played, Point, Scene, Timeline, timeline
 
-from wireproof.analysis.ledger import slowest_refresh_ms
+from wireproof.analysis.settle import Patience, patience
 from wireproof.analysis.traffic import host_traffic
-from wireproof.model.record import Nic
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import Mark, Traffic, TrafficVerdict, Watched, WatchStart
 from wireproof.verdict.external.watched import judge_traffic
@@ -23,33 +22,33 @@ _SECONDS = 2.0
 _SIZE = 1 << 20
 
 
-def _settled_s(scene: Scene, nics: list[Nic]) -> float:
-    """As long as the slowest counter is known to need."""
-    return max(settle_s(scene), 1.2e-3 * slowest_refresh_ms(nics))
-
-
 def proved(scene: Scene, boot_ids: Sequence[str] = ("boot-0", "boot-1")) -> TrafficVerdict:
     """What ``prove`` says of a program that printed the rate of the path that was really taken, on
     as many machines as there are ``boot_ids``.
     """
     world = timeline(replace(scene, points=(Point("stream", _SIZE, seconds=_SECONDS),)))
     played = world.played[0]
-    end_s = world.begin_s + 0.2 + played.end_s - world.begin_s + settle_s(scene)
-    times = (world.begin_s - 1.0, world.begin_s, end_s)
+    waits = patience(nic for machine in world.machines for nic in nics_of(scene, machine))
+    times = (world.begin_s - waits.before_s, world.begin_s, played.end_s + waits.after_s)
     traffic = Traffic(
         hosts=[
-            host_traffic(_watched(scene, world, host, times, boot_id))
+            host_traffic(_watched(scene, world, host, times, waits, boot_id))
             for host, boot_id in enumerate(boot_ids)
         ],
         seconds=times[2] - times[1],
-        idle_s=1.0,
+        idle_s=waits.before_s,
         interval_s=0.1,
     )
     return judge_traffic(traffic, [_printed(played)], claim_of(scene))
 
 
 def _watched(
-    scene: Scene, world: Timeline, host: int, times: Iterable[float], boot_id: str
+    scene: Scene,
+    world: Timeline,
+    host: int,
+    times: Iterable[float],
+    waits: Patience,
+    boot_id: str,
 ) -> Watched:
     """One host, read before, at the begin and after the end, with the peaks in the middle."""
     machine, played = world.machines[host], world.played[0]
@@ -77,7 +76,7 @@ def _watched(
             if not name.startswith("ethtool/")  # these are read before and after alone
         },
         gap_s=0.1,
-        settled_s=_settled_s(scene, about.nics),
+        settled_s=waits.settled_s,
     )
 
 

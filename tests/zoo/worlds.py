@@ -70,7 +70,7 @@ def world(seed: int) -> Scene:
         points=_points(rng),
         far=far,
         seed=seed,
-        late_s=rng.choice((0.0,) * 6 + (0.1, 0.5, 1.0, 2.0)),
+        late_s=rng.choice((0.0,) * 6 + (0.1, 0.4, 0.7, 1.0)),
         start=rng.choice(("anywhere",) * 6 + ("near-end", "pegged")),
         hidden=rng.random() < 0.05,
         one_adapter=path == "turned",

@@ -14,9 +14,18 @@ from wireproof.analysis.functions import SharedPorts, shared_ports
 from wireproof.analysis.places import bases, bottoms, overlapping, related, together, tops
 from wireproof.analysis.rails import are_rails
 from wireproof.analysis.relations import beneath, owns_what_is_below
-from wireproof.model.ledger import Direction, Entry, Ledger
+from wireproof.model.ledger import LEVELS, Direction, Entry, Ledger, Level
 
-__all__ = ["Crossed", "added", "at_rails", "crossed_at", "everywhere", "fresh_at", "others_than"]
+__all__ = [
+    "Crossed",
+    "added",
+    "at_rails",
+    "crossed_at",
+    "everywhere",
+    "fresh_at",
+    "others_than",
+    "up_to_date",
+]
 
 _DOUBT = "another function of the adapter may be the same port"
 _MOST_NESTED = 16  # the kernel stops at 8 (linux include/linux/netdevice.h, MAX_NEST_DEV)
@@ -153,10 +162,14 @@ def _alone(whole: Crossed) -> Crossed | None:
     )
 
 
-def fresh_at(ledger: Ledger, name: str, direction: Direction) -> Crossed | None:
-    """What the counters that are up to date show of the port ``name``: a lower bound, to which a
-    late counter may only add. None where a late one of all carriers sits on the wire, and the
-    others do not: it may yet show that the bytes were turned round before it.
+def fresh_at(
+    ledger: Ledger, name: str, direction: Direction, weakest: Level = "stack"
+) -> Crossed | None:
+    """What the counters that are up to date, and of this level at least, show of the port ``name``:
+    a lower bound, to which a late counter may only add.
+
+    None where a late one of all carriers sits on the wire, and the others do not: it may yet show
+    that the bytes were turned round before it.
     """
     below = beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
     late = [
@@ -165,24 +178,25 @@ def fresh_at(ledger: Ledger, name: str, direction: Direction) -> Crossed | None:
         for entry in ledger.ports[one].entries(direction)
         if entry.quality == "stale"
     ]
-    found = crossed_at(_up_to_date(ledger), name, direction)
+    found = crossed_at(up_to_date(ledger, weakest), name, direction)
     if any((one.carrier, one.level) == ("any", "wire") for one in late) and found.level != "wire":
         return None
     # that a carrier moved nothing does not follow from entries that were left out
     return replace(found, complete=False, by=tuple(one for one in found.by if one[1] > 0))
 
 
-def _up_to_date(ledger: Ledger) -> Ledger:
-    """The ledger without the entries of late counters."""
+def up_to_date(ledger: Ledger, weakest: Level) -> Ledger:
+    """The ledger without the entries of late counters, and of weaker ones."""
+    kept = LEVELS[: LEVELS.index(weakest) + 1]
+
+    def fresh(entries: Iterable[Entry]) -> list[Entry]:
+        return [one for one in entries if one.quality != "stale" and one.level in kept]
+
     ports = {
-        name: msgspec.structs.replace(port, tx=_not_late(port.tx), rx=_not_late(port.rx))
+        name: msgspec.structs.replace(port, tx=fresh(port.tx), rx=fresh(port.rx))
         for name, port in ledger.ports.items()
     }
     return msgspec.structs.replace(ledger, ports=ports)
-
-
-def _not_late(entries: Iterable[Entry]) -> list[Entry]:
-    return [entry for entry in entries if entry.quality != "stale"]
 
 
 def _more(own: Crossed, whole: Crossed) -> Crossed:

@@ -16,17 +16,14 @@ from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
 from wireproof.analysis.rails import is_known
 from wireproof.analysis.relations import stacks, stated
+from wireproof.analysis.settle import AT_ONCE_MS
 from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, PortLedger, Quality
 from wireproof.model.record import Nic
 
-__all__ = ["HostPorts", "slowest_refresh_ms"]
+__all__ = ["HostPorts"]
 
 _LATE_SHARE = 50.0
 """An interval this many times longer than a counter's refresh is known to 2 %."""
-_AT_ONCE_MS = 20.0
-"""Caches of a few milliseconds (``lifespan`` of hw_counters) are over when a reading comes after a
-pause.
-"""
 _STUCK_PACKETS = 64
 _STUCK_BYTES_PER_PACKET = 4
 _32_BITS = 1 << 32
@@ -65,15 +62,6 @@ class HostPorts:
         """What crossed each port in the interval of ``changes``."""
         ports = {port.nic.name: port.read(changes) for port in self._ports}
         return Ledger(host=self.host, interval_ns=changes.interval_ns, ports=ports)
-
-
-def slowest_refresh_ms(nics: Iterable[Nic]) -> float:
-    """How old a byte counter of these ports may be, by the catalogue; 0 where all show at once."""
-    families = [family_of(nic) for nic in nics if nic.kind != "loopback"]
-    return max(
-        (row.refresh_ms for family in families if family is not None for row in family.rows),
-        default=0.0,
-    )
 
 
 @dataclass(frozen=True)
@@ -153,7 +141,7 @@ class _Port:
     ) -> Entry:
         background = sum(changes.background(name) for name in rises) * row.unit
         peaks = [peak for name in rises if (peak := changes.peak(name)) is not None]
-        refresh = row.refresh_ms if row.refresh_ms > _AT_ONCE_MS else 0.0
+        refresh = row.refresh_ms if row.refresh_ms > AT_ONCE_MS else 0.0
         quality, remark = self._quality(row, rises, late=_is_late(refresh, changes))
         return Entry(
             carrier=row.carrier,
@@ -206,7 +194,7 @@ def _is_late(refresh_ms: float, changes: Changes) -> bool:
 
 def _stood_still(names: Sequence[str], changes: Changes) -> bool:
     """These counters exist, none of them rose, and the kernel's cache of them was over."""
-    return not _is_late(_AT_ONCE_MS, changes) and all(
+    return not _is_late(AT_ONCE_MS, changes) and all(
         (rise := changes.rise(name)).count == 0 and rise.remark != SILENT for name in names
     )
 

@@ -56,7 +56,7 @@ def _rank(place: RankPlace) -> str:
 
 
 def _values(
-    struct: Libfabric | Policy | ModelCounter | ModelWorld | WitnessPolicy,
+    struct: Libfabric | Policy | ModelCounter | ModelWorld,
 ) -> dict[str, object]:
     """Fields under the names of the text form, numbers as they are, texts encoded."""
     named = msgspec.to_builtins(struct)
@@ -118,6 +118,17 @@ def _point(point: Point) -> str:
     )
 
 
+def _witness(policy: WitnessPolicy) -> str:
+    late = [f"{encode_value(driver)}:{ms}" for driver, ms in policy.late]
+    return _statement(
+        "witness",
+        idle_ms=policy.idle_ms,
+        settle_ms=policy.settle_ms,
+        root=encode_value(policy.root),
+        late=",".join(late),
+    )
+
+
 def _transport(transport: Transport) -> str:
     asked = _values(transport.ofi) if transport.ofi else {}
     return _statement(
@@ -134,7 +145,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield _transport(plan.transport)
     yield from map(_rank, plan.ranks)
     yield _statement("policy", **_values(plan.policy))
-    yield _statement("witness", **_values(plan.witness))
+    yield _witness(plan.witness)
     if plan.model is not None:
         yield _statement("model", **_values(plan.model))
     for fault in plan.model_faults:

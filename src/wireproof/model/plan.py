@@ -93,12 +93,15 @@ class WitnessPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """``root``: the folder whose files are read in place of the machine's own; ``{host}`` and
     ``{rank}`` in it stand for the rank's. ``settle_ms``: how late the slowest counter may be
     refreshed: waited for once before the first point and once after the last; ``None``: unknown, so
-    the engine watches once after a point that should have shown.
+    the engine watches once after a point that should have shown. ``late``: drivers, each with how
+    long its slowest port is waited for, in ms; the engine waits once after the last point for ports
+    that are up, if counters that are not late do not show all payload.
     """
 
     idle_ms: int = 200
     settle_ms: int | None = None
     root: str = "/"
+    late: tuple[tuple[str, int], ...] = ()
 
 
 class ModelWorld(msgspec.Struct, frozen=True, kw_only=True):

@@ -54,16 +54,13 @@ class _Whole:
     ) -> None:
         self.ctx, self.waited = ctx, waited
         self.dues: dict[Place, Due] = {}
-        self.doubtful: set[Place] = set()
+        self.missing: dict[Place, float] = {}
+        self.shown: dict[Place, float] = {}
+        self.overflown: set[Place] = set()
         for seen in witnessed:
             for place, due in seen.dues.items():
                 self.dues[place] = _plus(self.dues[place], due) if place in self.dues else due
-            self.doubtful |= {
-                self._place(one, seen)
-                for proof in seen.pairs
-                for one in proof.sightings
-                if one.kind != "on-wire" and _is_counted(one)
-            }
+            self._count(seen)
         self.ledgers = {
             total.rank: ctx.ports[total.rank].ledger(
                 WitnessChanges(total, ctx.idle.get(total.rank))
@@ -78,12 +75,51 @@ class _Whole:
 
     def _is_late(self, one: Sighting, seen: Witnessed) -> bool:
         """Where one point of a port was not seen as due, what another one shows may be the first
-        one's bytes.
+        one's bytes, if these are enough to matter.
         """
         if one.kind == "stale":
             return True
         place = self._place(one, seen)
-        return _is_counted(one) and place in self.doubtful and place[0] in self.waited
+        if not _is_counted(one) or place not in self.missing or place[0] not in self.waited:
+            return False
+        if not self._came_late(one, place):
+            return False
+        own = (one.seen or 0.0) - self.missing[place]
+        return one.kind != "on-wire" or own < (1 - self.ctx.criteria.stray_share) * one.need
+
+    def _count(self, seen: Witnessed) -> None:
+        """What one point's readings show at each place, and what they do not."""
+        others: dict[Place, float] = {}
+        for one in (one for proof in seen.pairs for one in proof.sightings):
+            place = self._place(one, seen)
+            self.shown[place] = self.shown.get(place, 0.0) + (one.seen or 0.0)
+            others[place] = sum(one.others.values())
+            if one.kind != "on-wire" and self._fell_short(one):
+                self.missing[place] = self.missing.get(place, 0.0) + one.need
+            if (one.seen or 0.0) + others[place] > _MOST * one.need + _QUIET_OTHERS:
+                self.overflown.add(place)
+        for place, count in others.items():
+            self.shown[place] += count
+
+    def _came_late(self, one: Sighting, place: Place) -> bool:
+        """The whole run shows more than the readings around its points, by what could be this
+        point's, or one point showed more than its bytes.
+        """
+        reader, name, direction = place
+        if reader is None or reader not in self.ledgers or place not in self.dues:
+            return False
+        if place in self.overflown:
+            return True
+        whole = look(
+            self.ledgers[reader], one.rank, name, direction, self.dues[place], self.ctx.criteria
+        )
+        total = (whole.seen or 0.0) + sum(whole.others.values())
+        return total - self.shown[place] > self.ctx.criteria.stray_share * one.need
+
+    def _fell_short(self, one: Sighting) -> bool:
+        """What is missing may come later; other traffic beside all that was due is not late."""
+        least = self.ctx.criteria.on_wire_min * one.need
+        return _is_counted(one) and one.seen is not None and one.seen < least
 
     def _place(self, one: Sighting, seen: Witnessed) -> Place:
         nic = self.ctx.claimed_nic(one.rank)

@@ -18,11 +18,12 @@ from wireproof.analysis.crossed import (
     everywhere,
     fresh_at,
     others_than,
+    up_to_date,
 )
 from wireproof.analysis.functions import is_real
 from wireproof.analysis.rails import are_rails
 from wireproof.model.claim import Criteria
-from wireproof.model.ledger import Carrier, Direction, Ledger, Level, Quality
+from wireproof.model.ledger import LEVELS, Carrier, Direction, Ledger, Level, Quality
 
 __all__ = ["Due", "Sighting", "blindly", "look"]
 
@@ -141,6 +142,7 @@ class _Look:
             due,
             criteria,
         )
+        self.fresh: Level | None = None
         whole = crossed_at(ledger, name, direction)
         self.here = self._fresh(whole) if whole.quality == "stale" else whole
         self.around = others_than(ledger, name, direction)
@@ -161,11 +163,14 @@ class _Look:
         """Of a port with late counters, those that are up to date, if they show all that was due:
         what is late may add to it and takes nothing away.
         """
-        fresh = fresh_at(self.ledger, self.name, self.direction)
-        if fresh is None or fresh.bytes is None:
-            return whole
-        enough = fresh.bytes >= self.criteria.on_wire_min * self._least(fresh)
-        return fresh if enough else whole
+        for weakest in LEVELS:
+            fresh = fresh_at(self.ledger, self.name, self.direction, weakest)
+            if fresh is None or fresh.bytes is None:
+                continue
+            if fresh.bytes >= self.criteria.on_wire_min * self._least(fresh):
+                self.fresh = weakest
+                return fresh
+        return whole
 
     def _unexplained(self, nic: str, seen: float) -> float:
         """Less what other pairs of this host were to move there."""
@@ -199,7 +204,8 @@ class _Look:
     def _rails(self, share: float) -> tuple[tuple[str, float | None], ...]:
         port = self.ledger.ports[self.name].nic
         each = port.lower if are_rails(port) else []
-        seen = at_rails(self.ledger, each, self.direction)
+        ledger = up_to_date(self.ledger, self.fresh) if self.fresh else self.ledger
+        seen = at_rails(ledger, each, self.direction)
         return tuple((one, None if n is None else n * share) for one, n in seen.items())
 
     def _could_carry(self, nic: str, one: Crossed) -> bool:

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wireproof.analysis.ledger import slowest_refresh_ms
+from wireproof.analysis.settle import patience
 from wireproof.analysis.traffic import host_traffic
 from wireproof.instrument.watch import Watcher, watch_argv
 from wireproof.instrument.watch_command import Hearing, WatchedCommand
@@ -21,14 +21,9 @@ from wireproof.workflow.target.target import Target
 
 __all__ = ["NOWHERE", "Sinks", "Watch", "allow_files"]
 
-IDLE_S = 1.0
-"""Quiet time before the command, for the background."""
 START_S = 30.0
 """For ssh to the slowest host, and the engine's first reading there."""
 READING_S = 10.0
-SETTLE_S = 1.2
-"""Drivers refresh their counters once a second at worst; virtual NICs at once."""
-SETTLE_VIRTUAL_S = 0.1
 SAY_AFTER_S = 2.0
 
 Sinks = tuple[int | None, int | None]
@@ -62,6 +57,7 @@ class Watch:
         self.node = find_program("wireproof-node")
         self._engine: Path = find_engine("nompi")
         self._marks = 1
+        self._patience = patience(())
 
     def __enter__(self) -> Watch:
         return self
@@ -125,26 +121,33 @@ class Watch:
         self.hearing.listen(seconds, lambda: False)
 
     def look_at_the_background(self) -> None:
-        """A quiet second, then the reading that the command is counted from."""
-        self.wait(IDLE_S)
+        """A quiet second, then the reading that the command is counted from. Late counters may
+        still show what was before: these are waited for.
+        """
+        self._patience = patience(self._nics())
+        if self._patience.before_s > SAY_AFTER_S:
+            self._reporter.say(
+                f"some counters here are late: waiting {self._patience.before_s:.0f} s for them,"
+                " before the command and after it"
+            )
+        self.wait(self._patience.before_s)
         self.mark()
         for one in self._watchers:
             one.follower.forget_peaks()
 
     def traffic(self, seconds: float) -> Traffic:
         """The reading after the command, and what the three of them say."""
-        nics = self._nics()
-        virtual = all(
-            nic.kind in ("loopback", "virtual") or nic.carrier is False for nic in nics
-        )  # no NIC here has counters that lag behind
-        slowest_s = slowest_refresh_ms(nics) / 1e3 + SETTLE_VIRTUAL_S
-        settle_s = SETTLE_VIRTUAL_S if virtual else max(SETTLE_S, slowest_s)
-        self.wait(settle_s)
+        self.wait(self._patience.after_s)
         for one in self._watchers:
-            one.follower.settled_s = 0.0 if virtual else min(settle_s, IDLE_S)
+            one.follower.settled_s = self._patience.settled_s
         self.mark()
         hosts = [host_traffic(one) for one in self.watched()]
-        return Traffic(hosts=hosts, seconds=seconds, idle_s=IDLE_S, interval_s=self.interval_s)
+        return Traffic(
+            hosts=hosts,
+            seconds=seconds,
+            idle_s=self._patience.before_s,
+            interval_s=self.interval_s,
+        )
 
     def watched(self) -> list[Watched]:
         return [one.follower.watched() for one in self._watchers]

@@ -12,6 +12,7 @@ from secrets import token_hex
 
 import msgspec
 
+from wireproof.analysis.settle import late_drivers
 from wireproof.instrument.measure import Outcome, Recording, measure
 from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance
@@ -99,7 +100,7 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
             else session.points
         ),
         policy=policy,
-        witness=WitnessPolicy(root=target.sysfs_root or "/"),
+        witness=WitnessPolicy(root=target.sysfs_root or "/", late=late_drivers()),
         model=session.model,
         model_faults=session.model_faults,
         facts=session.facts,
@@ -316,6 +317,14 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
 
     def run(option: LaunchOption, begun: bool) -> Outcome:
         plan = _plan(session, target, option.command.expect)
+        outcome = attempt(plan, option, begun)
+        if not _is_older(outcome):
+            return outcome
+        reporter.warn("the engine is older than this wireproof: it waits for late counters less")
+        witness = msgspec.structs.replace(plan.witness, late=())
+        return attempt(msgspec.structs.replace(plan, witness=witness), option, begun=True)
+
+    def attempt(plan: Plan, option: LaunchOption, begun: bool) -> Outcome:
         with reporter.progress(plan, session.title) as show:
             recording = Recording(
                 out=session.out,
@@ -337,6 +346,12 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
     if session.kept:
         seal(outcome.folder)
     return outcome
+
+
+def _is_older(outcome: Outcome) -> bool:
+    """The engine does not know which drivers' counters are late."""
+    unknown = 'unknown key "late"'
+    return any(one.code == "bad-plan" and unknown in one.message for one in outcome.run.errors)
 
 
 def _limits(run: Run, table: Table | None) -> Limits | None:

@@ -1,0 +1,94 @@
+"""How long the counters of late ports are waited for, once after the last byte: by the catalogue.
+Pure.
+
+The engine gets the drivers with these times in its plan, because nothing is known of a machine
+before it runs there; ``prove`` asks for the ports that it has seen. Both wait the same time.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from wireproof.analysis.catalogue import FAMILIES
+from wireproof.model.record import Nic
+
+__all__ = ["AT_ONCE_MS", "Patience", "late_drivers", "patience", "settle_ms"]
+
+AT_ONCE_MS = 20.0
+"""Caches of a few milliseconds (``lifespan`` of hw_counters) are over when a reading comes after a
+pause.
+"""
+_LONGER, _MORE_MS = 1.2, 100
+"""A driver's timer may be late itself, and what it asks of the adapter takes time."""
+_LONGEST_MS = 60_000
+"""The engine takes no more."""
+
+
+_IDLE_S = 1.0
+"""Quiet time before a command that is watched, for the background."""
+_SETTLE_S, _SETTLE_VIRTUAL_S = 1.2, 0.1
+"""After it: virtual NICs show all at once; of others the catalogue may not know all."""
+
+
+@functools.cache
+def late_drivers() -> tuple[tuple[str, int], ...]:
+    """Drivers (shell patterns) whose counters may be late, each with how long to wait for the
+    slowest of them, in ms.
+    """
+    return tuple(
+        (driver, _patience_ms(slowest))
+        for family in FAMILIES
+        if (slowest := max((row.refresh_ms for row in family.rows), default=0.0)) > AT_ONCE_MS
+        for driver in family.drivers
+    )
+
+
+def _patience_ms(refresh_ms: float) -> int:
+    return min(_LONGEST_MS, round(_LONGER * refresh_ms) + _MORE_MS)
+
+
+def settle_ms(nics: Iterable[Nic]) -> int:
+    """How long to wait for the slowest of these ports; 0 where all that are up show their bytes at
+    once.
+    """
+    drivers = {
+        driver.lower()
+        for nic in nics
+        if nic.carrier is not False
+        for driver in (nic.driver, nic.rdma.driver if nic.rdma is not None else "")
+    }
+    return max(
+        (
+            ms
+            for pattern, ms in late_drivers()
+            if any(fnmatchcase(driver, pattern) for driver in drivers)
+        ),
+        default=0,
+    )
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a watch of ports waits ``before_s`` and ``after_s`` the command. ``settled_s``:
+    counters that are refreshed sooner are late in no reading.
+    """
+
+    before_s: float
+    after_s: float
+    settled_s: float
+
+
+def patience(nics: Iterable[Nic]) -> Patience:
+    """For a watch of these ports. A late counter may still show what was before: it is waited for
+    on both sides of the command.
+    """
+    ports = list(nics)
+    late_s = settle_ms(ports) / 1e3
+    virtual = all(nic.kind in ("loopback", "virtual") or nic.carrier is False for nic in ports)
+    if virtual and not late_s:
+        return Patience(_IDLE_S, _SETTLE_VIRTUAL_S, 0.0)
+    before_s, after_s = max(_IDLE_S, late_s), max(_SETTLE_S, late_s)
+    return Patience(before_s, after_s, min(before_s, after_s))

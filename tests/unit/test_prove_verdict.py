@@ -658,3 +658,16 @@ def test_a_tunnel_is_no_rival_of_the_port_that_carries_it(kind: str, nic: str) -
 
     found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim(nic))
     assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons
+
+
+def test_a_tenth_of_the_claimed_link_is_on_wire_and_no_pass() -> None:
+    """The bytes crossed a port, and not over the link that was claimed."""
+    claimed = LinkClaim(kind="10gbe", protocol="tcp", rate_bits_per_s=1e10, mtu=1500)
+    found = judge_traffic(pair(1020 * MB), [stream(rate=110e6)], claim("eth0", claimed))
+    assert (found.proof, found.verdict) == ("on-wire", "fail")
+    assert "below-expectation" in codes(found)
+
+
+def test_the_claimed_port_is_named_if_nothing_crossed_it() -> None:
+    found = judge_traffic(pair(0.0, nic="hsn0"), [stream()], claim("hsn0"))
+    assert found.port == "hsn0"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wireproof.model import quantity
 from wireproof.model.traffic import (
     DirectionTraffic,
@@ -16,8 +18,8 @@ from wireproof.report.names import clean, natural
 __all__ = ["lines"]
 
 SHOWN_BYTES = 10_000
-"""Ports that carried less in both directions are left out, unless they are all that there is to
-show.
+"""Other ports that carried less in both directions are left out, unless they are all that there is
+to show.
 """
 MOST_HOSTS = 40
 _WORDS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
@@ -51,11 +53,12 @@ def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
     """
     peak, attainable = judgement.peak_bytes_per_s, judgement.attainable_bytes_per_s
     if attainable and peak is not None:
-        can = (
-            f"of the payload that the claimed link can carry ({quantity.megabytes(attainable)} "
-            "MB/s)"
+        sample = f"{traffic.interval_s * 1e3:.0f} ms sample"
+        text = (
+            f"  peak of one {sample}: {quantity.megabytes(peak)} MB/s with headers; the claimed "
+            f"link carries {quantity.megabytes(attainable)} MB/s of payload"
         )
-        return [f"  the peak, headers included, is {quantity.percent(peak / attainable)} {can}"]
+        return [text + (". Short bursts may exceed it." if peak > attainable else "")]
     names = judgement.port.split(", ")
     ports = [
         (host.host, port) for host in traffic.hosts for port in host.ports if port.nic in names
@@ -84,7 +87,8 @@ def _peak(port: PortTraffic) -> float:
 def _table(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
     watched = [one for one in traffic.hosts if not one.error]
     hosts = sorted(watched, key=lambda one: natural(one.host))
-    rows = [row for host in hosts[:MOST_HOSTS] for row in _rows(host)]
+    names = judgement.port.split(", ")
+    rows = [row for host in hosts[:MOST_HOSTS] for row in _rows(host, names)]
     head = ["host", "port", "out", "peak MB/s", "in", "peak MB/s", "port's speed"]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in [head, *rows]]
@@ -92,8 +96,9 @@ def _table(traffic: Traffic, judgement: TrafficVerdict) -> list[str]:
     return [*lines, f"  ... and {left} more hosts (--json has all)"] if left > 0 else lines
 
 
-def _rows(host: HostTraffic) -> list[list[str]]:
-    loud = [port for port in host.ports if _bytes(port) >= SHOWN_BYTES]
+def _rows(host: HostTraffic, names: Sequence[str]) -> list[list[str]]:
+    """The ports that carried something, and those that the verdict is about in any case."""
+    loud = [port for port in host.ports if _bytes(port) >= SHOWN_BYTES or port.nic in names]
     return [_row(host, port) for port in loud or sorted(host.ports, key=_bytes)[-1:]]
 
 

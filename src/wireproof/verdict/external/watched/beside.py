@@ -4,11 +4,13 @@ a peak that the link cannot have, troubles that ports and sockets counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from wireproof.model.claim import LinkClaim
 from wireproof.model.quantity import volume
-from wireproof.model.series import Reason
+from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import Traffic
+from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports
 from wireproof.verdict.external.watched.reasons import reason
 
@@ -19,6 +21,7 @@ RETRANSMIT_SHARE = 1e-3
 1/sqrt(loss)).
 """
 _ABOVE = 1.05  # of the line rate: more is another link
+_BURST = 1.5  # of the line rate: what queues of a software counter may add to one reading
 _SHOWN = 8
 
 
@@ -50,12 +53,32 @@ def _unwatched(traffic: Traffic, ports: Ports, claimed: Carried) -> Iterator[Rea
 
 def _above(claimed: Carried, attainable: float | None, line: float | None) -> Iterator[Reason]:
     if line and claimed.peak > _ABOVE * line / 8:
+        burst = claimed.level == "stack" and claimed.peak <= _BURST * line / 8
+        why = (
+            ": the kernel counts what it queues, which a short burst may exceed."
+            if burst
+            else ": this may be another link."
+        )
         text = (
-            f"{', '.join(claimed.names)} carried {volume(claimed.peak)}/s at its peak, above the "
-            f"{volume(line / 8)}/s of the claimed link."
+            f"{', '.join(claimed.names)} carried {volume(claimed.peak)}/s in one reading, above "
+            f"the {volume(line / 8)}/s of the claimed link{why}"
         )
         seen = {"peak_bytes_per_s": claimed.peak, "attainable_bytes_per_s": attainable}
-        yield reason("traffic-above-link", text, seen, "warning")
+        yield reason("traffic-above-link", text, seen, "note" if burst else "warning")
+
+
+def far_below(series: Sequence[Series], link: LinkClaim | None) -> list[Reason]:
+    """The bytes crossed, and the printed numbers are not those of the claimed link. Of rails a
+    command may use one alone: their shares are judged elsewhere.
+    """
+    if link is None or link.rails > 1:
+        return []
+    return [
+        one
+        for judged in (judge_series(table, link) for table in series)
+        for one in judged.reasons
+        if one.code == "below-expectation"
+    ]
 
 
 def troubles(traffic: Traffic) -> list[Reason]:

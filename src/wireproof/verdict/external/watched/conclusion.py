@@ -14,7 +14,7 @@ from wireproof.model.quantity import volume
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
 from wireproof.physics.limits import limits
-from wireproof.verdict.external.watched.beside import beside, troubles
+from wireproof.verdict.external.watched.beside import beside, far_below, troubles
 from wireproof.verdict.external.watched.carrier import other_protocol
 from wireproof.verdict.external.watched.doubts import Doubts
 from wireproof.verdict.external.watched.ports import NOTHING, START_UP_BYTES, Carried, Ports
@@ -62,12 +62,13 @@ def judge_traffic(
     reasons += beside(traffic, judged.ports, judged.claimed, attainable, line)
     if proof == "on-wire":
         reasons += rail_reasons(judged.ports, claim.link, criteria or Criteria())
+        reasons += far_below(series, claim.link)
     reasons += troubles(traffic)
     return TrafficVerdict(
         proof=proof,
-        verdict=_verdict(proof, claim, other),
+        verdict=_verdict(proof, claim, reasons),
         reasons=reasons,
-        port=", ".join(judged.claimed.names),
+        port=", ".join(judged.claimed.names) or judged.claimed_names,
         crossed_bytes=judged.claimed.bytes if judged.ports.hosts else None,
         peak_bytes_per_s=judged.claimed.peak if judged.ports.hosts else None,
         attainable_bytes_per_s=attainable,
@@ -78,10 +79,11 @@ def judge_traffic(
     )
 
 
-def _verdict(proof: Proof, claim: Claim, other: Reason | None) -> Verdict:
+def _verdict(proof: Proof, claim: Claim, reasons: Sequence[Reason]) -> Verdict:
     if proof == "off-wire" and _is_memory(claim):
         return "pass"
-    return "fail" if other is not None and other.severity == "fail" else _VERDICT[proof]
+    contradicted = proof == "on-wire" and any(one.severity == "fail" for one in reasons)
+    return "fail" if contradicted else _VERDICT[proof]
 
 
 def _is_memory(claim: Claim) -> bool:
@@ -321,8 +323,13 @@ class _Judged:
         return self.claimed.peak >= RATE_SEEN * rate
 
     def _claimed_ports(self) -> str:
+        return self.claimed_names or ", ".join(self.claimed.names) or "any port"
+
+    @property
+    def claimed_names(self) -> str:
+        """The claimed ports as their hosts name them; "" without a claim."""
         names = {self.ports.claimed_name(host) for host in self.ports.hosts} - {""}
-        return ", ".join(sorted(names)) if names else (", ".join(self.claimed.names) or "any port")
+        return ", ".join(sorted(names))
 
     def _elsewhere(self) -> str:
         return (

@@ -19,6 +19,7 @@ MET = (
     168,  # a bond and its member as rails
     224,
     431,  # rails: a macvlan over a VRF over the other rail
+    2441,  # rails: one member of a bond, and a function of the other member
     444,  # a VRF over a virtual function of a bond's member
 )
 

@@ -63,10 +63,10 @@ def shared_ports(ledger: Ledger) -> SharedPorts:
     shown = frozenset(one.nic.name for one in functions if one.shows_port)
     if len(functions) < 2 or not shown:
         return SharedPorts({}, shown=shown)
-    owner = {one: name for name in ledger.ports for one in _owned(ledger, name)}
+    owned = {one for name in ledger.ports for one in _owned(ledger, name)}
     holder: dict[str, str] = {}
     doubtful: set[str] = set()
-    for group in _alike([one for one in functions if one.nic.name not in owner]):
+    for group in _alike([one for one in functions if one.nic.name not in owned]):
         sure = _is_one_port(group)
         if sure is not False:
             first = max(group, key=lambda one: sum(one.own(way) or 0.0 for way in _DIRECTIONS))
@@ -75,8 +75,7 @@ def shared_ports(ledger: Ledger) -> SharedPorts:
     for one in functions:
         physical = _physical(one, functions)
         if physical:
-            top = holder.get(physical, physical)
-            holder[one.nic.name] = owner.get(top, top)
+            holder[one.nic.name] = holder.get(physical, physical)
     return SharedPorts(holder, frozenset(doubtful), shown)
 
 

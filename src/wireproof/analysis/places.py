@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
 
 from wireproof.analysis.functions import SharedPorts, is_real, shared_ports
-from wireproof.analysis.relations import beneath, owns_what_is_below
+from wireproof.analysis.relations import RAILS, beneath, owns_what_is_below
 from wireproof.model.ledger import Ledger, PortLedger
 
 __all__ = [
@@ -111,24 +111,31 @@ def bases(ledger: Ledger, name: str, shared: SharedPorts) -> list[str]:
     """The ports whose counters hold the bytes of ``name`` and of all that share a port with it: a
     bond as one, of a function the port that holds its bytes too.
     """
-    found = {one: shared.holder.get(one, one) for one in _own_bases(ledger, name)}
-    sure = (one if base in shared.doubtful else base for one, base in found.items())
-    return list(dict.fromkeys(sure))
+    found: dict[str, None] = {}
+    for one in _own_bases(ledger, name):
+        holder = shared.holder.get(one, one)
+        certain = holder != one and holder not in shared.doubtful
+        found[_whole_bond(ledger, holder) if certain else one] = None
+    return list(found)
 
 
 def _own_bases(ledger: Ledger, name: str) -> list[str]:
     return [name] if is_exclusive(ledger, name) else bottoms(ledger, name) or [name]
 
 
+def _whole_bond(ledger: Ledger, name: str) -> str:
+    """The bond that owns a port, else the port: a function of a member may leave by any of them."""
+    lower = _lower(ledger)
+    bonds = [one for one, port in ledger.ports.items() if port.nic.link_kind != RAILS]
+    owners = (one for one in bonds if is_exclusive(ledger, one) and name in beneath(one, lower))
+    return max(owners, key=lambda one: len(beneath(one, lower)), default=name)
+
+
 def together(ledger: Ledger, names: Iterable[str], shared: SharedPorts) -> list[str]:
     """The ports whose counters hold what crossed overlapping ``names``, each byte once."""
     lower = _lower(ledger)
-    own = dict.fromkeys(base for name in names for base in _own_bases(ledger, name))
-    found: dict[str, None] = {}
-    for base in own:
-        holder = shared.holder.get(base, base)
-        if holder == base or not own.keys() & set(_leaves(holder, lower)):
-            found[holder] = None
+    own = (base for name in names for base in _own_bases(ledger, name))
+    found = dict.fromkeys(shared.holder.get(base, base) for base in own)
     owned = {one for base in found if is_exclusive(ledger, base) for one in beneath(base, lower)}
     return [base for base in found if base not in owned]
 

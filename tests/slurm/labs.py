@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.mpi.mpis import install_of
 
-from wireproof.instrument.measure import Outcome, Recording, measure
+from wireproof.instrument.measure import OnFrame, Outcome, Recording, measure
 from wireproof.lab import Lab, up
 from wireproof.lab.slurm import LabSlurm, Partition, slurm_up
 from wireproof.launch.command import engine_for, provenance
@@ -122,7 +122,12 @@ def plan_for(hosts: Sequence[str], expect: str = "", points: Sequence[Point] = (
 
 
 def measured(
-    cluster: Cluster, command: LaunchCommand, plan: Plan, out: Path, deadline_s: float = 60
+    cluster: Cluster,
+    command: LaunchCommand,
+    plan: Plan,
+    out: Path,
+    deadline_s: float = 60,
+    on_frame: OnFrame | None = None,
 ) -> Outcome:
     """The plan's run, started on the cluster's first node."""
     started = dataclasses.replace(
@@ -136,5 +141,5 @@ def measured(
         started,
         claim=claim,
         provenance=provenance(command, None),
-        recording=Recording(out=out, deadline_s=deadline_s),
+        recording=Recording(out=out, deadline_s=deadline_s, on_frame=on_frame),
     )

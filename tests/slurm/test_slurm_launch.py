@@ -30,7 +30,7 @@ from wireproof.launch.schedulers.slurm_options import (
 )
 from wireproof.model.frames import FrameReader
 from wireproof.model.plan import Plan, Point, Transport
-from wireproof.model.record import Host, PointRecord
+from wireproof.model.record import Frame, Host, PointRecord
 from wireproof.model.topology import Fault
 
 pytestmark = [pytest.mark.slurm, pytest.mark.engine, pytest.mark.filterwarnings("default")]
@@ -254,7 +254,7 @@ def test_inside_a_batch_job_the_allocation_is_known(here: Cluster, tmp_path: Pat
 def test_what_was_measured_before_the_jobs_limit_is_kept(
     here: Cluster, job: Allocation, starter: Starter, tmp_path: Path
 ) -> None:
-    """Slurm looks at limits every 30 s; the job's is moved to 4 s from now."""
+    """Slurm looks at limits every 30 s; the job's is moved to a second after the first point."""
     hosts = ("n1", "n2")
     points = [
         Point(id=number, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=500)
@@ -262,11 +262,15 @@ def test_what_was_measured_before_the_jobs_limit_is_kept(
     ]
     request = request_for("mpich", job, hosts)
     plan = plan_for(hosts, request.engine.expect, points)
-    ender = threading.Timer(3.0, here.slurm.end_job_in, (job.job, 1))
-    ender.start()
-    try:
-        outcome = run(here, job, request, tmp_path / "run", starter, plan=plan, deadline_s=90)
-    finally:
+    ender = threading.Thread(target=here.slurm.end_job_in, args=(job.job, 1))
+
+    def end_once(frame: Frame) -> None:
+        if isinstance(frame, PointRecord) and ender.ident is None:
+            ender.start()
+
+    more = {"plan": plan, "deadline_s": 90, "on_frame": end_once}
+    outcome = run(here, job, request, tmp_path / "run", starter, **more)
+    if ender.ident is not None:
         ender.join()
     assert not outcome.complete
     assert 0 < len(outcome.run.points) < 3000
@@ -289,7 +293,8 @@ def test_a_rank_killed_by_slurm_ends_the_step_and_nothing_runs_on(
     ender.start()
     begin = time.monotonic()
     outcome = run(here, job, request, tmp_path / "run", plan=plan_for(("n1", "n2"), "", points))
-    ender.join()
+    if ender.ident is not None:
+        ender.join()
     assert not outcome.complete
     assert time.monotonic() - begin < 200, "the points alone would take 450 s"
     assert 0 < len(outcome.run.points) < 900

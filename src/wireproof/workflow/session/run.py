@@ -28,6 +28,7 @@ from wireproof.model.plan import (
     Transport,
     WitnessPolicy,
 )
+from wireproof.model.record import EngineError
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
@@ -318,11 +319,13 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
     def run(option: LaunchOption, begun: bool) -> Outcome:
         plan = _plan(session, target, option.command.expect)
         outcome = attempt(plan, option, begun)
-        if not _is_older(outcome):
+        if not any(map(_says_older, outcome.run.errors)):
             return outcome
         reporter.warn("the engine is older than this wireproof: it waits for late counters less")
         witness = msgspec.structs.replace(plan.witness, late=())
-        return attempt(msgspec.structs.replace(plan, witness=witness), option, begun=True)
+        again = attempt(msgspec.structs.replace(plan, witness=witness), option, begun=True)
+        errors = [one for one in again.run.errors if not _says_older(one)]
+        return msgspec.structs.replace(again, run=msgspec.structs.replace(again.run, errors=errors))
 
     def attempt(plan: Plan, option: LaunchOption, begun: bool) -> Outcome:
         with reporter.progress(plan, session.title) as show:
@@ -348,10 +351,9 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
     return outcome
 
 
-def _is_older(outcome: Outcome) -> bool:
+def _says_older(error: EngineError) -> bool:
     """The engine does not know which drivers' counters are late."""
-    unknown = 'unknown key "late"'
-    return any(one.code == "bad-plan" and unknown in one.message for one in outcome.run.errors)
+    return error.code == "bad-plan" and 'unknown key "late"' in error.message
 
 
 def _limits(run: Run, table: Table | None) -> Limits | None:

@@ -69,7 +69,7 @@ class JudgedSeries(msgspec.Struct, frozen=True, kw_only=True):
     share_of_nominal: float | None
     start_ns: float | None
     explained_by: list[str]
-    places: list[Place]
+    places: list[Place] = msgspec.field(default_factory=list)
     derivation: list[str]
     reasons: list[Reason]
 

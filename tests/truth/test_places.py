@@ -15,6 +15,7 @@ from tests.zoo.place_worlds import ICE, OCTETS, register, roce, upper
 from tests.zoo.scene import Move, Point, Scene, timeline
 from tests.zoo.watched import proved
 
+from wireproof.report.flows import flows
 from wireproof.verdict import judge
 
 GUID = {"system_guid": "9803:9b03:0012:aa00", "serial": "98-03-9b-ff-ff-12-aa-00"}
@@ -300,3 +301,15 @@ def test_of_a_virtual_port_one_machine_tells_nothing() -> None:
         found = proved(scene, boot_ids)
         assert found.proof == "unproven", boot_ids
         assert "the other end of veth0 may be on this machine" in found.reasons[0].message
+
+
+# --- what reads the claim by a name
+
+
+def test_the_report_shows_the_bond_that_its_device_names_and_no_byte_twice() -> None:
+    adapter = lag("bond", VLAN)
+    scene = Scene(adapter, Move(claimed=1.0, carrier="rdma"), nic="mlx5_bond_0", points=STREAMS)
+    run = run_of(timeline(replace(scene, with_rail=False)))
+    found = flows(run)
+    assert {(one.nic, one.claimed) for one in found} == {("bond0", True)}
+    assert all(1.0 <= (one.seen_bytes or 0.0) / one.expected_bytes <= 1.1 for one in found)

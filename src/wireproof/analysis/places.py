@@ -18,6 +18,7 @@ __all__ = [
     "inner",
     "is_exclusive",
     "may_lead_out",
+    "one_place",
     "overlapping",
     "related",
     "together",
@@ -77,6 +78,16 @@ def related(ledger: Ledger, name: str) -> set[str]:
     lower = _lower(ledger)
     found = {name, *beneath(name, lower)}
     return found | {one for one in ledger.ports if name in beneath(one, lower)}
+
+
+def one_place(ledger: Ledger, names: Iterable[str]) -> set[str]:
+    """``names`` and the ports that may count the same bytes: what they stand on, what stands on
+    them, and functions of the same physical ports.
+    """
+    shared, kin = shared_ports(ledger), set(names)
+    for name in list(kin & ledger.ports.keys()):
+        kin |= related(ledger, name).union(*map(shared.mates, bases(ledger, name, shared)))
+    return kin
 
 
 # --- what holds the bytes of several

@@ -60,8 +60,10 @@ def _network(nics: Mapping[int, str], host: Host) -> list[Found]:
 
 
 def _rail(host: Host, rail: str, *, several: bool) -> list[Found]:
+    from wireproof.analysis.relations import port_called  # the analysis package loads numpy
+
     of = f" of {rail}" if several else ""
-    nic = next((one for one in host.nics if one.name == rail), None)
+    nic = port_called(host.nics, rail)
     if nic is None:
         return [("network", f"interface{of}", "", host.host, f"{rail} is not on this host")]
     return [

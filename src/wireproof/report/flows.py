@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from wireproof.model.ledger import LEVELS, QUALITIES, Direction, Level, Quality
-from wireproof.model.rails import rails_of
+from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Host, Idle, PointRecord
 from wireproof.model.run import Run
 from wireproof.report.names import natural
@@ -73,17 +73,17 @@ def flows(run: Run) -> list[Flow]:
     known = _Known.of(run)
     for point in points:
         _add_point(known, point, namespaces)
-    found = [flow for reader, one in namespaces.items() for flow in _flows_of(run, reader, one)]
+    found = [flow for reader, one in namespaces.items() for flow in _flows_of(known, reader, one)]
     return sorted(
         found,
         key=lambda flow: (natural(flow.host), not flow.claimed, flow.nic, flow.direction == "rx"),
     )
 
 
-def _flows_of(run: Run, reader: int, namespace: _Namespace) -> Iterator[Flow]:
-    claims = [claim for claim in run.claim.hosts if claim.rank in namespace.ranks]
+def _flows_of(known: _Known, reader: int, namespace: _Namespace) -> Iterator[Flow]:
+    claims = [claim for claim in known.run.claim.hosts if claim.rank in namespace.ranks]
     host = ", ".join(sorted({claim.host for claim in claims})) or f"rank {reader}"
-    claimed = {nic for claim in claims for nic in rails_of(claim.nic)}
+    claimed = {nic for claim in claims for nic in rails_of(known.claimed[claim.rank])}
     for (nic, direction), seen in namespace.seen.items():
         if nic in claimed or (seen or 0.0) >= STRAY_BYTES:
             expected = namespace.expected.get((nic, direction), 0.0)
@@ -113,8 +113,21 @@ class _Known:
         }
         ports = ports_of({rank: host for rank, host in hosts.items() if rank in read})
         idle = {frame.rank: frame for frame in run.idle if frame.shared_with is None}
-        claimed = {claim.rank: claim.nic for claim in run.claim.hosts}
+        claimed = {
+            claim.rank: _as_ports(hosts[claim.rank], claim.nic)
+            if claim.rank in hosts
+            else claim.nic
+            for claim in run.claim.hosts
+        }
         return cls(run, hosts, ports, idle, claimed)
+
+
+def _as_ports(host: Host, claim: str) -> str:
+    """The claim by the names of the host's ports: a user may name an RDMA device."""
+    from wireproof.analysis.relations import port_called
+
+    found = [(name, port_called(host.nics, name)) for name in rails_of(claim)]
+    return joined([port.name if port is not None else name for name, port in found])
 
 
 def _add_point(known: _Known, point: PointRecord, namespaces: dict[int, _Namespace]) -> None:
@@ -154,8 +167,9 @@ def _add(
     the two stay comparable.
     """
     from wireproof.analysis.crossed import crossed_at
+    from wireproof.analysis.places import one_place
 
-    for nic in {*ledger.ports, *claimed}:
+    for nic in {*ledger.ports.keys() - one_place(ledger, claimed.keys() - {""}), *claimed}:
         key = (nic, direction)
         before = namespace.seen.setdefault(key, None)
         found = crossed_at(ledger, nic, direction) if nic in ledger.ports else None

@@ -139,7 +139,9 @@ def _nic(host: Host, claimed: str) -> str:
 
 
 def _one_nic(host: Host, name: str) -> str:
-    nic = next((nic for nic in host.nics if nic.name == name), None)
+    from wireproof.analysis.relations import port_called  # the analysis package loads numpy
+
+    nic = port_called(host.nics, name)
     if nic is None:
         return clean(f"{name} (not on this host)", 80)
     return clean(f"{nic.name}, {nic.driver or 'driver unknown'}, MTU {nic.mtu or 'unknown'}", 80)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from wireproof.model.rails import rails_of
+from wireproof.analysis.rails import rail_nics
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, Setting
@@ -71,9 +71,8 @@ def _of_machines(section: Section) -> Iterator[tuple[str, str]]:
 def _claimed_nics(run: Run) -> Iterator[tuple[Host, Nic]]:
     claimed = {one.rank: one.nic for one in run.claim.hosts}
     for host in run.hosts:
-        for nic in host.nics:
-            if nic.name in rails_of(claimed.get(host.rank, "")):
-                yield host, nic
+        for nic in rail_nics(host.nics, claimed.get(host.rank, "")):
+            yield host, nic
 
 
 def _of_fabric(host: Host) -> Iterator[tuple[str, str]]:

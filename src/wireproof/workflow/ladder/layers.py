@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from wireproof.analysis.relations import port_called
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.ladder import LayerName
 from wireproof.model.record import Host, Nic
@@ -89,12 +90,11 @@ def rdma_device(layers: Sequence[AnyLayer], target: Target) -> tuple[str, str]:
 
 
 def _claimed(host: Host, name: str) -> Nic | None:
-    """The claimed NIC of a host, when it is an RDMA device."""
-    return next((one for one in host.nics if _is(one, name)), None)
-
-
-def _is(one: Nic, name: str) -> bool:
-    """The claimed NIC, by its own name or its RDMA device's; without a claim any that is up."""
-    if one.rdma is None:
-        return False
-    return name in (one.name, one.rdma.device) if name else "ACTIVE" in one.rdma.state.upper()
+    """The claimed NIC of a host, when it is an RDMA device; without a claim the first that is
+    up.
+    """
+    if name:
+        found = port_called(host.nics, name)
+        return found if found is not None and found.rdma is not None else None
+    devices = ((one, one.rdma) for one in host.nics)
+    return next((one for one, rdma in devices if rdma and "ACTIVE" in rdma.state.upper()), None)

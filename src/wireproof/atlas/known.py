@@ -7,18 +7,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
-from wireproof.atlas.read import goodput_of, link_of, time_of
+from wireproof.atlas.read import Layer, goodput_of, layer_of_tool, link_of, time_of
 from wireproof.model.atlas import Published, Quantity, Source
 from wireproof.model.claim import LinkClaim
 
-__all__ = ["PLATEAU", "SMALL", "Atlas", "Known", "Layer", "layer_of_tool"]
+__all__ = ["PLATEAU", "SMALL", "Atlas", "Known", "Layer"]
 
-Layer = Literal["mpi", "verbs", "sockets"]
-"""What the program calls: a message takes longer by an MPI than by verbs, and a stream of sockets
-is no stream of an MPI over sockets.
-"""
 SMALL = 32
 """Up to this size a message takes the time of an empty one; bytes."""
 PLATEAU = 1 << 16
@@ -26,16 +21,6 @@ PLATEAU = 1 << 16
 _WAITED_PLATEAU = 1 << 20
 _APART = 16.0  # sizes farther apart than this have another protocol between them
 _SCALED = 4.0
-_VERBS = ("ib_", "raw_ethernet", "qperf rc", "qperf uc", "qperf ud", "rdma_", "ibv_")
-_SOCKETS = ("iperf", "netperf", "qperf tcp", "sockperf", "nuttcp", "ntttcp", "netpipe tcp", "nttcp")
-
-
-def layer_of_tool(tool: str) -> Layer:
-    """By the name of the program: ``ib_write_bw`` calls verbs, ``iperf3`` sockets."""
-    name = tool.lower()
-    if name.startswith(_VERBS):
-        return "verbs"
-    return "sockets" if name.startswith(_SOCKETS) else "mpi"
 
 
 @dataclass(frozen=True)

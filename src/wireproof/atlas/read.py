@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import msgspec
 
@@ -14,11 +15,25 @@ from wireproof.physics.bounds import Bounds, bounds_of
 from wireproof.physics.claims import PATHS, claim_from_text
 from wireproof.physics.errors import PhysicsError
 
-__all__ = ["bounds_of_series", "goodput_of", "link_of", "sources_of", "time_of", "trouble"]
+__all__ = [
+    "Layer",
+    "bounds_of_series",
+    "goodput_of",
+    "layer_of_tool",
+    "link_of",
+    "sources_of",
+    "time_of",
+    "trouble",
+]
 
 _PLACE = re.compile(r"\$\.source\[(\d+)\](?:\.series\[(\d+)\])?(?:\.(\w+))?(?:\[(\d+)\])?")
 _LARGEST = 4 << 20
-_VERBS = ("ib_", "raw_ethernet", "qperf rc", "qperf ud", "rdma_")
+_VERBS = ("ib_", "raw_ethernet", "qperf rc", "qperf uc", "qperf ud", "rdma_", "ibv_")
+_SOCKETS = ("iperf", "netperf", "qperf tcp", "sockperf", "nuttcp", "ntttcp", "netpipe tcp", "nttcp")
+Layer = Literal["mpi", "verbs", "sockets"]
+"""What the program calls: a message takes longer by an MPI than by verbs, and a stream of sockets
+is no stream of an MPI over sockets.
+"""
 _TOLERANCE = 0.02
 
 
@@ -81,6 +96,14 @@ def _line(text: str, source: int, series: int | None, field: str) -> int:
     return at
 
 
+def layer_of_tool(tool: str) -> Layer:
+    """By the name of the program: ``ib_write_bw`` calls verbs, ``iperf3`` sockets."""
+    name = tool.lower()
+    if name.startswith(_VERBS):
+        return "verbs"
+    return "sockets" if name.startswith(_SOCKETS) else "mpi"
+
+
 def link_of(series: Published) -> LinkClaim:
     """The claim that its link stands for, as its path uses it. Raises PhysicsError."""
     path = series.path if series.path in PATHS else ""
@@ -89,7 +112,7 @@ def link_of(series: Published) -> LinkClaim:
 
 def bounds_of_series(series: Published) -> Bounds:
     """The limits of its link."""
-    return bounds_of(link_of(series), verbs=series.tool.startswith(_VERBS))
+    return bounds_of(link_of(series), verbs=layer_of_tool(series.tool) == "verbs")
 
 
 def time_of(series: Published, size: int, value: float) -> float | None:

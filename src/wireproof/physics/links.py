@@ -77,17 +77,17 @@ _ALIASES = {
 
 _UNFRAMED = "framing not published, so the ceiling is the line's"
 _FABRICS: dict[str, tuple[float, str]] = {
-    "myrinet2000": (2e9, f"2 + 2 Gb/s (ANSI/VITA 26); {_UNFRAMED}"),
-    "myri10g": (10e9, f"10 Gb/s (Myricom); {_UNFRAMED}"),
+    "myrinet2000": (2e9, f"2 + 2 Gb/s; 247 MB/s measured (Myricom); {_UNFRAMED}"),
+    "myri10g": (10e9, f"10 Gb/s (Myricom), unchecked; {_UNFRAMED}"),
     "gemini": (8 * 8e9, f"about 8 GB/s into a Cray XE6's node at most, unchecked; {_UNFRAMED}"),
     "aries": (
         8 * 15.75e9,
-        f"PCIe 3.0 x16 of a Cray XC's node, 15.75 GB/s, is the narrowest; {_UNFRAMED}",
+        f"PCIe 3.0 x16 of a Cray XC's node, 15.75 GB/s, is the narrowest, unchecked; {_UNFRAMED}",
     ),
     "tofu1": (8 * 5e9, f"5 GB/s of one link (K computer); {_UNFRAMED}"),
-    "tofu2": (8 * 12.5e9, f"12.5 GB/s of one link (FX100); {_UNFRAMED}"),
+    "tofu2": (8 * 12.5e9, f"12.5 GB/s of one link (FX100), unchecked; {_UNFRAMED}"),
     "tofud": (8 * 6.8e9, f"6.8 GB/s of one of six interfaces (Fugaku); {_UNFRAMED}"),
-    "bxi": (100e9, f"100 Gb/s of one port (Atos BXI 1 and 2); {_UNFRAMED}"),
+    "bxi": (100e9, f"100 Gb/s of one port (Atos BXI 1 and 2), unchecked; {_UNFRAMED}"),
 }
 """Fabrics of one maker without a rule of framing here: (bits/s, where it is from)."""
 

@@ -46,5 +46,5 @@ def place_lines(found: Place, look: Look) -> list[str]:
     if found.faster_than is not None:
         mark = "^" if look.ascii else "▲"
         strip = dots(found.values, found.quantity, look, value=found.value)
-        lines.append(f"{strip}   {mark} this one, faster to the right")
+        lines.append(f"{strip}  {mark} here")
     return lines

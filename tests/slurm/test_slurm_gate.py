@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -13,6 +14,7 @@ import pytest
 from tests.gate_results import NOW, stored
 from tests.slurm.labs import Cluster, cluster
 
+from wireproof.lab.errors import LabError
 from wireproof.lab.slurm import Partition
 from wireproof.store.result import RESULT
 
@@ -73,9 +75,16 @@ class Site:
         return self.slurm.run(["sinfo", "-h", "-n", node, "-o", "%E"]).stdout.strip()
 
     def resume(self, node: str) -> None:
-        if self.slurm.states()[node] != "idle":
-            self.slurm.undrain(node)
-        assert settled(lambda: self.slurm.states()[node] == "idle")
+        """Again and again: a health check that was under way may drain the node once more."""
+
+        def is_idle() -> bool:
+            if self.slurm.states()[node] == "idle":
+                return True
+            with contextlib.suppress(LabError):  # it is in no state that can be resumed, yet
+                self.slurm.undrain(node)
+            return False
+
+        assert settled(is_idle)
 
 
 def settled(true: Callable[[], bool], seconds: float = 12) -> bool:

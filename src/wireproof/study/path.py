@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from wireproof.analysis.crossed import everywhere
+from wireproof.analysis.relations import port_called
 from wireproof.analysis.witness import ports_of, watch
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Judgement, Proof
@@ -66,10 +67,10 @@ def rails_of(host: Host, claimed: str) -> list[Nic]:
     """The claimed NIC and those like it: of its kind and stated speed, with a carrier and an
     address of their own; the claimed one first. Empty when it is not there.
     """
-    own = next((nic for nic in host.nics if nic.name == claimed), None)
+    own = port_called(host.nics, claimed)
     if own is None:
         return []
-    like = [nic for nic in host.nics if nic.name != claimed and _is_like(nic, own)]
+    like = [nic for nic in host.nics if nic.name != own.name and _is_like(nic, own)]
     return [own, *sorted(like, key=lambda nic: nic.name)]
 
 

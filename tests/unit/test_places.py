@@ -1,0 +1,158 @@
+"""Which port a name means, and what stands on what, also in files that others have written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wireproof.analysis.crossed import at_rails, crossed_at, everywhere, others_than
+from wireproof.analysis.places import inner, one_place
+from wireproof.analysis.rails import ledger_with_rails
+from wireproof.analysis.relations import port_called
+from wireproof.model.ledger import Entry, Ledger, PortLedger
+from wireproof.model.record import Adapter, Nic, Rdma
+
+
+def nic(name: str, device: str = "", port: int = 1, **fields: Any) -> Nic:
+    rdma = Rdma(device=device, port=port, driver="mlx5_core") if device else None
+    return Nic(name=name, rdma=rdma, **{"driver": "mlx5_core", **fields})
+
+
+def virtual(name: str, kind: str, *lower: str, device: str = "") -> Nic:
+    return nic(name, device, kind="virtual", link_kind=kind, lower=list(lower), driver="")
+
+
+BOND = virtual("bond0", "bond", "p0", "p1", device="mlx5_bond_0")
+LAG = (nic("p0", "mlx5_bond_0"), nic("p1"), BOND, virtual("bond0.7", "vlan", "bond0"))
+CASES = {
+    "the bond of a LAG": (LAG, "mlx5_bond_0", "bond0"),
+    "by its port": (LAG, "mlx5_bond_0:1", "bond0"),
+    "no such port": (LAG, "mlx5_bond_0:2", ""),
+    "an interface's own name": (LAG, "p0", "p0"),
+    "members that name their master": (
+        (
+            nic("p0", "mlx5_bond_0", master="bond0"),
+            nic("p1", master="bond0"),
+            virtual("bond0", "bond", device="mlx5_bond_0"),
+        ),
+        "mlx5_bond_0",
+        "bond0",
+    ),
+    "a bond that no GID names": (
+        (nic("p0", "mlx5_bond_0"), nic("p1"), virtual("bond0", "bond", "p0", "p1")),
+        "mlx5_bond_0",
+        "bond0",
+    ),
+    "members with devices of their own": (
+        (
+            nic("p0", "mlx5_0"),
+            nic("p1", "mlx5_1"),
+            virtual("bond0", "bond", "p0", "p1", device="mlx5_0"),
+        ),
+        "mlx5_0",
+        "p0",
+    ),
+    "the other one of these": (
+        (
+            nic("p0", "mlx5_0"),
+            nic("p1", "mlx5_1"),
+            virtual("bond0", "bond", "p0", "p1", device="mlx5_0"),
+        ),
+        "mlx5_1",
+        "p1",
+    ),
+    "a bond of two makers": (
+        (
+            nic("p0", "mlx5_0"),
+            nic("p1", driver="igb"),
+            virtual("bond0", "bond", "p0", "p1"),
+        ),
+        "mlx5_0",
+        "p0",
+    ),
+    "a VLAN's port": (
+        (virtual("hsn0.7", "vlan", "hsn0", device="mlx5_0"), nic("hsn0", "mlx5_0")),
+        "mlx5_0",
+        "hsn0",
+    ),
+    "an IPoIB child's port": (
+        (
+            nic("ib0.8001", "mlx5_0", kind="infiniband", lower=["ib0"]),
+            nic("ib0", "mlx5_0", kind="infiniband"),
+        ),
+        "mlx5_0:1",
+        "ib0",
+    ),
+    "the first port of two": (
+        (nic("ib1", "mlx4_0", 2), nic("ib0", "mlx4_0", 1)),
+        "mlx4_0",
+        "ib0",
+    ),
+    "the second port of two": (
+        (nic("ib0", "mlx4_0", 1), nic("ib1", "mlx4_0", 2)),
+        "mlx4_0:2",
+        "ib1",
+    ),
+    "Omni-Path's interface": (
+        (nic("ib0", "hfi1_0", kind="infiniband", driver="hfi1"),),
+        "hfi1_0",
+        "ib0",
+    ),
+    "a device without an interface": ((nic("hfi1_0:1", "hfi1_0"),), "hfi1_0", "hfi1_0:1"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_name_means_one_port(case: str) -> None:
+    nics, name, meant = CASES[case]
+    for order in (nics, nics[::-1]):
+        found = port_called(order, name)
+        assert (found.name if found is not None else "") == meant
+
+
+NAMES = tuple("abcdef")
+names = st.sampled_from(NAMES)
+ports = st.builds(
+    lambda lower, kind, real, physical, count: (lower, kind, real, physical, count),
+    st.lists(names, max_size=3),
+    st.sampled_from(("", "bond", "vlan", "bridge", "veth", "rails")),
+    st.sampled_from(("ethernet", "infiniband", "virtual", "loopback")),
+    st.sampled_from(("", "0000:3b:00.0", "0000:3b:00.1")),
+    st.sampled_from((None, 0.0, 1e9, 2e9)),
+)
+
+
+def _ledger(drawn: list[tuple[list[str], str, Any, str, float | None]]) -> Ledger:
+    found = {}
+    for number, (name, (lower, kind, real, physical, count)) in enumerate(
+        zip(NAMES, drawn, strict=False)
+    ):
+        entry = Entry(carrier="any", level="wire", quality="exact", bytes=count)
+        one = Nic(
+            name=name,
+            kind=real,
+            link_kind=kind,
+            lower=lower,
+            pci=f"0000:3b:00.{number % 3}",
+            adapter=Adapter(serial="00-01", physical=physical),
+        )
+        found[name] = PortLedger(nic=one, tx=[entry], rx=[entry])
+    return Ledger(host="n1", interval_ns=1e9, ports=found)
+
+
+@settings(max_examples=300)
+@given(st.lists(ports, min_size=1, max_size=6), names, names)
+def test_circles_and_towers_of_ports_end(drawn: list[Any], one: str, other: str) -> None:
+    ledger = ledger_with_rails(_ledger(drawn), f"{one},{other}")
+    most = 2e9 * len(ledger.ports)
+    for name in ledger.ports:
+        assert (crossed_at(ledger, name, "tx").bytes or 0.0) <= most
+        assert all((rest.bytes or 0.0) >= 0.0 for rest in others_than(ledger, name, "tx").values())
+        assert name in one_place(ledger, [name])
+    assert sum(seen.bytes or 0.0 for seen in everywhere(ledger, "tx").values()) <= most
+    assert set(inner(ledger)) <= set(ledger.ports)
+    there = [name for name in (one, other) if name in ledger.ports]
+    assert set(at_rails(ledger, list(dict.fromkeys(there)), "tx")) == set(there)

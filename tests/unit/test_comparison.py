@@ -14,11 +14,12 @@ from tests.synthetic import lab, run_of
 import wireproof
 from wireproof.model.comparison import Comparison, Ratio, Source
 from wireproof.model.errors import BadInput
+from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.text.comparison import comparison_lines
 from wireproof.report.text.look import PLAIN
 from wireproof.verdict import judge
 from wireproof.verdict.comparison import Key, Sample, compared, samples_of
-from wireproof.workflow.compare import HEADLINES, CompareSpecification, compare
+from wireproof.workflow.compare import HEADLINES, CompareSpecification, _settings, compare
 from wireproof.workflow.reporter import LoggingReporter
 
 STREAM = Key("stream", "", "robust", "", True, 2, 1 << 20, 64, "bytes_per_s")
@@ -217,3 +218,78 @@ def test_two_results_end_to_end(tmp_path: Path) -> None:
         compare(CompareSpecification(a=tmp_path / "a", b=tmp_path / "a"), LoggingReporter())
     with pytest.raises(BadInput, match="is not a folder"):
         compare(CompareSpecification(a=tmp_path / "a", b=tmp_path / "c"), LoggingReporter())
+
+
+def cluster(nodes: int, seed: int, slow: str = "", share: float = 0.3) -> list[Sample]:
+    """One stream each way between all nodes, 2 % noise; ``slow`` has ``share`` of it."""
+    rng = random.Random(seed)
+    return [
+        Sample(
+            (f"n{a}", f"n{b}"),
+            1e9 * math.exp(rng.gauss(0, 0.02)) * (share if slow in (f"n{a}", f"n{b}") else 1.0),
+            0.01,
+        )
+        for a in range(nodes)
+        for b in range(nodes)
+        if a != b
+    ]
+
+
+@pytest.mark.parametrize("nodes", [3, 4, 8])
+@pytest.mark.parametrize("mended", [False, True])
+def test_a_node_that_changed_apart_has_a_row_of_its_own(nodes: int, mended: bool) -> None:
+    good, bad = cluster(nodes, 1), cluster(nodes, 2, slow="n2")
+    sides = (bad, good) if mended else (good, bad)
+    rows = compared({STREAM: sides[0]}, {STREAM: sides[1]})
+    by_name = {row.name: row for row in rows}
+    assert set(by_name) == {"stream, the others", "stream, n2"}
+    own = by_name["stream, n2"]
+    assert own.conclusion == ("better" if mended else "worse")
+    assert own.ratio == pytest.approx(1 / 0.3 if mended else 0.3, rel=0.05)
+    assert own.routes == 2 * (nodes - 1)
+
+
+@pytest.mark.parametrize("routes", [1, 2, 3, 12])
+@pytest.mark.parametrize("launches", [1, 3])
+def test_the_ratio_is_that_of_the_values_beside_it(routes: int, launches: int) -> None:
+    """A has a route more than B, ten times as fast, and one side's routes have more samples."""
+    a = side(1.0, routes=routes, launches=launches, seed=3)
+    b = side(0.9, routes=routes, launches=launches, seed=4)
+    a += [Sample(("x", "y"), 1e10, 0.01, number) for number in range(launches)]
+    for row in compared({STREAM: a}, {STREAM: b}, launches=launches):
+        assert row.a is not None
+        assert row.b is not None
+        assert row.ratio is not None
+        assert row.low is not None
+        assert row.high is not None
+        assert row.b.value / row.a.value == pytest.approx(row.ratio)
+        assert row.low <= row.ratio <= row.high
+
+
+def test_healthy_clusters_have_no_node_apart() -> None:
+    extra = 0
+    for seed in range(100):
+        nodes = 3 + seed % 8
+        extra += len(compared({STREAM: cluster(nodes, seed)}, {STREAM: cluster(nodes, 900 + seed)}))
+    assert extra <= 102  # 100 rows, at most one more in a hundred
+
+
+def settings(**wmem: str) -> Audit:
+    """tcp-wmem of hosts, which no rule could judge."""
+    return Audit(
+        hosts=list(wmem),
+        results=[
+            AuditResult(id="tcp-wmem", host=host, status="unknown", seen=value)
+            for host, value in wmem.items()
+        ],
+    )
+
+
+def test_a_setting_that_was_not_judged_is_compared_host_by_host() -> None:
+    before = settings(n1="4 16 4M", n2="4 16 4M", n3="4 16 4M")
+    after = settings(n1="4 16 4M", n2="4 16 4M", n3="4 16 64K")
+    (found,) = _settings(before, after)
+    assert (found.name, found.a, found.b) == ("tcp-wmem on n3", "4 16 4M", "4 16 64K")
+    assert _settings(before, before) == []
+    (other,) = _settings(before, settings(m1="4 16 4M", m2="4 16 64K"))
+    assert other.b == "4 16 4M (m1), 4 16 64K (m2)"

@@ -17,11 +17,21 @@ from wireproof.model.claim import Criteria
 from wireproof.model.disclosure import Disclosed, Disclosure
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement, Verdict
+from wireproof.model.history import Entry, Number
 from wireproof.report.section import Section
+from wireproof.report.text.history import regression_lines, trend_lines
+from wireproof.report.text.look import PLAIN
 from wireproof.store.history import add_entry, entries
 from wireproof.store.turns import take_turns
 from wireproof.workflow.conditions import conditions
-from wireproof.workflow.history.look import ages, least_proven, trends
+from wireproof.workflow.history.look import (
+    ages,
+    good_results,
+    least_proven,
+    regressions,
+    standing,
+    trends,
+)
 
 
 @pytest.mark.parametrize("make", ["normal", "heavy", "two levels"])
@@ -140,3 +150,72 @@ def test_what_was_changed_is_named(change: str, said: str) -> None:
     ]
     ((found_change,),) = [one.changes for one in trends(late)]
     assert f"{said} (since r00011)" in found_change.changed
+
+
+def of_rates(rates: list[float], good: float = 1e9, *, seed: int = 1) -> list[Entry]:
+    """Results of a stream of 1 MiB in this order, 0.5 % noise; below 80 % of ``good`` n3 fails."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for day, rate in enumerate(rates):
+        value = rate * float(np.exp(rng.normal(0, 0.005)))
+        verdict: Verdict = "pass" if rate > 0.8 * good else "fail"
+        number = Number(
+            name="stream",
+            message_bytes=1 << 20,
+            unit="bytes_per_s",
+            value=value,
+            low=value * 0.995,
+            high=value * 1.005,
+            results=12,
+        )
+        nodes: dict[str, Verdict] = {"n1": "pass", "n2": "pass", "n3": verdict}
+        result = entry(day, verdict=verdict, nodes=nodes)
+        found.append(msgspec.structs.replace(result, numbers=[number]))
+    return found
+
+
+@pytest.mark.parametrize("count", [*range(4, 16), 20])
+def test_a_change_is_dated_to_the_first_result_after_it_and_names_the_node(count: int) -> None:
+    for at in range(2, count - 1):
+        for seed in range(3):
+            known = of_rates([1e9] * at + [3e8] * (count - at), seed=seed)
+            (trend,) = trends(known)
+            if count == 20 and min(at, count - at) < 4:
+                continue  # of many results ranks decide, and three are too few for them
+            found = {one.since: one.nodes for one in trend.changes}
+            assert found[known[at].id] == ["n3"], (count, at)
+            assert standing(known, [trend], regressions(known)) == "fail"
+
+
+def test_a_short_series_without_a_change_shows_one_at_the_stated_rate() -> None:
+    rng = np.random.default_rng(11)
+    false = sum(
+        bool(change_points(rng.normal(0, 0.02, 4 + number % 12), alpha=0.01, floor=0.005))
+        for number in range(2000)
+    )
+    assert false <= 35  # 20 expected
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_what_was_held_against_nothing_is_undecided(count: int) -> None:
+    known = of_rates([1e9] * count)
+    worse = regressions(known)
+    assert worse == []
+    assert standing(known, trends(known), worse) == "inconclusive"
+    lines = regression_lines(known[-1].id, worse, good_results(known))
+    assert "3 passing ones of these hosts are needed, there " in (lines[0])
+    assert any("4 results or more" in line for line in trend_lines(trends(known), PLAIN))
+
+
+def test_three_good_results_are_enough_to_hold_the_newest_against() -> None:
+    for last, verdict in ((1e9, "pass"), (3e8, "fail")):
+        known = of_rates([1e9, 1e9, 1e9, last])
+        assert standing(known, trends(known), regressions(known)) == verdict
+
+
+def test_two_levels_that_come_by_chance_are_no_failure() -> None:
+    """Latencies that flip between two cores: a change is named, and nothing fails for it."""
+    known = [msgspec.structs.replace(one, verdict="inconclusive") for one in of_rates([1e9] * 2)]
+    known += of_rates([0.9e9] * 3)
+    assert trends(known)[0].changes
+    assert standing(known, trends(known), regressions(known)) == "inconclusive"

@@ -189,8 +189,7 @@ GOOD: list[tuple[Kind, str]] = [
     ("modprobe", "options hfi1 krcvqs=0,0,0,5\noptions hfi1 use_bulksvc=Y num_user_contexts=96"),
     (
         "modprobe",
-        "options hfi1 max_mtu=10240 user_credit_return_threshold=33 kdeth_qp=128 "
-        "num_rcv_contexts=0",
+        "options hfi1 max_mtu=10240 user_credit_return_threshold=33 num_rcv_contexts=0",
     ),
     ("modprobe", "options ib_qib singleport=1 krcvqs=4"),
     (

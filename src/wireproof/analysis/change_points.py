@@ -4,42 +4,54 @@ The statistic is the largest weighted difference of the mean ranks before and af
 (Pettitt, Applied Statistics 28, 1979; weighted as in Csorgo and Horvath, Limit Theorems in
 Change-Point Analysis, 2.1). Its p is that of random orders of the same values, so that a series
 without a change and without a memory shows one with probability ``alpha``, whatever its
-distribution is.
+distribution is. Where it changes is the place of least squares, of values without their extremes.
+
+Fewer than sixteen values have too few orders for that test. Two or more on either side are compared
+by Student's t, which takes normal noise for granted: such a change says that it is of a ``few``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from wireproof.analysis.interval import Floats
 
-__all__ = ["LEAST", "ChangePoint", "change_points"]
+__all__ = ["FEWEST", "ChangePoint", "change_points"]
 
 LEAST = 4
-"""Values on either side of a change."""
+"""Values on either side of a change that ranks show."""
+FEWEST = 2
+"""Values on either side of any change."""
+_MANY = 16
 _BLOCKS = (99, 400, 1500)
 """Random orders, one block after the other."""
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """``index``: of the first value after it."""
+    """``index``: of the first value after it. ``few``: by a test that takes normal noise for
+    granted.
+    """
 
     index: int
     p: float
+    few: bool = False
 
 
 def change_points(
-    values: Sequence[float] | Floats, *, alpha: float = 0.01, seed: int = 0
+    values: Sequence[float] | Floats, *, alpha: float = 0.01, seed: int = 0, floor: float = 0.0
 ) -> list[ChangePoint]:
     """The changes in order. ``values``: at equal weight, in the order of time; ``alpha``: of one in
-    a series that has none.
+    a series that has none; ``floor``: the least standard deviation that few values are taken to
+    have.
     """
     x = np.asarray(values, dtype=np.float64)
+    if x.size < _MANY:
+        return _of_few(x, alpha, floor)
     found = _segments(x, 0, alpha, np.random.default_rng(seed))
     return sorted(found, key=lambda one: one.index)
 
@@ -50,11 +62,10 @@ def _segments(x: Floats, first: int, alpha: float, rng: np.random.Generator) -> 
     ranks = _ranks(x)
     if np.ptp(ranks) == 0:
         return []
-    at, height = _highest(ranks[None, :])
-    p = _p(ranks, float(height[0]), alpha, rng)
+    p = _p(ranks, float(_highest(ranks[None, :])[0]), alpha, rng)
     if p > alpha:
         return []
-    cut = int(at[0])
+    cut = _parting(np.clip(x, *np.quantile(x, (0.05, 0.95))))
     return [
         ChangePoint(first + cut, p),
         *_segments(x[:cut], first, alpha, rng),
@@ -69,7 +80,7 @@ def _p(ranks: Floats, height: float, alpha: float, rng: np.random.Generator) -> 
     above = 0
     for count in _BLOCKS:
         orders = rng.permuted(np.tile(ranks, (count, 1)), axis=1)
-        above += int(np.count_nonzero(_highest(orders)[1] >= height - 1e-12))
+        above += int(np.count_nonzero(_highest(orders) >= height - 1e-12))
         if (1 + above) / (1 + sum(_BLOCKS)) > alpha:
             break
     return (1 + above) / (1 + sum(_BLOCKS))
@@ -85,12 +96,48 @@ def _ranks(x: Floats) -> Floats:
     return ranks
 
 
-def _highest(rows: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
-    """For each row: the place that parts it best, and how well."""
+def _of_few(x: Floats, alpha: float, floor: float) -> list[ChangePoint]:
+    """One change of four to fifteen values, by Student's t over all places where it may be."""
+    if x.size < 2 * FEWEST or np.ptp(x) == 0:
+        return []
+    cut, freedom = _parting(x), x.size - 2
+    parts = x[:cut], x[cut:]
+    squares = sum(float(np.sum((part - part.mean()) ** 2)) for part in parts)
+    error = max(np.sqrt(squares / freedom), floor) * np.sqrt(1 / cut + 1 / (x.size - cut))
+    apart = abs(float(parts[1].mean() - parts[0].mean()))
+    chance = _two_sided(apart / float(error), freedom) if error > 0 else 0.0
+    p = min(1.0, chance * (x.size - 2 * FEWEST + 1))
+    return [ChangePoint(cut, p, few=True)] if p <= alpha else []
+
+
+def _two_sided(t: float, freedom: int) -> float:
+    """Probability that Student's t with a whole number of degrees is beyond ``t`` on either side:
+    the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4.
+    """
+    angle = math.atan(t / math.sqrt(freedom))
+    square, odd = math.cos(angle) ** 2, freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = term if freedom > 1 else 0.0
+    for step in range(1, (freedom - odd) // 2):
+        term *= square * (2 * step - 1 + odd) / (2 * step + odd)
+        total += term
+    within = math.sin(angle) * total
+    return 1.0 - (2.0 / math.pi * (angle + within) if odd else within)
+
+
+def _parting(x: Floats) -> int:
+    """The place with the least squares about the means before and after it."""
+    places = np.arange(FEWEST, x.size - FEWEST + 1)
+    sums = np.cumsum(x - x.mean())[places - 1]
+    return int(places[np.argmax(sums**2 / (places * (x.size - places)))])
+
+
+def _highest(rows: Floats) -> Floats:
+    """For each row: how well the place parts it that does so best."""
     n = rows.shape[1]
     k = np.arange(1, n)
     weight = np.sqrt(k * (n - k) / n)
     sums = np.cumsum(rows, axis=1)[:, :-1]
     apart = np.abs(sums * n / (k * (n - k))) * weight
-    inside = apart[:, LEAST - 1 : n - LEAST]
-    return inside.argmax(axis=1) + LEAST, inside.max(axis=1)
+    highest: Floats = apart[:, LEAST - 1 : n - LEAST].max(axis=1)
+    return highest

@@ -88,15 +88,24 @@ def _show_log(entry: Entry, judged: JudgementDocument, as_json: bool) -> int:
 )
 def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
     """Each number over time, where it has changed and what else changed there; and whether the
-    newest result is worse than the good ones before it (exit status 1).
+    newest result is worse than the good ones before it (exit status 1; 3: it could be held against
+    nothing).
 
-    A number that has not changed shows a change in 1 of 100 cases.
+    A change needs four results, two on either side; the newest is held against three good ones or
+    more. A number that has not changed shows a change in 1 of 100 cases.
     """
+    from wireproof.cli.outcome import status_of
     from wireproof.report.text.history import regression_lines, trend_lines
     from wireproof.report.text.look import Look
     from wireproof.settings.sizes import parse_sizes
     from wireproof.workflow.documents.lists import HistoryTrend
-    from wireproof.workflow.history.look import newest_of, regressions, trends
+    from wireproof.workflow.history.look import (
+        good_results,
+        newest_of,
+        regressions,
+        standing,
+        trends,
+    )
 
     entries = _found(root, hosts)
     found = trends(entries, name, parse_sizes(size)[0] if size else None)
@@ -104,10 +113,10 @@ def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
     newest = newest_of(entries)
     lines = [
         *trend_lines(found, Look.of(sys.stdout, os.environ)),
-        *regression_lines(newest.id if newest else "no result", worse),
+        *regression_lines(newest.id if newest else "no result", worse, good_results(entries)),
     ]
     _put(HistoryTrend(trends=found, regressions=worse), lines, as_json)
-    return 1 if any(one.worse for one in worse) else 0
+    return status_of(standing(entries, found, worse))
 
 
 @command.command(

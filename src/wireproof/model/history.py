@@ -9,6 +9,7 @@ import msgspec
 from wireproof.model.finding import Verdict
 
 __all__ = [
+    "GOOD",
     "Change",
     "Claimed",
     "Entry",
@@ -18,6 +19,10 @@ __all__ = [
     "Regression",
     "Trend",
 ]
+
+
+GOOD = 3
+"""Good results that the newest can be held against."""
 
 
 class Number(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,7 +103,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """A number is another from ``since`` on (the first result after it). ``ratio``: performance
     after over before. ``p``: how often a series without any change shows one like it. ``changed``:
-    conditions that differ across it.
+    conditions that differ across it; ``nodes``: those that passed right before it and not right
+    after. ``few``: fewer than sixteen results, by a test that takes normal noise for granted.
     """
 
     since: str
@@ -106,6 +112,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float
     p: float
     changed: list[str] = msgspec.field(default_factory=list)
+    nodes: list[str] = msgspec.field(default_factory=list)
+    few: bool = False
 
 
 class Trend(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,6 +23,7 @@ from wireproof.model.comparison import LAUNCHES, Conclusion, Ratio, Side
 from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
 from wireproof.model.history import Number
 from wireproof.model.run import Run
+from wireproof.verdict.changed_nodes import changed_apart
 
 __all__ = ["PRACTICAL", "Key", "Sample", "compared", "number_of", "samples_of"]
 
@@ -134,30 +135,32 @@ def compared(
     headlines: Iterable[tuple[str, int]] = (),
     launches: int = 1,
 ) -> list[Ratio]:
-    """A row for each number that either has, in order; ``headlines``: (pattern, size) of those that
-    come first; ``launches``: of the side that has fewer.
+    """A row for each number that either has, in order, and one for each node or pair that changed
+    apart from the others; ``headlines``: (pattern, size) of those that come first; ``launches``: of
+    the side that has fewer.
     """
     first = set(headlines)
     rows = [
-        _row(
+        row
+        for key in sorted({*a, *b})
+        for row in _rows(
             key,
             (a.get(key, ()), b.get(key, ())),
             (_otherwise("A", key, a), _otherwise("B", key, b)),
             (key.pattern, key.message_bytes) in first,
             launches,
         )
-        for key in sorted({*a, *b})
     ]
     return sorted(rows, key=lambda row: (not row.headline, row.ratio is None))
 
 
-def _row(
+def _rows(
     key: Key,
     sides: tuple[Sequence[Sample], Sequence[Sample]],
     otherwise: tuple[str, str],
     headline: bool,
     launches: int,
-) -> Ratio:
+) -> list[Ratio]:
     a, b = ([one for one in side if not one.why] for side in sides)
     found = Ratio(
         name=_name(key),
@@ -170,7 +173,40 @@ def _row(
         reason=_missing("A", sides[0], a, otherwise[0]) or _missing("B", sides[1], b, otherwise[1]),
         headline=headline,
     )
-    return found if found.reason else _with_ratio(found, key, (a, b), launches)
+    if found.reason:
+        return [found]
+    apart = changed_apart(_ratios(a, b), "hrt" if key.unit == "ns" else "goodput")
+    routes = {route for _, own in apart for route in own}
+    rest = [[one for one in side if one.route not in routes] for side in (a, b)]
+    rows = [(f"{found.name}, {words}", _of(set(own), a), _of(set(own), b)) for words, own in apart]
+    if rest[0] and rest[1]:
+        others = f"{found.name}, the others" if apart else found.name
+        rows = [(others, rest[0], rest[1]), *rows]
+    return [
+        _with_ratio(msgspec.structs.replace(found, name=name), key, (one, other), launches)
+        for name, one, other in rows
+    ]
+
+
+def _of(routes: set[tuple[str, ...]], side: Sequence[Sample]) -> list[Sample]:
+    return [one for one in side if one.route in routes]
+
+
+def _by_route_of(side: Sequence[Sample]) -> dict[tuple[str, ...], list[Sample]]:
+    found: dict[tuple[str, ...], list[Sample]] = {}
+    for one in side:
+        found.setdefault(one.route, []).append(one)
+    return found
+
+
+def _ratios(a: Sequence[Sample], b: Sequence[Sample]) -> dict[tuple[str, ...], float]:
+    """B's value over A's of each route that both have."""
+    one, other = _by_route_of(a), _by_route_of(b)
+    return {
+        route: math.exp(_log(other[route]) - _log(samples))
+        for route, samples in one.items()
+        if route in other
+    }
 
 
 def _name(key: Key) -> str:
@@ -187,8 +223,8 @@ def _name(key: Key) -> str:
 def _side(samples: Sequence[Sample]) -> Side | None:
     if not samples:
         return None
-    mean = math.exp(fmean(math.log(one.value) for one in samples))
-    return Side(value=mean, results=len(samples))
+    mean = fmean(_log(one) for one in _by_route_of(samples).values())
+    return Side(value=math.exp(mean), results=len(samples))
 
 
 def _missing(name: str, side: Sequence[Sample], good: Sequence[Sample], otherwise: str) -> str:
@@ -225,14 +261,16 @@ def _with_ratio(
     by_launch = [_launch_means(side, launches) for side in (a, b)]
     if all(by_launch):
         low, middle, high = _student(*by_launch)
-    elif len(routes) >= least_size(_ALPHA):
-        low, middle, high = _by_route(a, b, sorted(routes))
+    elif len(routes) > 1:
+        low, middle, high = _by_route(_ratios(a, b))
     else:
         low, middle, high = _by_own_intervals(a, b)
     low, high = sorted((sign * low, sign * high))
     ratio, lower, upper = math.exp(sign * middle), math.exp(low), math.exp(high)
     return msgspec.structs.replace(
         found,
+        a=_side(a),
+        b=_side(b),
         conclusion=_conclusion(lower, upper),
         ratio=ratio,
         low=lower,
@@ -256,11 +294,8 @@ def _launch_means(side: Sequence[Sample], launches: int) -> list[float]:
     """
     if launches < LAUNCHES:
         return []
-    by_route: dict[tuple[str, ...], list[Sample]] = {}
-    for one in side:
-        by_route.setdefault(one.route, []).append(one)
     means: list[list[float]] = [[] for _ in range(launches)]
-    for samples in by_route.values():
+    for samples in _by_route_of(side).values():
         if len(samples) % launches:
             return []
         each = len(samples) // launches
@@ -283,18 +318,18 @@ def _student(a: Sequence[float], b: Sequence[float]) -> Interval:
     return middle - half, middle, middle + half
 
 
-def _by_route(
-    a: Sequence[Sample], b: Sequence[Sample], routes: Sequence[tuple[str, ...]]
-) -> Interval:
-    """Each route is its own control."""
-    logs = [
-        _log([one for one in b if one.route == route])
-        - _log([one for one in a if one.route == route])
-        for route in routes
-    ]
+def _by_route(ratios: Mapping[tuple[str, ...], float]) -> Interval:
+    """Each route is its own control. The centre is the mean, whose values are shown; the interval
+    of the signed-rank test is that of the median, and is widened to it.
+    """
+    logs = [math.log(one) for one in ratios.values()]
+    middle = fmean(logs)
+    if len(logs) < least_size(_ALPHA):
+        half = as_student(_Z, len(logs) - 1) * math.sqrt(variance(logs) / len(logs))
+        return middle - half, middle, middle + half
     found = shift(logs, _ALPHA)
     assert found.low is not None and found.high is not None  # noqa: S101, PT018  enough routes
-    return found.low, found.centre, found.high
+    return min(found.low, middle), middle, max(found.high, middle)
 
 
 def _by_own_intervals(a: Sequence[Sample], b: Sequence[Sample]) -> Interval:

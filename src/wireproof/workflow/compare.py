@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Source
@@ -14,7 +14,7 @@ from wireproof.model.severity import worst
 from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.verdict.comparison import PRACTICAL, Key, Sample, compared, samples_of
-from wireproof.workflow.conditions import conditions, setting_values
+from wireproof.workflow.conditions import conditions, listed, setting_values
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
 
@@ -93,7 +93,7 @@ def _conditions(
     a: Sequence[Section], b: Sequence[Section]
 ) -> tuple[list[Difference], list[Difference]]:
     """What both have alike, and what differs; each with all values that occur."""
-    one, other = conditions(a), conditions(b)
+    one, other = conditions(a, with_hosts=True), conditions(b, with_hosts=True)
     found = [
         Difference(name=name, a=one.get(name, "not known"), b=other.get(name, "not known"))
         for name in dict.fromkeys([*one, *other])
@@ -105,20 +105,31 @@ def _conditions(
 
 def _settings(a: Audit | None, b: Audit | None) -> list[Difference]:
     """Settings of which the hosts of A and those of B have other values; those alone that both
-    could read.
+    could read. Hosts that both have are compared each with itself.
     """
     if a is None or b is None:
         return []
     one, other = setting_values(a), setting_values(b)
     return [
-        Difference(name=name, a=_listed(one[name]), b=_listed(other[name]))
+        difference
         for name in one
-        if name in other and one[name] != other[name]
+        if name in other
+        for difference in _of_setting(name, one[name], other[name])
     ]
 
 
-def _listed(values: Iterable[str]) -> str:
-    return ", ".join(sorted(values))
+def _of_setting(name: str, a: Mapping[str, str], b: Mapping[str, str]) -> list[Difference]:
+    both = [host for host in a if host in b]
+    if not both and set(a.values()) != set(b.values()):
+        return [Difference(name=name, a=listed(a), b=listed(b))]
+    changed: dict[tuple[str, str], list[str]] = {}
+    for host in both:
+        if a[host] != b[host]:
+            changed.setdefault((a[host], b[host]), []).append(host)
+    return [
+        Difference(name=f"{name} on {fold(hosts)}", a=before, b=after)
+        for (before, after), hosts in changed.items()
+    ]
 
 
 def _notes(a: Sequence[Section], b: Sequence[Section]) -> list[str]:

@@ -14,45 +14,58 @@ from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.workflow.audit import settings_by_id
 
-__all__ = ["conditions", "setting_values"]
+__all__ = ["conditions", "listed", "setting_values"]
 
 _NAMED = 256
 """Ports that are named one by one."""
 
 
-def conditions(sections: Sequence[Section]) -> dict[str, str]:
-    """Name to value; all values where hosts or parts differ."""
-    values: dict[str, dict[str, None]] = {}
+_Condition = tuple[str, str, str]
+"""Name, value and host; "" for what is of the whole run."""
+
+
+def conditions(sections: Sequence[Section], *, with_hosts: bool = False) -> dict[str, str]:
+    """Name to value; all values where hosts or parts differ, ``with_hosts`` each with its hosts."""
+    values: dict[str, dict[str, dict[str, None]]] = {}
     for section in sections:
-        for name, value in chain(_of_run(section.run), _of_machines(section)):
+        for name, value, host in chain(_of_run(section.run), _of_machines(section)):
             if value:
-                values.setdefault(name, {})[value] = None
-    return {name: ", ".join(found) for name, found in values.items()}
+                values.setdefault(name, {}).setdefault(value, {})[host] = None
+    return {
+        name: ", ".join(
+            f"{value} ({fold(hosts)})"
+            if with_hosts and len(found) > 1 and "" not in hosts
+            else value
+            for value, hosts in found.items()
+        )
+        for name, found in values.items()
+    }
 
 
-def _of_run(run: Run) -> Iterator[tuple[str, str]]:
-    yield "hosts", fold(one.host for one in run.claim.hosts)
-    yield "link", run.claim.link.name if run.claim.link else ""
-    yield "transport", run.open.transport if run.open else ""
-    yield "MPI", run.provenance.mpi
+def _of_run(run: Run) -> Iterator[_Condition]:
+    yield "hosts", fold(one.host for one in run.claim.hosts), ""
+    yield "link", run.claim.link.name if run.claim.link else "", ""
+    yield "transport", run.open.transport if run.open else "", ""
+    yield "MPI", run.provenance.mpi, ""
     for host in run.hosts:
-        yield "library", host.library.partition("\n")[0][:100]
-        yield from _of_fabric(host)
-    for _, nic in _claimed_nics(run):
-        yield from _of_nic(nic)
+        yield "library", host.library.partition("\n")[0][:100], host.host
+        yield "provider", host.fabric.provider if host.fabric is not None else "", host.host
+    for host, nic in _claimed_nics(run):
+        for name, value in _of_nic(nic):
+            yield name, value, host.host
     for name, value in sorted(run.provenance.environment.items()):
-        yield f"variable {name}", value
-    yield "wireproof", run.provenance.wireproof
+        yield f"variable {name}", value, ""
+    yield "wireproof", run.provenance.wireproof, ""
 
 
-def _of_machines(section: Section) -> Iterator[tuple[str, str]]:
+def _of_machines(section: Section) -> Iterator[_Condition]:
     """Hardware, firmware and system as the disclosure has them, and which port stands where: a
     part that was swapped for its like has another address.
     """
     items = section.disclosure.items if section.disclosure is not None else []
     for one in items:
         if one.group in ("hardware", "firmware", "system") and one.value:
-            yield one.name, f"{one.value} ({fold(one.hosts)})" if one.hosts else one.value
+            yield one.name, f"{one.value} ({fold(one.hosts)})" if one.hosts else one.value, ""
     if section.run.claim.virtual or section.run.played:
         return  # made anew each time
     ports = [
@@ -65,7 +78,7 @@ def _of_machines(section: Section) -> Iterator[tuple[str, str]]:
         ports = [
             ("addresses of the ports (digest)", hashlib.sha256(told.encode()).hexdigest()[:12])
         ]
-    yield from ports
+    yield from ((name, mac, "") for name, mac in ports)
 
 
 def _claimed_nics(run: Run) -> Iterator[tuple[Host, Nic]]:
@@ -73,11 +86,6 @@ def _claimed_nics(run: Run) -> Iterator[tuple[Host, Nic]]:
     for host in run.hosts:
         for nic in rail_nics(host.nics, claimed.get(host.rank, "")):
             yield host, nic
-
-
-def _of_fabric(host: Host) -> Iterator[tuple[str, str]]:
-    if host.fabric is not None:
-        yield "provider", host.fabric.provider
 
 
 def _of_nic(nic: Nic) -> Iterator[tuple[str, str]]:
@@ -88,14 +96,29 @@ def _of_nic(nic: Nic) -> Iterator[tuple[str, str]]:
     yield "slot", nic.pcie
 
 
-def setting_values(audit: Audit) -> dict[str, set[str]]:
-    """What stands on the hosts, of what somebody can set: a load is no setting."""
+def setting_values(audit: Audit) -> dict[str, dict[str, str]]:
+    """What stands on each host, of what somebody can set: a load is no setting. A value counts
+    whether or not it could be judged.
+    """
     known: Mapping[str, Setting] = settings_by_id()
-    found: dict[str, set[str]] = {}
+    found: dict[str, dict[str, list[str]]] = {}
     for one in audit.results:
         setting = known.get(one.id)
         if setting is None or setting.fix is None or setting.fix.takes == "hands":
             continue
-        if one.status in ("pass", "fail", "waived") and one.seen:
-            found.setdefault(one.id, set()).add(one.seen)
-    return found
+        if one.status != "not-applicable" and one.seen:
+            found.setdefault(one.id, {}).setdefault(one.host, []).append(one.seen)
+    return {
+        name: {host: ", ".join(sorted(set(seen))) for host, seen in hosts.items()}
+        for name, hosts in found.items()
+    }
+
+
+def listed(values: Mapping[str, str]) -> str:
+    """The value of all hosts, or each value with its hosts."""
+    hosts: dict[str, list[str]] = {}
+    for host, value in values.items():
+        hosts.setdefault(value, []).append(host)
+    if len(hosts) == 1:
+        return next(iter(hosts))
+    return ", ".join(f"{value} ({fold(names)})" for value, names in sorted(hosts.items()))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wireproof.analysis.change_points import FEWEST
 from wireproof.model import quantity
-from wireproof.model.history import Change, Entry, NodeAge, Number, Regression, Trend
+from wireproof.model.history import GOOD, Change, Entry, NodeAge, Number, Regression, Trend
 from wireproof.report.gate.lines import age
-from wireproof.report.names import clean
+from wireproof.report.names import clean, fold
 from wireproof.report.text.look import Look
 
 __all__ = [
@@ -118,6 +119,8 @@ def trend_lines(found: Sequence[Trend], look: Look) -> list[str]:
         lines.append(f"  |{_curve(one.values[-_LONGEST_CURVE:], look)}|")
         for change in one.changes:
             lines += _change(change)
+        if len(one.values) < 2 * FEWEST:
+            lines.append(f"  a change shows in {2 * FEWEST} results or more")
     return lines
 
 
@@ -135,16 +138,22 @@ def _change(one: Change) -> list[str]:
     word = "better" if one.ratio > 1 else "worse"
     share = f"{abs(one.ratio - 1) * 100:.1f} %"
     lines = [f"  {share} {word} since {clean(one.measured)}, {one.since} (p {one.p:.4f})"]
+    if one.few:
+        lines.append("    of few results: the noise is taken for normal")
+    if one.nodes:
+        lines.append(f"    no longer passing there: {fold(one.nodes, 120)}")
     changed = [f"    changed there: {clean(text, 200)}" for text in one.changed[:_MOST_CHANGED]]
     if len(one.changed) > _MOST_CHANGED:
         changed.append(f"    and {len(one.changed) - _MOST_CHANGED} more conditions")
     return lines + (changed or ["    no condition that is recorded changed there"])
 
 
-def regression_lines(newest: str, found: Sequence[Regression]) -> list[str]:
-    """What is worse in the newest result than in the good ones before."""
+def regression_lines(newest: str, found: Sequence[Regression], good: int = 0) -> list[str]:
+    """What is worse in the newest result than in the ``good`` ones before."""
     if not found:
-        return [f"{newest}: fewer than 5 good results of the same hosts to hold it against"]
+        there = f"there {'is' if good == 1 else 'are'} {good or 'fewer'}"
+        needed = f"{GOOD} passing ones of these hosts are needed, {there}"
+        return [f"{newest}: not compared with earlier results: {needed}"]
     worse = [one for one in found if one.worse]
     if not worse:
         return [f"{newest}: no number is worse than in the last {found[0].results} good results"]

@@ -18,7 +18,7 @@ from wireproof.store.history import RESULTS, add_entry
 from wireproof.verdict.comparison import number_of, samples_of
 from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.version import version
-from wireproof.workflow.conditions import conditions, setting_values
+from wireproof.workflow.conditions import conditions, listed, setting_values
 
 __all__ = ["measured", "new_folder", "record", "storage_folder"]
 
@@ -83,7 +83,7 @@ def _entry(name: str, sections: Sequence[Section]) -> Entry:
         mpi=known.get("MPI", ""),
         verdict=worst(section.judgement.verdict for section in sections),
         wireproof=version(),
-        conditions=known | {f"setting {id_}": _listed(values) for id_, values in knobs.items()},
+        conditions=known | {f"setting {id_}": listed(values) for id_, values in knobs.items()},
         nodes={one.node: one.verdict for one in nodes},
         numbers=_numbers(sections),
         reasons=_reasons(nodes),
@@ -98,10 +98,6 @@ def _reasons(nodes: Sequence[NodeVerdict]) -> dict[str, list[str]]:
         if one.verdict != "pass":
             found.setdefault(one.reason, []).append(one.node)
     return found
-
-
-def _listed(values: set[str]) -> str:
-    return ", ".join(sorted(values))
 
 
 def _numbers(sections: Sequence[Section]) -> list[Number]:

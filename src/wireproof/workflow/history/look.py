@@ -11,12 +11,12 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
-from wireproof.analysis.change_points import ChangePoint, change_points
+from wireproof.analysis.change_points import FEWEST, ChangePoint, change_points
 from wireproof.locate.significance import as_student
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.gate import seconds_of
-from wireproof.model.history import Change, Claimed, Entry, NodeAge, Number, Regression, Trend
+from wireproof.model.history import GOOD, Change, Claimed, Entry, NodeAge, Number, Regression, Trend
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.history import INDEX, LOG, RESULTS, entries, remove_entries
 from wireproof.store.result import read_result
@@ -29,23 +29,26 @@ __all__ = [
     "entry_called",
     "folder_of",
     "found",
+    "good_results",
     "least_proven",
     "newest_of",
     "prunable",
     "prune",
     "regressions",
+    "standing",
     "trends",
 ]
 
 _GOOD = 5
-"""Good results that a regression needs to be seen against."""
+"""Good results of each fingerprint that are never pruned."""
 _LAST = 20
 _SKEW_S = 300.0
 """Clocks of one cluster differ by less."""
 _ALPHA = 0.01
+_FLOOR = 0.005
+"""Results vary by half a per cent at least, though few may agree by chance."""
 _NEAR = 2
 """Results beside a change that are looked at for what has changed."""
-_Z = NormalDist().inv_cdf(0.975)
 
 
 _Over = tuple[str, str, str]
@@ -112,7 +115,7 @@ def trends(known: Sequence[Entry], name: str = "", size: int | None = None) -> l
 def _trend(rows: Sequence[_Row]) -> Trend:
     newest, number = rows[-1]
     logs = [_performance(one) for _, one in rows]
-    points = change_points(logs, alpha=_ALPHA)
+    points = change_points(logs, alpha=_ALPHA, floor=_FLOOR)
     edges = [0, *[one.index for one in points], len(rows)]
     return Trend(
         name=number.name,
@@ -151,8 +154,19 @@ def _change(
         measured=after.measured,
         ratio=math.exp(ratio),
         p=point.p,
+        few=point.few,
+        nodes=_fallen(rows[point.index - 1][0], after),
         changed=_changed([entry for entry, _ in rows], point.index, within),
     )
+
+
+def _fallen(before: Entry, after: Entry) -> list[str]:
+    """Nodes that passed before and do not pass after."""
+    return [
+        node
+        for node, verdict in after.nodes.items()
+        if verdict != "pass" and before.nodes.get(node) == "pass"
+    ]
 
 
 def _changed(found: Sequence[Entry], at: int, within: tuple[int, int]) -> list[str]:
@@ -181,31 +195,59 @@ def newest_of(known: Sequence[Entry]) -> Entry | None:
 
 def regressions(known: Sequence[Entry]) -> list[Regression]:
     """The newest result against the last good ones of its fingerprint: worse is what lies below the
-    95 % interval of one more good result, and by more than the practical threshold. None with fewer
-    than five good ones.
+    interval of one more good result, and by more than the practical threshold. The intervals of all
+    numbers together hold 95 %. None with fewer than ``GOOD`` good ones.
     """
     newest = newest_of(known)
     if newest is None:
         return []
-    good = [
-        one
-        for one in known[: known.index(newest)]
-        if one.fingerprint == newest.fingerprint and one.verdict == "pass" and one.imported is None
-    ][-_LAST:]
-    before = _series(good)
+    before = _series(_good_before(known, newest))
     rows = []
     for number in newest.numbers:
         key = (newest.fingerprint, number.name, number.message_bytes, number.window)
         past = before.get(key, [])
-        if len(past) >= _GOOD:
-            rows.append(_regression(number, [_performance(one) for _, one in past]))
-    return rows
+        if len(past) >= GOOD:
+            rows.append((number, [_performance(one) for _, one in past]))
+    z = NormalDist().inv_cdf(1.0 - 0.025 / max(1, len(rows)))
+    return [_regression(number, past, z) for number, past in rows]
 
 
-def _regression(number: Number, past: Sequence[float]) -> Regression:
+def standing(
+    known: Sequence[Entry], found: Sequence[Trend], worse: Sequence[Regression]
+) -> Verdict:
+    """``fail``: the newest result is worse than good ones before it, or, where these are too few,
+    does not pass in a stretch that is worse than the one before; ``inconclusive``: it was held
+    against nothing.
+    """
+    newest = newest_of(known)
+    if worse:
+        return "fail" if any(one.worse for one in worse) else "pass"
+    if newest is None:
+        return "pass" if any(len(one.values) >= 2 * FEWEST for one in found) else "inconclusive"
+    last = [one.changes[-1] for one in found if newest.id in one.ids and one.changes]
+    worst = min((one.ratio for one in last), default=1.0)
+    fallen = newest.verdict != "pass" and worst < 1.0 / (1.0 + PRACTICAL)
+    return "fail" if fallen else "inconclusive"
+
+
+def good_results(known: Sequence[Entry]) -> int:
+    """How many good results the newest can be held against."""
+    newest = newest_of(known)
+    return len(_good_before(known, newest)) if newest is not None else 0
+
+
+def _good_before(known: Sequence[Entry], newest: Entry) -> list[Entry]:
+    return [
+        one
+        for one in known[: known.index(newest)]
+        if one.fingerprint == newest.fingerprint and one.verdict == "pass" and one.imported is None
+    ][-_LAST:]
+
+
+def _regression(number: Number, past: Sequence[float], z: float) -> Regression:
     """The prediction interval of one more value, Student's."""
     count, middle = len(past), fmean(past)
-    half = as_student(_Z, count - 1) * stdev(past) * math.sqrt(1 + 1 / count)
+    half = as_student(z, count - 1) * stdev(past) * math.sqrt(1 + 1 / count)
     ratio = math.exp(_performance(number) - middle)
     return Regression(
         name=number.name,

@@ -19,6 +19,7 @@ from tests.fuzz.mutate import MUTATIONS, damaged, seeds_of
 from tests.fuzz.psm3 import damaged_statistics, try_statistics
 from tests.fuzz.structure import HOSTILE_TEXTS, changed, text_of
 from tests.synthetic import World, run_of
+from tests.unit.test_atlas_read import GOOD as ATLAS
 
 from wireproof.adapters import adapter_names
 from wireproof.model.document import RunDocument
@@ -357,6 +358,7 @@ def _toml_seeds() -> list[bytes]:
     found += [path.read_bytes() for path in (ROOT / "tests" / "golden" / "topology").glob("*.toml")]
     return [
         *found,
+        ATLAS.encode(),
         b'link = "edr"\nnic = "ib0"\nsizes = ["8", "64KiB"]\nwindow = 64\njson = true\n',
         (
             b'[floor]\ntcp = 6000\nrocev2 = {value = 800, source = "here"}\n[rate]\none_pair_tcp = '
@@ -388,6 +390,7 @@ def _damaged_toml(choice: random.Random) -> bytes:
 
 
 def _try_toml(data: bytes) -> str:
+    from wireproof.atlas.read import sources_of
     from wireproof.lab.topology_file import load_topology
     from wireproof.locate.topology.own import read_own
     from wireproof.physics.table import default_table, override
@@ -402,6 +405,7 @@ def _try_toml(data: bytes) -> str:
             lambda: read_own(text),
             lambda: override(default_table(), text),
             lambda: load_topology(path),
+            lambda: sources_of(text, "fuzz"),
             lambda: _world_of(path),
             lambda: resolve({}, {}, read_file(path)),
         ):

@@ -44,8 +44,13 @@ def atlas(folder: Path | None = None) -> Atlas:
     """Ours, and the files of ``folder``, read when a link of their protocol is asked for. Raises
     BadInput for a bad row of the site's now.
     """
-    site = _site(folder) if folder is not None else ()
-    return Atlas(partial(_sources, site=site))
+    return _own() if folder is None else Atlas(partial(_sources, site=_site(folder)))
+
+
+@cache
+def _own() -> Atlas:
+    """One for all judgements of a process."""
+    return Atlas(_sources)
 
 
 def _sources(

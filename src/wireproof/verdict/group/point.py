@@ -23,7 +23,7 @@ from wireproof.verdict.group.proof import nodes_of, prove_group
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.path.sentences import sentence
-from wireproof.verdict.run.plausible import fills_link
+from wireproof.verdict.run.plateau import fills_link
 from wireproof.verdict.run.quality import decides, enough_samples, payload_issues
 
 __all__ = ["judge_group"]

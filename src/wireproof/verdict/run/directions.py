@@ -20,6 +20,7 @@ from wireproof.model.quantity import goodput
 from wireproof.model.subject import Direction, Port, Route, Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
+from wireproof.verdict.run.plateau import STEADY, explained_by_waiting
 
 __all__ = ["Stream", "blame", "direction_issues"]
 
@@ -225,7 +226,15 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
 
 
 def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:
-    """Why the slow direction of two hosts does not decide."""
+    """Why the slow direction of two hosts does not decide. A wait for a processor is no reason if
+    the other direction is quicker with as much of it and both rates are steady, nor if it cannot
+    explain so much.
+    """
     if not (slow.sure and back.sure and slow.high < ratio * back.low):
         return "too wide to conclude"
-    return slow.disturbed
+    alike = slow.waited <= back.waited + _MORE_WAITING
+    steady = all(one.high - one.low <= 2 * STEADY * one.value for one in (slow, back))
+    if alike and steady:
+        return ""
+    explained = explained_by_waiting(slow.value / back.value, slow.waited, steady=steady)
+    return slow.disturbed if explained else ""

@@ -31,7 +31,8 @@ from wireproof.verdict.run.completeness import run_issues
 from wireproof.verdict.run.directions import Stream, direction_issues
 from wireproof.verdict.run.loss import Loss
 from wireproof.verdict.run.own_sockets import for_own_sockets
-from wireproof.verdict.run.plausible import Held, filled_routes, fills_link, hold
+from wireproof.verdict.run.plateau import Streams, fills_link
+from wireproof.verdict.run.plausible import Held, hold
 from wireproof.verdict.run.published import places_of, trailing
 from wireproof.verdict.run.quality import (
     arithmetic_issues,
@@ -96,7 +97,7 @@ class _Bench:
         self.curved = _curved(ctx.run)
         self.starts = _starts(ctx)
         self.others = Others(ctx)
-        self.filled = filled_routes(ctx)
+        self.filling = Streams(ctx)
         self.loss = Loss(ctx)
 
     def point(self, point: PointRecord, seen: Witnessed, proofs: list[PairProof]) -> None:
@@ -123,9 +124,8 @@ class _Bench:
         held = Held(None, None, [], True)
         if ctx.run.claim.wire:
             start_ns = self.starts.get((pair.origin, pair.target))
-            filled = (pair.origin, pair.target) in self.filled
             beside = replace(ctx, link=self.striping.link(point, pair))
-            held = hold(beside, point, pair, number, proof, start_ns, filled=filled)
+            held = hold(beside, point, pair, number, proof, start_ns, self.filling)
         own += held.issues
         own += precision_issues(ctx, point, pair, number, held.clear)
         own += arithmetic_issues(ctx, point, pair, number)

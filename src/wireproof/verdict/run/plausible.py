@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from wireproof.analysis.measured import Measured, measure, operation_times
+from wireproof.analysis.measured import Measured, operation_times
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Evidence, Severity
@@ -17,21 +17,19 @@ from wireproof.model.quantity import goodput
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics import bandwidth_threshold_bytes, limits, shaper_credit_bytes
 from wireproof.physics.bounds import (
-    FILL_BYTES,
-    Bounds,
     bounds_of,
     expected_share,
-    fill_bytes,
     spared_ns,
 )
 from wireproof.physics.framing import over_fabric
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
+from wireproof.verdict.run.plateau import Streams, explained_by_waiting, fills_link
 from wireproof.verdict.run.published import usual
-from wireproof.verdict.run.quality import crowded, decides, disturbance
+from wireproof.verdict.run.quality import crowded, decides, disturbance, waited_share
 
-__all__ = ["Held", "filled_routes", "fills_link", "hold"]
+__all__ = ["Held", "hold"]
 
 _SMALL = 1024  # messages up to this size tell the start of all others
 _CROWDED_SLOW = 4.0  # times the usual start: less than this a crowded host explains
@@ -49,45 +47,6 @@ class Held:
         self.limit, self.efficiency, self.issues, self.clear = limit, efficiency, issues, clear
 
 
-def fills_link(link: LinkClaim | None, size: int) -> bool:
-    """True for sizes at which a stream must reach the link's goodput: 64 KiB or 50 us of line, and
-    above a shaper's bucket.
-    """
-    bounds = bounds_of(link) if link is not None else None
-    if bounds is None or bounds.most is None:
-        return size >= FILL_BYTES
-    return size >= fill_bytes(bounds.most, bounds.least_size)
-
-
-def filled_routes(ctx: Context) -> frozenset[tuple[int, int]]:
-    """(origin, target), in both orders, whose streams all reach what is expected of the link.
-
-    The link is then not what makes a large ping-pong slow.
-    """
-    link = ctx.link
-    bounds = bounds_of(link, ctx.table) if link is not None else None
-    if bounds is None or bounds.most is None:
-        return frozenset()
-    best = _best_shares(ctx, bounds)
-    full = {route for route, share in best.items() if share >= ctx.criteria.min_efficiency}
-    full -= {(b, a) for a, b in best if (a, b) not in full}  # a ping-pong needs both directions
-    return frozenset(full | {(b, a) for a, b in full})
-
-
-def _best_shares(ctx: Context, bounds: Bounds) -> dict[tuple[int, int], float]:
-    """(origin, target) -> the most that one of its streams reached of what is expected."""
-    best: dict[tuple[int, int], float] = {}
-    for point in ctx.run.points:
-        if point.pattern != "stream" or not fills_link(ctx.link, point.message_bytes):
-            continue
-        for pair in point.pairs:
-            number = measure(point, pair)
-            moved = number.goodput_bytes_per_s if number is not None else 0.0
-            share = moved / (bounds.expected(moved)[0] or math.inf)
-            best[pair.origin, pair.target] = max(best.get((pair.origin, pair.target), 0.0), share)
-    return best
-
-
 def hold(
     ctx: Context,
     point: PointRecord,
@@ -95,18 +54,16 @@ def hold(
     number: Measured,
     proof: PairProof,
     start_ns: float | None,
-    *,
-    filled: bool = False,
+    streams: Streams,
 ) -> Held:
     """Hold one pair's number against ceiling, floor and expectation.
 
     ``start_ns`` is the pair's measured latency of small messages, from which a large ping-pong's
-    expectation is built. ``filled``: the streams of the same two reach what is expected of the
-    link.
+    expectation is built.
     """
     if ctx.link is None:
         return Held(None, None, [], True)
-    return _Scale(ctx, ctx.link, point, pair, number, proof, filled=filled).judged(start_ns)
+    return _Scale(ctx, ctx.link, point, pair, number, proof, streams).judged(start_ns)
 
 
 class _Scale:
@@ -120,11 +77,11 @@ class _Scale:
         pair: PairResult,
         number: Measured,
         proof: PairProof,
-        *,
-        filled: bool,
+        streams: Streams,
     ) -> None:
         self.ctx, self.link, self.point, self.pair = ctx, link, point, pair
-        self.number, self.filled = number, filled
+        self.number, self.streams = number, streams
+        self.route = (pair.origin, pair.target)
         self.proof, self.seen = proof.proof, proof.seen  # bytes that the ports counted
         self.size = point.message_bytes
         self.bound = limits(link, point.pattern, point.form, self.size, ctx.table)
@@ -294,12 +251,22 @@ class _Scale:
             reached = self.bounds.reached(
                 self.number.time.median_ns, self.size, self.rate, start_ns
             )
-        if self.filled and is_round_trip(self.point.pattern, self.point.form):
+        if is_round_trip(self.point.pattern, self.point.form) and self.streams.filled(self.route):
             return (
                 "the streams of the same two fill the link: the protocol of large messages is "
                 "slow, not the link"
             )
+        beside = self.streams.reached_beside(self.route, self.size)
+        if self.point.pattern == "stream" and beside >= share:
+            return f"the sizes below and above reach {beside:.0%}: this size alone, not the link"
         return self.bounds.excuse(reached, share, one_pair=True)
+
+    def _disturbance(self, reached: float) -> str:
+        """What took the processor away, unless that cannot explain so little; "" then."""
+        steady = self.point.pattern == "stream" and self.streams.steady(self.route)
+        waited = waited_share(self.pair)
+        explained = explained_by_waiting(reached, waited, steady=steady)
+        return disturbance(self.pair) if explained else ""
 
     def _expectation(self, start_ns: float | None) -> None:
         """Large messages must reach min_efficiency of the attainable goodput; a ping-pong less its
@@ -322,7 +289,7 @@ class _Scale:
                 return
             text = f"{got}; at least {share:.0%} is expected of {self.link.name}"
             excuse = self._excuse(start_ns, share)
-            disturbed = disturbance(self.pair)  # that makes a good link slow, nobody knows how much
+            disturbed = self._disturbance(reached / attainable)
             text += "".join(f"; {why}" for why in (disturbed, excuse) if why)
             severity: Severity = "inconclusive" if disturbed or excuse else "fail"
             self._add("below-expectation", severity, text, -reached)

@@ -21,7 +21,7 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.path.shares import due_shares, state_of
 from wireproof.verdict.path.sight import Sighting
-from wireproof.verdict.run.plausible import fills_link
+from wireproof.verdict.run.plateau import fills_link
 
 __all__ = ["Key", "Stripe", "Striping", "with_stripe"]
 

@@ -22,7 +22,7 @@ from wireproof.plan.sweep import sweep
 from wireproof.report.json.encode import json_text
 from wireproof.report.section import Section
 from wireproof.verdict.rail_gain import judge_gain
-from wireproof.verdict.run.plausible import fills_link
+from wireproof.verdict.run.plateau import fills_link
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.rails.course import Key, Way, proof_of, verdicts_of
 from wireproof.workflow.reporter import Reporter, say_round

@@ -170,13 +170,11 @@ def added(parts: Sequence[Crossed]) -> Crossed:
 
 def _sum(parts: Sequence[Crossed], *, complete: bool, remark: str) -> Crossed:
     whole = _whole([part.bytes for part in parts])
-    peaked = [part for part in parts if part.peak_bytes_per_s is not None]
-    most = sum([part.bytes or 0.0 for part in peaked]) >= _ABOUT_ALL * (whole or 0.0)
     return Crossed(
         whole,
         _whole([_packets(part) for part in parts]),
         sum([part.background for part in parts]),
-        sum([part.peak_bytes_per_s or 0.0 for part in peaked]) if peaked and most else None,
+        _peak(parts, whole or 0.0),
         max([part.level for part in parts], key=LEVELS.index),
         max([part.quality for part in parts], key=QUALITIES.index),
         complete=complete and all(part.complete for part in parts),
@@ -186,6 +184,13 @@ def _sum(parts: Sequence[Crossed], *, complete: bool, remark: str) -> Crossed:
         wrap_bytes=min(_known([part.wrap_bytes for part in parts]), default=None),
         remark=remark,
     )
+
+
+def _peak(parts: Sequence[Crossed], whole: float) -> float | None:
+    """The peaks together; None where they are of a part of the bytes."""
+    peaked = [part for part in parts if part.peak_bytes_per_s is not None]
+    most = sum([part.bytes or 0.0 for part in peaked]) >= _ABOUT_ALL * whole
+    return sum([part.peak_bytes_per_s or 0.0 for part in peaked]) if peaked and most else None
 
 
 def _whole(values: Sequence[float | None]) -> float | None:

@@ -64,19 +64,28 @@ def shared_ports(ledger: Ledger) -> SharedPorts:
     if len(functions) < 2 or not shown:
         return SharedPorts({}, shown=shown)
     owned = {one for name in ledger.ports for one in _owned(ledger, name)}
-    holder: dict[str, str] = {}
-    doubtful: set[str] = set()
-    for group in _alike([one for one in functions if one.nic.name not in owned]):
-        sure = _is_one_port(group)
-        if sure is not False:
-            first = max(group, key=lambda one: sum(one.own(way) or 0.0 for way in _DIRECTIONS))
-            holder |= {one.nic.name: first.nic.name for one in group if one is not first}
-            doubtful |= {first.nic.name} if sure is None else set()
+    holder, doubtful = _partitions([one for one in functions if one.nic.name not in owned])
     for one in functions:
         physical = _physical(one, functions)
         if physical:
             holder[one.nic.name] = holder.get(physical, physical)
     return SharedPorts(holder, frozenset(doubtful), shown)
+
+
+def _partitions(functions: Iterable[_Function]) -> tuple[dict[str, str], set[str]]:
+    """Functions that each show the same physical port: to the one that moved most, and which of
+    these are doubtful.
+    """
+    holder: dict[str, str] = {}
+    doubtful: set[str] = set()
+    for group in _alike(functions):
+        sure = _is_one_port(group)
+        if sure is False:
+            continue
+        first = max(group, key=lambda one: sum(one.own(way) or 0.0 for way in _DIRECTIONS))
+        holder |= {one.nic.name: first.nic.name for one in group if one is not first}
+        doubtful |= {first.nic.name} if sure is None else set()
+    return holder, doubtful
 
 
 class _Function:

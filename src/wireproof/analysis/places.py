@@ -97,20 +97,26 @@ def overlapping(ledger: Ledger, names: Sequence[str], shared: SharedPorts) -> li
     """``names`` in groups of those whose counters may hold the same bytes: a bond and its member, a
     VLAN and what it stands on, functions of one physical port.
     """
-    holder, lower = shared.holder, _lower(ledger)
-    atoms = {name: set(_leaves(name, lower)) for name in names}
-    for name in names:
-        others = {one for other in names if other != name for one in _leaves(other, lower)}
-        for one in list(atoms[name]):
-            above = set(_leaves(holder[one], lower)) if one in holder else set()
-            if above & others or one in shared.shown:
-                atoms[name] |= above
+    lower = _lower(ledger)
+    atoms = {name: _atoms(name, names, lower, shared) for name in names}
     groups: list[list[str]] = []
     for name in names:
         same = [group for group in groups if any(atoms[name] & atoms[one] for one in group)]
         groups = [group for group in groups if group not in same]
         groups.append([*(one for group in same for one in group), name])
     return groups
+
+
+def _atoms(
+    name: str, names: Iterable[str], lower: Mapping[str, Sequence[str]], shared: SharedPorts
+) -> set[str]:
+    """The ports at the bottom of ``name``, with those that hold their bytes if these are below
+    another of ``names``, or if the function's own counters are those of the physical port.
+    """
+    found = set(_leaves(name, lower))
+    others = {one for other in names if other != name for one in _leaves(other, lower)}
+    held = {one: shared.holder[one] for one in found if one in shared.holder}
+    return found | {above for one, above in held.items() if above in others or one in shared.shown}
 
 
 def _leaves(name: str, lower: Mapping[str, Sequence[str]]) -> list[str]:

@@ -24,10 +24,11 @@ OPTIONS: tuple[click.Parameter, ...] = (
 def command(a: Path, b: Path, everything: bool, as_json: bool) -> int:
     """Hold two results against each other: two dates, two MPIs, two fabrics.
 
-    A and B are --out folders of checks or measurements. Each number that both have under the same
-    conditions and with its path proven is given as a ratio with its interval; what else differs
-    (hosts, MPI, MTU, driver, settings) is listed. Exit status: 0 no number of B is worse, 1 one is
-    worse by more than 3 %, 3 undecided or nothing to compare.
+    A and B are --out folders of checks or measurements, or two logs that `judge` reads (OSU, IMB,
+    perftest, ...), whose ratios are claims and decide nothing. Each number that both have under the
+    same conditions and with its path proven is given as a ratio with its interval; what else
+    differs (hosts, MPI, MTU, driver, settings) is listed. Exit status: 0 no number of B is worse, 1
+    one is worse by more than 3 %, 3 undecided or nothing to compare.
     """
     from wireproof.cli.console import Console, print_json
     from wireproof.cli.outcome import status_of

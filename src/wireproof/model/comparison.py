@@ -68,7 +68,7 @@ class Ratio(msgspec.Struct, frozen=True, kw_only=True):
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """``same``: conditions that both have; ``differ``: those that explain, or spoil, what is
     compared; ``settings``: differences in the hosts' settings. ``practical``: a relative difference
-    that matters.
+    that matters. ``claimed``: both are logs of other programs, and nothing is decided by them.
     """
 
     a: Source
@@ -79,6 +79,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     settings: list[Difference] = msgspec.field(default_factory=list)
     rows: list[Ratio] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
+    claimed: bool = False
 
     @property
     def verdict(self) -> Verdict:

@@ -14,6 +14,7 @@ from wireproof.model.severity import worst
 from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.verdict.comparison import PRACTICAL, Key, Sample, compared, samples_of
+from wireproof.workflow.compare_logs import compare_logs
 from wireproof.workflow.conditions import conditions, listed, setting_values
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
@@ -38,7 +39,7 @@ _PLAYED = "numbers of a model say nothing of a machine, and are not compared"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CompareSpecification:
-    """Two results: folders of checks or measurements."""
+    """Two results: folders of checks or measurements, or two logs that `judge` reads."""
 
     a: Path
     b: Path
@@ -52,6 +53,11 @@ def compare(specification: CompareSpecification, reporter: Reporter) -> Comparis
     """
     if specification.a.resolve() == specification.b.resolve():
         raise BadInput(f"{specification.a} is given twice: give two results.")
+    logs = [path.is_file() for path in (specification.a, specification.b)]
+    if all(logs):
+        return compare_logs(specification.a, specification.b)
+    if any(logs):
+        raise BadInput("a log and a result of our own are not compared: give two of a kind.")
     one, other = report(
         ReportSpecification(folders=(specification.a, specification.b), pages=False), reporter
     )

@@ -38,6 +38,8 @@ def comparison_lines(found: Comparison, look: Look, *, everything: bool = False)
     title = (
         "B against A, 95 % interval; above 0 % B is better" if compared else "Nothing to compare"
     )
+    if compared and found.claimed:
+        title = "B against A, as the logs claim; above 0 % B is better"
     shown = left if everything or not compared else []
     tail = [f"  not compared: {_what(row)}: {clean(row.reason)}" for row in shown[:_MOST]]
     if left and not shown:
@@ -90,7 +92,7 @@ def _table(rows: Sequence[Ratio]) -> list[str]:
             side_text(row, row.a),
             side_text(row, row.b),
             change_text(row.ratio),
-            f"{change_text(row.low)} to {change_text(row.high)}",
+            "" if row.low is None else f"{change_text(row.low)} to {change_text(row.high)}",
             conclusion_text(row),
         )
         for row in rows

@@ -25,7 +25,7 @@ from wireproof.version import version
 from wireproof.workflow.history.folders import not_copied, whole_folder
 from wireproof.workflow.judge import judge
 
-__all__ = ["Log", "LogClaims", "add_log", "judged_again", "read_log"]
+__all__ = ["Log", "LogClaims", "add_log", "headline_of", "judged_again", "read_log"]
 
 _LARGEST = 16 << 20
 _MOST_NUMBERS = 20_000
@@ -156,7 +156,7 @@ def _numbers(series: Sequence[JudgedSeries]) -> list[Claimed]:
     found: dict[tuple[str, int, Literal["ns", "bytes_per_s"], int], list[float]] = {}
     for one in series:
         for point in one.points if one.proof != "off-wire" else ():
-            unit, value = _value(one, point)
+            unit, value = headline_of(one, point)
             if _LEAST <= value <= LARGEST and 0 <= point.message_bytes <= LARGEST_MESSAGE:
                 key = (_name(one), point.message_bytes, unit, one.window or 0)
                 found.setdefault(key, []).append(value)
@@ -173,7 +173,9 @@ def _numbers(series: Sequence[JudgedSeries]) -> list[Claimed]:
     ]
 
 
-def _value(one: JudgedSeries, point: SeriesPoint) -> tuple[Literal["ns", "bytes_per_s"], float]:
+def headline_of(
+    one: JudgedSeries, point: SeriesPoint
+) -> tuple[Literal["ns", "bytes_per_s"], float]:
     """What the table is about; 0 where the row has none of it."""
     if point.valid is False:
         return "ns", 0.0

@@ -1,0 +1,61 @@
+"""Two logs held against each other: ratios of claims, which decide nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wireproof.model.errors import BadInput
+from wireproof.report.text.comparison import comparison_lines
+from wireproof.report.text.look import PLAIN
+from wireproof.workflow.compare import CompareSpecification, compare
+from wireproof.workflow.reporter import LoggingReporter
+
+
+def osu(path: Path, benchmark: str, unit: str, rows: dict[int, float], version: str) -> Path:
+    table = "\n".join(f"{size:<10}{value:>20.2f}" for size, value in rows.items())
+    path.write_text(f"# OSU MPI {benchmark} Test v{version}\n# Size          {unit}\n{table}\n")
+    return path
+
+
+def test_ratios_of_two_logs_are_marked_as_claims(tmp_path: Path) -> None:
+    a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.00, 16: 1.00, 32: 2.0}, "5.6.2")
+    b = osu(tmp_path / "b", "Latency", "Latency (us)", {8: 0.89, 16: 1.64, 64: 2.0}, "7.0")
+    found = compare(CompareSpecification(a=a, b=b), LoggingReporter())
+    rows = {row.message_bytes: row for row in found.rows}
+    assert rows[8].ratio == pytest.approx(1 / 0.89)
+    assert rows[16].ratio == pytest.approx(1 / 1.64)
+    assert rows[32].reason == "B has no such row"
+    assert rows[64].reason == "A has no such row"
+    assert all(row.low is None and "claimed" in row.name for row in found.rows)
+    assert found.claimed
+    assert found.verdict == "inconclusive"
+    differ = {(one.name, one.a, one.b) for one in found.differ}
+    assert ("version of pingpong", "5.6.2", "7.0") in differ
+    text = "\n".join(comparison_lines(found, PLAIN))
+    assert "as the logs claim" in text
+    assert "+12.4 %" in text
+
+
+def test_a_rate_and_a_time_are_not_compared(tmp_path: Path) -> None:
+    a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.0}, "7.0")
+    b = osu(tmp_path / "b", "Bandwidth", "Bandwidth (MB/s)", {8: 1.0}, "7.0")
+    found = compare(CompareSpecification(a=a, b=b), LoggingReporter())
+    assert {row.conclusion for row in found.rows} == {"not-compared"}
+
+
+def test_a_collective_is_not_another(tmp_path: Path) -> None:
+    unit = "Avg Latency(us)"
+    a = osu(tmp_path / "a", "Allreduce Latency", unit, {8: 1.0}, "7.0")
+    b = osu(tmp_path / "b", "Alltoall Personalized Exchange Latency", unit, {8: 3.0}, "7.0")
+    found = compare(CompareSpecification(a=a, b=b), LoggingReporter())
+    assert len(found.rows) == 2
+    assert {row.conclusion for row in found.rows} == {"not-compared"}
+
+
+def test_a_log_and_a_folder_are_refused(tmp_path: Path) -> None:
+    a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.0}, "7.0")
+    (tmp_path / "b").mkdir()
+    with pytest.raises(BadInput, match="two of a kind"):
+        compare(CompareSpecification(a=a, b=tmp_path / "b"), LoggingReporter())

@@ -160,3 +160,20 @@ def test_hosts_without_samples_have_a_reason(run: Run) -> None:
         == "no sample: 5 of 6 points ended with error, 1 of 6 points ended with deadline"
     )
     assert set(reasons) == {"n3", "n4"}
+
+
+def test_two_names_of_one_machine_are_one_host(run: Run) -> None:
+    """What they say to each other goes through memory: its 13.6 Gb/s was expected of a cable."""
+    hosts = [
+        msgspec.structs.replace(host, boot_id="boot-1" if host.rank in (0, 2) else f"b{host.rank}")
+        for host in run.hosts
+    ]
+    one_machine = msgspec.structs.replace(run, hosts=hosts)
+    samples = samples_of(one_machine)
+    assert samples is not None
+    assert samples.nodes == ("n1", "n2", "n4")
+    assert len(samples) == 10
+    claim = msgspec.structs.replace(run.claim, virtual=True)
+    lab = samples_of(msgspec.structs.replace(one_machine, claim=claim))
+    assert lab is not None
+    assert len(lab) == 12

@@ -70,3 +70,48 @@ def test_a_slow_node_without_loss_or_a_lossy_fast_one_is_not_called_lossy() -> N
     world = lab(nodes=3, sizes=SIZES, speed=lambda a, b: 0.6 if a == 0 else 1.0)
     assert of_code(judge(run_of(world)), "packet-loss") == []
     assert of_code(judge(losing(run_of(world), 1, 30)), "packet-loss") == []
+
+
+def losing_with(run: Run, rank: int) -> Run:
+    """Whoever is measured with ``rank`` sends again; ``rank`` itself does not."""
+    points = []
+    for point in run.points:
+        peers = {
+            other
+            for pair in point.pairs
+            for one, other in ((pair.origin, pair.target), (pair.target, pair.origin))
+            if one == rank
+        }
+        witness = [
+            set_(
+                reading,
+                counters={
+                    **reading.counters,
+                    "ip/Tcp/RetransSegs": (5, 5 + (100 if reading.rank in peers else 0)),
+                    "ip/Tcp/OutSegs": (100, 10_100),
+                },
+            )
+            for reading in point.witness
+        ]
+        points.append(set_(point, witness=witness))
+    return set_(run, points=points)
+
+
+def test_loss_is_blamed_on_the_end_that_all_lossy_pairs_share() -> None:
+    """1 % loss at n3 was "n1 is slow and loses packets ... and n2, n3, n4"."""
+    world = lab(
+        nodes=4,
+        sizes=(1 << 20,),
+        patterns=("stream",),
+        speed=lambda a, b: 0.5 if 2 in (a, b) else 1.0,
+    )
+    found = of_code(judge(losing_with(run_of(world), 2)), "packet-loss")
+    assert [one.subject for one in found] == ["n3"]
+    assert "n3 are lost" in found[0].message
+
+
+def test_loss_between_two_hosts_blames_neither() -> None:
+    world = lab(sizes=(1 << 20,), patterns=("stream",), speed=lambda a, b: 0.5)
+    found = of_code(judge(losing_with(run_of(world), 1)), "packet-loss")
+    assert len(found) == 1
+    assert "between n1 and n2" in found[0].message

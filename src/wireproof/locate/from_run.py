@@ -33,7 +33,7 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
     are left out; several pairs between the same two hosts in one point are one sample (their
     goodput together; the slowest half round trip).
     """
-    hosts = {one.rank: one.host for one in run.claim.hosts}
+    hosts = _hosts(run)
     nodes = tuple(dict.fromkeys(hosts.values()))
     index = {name: number for number, name in enumerate(nodes)}
     rounds: dict[_Round, int] = {}
@@ -58,9 +58,22 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
     )
 
 
+def _hosts(run: Run) -> dict[int, str]:
+    """The host of each rank. Two names of one machine are one host: what these say to each other
+    goes through memory, and is no value that a link is held to.
+    """
+    kernels = {} if run.claim.virtual else {host.rank: host.boot_id for host in run.hosts}
+    first: dict[str, str] = {}
+    found = {}
+    for one in run.claim.hosts:
+        kernel = kernels.get(one.rank) or f"host {one.host}"
+        found[one.rank] = first.setdefault(kernel, one.host)
+    return found
+
+
 def _points(run: Run, metric: Metric) -> list[PointRecord]:
     """The points of one pattern and one size that ``metric`` is taken from, in their order."""
-    hosts = {one.rank: one.host for one in run.claim.hosts}
+    hosts = _hosts(run)
     for pattern, form in _HRT if metric == "hrt" else _GOODPUT:
         fitting = [
             point
@@ -132,7 +145,7 @@ def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
     Such as ``no sample of what it sends: 7 of 7 points ended with deadline``. Only hosts and
     directions without any sample.
     """
-    hosts = {one.rank: one.host for one in run.claim.hosts}
+    hosts = _hosts(run)
     sends: dict[str, Counter[str]] = {host: Counter() for host in hosts.values()}
     receives: dict[str, Counter[str]] = {host: Counter() for host in hosts.values()}
     for point in _points(run, metric):

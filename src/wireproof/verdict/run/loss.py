@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from wireproof.analysis.counters import trouble_counters
 from wireproof.model.finding import Severity
-from wireproof.model.record import PointRecord
+from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.subject import Node, Port, Route, Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
@@ -45,10 +45,18 @@ class Loss:
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.hosts: dict[int, _Host] = {}
+        self.pairs: dict[frozenset[str], Counter[str]] = {}
+        """Sums over the points at which two hosts were measured together."""
 
     def look(self, point: PointRecord, rises: Mapping[int, Mapping[str, int]]) -> None:
         """``rises``: by reader rank, how much each counter rose during the point."""
+        peers = {a: b for pair in point.pairs for a, b in _both_ways(pair)}
         for reader, rose in rises.items():
+            if reader in peers:
+                ends = frozenset((self.ctx.name(reader), self.ctx.name(peers[reader])))
+                self.pairs.setdefault(ends, Counter()).update(
+                    {name: max(0, rose.get(name, 0)) for name in (_RESENT, _SENT)}
+                )
             host = self.hosts.setdefault(reader, _Host())
             host.points += 1
             host.sums.update(
@@ -68,6 +76,7 @@ class Loss:
         that goodput is missing.
         """
         found: list[Issue] = []
+        end = self._shared_end()
         for reader, host in sorted(self.hosts.items()):
             if host.sums[_RESENT] == 0:
                 continue
@@ -89,16 +98,51 @@ class Loss:
                     "retransmits", severity, Node(name), text, dict(evidence), host.at[0], _SPEAKS
                 )
             )
-            worst = _worst(issues_so_far, name)
+            worst = _worst(issues_so_far, name) or (
+                _worst_with(issues_so_far, end) if end else None
+            )
             if worst is not None and (share is None or share >= _COSTS) and self._is_tcp():
-                text = f"{name} is slow and loses packets: {_words(host)}"
-                found.append(
-                    Issue("packet-loss", worst, Node(name), text, dict(evidence), host.at[0])
-                )
+                about, text = self._blamed(name, end)
+                text += f": {_words(host)}"
+                found.append(Issue("packet-loss", worst, about, text, dict(evidence), host.at[0]))
         return found
+
+    def _blamed(self, sender: str, end: str) -> tuple[Node | Route, str]:
+        """Whom the loss of what ``sender`` sends is about: who sends again is not who loses."""
+        if end:
+            lossy = self._lossy()
+            peers = ", ".join(sorted(name for pair in lossy for name in pair - {end})[:_MOST_NAMED])
+            text = (
+                f"packets to or from {end} are lost: every pair that loses has this end ({peers})"
+            )
+            return Node(end), text
+        routes = [sorted(pair) for pair in self._lossy() if sender in pair]
+        if len(routes) == 1:
+            one, other = routes[0]
+            return Route(one, other), f"packets between {one} and {other} are lost"
+        return Node(sender), f"packets that {sender} sends are lost"
+
+    def _lossy(self) -> list[frozenset[str]]:
+        return [
+            pair
+            for pair, sums in self.pairs.items()
+            if len(pair) == 2 and sums[_RESENT] > _COSTS * 1e-6 * max(1, sums[_SENT])
+        ]
+
+    def _shared_end(self) -> str:
+        """The host that all lossy pairs have in common, if it loses with two others or more and
+        pairs without it do not; "" otherwise.
+        """
+        lossy = self._lossy()
+        common = frozenset.intersection(*lossy) if len(lossy) > 1 else frozenset[str]()
+        return next(iter(common)) if len(common) == 1 else ""
 
     def _is_tcp(self) -> bool:
         return self.ctx.link is None or self.ctx.link.protocol == "tcp"
+
+
+def _both_ways(pair: PairResult) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (pair.origin, pair.target), (pair.target, pair.origin)
 
 
 def _words(host: _Host) -> str:
@@ -123,6 +167,21 @@ def _words(host: _Host) -> str:
 def _worst(issues_so_far: Iterable[Issue], name: str) -> Severity | None:
     """Of the issues about missing goodput that ``name`` sends; None where there is none."""
     own = [one.severity for one in issues_so_far if one.code in SLOW and _sends(name, one.subject)]
+    ranks: tuple[Severity, ...] = ("fail", "inconclusive")
+    return next((severity for severity in ranks if severity in own), None)
+
+
+def _worst_with(issues_so_far: Iterable[Issue], end: str) -> Severity | None:
+    """Of the issues about goodput that is missing to or from ``end``; None where there is none."""
+    own = [
+        one.severity
+        for one in issues_so_far
+        if one.code in SLOW
+        and (
+            (isinstance(one.subject, Port) and one.subject.node == end)
+            or (isinstance(one.subject, Route) and end in (one.subject.origin, one.subject.target))
+        )
+    ]
     ranks: tuple[Severity, ...] = ("fail", "inconclusive")
     return next((severity for severity in ranks if severity in own), None)
 

@@ -17,6 +17,7 @@ from wireproof.model.series import Series, SeriesPoint
 from wireproof.verdict.external import judge_series
 from wireproof.workflow import atlas as loading
 from wireproof.workflow.atlas import atlas, atlas_view, site_folder
+from wireproof.workflow.judge import judge
 
 KNOWN = [one for name in loading._protocols() for one in atlas().series(name)]
 PHYSICAL = {
@@ -120,6 +121,19 @@ def test_a_site_adds_its_own_and_is_named(tmp_path: Path) -> None:
     )
     assert "ours [rack.toml]" in result.output
     assert "of the site: rack.toml" in result.output
+
+
+def test_a_judgement_names_what_came_from_the_site(tmp_path: Path) -> None:
+    (tmp_path / "rack.toml").write_text(SITE)
+    log = "# OSU MPI Latency Test v7.2\n# Size  Latency (us)\n" + "".join(
+        f"{1 << n:<12}{1.12 + (1 << n) / 11_000:.2f}\n" for n in range(23)
+    )
+    (series,) = judge(log, link="edr", site=tmp_path).series
+    start = series.places[0]
+    assert start.files == ["rack.toml"]
+    assert "ours, of the site" in start.sentence
+    assert [one.file for one in start.nearest if one.source == "ours"] == ["rack.toml"]
+    assert not judge(log, link="edr").series[0].places[0].files
 
 
 def test_a_bad_row_of_the_site_names_its_file(tmp_path: Path) -> None:

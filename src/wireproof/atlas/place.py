@@ -14,13 +14,16 @@ from msgspec.structs import replace
 from wireproof.atlas.known import Atlas, Known, Layer
 from wireproof.model.atlas import Near, Place, Quantity
 from wireproof.model.claim import LinkClaim
-from wireproof.model.quantity import counted, short_time, size, throughput
+from wireproof.model.quantity import counted, short_time, throughput
+from wireproof.model.quantity import size as size_text
 
 __all__ = ["LEAST", "outruns_all", "place", "trails_all"]
 
 LEAST = 5
 """Sources from which a percentile is said."""
 _NEAREST = 3
+Votes = dict[str, list[tuple[float, Known]]]
+"""The numbers of each source, with the series that they are of."""
 _SAME = 0.05  # numbers this near are one number
 _OUTRUN = 0.8
 """Of the fastest published time: quicker than this was no wire of this kind yet."""
@@ -41,24 +44,29 @@ def place(
     """
     quantity: Quantity = "goodput" if time_ns is None else "time"
     value = goodput if time_ns is None else time_ns
-    votes: dict[str, list[tuple[float, Known]]] = defaultdict(list)
+    votes: Votes = defaultdict(list)
     for one in atlas.comparable(link, pattern, layer):
-        number = one.at(quantity, message_bytes)
-        if number is not None:
+        if (number := one.at(quantity, message_bytes)) is not None:
             votes[one.source.id].append((number, one))
     if not votes or not value:
         return None
+    return _told(_placed(votes, link.name, pattern, message_bytes, quantity, value))
+
+
+def _placed(
+    votes: Votes, link: str, pattern: str, size: int, quantity: Quantity, value: float
+) -> Place:
     every = [each for some in votes.values() for each in some]
     ordered = sorted(
         (median(number for number, _ in some) for some in votes.values()),
         reverse=quantity == "goodput",
     )
     share = _faster_than(list(votes.values()), quantity, value)
-    found = Place(
-        link=link.name,
+    return Place(
+        link=link,
         pattern=pattern,
         quantity=quantity,
-        message_bytes=message_bytes,
+        message_bytes=size,
         value=value,
         sources=len(votes),
         rows=len(every),
@@ -70,7 +78,6 @@ def place(
         sentence="",
         files=sorted({one.file for _, one in every if one.file}),
     )
-    return _told(found)
 
 
 def _faster_than(
@@ -109,7 +116,7 @@ def _nearest(every: Sequence[tuple[float, Known]], value: float) -> list[Near]:
 
 def _told(found: Place) -> Place:
     shown = short_time if found.quantity == "time" else throughput
-    what = f"{found.link} {found.pattern} of {size(found.message_bytes)}"
+    what = f"{found.link} {found.pattern} of {size_text(found.message_bytes)}"
     number = counted(found.sources, "published source")
     near = ", ".join(
         f"{shown(one.value)} ({one.source}{', of the site' if one.file else ''})"

@@ -64,22 +64,33 @@ def places_of(ctx: Context, pairs: Sequence[PairVerdict]) -> list[Place]:
     """The median over the pairs of the smallest and the largest ping-pong and the largest stream,
     each where it lies among published ones. What went off the wire is left out.
     """
-    found = []
-    for pattern, large in _LARGE.items():
-        mine = [
-            one
-            for one in pairs
-            if one.pattern == pattern and one.proof not in ("off-wire", "mixed") and one.value
-        ]
-        sizes = {one.message_bytes for one in mine}
-        small = [size for size in sizes if size <= SMALL and pattern == "pingpong"]
-        ends = [min(small, default=None), max((s for s in sizes if s >= large), default=None)]
-        for size in dict.fromkeys(ends):
-            same = [one for one in mine if one.message_bytes == size]
-            if size is not None and len({one.unit for one in same}) == 1:
-                value = median(one.value for one in same)
-                found.append(_place(ctx, pattern, size, value, same[0].unit))
+    found = [
+        _median_place(ctx, pattern, size, mine)
+        for pattern in _LARGE
+        if (mine := [one for one in pairs if one.pattern == pattern and _crossed(one)])
+        for size in _ends(pattern, {one.message_bytes for one in mine})
+    ]
     return [one for one in found if one is not None]
+
+
+def _crossed(one: PairVerdict) -> bool:
+    return one.proof not in ("off-wire", "mixed") and one.value > 0
+
+
+def _ends(pattern: str, sizes: set[int]) -> list[int]:
+    """The smallest size of small ping-pongs, and the largest that tells the rate."""
+    small = [size for size in sizes if size <= SMALL and pattern == "pingpong"]
+    large = [size for size in sizes if size >= _LARGE[pattern]]
+    return [*sorted(small)[:1], *sorted(large)[-1:]]
+
+
+def _median_place(
+    ctx: Context, pattern: str, size: int, pairs: Sequence[PairVerdict]
+) -> Place | None:
+    same = [one for one in pairs if one.message_bytes == size]
+    if len({one.unit for one in same}) != 1:
+        return None
+    return _place(ctx, pattern, size, median(one.value for one in same), same[0].unit)
 
 
 def trailing(places: Sequence[Place]) -> list[Issue]:

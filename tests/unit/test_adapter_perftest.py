@@ -56,7 +56,8 @@ LAT = (
 
 
 def test_real_logs() -> None:
-    bandwidth, latency = read((LOGS / "softroce_tcg_tap_client.log").read_bytes(), "x")
+    bandwidth, latency, verbs = read((LOGS / "softroce_tcg_tap_client.log").read_bytes(), "x")
+    assert (verbs.tool, verbs.points[0].message_bytes) == ("ibv_pingpong", 4096)
     assert (bandwidth.tool, bandwidth.benchmark, bandwidth.metric) == (
         "perftest",
         "ib_write_bw",
@@ -79,7 +80,8 @@ def test_real_logs() -> None:
 
 
 def test_a_terminated_sweep_keeps_its_rows_and_says_so() -> None:
-    sweep, latency = read((LOGS / "softroce_tcg_vm2_client.log").read_bytes(), "x")
+    sweep, latency, *verbs = read((LOGS / "softroce_tcg_vm2_client.log").read_bytes(), "x")
+    assert [(one.tool, one.complete) for one in verbs] == [("ibv_pingpong", False)]
     assert [point.message_bytes for point in sweep.points] == [2**power for power in range(1, 22)]
     assert not sweep.complete
     assert "Terminated" in sweep.incomplete

@@ -34,6 +34,8 @@ MODULES: tuple[str, ...] = (
     "mpigraph",
     "ucx_perftest",
     "nccl_tests",
+    "netperf",
+    "ibv_pingpong",
 )
 
 _SIGN_WITHIN = 4096

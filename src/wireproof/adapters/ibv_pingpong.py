@@ -1,0 +1,127 @@
+"""ibv_rc_pingpong and its family (libibverbs' examples): two lines of text after the addresses.
+
+An iteration is a message and its answer: bytes are those of both ways, and half of its time is a
+half round trip.
+"""
+
+from __future__ import annotations
+
+import re
+
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import step_of
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["ADAPTER"]
+
+_BYTES = re.compile(
+    r"^\s*(\d{1,18}) bytes in (\d{1,9}\.\d{1,6}) seconds = (\d{1,12}\.\d{1,6}) Mbit/sec\s*$"
+)
+_ITERATIONS = re.compile(
+    r"^\s*(\d{1,12}) iters in (\d{1,9}\.\d{1,6}) seconds = (\d{1,12}\.\d{1,6}) usec/iter(\s*)$"
+)
+_ADDRESS = re.compile(r"^\s*(local|remote) address: +LID 0x([0-9a-f]{1,6}), .{0,60}?GID (\S{0,60})")
+_PROGRAM = re.compile(r"\b(ibv_(?:rc|uc|ud|srq|xsrq)_pingpong)\b")
+_BEFORE = 12
+_LINES = 80
+
+
+def _hosts(lines: list[str]) -> list[str]:
+    """Local and remote address; one alone if both are the same port."""
+    sides: dict[str, str] = {}
+    for line in lines:
+        found = _ADDRESS.match(line)
+        if found is not None:
+            lid = int(found.group(2), 16)
+            gid = found.group(3).strip(":")
+            sides[found.group(1)] = gid or (f"LID {lid:#06x}" if lid else "")
+    names = [sides.get(side, "") for side in ("local", "remote")]
+    return list(dict.fromkeys(names)) if all(names) else []
+
+
+def _ends(page: Page, start: int) -> tuple[re.Match[str] | None, re.Match[str] | None, int]:
+    """The line of the bytes, that of the iterations, and the index of the last line looked at."""
+    moved: re.Match[str] | None = None
+    index = start
+    for index in range(start + 1, min(len(page.lines), start + _LINES)):
+        line = page.lines[index]
+        whole = not (page.cut and index == len(page.lines) - 1)
+        turned = _ITERATIONS.match(line) if moved is not None and whole else None
+        if turned is not None:
+            return moved, turned, index
+        if starts_result(line) and _ADDRESS.match(line) is None:
+            return moved, None, index - 1
+        moved = _BYTES.match(line) or moved
+    return moved, None, index
+
+
+def _point(moved: re.Match[str], turned: re.Match[str], line: int) -> SeriesPoint | None:
+    count, time = int(turned.group(1)), float(turned.group(3)) * 1e3
+    size, left = divmod(int(moved.group(1)), 2 * count) if count else (0, 1)
+    if left or not time > 0:
+        return None
+    return SeriesPoint(
+        message_bytes=size,
+        hrt_ns=time / 2,
+        iterations=count,
+        time_step_ns=step_of(turned.group(3)) * 1e3 / 2,
+        line=line + 1,
+    )
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The result whose first address is on line index ``start``."""
+    moved, turned, index = _ends(page, start)
+    point = _point(moved, turned, index) if moved is not None and turned is not None else None
+    above = " ".join(page.lines[max(0, start - _BEFORE) : start])
+    named = _PROGRAM.findall(above)
+    hosts = _hosts(page.lines[start:index])
+    notes = [f"local and remote address are one: both ranks are on {one}" for one in hosts]
+    series = Series(
+        tool="ibv_pingpong",
+        benchmark=named[-1] if named else "ibv_pingpong",
+        metric="half_round_trip",
+        traffic="pingpong",
+        points=[point] if point is not None else [],
+        formula="time of one iteration / 2: a message and its answer, as large",
+        unit="us; Mbit = 10^6 bits of both ways",
+        waits=True,
+        protocol="rdma",
+        complete=point is not None,
+        incomplete="" if point is not None else f"line {start + 1}: no result follows",
+        hosts=hosts,
+        notes=notes if len(hosts) == 1 else [],
+        source=page.source,
+        first_line=start + 1,
+        last_line=index + 1,
+    )
+    return Parsed([series], index + 1)
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``ibv_rc_pingpong -d mlx5_0 -s 4096 -n 1000 SERVER``."""
+    refuse_others(
+        request, "ibv_rc_pingpong", "server", "port", "sizes", "iterations", "device", "mtu"
+    )
+    size = one_size(request, "ibv_rc_pingpong measures one size a run")
+    options = given(
+        ("-d", request.device),
+        ("-p", request.port),
+        ("-s", size),
+        ("-n", request.iterations),
+        ("-m", request.mtu),
+    )
+    server = server_of(request, "ibv_rc_pingpong")
+    return (request.program, *options, *request.extra, *([server] if server else []))
+
+
+ADAPTER = Adapter(
+    name="ibv_pingpong",
+    signs=(Sign("local address:", r"^\s*local address: +LID 0x[0-9a-f]{1,6}, QPN"),),
+    parse=parse,
+    argv=argv,
+)

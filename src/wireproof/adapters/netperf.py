@@ -1,0 +1,151 @@
+"""netperf: its stream and request/response tests of TCP and UDP, as it prints them in text.
+
+Throughput is 10^6 bits/s, or what the heading above it says; a transaction is a whole round trip.
+"""
+
+from __future__ import annotations
+
+import re
+
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import number, step_of
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["ADAPTER"]
+
+_TITLE = re.compile(
+    r"\b(?:MIGRATED )?(TCP|UDP) (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST from "
+    r"[\w.:%-]{0,60}(?: \(\S{0,60}\))? port \d{1,5} AF_INET6? to "
+    r"([\w.:%-]{0,60})(?: \(([\w.:%-]{0,60})\))?"
+)
+_UNITS = {
+    "10^6bits/sec": 125_000.0,
+    "10^9bits/sec": 125_000_000.0,
+    "10^3bits/sec": 125.0,
+    "GBytes/sec": 2.0**30,
+    "MBytes/sec": 2.0**20,
+    "KBytes/sec": 1024.0,
+}
+_LINES = 12
+_STREAM = "bytes received / time of the test; netperf's own sockets, one stream"
+_ANSWER = "1 / (2 x transactions per second): half of a round trip of one request and its answer"
+
+
+def _heading(page: Page, start: int) -> tuple[int, float | None]:
+    """(index of the first line below the column names, bytes/s of one unit of the throughput)."""
+    for index in range(start + 1, min(len(page.lines), start + _LINES)):
+        words = page.lines[index].split()
+        if _TITLE.search(page.lines[index]):
+            break
+        if words[:1] in (["bytes"], ["Bytes"]):
+            return index + 1, _UNITS.get(words[-1])
+    return start + 1, None
+
+
+def _rows(page: Page, first: int) -> tuple[list[tuple[list[str], int]], int]:
+    """Rows of numbers; a last line without a line end may be torn and is none."""
+    found, index = [], first
+    for index in range(first, min(len(page.lines), first + _LINES)):
+        words = page.lines[index].split()
+        if words and all(number(word) is not None for word in words):
+            if not (page.cut and index == len(page.lines) - 1):
+                found.append((words, index))
+        elif words and (found or starts_result(page.lines[index])):
+            return found, index
+    return found, index + 1
+
+
+def _stream(rows: list[tuple[list[str], int]], unit: float, udp: bool) -> SeriesPoint | None:
+    """The row of a stream: TCP's five numbers; of UDP what the receiver got, on the second row."""
+    if udp:
+        if len(rows) < 2 or len(rows[0][0]) != 6 or len(rows[1][0]) != 4:
+            return None
+        size, rate, line = rows[0][0][1], rows[1][0][-1], rows[1][1]
+    elif rows and len(rows[0][0]) == 5:
+        size, rate, line = rows[0][0][2], rows[0][0][-1], rows[0][1]
+    else:
+        return None
+    if not size.isdigit() or not float(rate) > 0:
+        return None
+    return SeriesPoint(
+        message_bytes=int(size),
+        goodput_bytes_per_s=float(rate) * unit,
+        goodput_step=step_of(rate) * unit,
+        line=line + 1,
+    )
+
+
+def _answers(rows: list[tuple[list[str], int]]) -> SeriesPoint | None:
+    """Sizes of two sockets, of request and answer, the time, and transactions per second."""
+    if not rows or len(rows[0][0]) != 6:
+        return None
+    words, line = rows[0]
+    rate = float(words[-1])
+    same = words[2] == words[3] and words[2].isdigit()
+    if not rate > 0 or not same:  # half a round trip of two sizes is of neither
+        return None
+    half = 1e9 / rate / 2
+    return SeriesPoint(
+        message_bytes=int(words[2]),
+        hrt_ns=half,
+        time_step_ns=half * step_of(words[-1]) / rate,
+        line=line + 1,
+    )
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The test whose title is on line index ``start``."""
+    title = _TITLE.search(page.lines[start])
+    if title is None:
+        return Parsed([], start + 1)
+    udp, answers = title.group(1) == "UDP", title.group(2) == "REQUEST/RESPONSE"
+    first, unit = _heading(page, start)
+    rows, after = _rows(page, first)
+    point = _answers(rows) if answers else _stream(rows, unit, udp) if unit else None
+    kind = "RR" if answers else title.group(2)
+    series = Series(
+        tool="netperf",
+        benchmark=f"{title.group(1)}_{kind}",
+        metric="half_round_trip" if answers else "bandwidth",
+        traffic="pingpong" if answers else "stream",
+        points=[point] if point is not None else [],
+        formula=_ANSWER if answers else _STREAM,
+        unit="transactions/s" if answers else "10^6 bits/s or as the heading says",
+        waits=answers,
+        protocol="udp" if udp and not answers else "tcp",
+        complete=point is not None,
+        incomplete="" if point is not None else f"line {start + 1}: no row that can be read",
+        notes=[f"to {title.group(4) or title.group(3)}"],
+        source=page.source,
+        first_line=start + 1,
+        last_line=(rows[-1][1] if rows else start) + 1,
+    )
+    return Parsed([series], max(after, start + 1))
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``netperf -H SERVER -t TCP_STREAM -l 10 -- -m 65536``; the server is ``netserver``."""
+    refuse_others(request, "netperf", "server", "port", "sizes", "seconds", "cpu")
+    size = one_size(request, "netperf measures one size a run")
+    server = server_of(request, "netperf")
+    test = request.benchmark.upper().replace("NETPERF", "") or "TCP_STREAM"
+    own = ("-r", f"{size},{size}") if test.endswith("RR") else ("-m", size)
+    options = given(("-H", server), ("-p", request.port))
+    if request.role == "client" or not request.role:
+        options += given(("-t", test), ("-l", request.seconds), ("-T", request.cpu))
+    tail = given(own) if size is not None else []
+    return (request.program, *options, *request.extra, *(["--", *tail] if tail else []))
+
+
+ADAPTER = Adapter(
+    name="netperf",
+    signs=(
+        Sign(" TEST from ", r"\b(?:TCP|UDP) (?:STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST "),
+    ),
+    parse=parse,
+    argv=argv,
+)

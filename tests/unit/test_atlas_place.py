@@ -127,8 +127,8 @@ def test_what_is_usual_what_outruns_all_and_what_trails_all() -> None:
         return place(six(), EDR, "pingpong", 8, time_ns=ns)
 
     assert at(1000.0).usual
-    assert at(1450.0).usual
-    assert not at(1490.0).usual
+    assert at(1350.0).usual
+    assert not at(1450.0).usual
     assert at(1500.0).as_slow == 1
     assert at(1390.0).as_slow == 2
     assert outruns_all(at(620.0))
@@ -148,3 +148,10 @@ def test_goodput_is_better_the_more() -> None:
     assert (slow.faster_than, fast.faster_than) == (0.0, 1.0)
     assert trails_all(slow)
     assert fast.usual
+
+
+def test_what_its_own_source_reports_as_a_fault_has_no_vote() -> None:
+    broken = [source(f"f{n}", [(8, 9.0)], fault=True) for n in range(6)]
+    found = place(atlas(*broken, source("good", [(8, 1.0)])), EDR, "pingpong", 8, time_ns=9e3)
+    assert found is not None
+    assert (found.sources, found.as_slow) == (1, 0)

@@ -118,5 +118,7 @@ class Atlas:
         waits = pattern not in ("stream", "exchange")
         for one in self.series(link.protocol):
             same = one.layer == layer or (not waits and "sockets" not in (one.layer, layer))
+            if one.series.fault:
+                continue
             if same and (one.link.kind, one.link.rails, one.series.pattern) == key:
                 yield one

@@ -151,8 +151,8 @@ def _as_slow(some: Sequence[tuple[float, Known]], quantity: Quantity, value: flo
 
 
 def _slow_end(ordered: Sequence[float]) -> float:
-    """Of numbers from the fastest on, the one that a quarter, and two at least, do not pass."""
-    return ordered[-min(len(ordered), max(2, -(-len(ordered) // 4)))]
+    """Of numbers from the fastest on, the one that half of them do not pass."""
+    return ordered[-(-(-len(ordered) // 2))]
 
 
 def outruns_all(found: Place) -> bool:

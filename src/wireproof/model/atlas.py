@@ -76,7 +76,8 @@ class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ``formula``: what the value is, as the program or the source defines it. ``path``: what carried
     the bytes (``tcp``, ``verbs``, ``ucx``, ``cxi`` ...), as for ``judge --path`` where it is one of
     those. ``directions``: how many a rate sums, 0: two of an exchange, else one. ``launches``: runs
-    of which each value is the median.
+    of which each value is the median. ``fault``: the source itself reports it as a fault, so that
+    it is shown and has no vote.
     """
 
     link: Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
@@ -94,6 +95,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     window: int | None = None
     directions: Literal[0, 1, 2] = 0
     launches: Count = 1
+    fault: bool = False
     note: Words = ""
 
 
@@ -127,7 +129,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     ``value`` and ``values`` (the median of each source, the fastest first) are in ns of ``time``
     and bytes/s of ``goodput`` (one direction). ``faster_than``: share of the sources that are
     slower; None below five sources, of which nothing follows. ``as_slow``: sources that have a
-    number as slow, or slower; ``usual``: of enough sources a quarter are as slow. ``files``: a
+    number as slow, or slower; ``usual``: of enough sources half are as slow. ``files``: a
     site's own files among the sources.
     """
 

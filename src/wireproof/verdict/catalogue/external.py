@@ -75,8 +75,8 @@ next: Compare adapter, MPI and settings with the nearest source (wireproof atlas
   wireproof audit.
 
 # usual-shortfall: Less than the limits allow, and usual
-means: The number is below what is expected of the link by its limits, and a quarter of the
-  published ones, or more, are as slow.
+means: The number is below what is expected of the link by its limits, and half of the
+  published ones are as slow.
 detected: At least five sources of the atlas with the same link, pattern and layer.
 next: Nothing, unless you need more: the nearest faster source shows what changes it.
 

@@ -152,7 +152,7 @@ def _as_slow(some: Sequence[tuple[float, Known]], quantity: Quantity, value: flo
 
 def _slow_end(ordered: Sequence[float]) -> float:
     """Of numbers from the fastest on, the one that half of them do not pass."""
-    return ordered[-(-(-len(ordered) // 2))]
+    return ordered[len(ordered) // 2]
 
 
 def outruns_all(found: Place) -> bool:

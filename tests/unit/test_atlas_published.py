@@ -165,6 +165,12 @@ def test_the_plot_is_an_svg_with_a_line_for_each_series(tmp_path: Path) -> None:
     assert "published numbers" in text
 
 
+def test_a_link_without_a_number_says_so() -> None:
+    result = CliRunner().invoke(command, ["--link", "roce800"], standalone_mode=False)
+    assert "no number of that kind" in result.output
+    assert "within the limits" not in result.output
+
+
 def test_an_unknown_link_is_one_sentence() -> None:
     with pytest.raises(BadInput, match="hrd"):
         atlas_view("hrd")

@@ -18,6 +18,8 @@ def atlas_text(found: AtlasView, look: Look, *, listed: bool, at: int | None) ->
     """``listed``: the links with their numbers of sources, and no rows; ``at``: the size of the
     values.
     """
+    if not found.series:
+        return "no number of that kind is in the atlas: docs/atlas.md says how to add one"
     lines = _links(found) if listed and at is None else _groups(found, look, at)
     total = (
         f"{quantity.counted(found.sources, 'source')}, {quantity.counted(found.rows, 'row')}; "
@@ -52,7 +54,7 @@ def _groups(found: AtlasView, look: Look, at: int | None) -> list[str]:
         lines += [_row(value, size, one, look) for value, size, one in rows]
     shown = {one.source: one for rows in groups.values() for _, _, one in rows}
     lines += ["", "sources:", *_sources(shown.values(), look)]
-    return lines[1:] if groups else ["no published number is comparable"]
+    return lines[1:]
 
 
 def _row(value: float, size: int, one: Spread, look: Look) -> str:

@@ -123,6 +123,14 @@ class _PrintedRow:
     rate: float | None
     packets: float
     most: float | None
+    answered: bool
+
+    @property
+    def most_bytes(self) -> float | None:
+        """Headers included; a message whose answer is awaited cannot be one of many in a packet."""
+        if not (self.answered and self.counted and self.most and self.rate):
+            return None
+        return self.size * self.most / self.rate
 
     @property
     def lasted_s(self) -> float | None:
@@ -154,6 +162,7 @@ def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None
         arithmetic=arithmetic,
         least_packets=sum(row.packets for row in rows),
         most_bytes_per_s=_most(rows),
+        most_bytes=_most_bytes(rows),
         bursts=[(row.size, lasted_s) for row in rows if (lasted_s := row.lasted_s) is not None],
     )
 
@@ -162,7 +171,14 @@ def _row(series: Series, point: SeriesPoint) -> _PrintedRow:
     size, counted = row_bytes(series, point)
     apart = counted and series.traffic == "pingpong"
     packets = float(point.iterations or 0) if apart else 0.0
-    return _PrintedRow(size, counted, row_rate(series, point), packets, row_most(series, point))
+    rate, most = row_rate(series, point), row_most(series, point)
+    return _PrintedRow(size, counted, rate, packets, most, series.traffic == "pingpong")
+
+
+def _most_bytes(rows: Iterable[_PrintedRow]) -> float | None:
+    found = [row.most_bytes for row in rows if row.size]
+    known = [most for most in found if most is not None]
+    return sum(known) if len(known) == len(found) else None
 
 
 def _most(rows: Iterable[_PrintedRow]) -> float | None:

@@ -146,8 +146,9 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     direction; ``lasted_s``: how long the row that has it must have taken, None when unknown.
     ``least_packets``: of messages that cannot be merged. ``bursts``: of each row whose iterations
     are printed, its bytes and its seconds. ``most_bytes_per_s``: what any row can put on a port in
-    one direction, headers included, None if a row does not say. ``arithmetic``: where the numbers
-    come from.
+    one direction, headers included, None if a row does not say. ``most_bytes``: of all rows of a
+    ping-pong in one direction, headers included, None without printed iterations. ``arithmetic``:
+    where the numbers come from.
     """
 
     least_bytes: float
@@ -157,6 +158,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     least_packets: float = 0.0
     bursts: list[tuple[float, float]] = msgspec.field(default_factory=list)
     most_bytes_per_s: float | None = None
+    most_bytes: float | None = None
     arithmetic: list[str] = msgspec.field(default_factory=list)
 
 

@@ -310,14 +310,24 @@ class _Judged:
             f"{volume(rate)}/s was printed, {volume(self.claimed.peak)}/s is the most that "
             f"{self._claimed_ports()} saw in any {self.traffic.interval_s * 1000:.0f} ms"
         )
-        bulk = self.claimed.at_least(max(IN_BULK * wanted, 64 * START_UP_BYTES))
-        if claims.counted or bulk:
+        if self._in_bulk(claims, wanted):
             there = f"{said}; the bytes are all there."
             return "on-wire", [fine, reason("traffic-rate-unseen", there, seen, "warning")]
         if self._hardly_moved(rate):
             return "off-wire", [reason("traffic-rate-above-peak", f"{said}, in {text}.", seen)]
-        short = f"{said}: the phase was too short to be seen."
+        short = f"{said}: the phase was too short to be seen, or the bytes are other traffic."
         return "unproven", [reason("traffic-rate-unseen", short, seen)]
+
+    def _in_bulk(self, claims: Printed, wanted: float) -> bool:
+        """The bytes are so many that they speak without the rate. Those of a ping-pong must be
+        nearly those of its printed repetitions: another flow's acknowledgements are many, too.
+        """
+        if not self.ports.both_ways:
+            least = max(IN_BULK * wanted, 64 * START_UP_BYTES)
+            return claims.counted or self.claimed.at_least(least)
+        if claims.most_bytes is None or wanted < 4 * START_UP_BYTES:
+            return False
+        return self.claimed.below(2 * claims.most_bytes + START_UP_BYTES)
 
     def _rate_seen(self, rate: float) -> bool:
         return self.claimed.peak >= RATE_SEEN * rate

@@ -33,6 +33,9 @@ _ABOVE, _ABOVE_BOTH_WAYS = 3.0, 2.0
 ping-pong the direction that counts is the quieter one.
 """
 
+_MANY_TIMES = 3.0
+"""A log of both ends may hold a run twice; repeated packets and warm-up rounds add less."""
+
 
 class Doubts:
     """One watched command whose bytes are all on the port."""
@@ -60,6 +63,7 @@ class Doubts:
             self._one_kernel,
             self._one_adapter,
             self._above_the_rows,
+            self._more_than_counted,
             self._packets,
             self._bursts,
             self._numbers,
@@ -103,6 +107,19 @@ class Doubts:
             f"{', '.join(self.claimed.names)} had {volume(peak)}/s: other traffic was on it."
         )
         return reason("traffic-not-its-own", text, {"most_peak": most, "peak": peak})
+
+    def _more_than_counted(self) -> Reason | None:
+        """Printed repetitions of a ping-pong say how many bytes there are: several times as many
+        are not theirs alone, and nothing says that theirs are among them.
+        """
+        most, crossed = self.printed.most_bytes, self.claimed.bytes
+        if most is None or crossed <= _MANY_TIMES * most + 4 * START_UP_BYTES:
+            return None
+        text = (
+            f"the printed repetitions are at most {volume(most)} in a direction, and "
+            f"{volume(crossed)} crossed {', '.join(self.claimed.names)}: other traffic was on it."
+        )
+        return reason("traffic-not-its-own", text, {"most_bytes": most, "crossed_bytes": crossed})
 
     def _one_adapter(self) -> Reason | None:
         stated = [identities(nic.adapter) for nic in self._nics() if nic.adapter is not None]

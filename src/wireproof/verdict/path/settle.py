@@ -14,6 +14,7 @@ __all__ = ["settle"]
 _QUIET_OTHERS = 8_000_000  # bytes: less is a launcher or a login
 _HEADERS_RULE = 512  # bytes of a message
 _SMALLEST = 64  # bytes: what a library sends below this it sends in one way
+_NEARLY = 0.9
 _BLURRED = ("background-traffic", "counters-late")
 
 OnRoute = tuple[tuple[str, str], int, PairProof]
@@ -24,15 +25,16 @@ OnRoute = tuple[tuple[str, str], int, PairProof]
 class _Hosts:
     """What all points of two hosts say together: sizes that crossed, the most that was due where
     bytes did not cross (``lost``), where no port carried them (``vanished``), whether the ends of
-    some point disagree, and why some point's bytes could not be told from others ("" if they all
-    could).
+    some point disagree, and the most that was due at a point whose bytes could not be told from
+    others (``blurred``), with the reason.
     """
 
     crossed: list[int] = field(default_factory=list)
     lost: int = -1
     vanished: int = -1
     disagree: bool = False
-    blurred: str = ""
+    blurred: int = -1
+    why: str = ""
 
     def add(self, size: int, proof: PairProof) -> None:
         if proof.proof == "on-wire":
@@ -42,8 +44,8 @@ class _Hosts:
         if proof.proof == "off-wire":
             self.vanished = max(self.vanished, proof.expected or 0)
         self.disagree |= proof.code == "ends-disagree"
-        if proof.code in _BLURRED:
-            self.blurred = proof.code
+        if proof.code in _BLURRED and (proof.expected or 0) > self.blurred:
+            self.blurred, self.why = proof.expected or 0, proof.code
 
 
 def settle(proofs: Sequence[OnRoute]) -> list[PairProof]:
@@ -78,8 +80,10 @@ def _held_back(proof: PairProof, hosts: _Hosts) -> PairProof:
     due = proof.expected or 0
     if (crossed and due <= hosts.lost) or (elsewhere and due <= hosts.vanished):
         return replace(proof, proof="unproven", code="points-disagree")
-    if proof.proof == "mixed" and hosts.blurred:  # what is missing may have been counted elsewhere
-        return replace(proof, proof="unproven", code=hosts.blurred)
+    if proof.proof == "mixed" and hosts.blurred >= 0:  # the missing bytes may be counted there
+        nearly = (proof.seen or 0) >= _NEARLY * due
+        if nearly or hosts.blurred >= due:
+            return replace(proof, proof="unproven", code=hosts.why)
     if proof.code == "inside-adapter" and hosts.disagree:
         return replace(proof, proof="unproven", code="ends-disagree")
     return proof

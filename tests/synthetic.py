@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from wireproof.analysis import estimate
+from wireproof.analysis.interval import estimate
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.record import (
     Clock,

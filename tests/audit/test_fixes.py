@@ -53,6 +53,7 @@ MACHINES = st.fixed_dictionaries(
         "setting:idle-state-latency": st.integers(0, 1000),
         "setting:bond-arp-monitor": st.integers(0, 100),
         "setting:mtu": st.integers(1500, 9000),
+        "setting:hfi1-num-vls": st.integers(1, 8),
     }
 )
 

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.synthetic import World, lab, run_of
 
-from wireproof.analysis import estimate, fit_sizes
+from wireproof.analysis.fit import fit_sizes
+from wireproof.analysis.interval import estimate
 from wireproof.analysis.witness import counter_delta
 from wireproof.model.record import Close, PointRecord
 from wireproof.model.run import Run
@@ -208,7 +209,9 @@ def test_limits_grow_with_the_size(name: str, size: int, more: int) -> None:
     assert small.attainable_bytes_per_s == large.attainable_bytes_per_s
     if link.rate_bits_per_s is not None:
         assert small.attainable_bytes_per_s is not None
-        assert 0 < small.attainable_bytes_per_s < link.rate_bits_per_s / 8
+        line = link.rate_bits_per_s / 8
+        framed = link.protocol != "fabric"  # of fabrics of one maker the framing is not published
+        assert 0 < small.attainable_bytes_per_s <= (line * 0.9999 if framed else line)
 
 
 @FEW

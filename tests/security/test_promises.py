@@ -93,6 +93,7 @@ READ_DIRECTLY = {
     "report/html/shell.py": "parts of the page, from our own package",
     "report/figure/file.py": "the style of figures, from our own package",
     "workflow/judge.py": "what the shell has opened for us",
+    "workflow/atlas.py": "the published numbers, from our own package",
     "workflow/audit.py": "the settings' tables, from our own package",
     "workflow/study/libraries.py": "the tables of knobs, from our own package",
     "workflow/dossier/program.py": "the modules, from our own package",

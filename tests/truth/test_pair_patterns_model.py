@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from tests.truth.test_verdict_model import ENGINE
 
-from wireproof.analysis import measure
+from wireproof.analysis.measured import measure
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.frames import decode_frame
 from wireproof.model.pattern import FORMS

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.analysis import fit_sizes, measure
+from wireproof.analysis.fit import fit_sizes
+from wireproof.analysis.measured import measure
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.frames import decode_frame
 from wireproof.model.plan import ModelWorld, Plan, Point, Policy, RankPlace, Transport

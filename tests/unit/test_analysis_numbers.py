@@ -8,18 +8,11 @@ import numpy as np
 import pytest
 from tests.synthetic import World, run_of
 
-from wireproof.analysis import (
-    autocorrelation,
-    effect,
-    estimate,
-    familiar,
-    fit_sizes,
-    measure,
-    quantiles,
-    repeated,
-    two_modes,
-)
-from wireproof.analysis.measured import block_times, tail, times_per_operation
+from wireproof.analysis.familiar import familiar
+from wireproof.analysis.fit import fit_sizes
+from wireproof.analysis.interval import autocorrelation, estimate, quantiles, two_modes
+from wireproof.analysis.measured import block_times, measure, tail, times_per_operation
+from wireproof.analysis.repeats import effect, repeated
 from wireproof.model.record import PairResult, PointRecord, Warmup
 
 

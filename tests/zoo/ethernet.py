@@ -245,6 +245,7 @@ ADAPTERS = (
         (
             replace(
                 _roce("bnxt_en", "bnxt_re0", function="virtual"),
+                identity={"physical": "0000:3b:00.0"},
                 files=(
                     *netdev("function", KERNEL, 2000.0),
                     *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),

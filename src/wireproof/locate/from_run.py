@@ -60,9 +60,11 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
 
 def _hosts(run: Run) -> dict[int, str]:
     """The host of each rank. Two names of one machine are one host: what these say to each other
-    goes through memory, and is no value that a link is held to.
+    goes through memory, and is no value that a link is held to. Hosts of a lab or of the model are
+    meant to be several on one machine.
     """
-    kernels = {} if run.claim.virtual else {host.rank: host.boot_id for host in run.hosts}
+    meant = run.claim.virtual or (run.open is not None and run.open.transport == "model")
+    kernels = {} if meant else {host.rank: host.boot_id for host in run.hosts}
     first: dict[str, str] = {}
     found = {}
     for one in run.claim.hosts:

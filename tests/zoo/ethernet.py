@@ -244,8 +244,7 @@ ADAPTERS = (
         "bnxt_re on a VF",
         (
             replace(
-                _roce("bnxt_en", "bnxt_re0", function="virtual"),
-                identity={"physical": "0000:3b:00.0"},
+                _roce("bnxt_en", "bnxt_re0", function=""),  # in a guest
                 files=(
                     *netdev("function", KERNEL, 2000.0),
                     *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),

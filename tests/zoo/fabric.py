@@ -306,6 +306,17 @@ MLX = (
         turns=True,
     ),
     Adapter(
+        "mlx5-zero-trust",
+        "mlx5, RoCE, a host that may not read the port's registers",
+        (_mlx5(files=_VF_FILES),),
+        "hsn0",
+        shares_between("hsn0", {"rdma", "kernel"}),
+        "BlueField's restricted host (mlxprivhost --disable_counter_rd): the physical function's "
+        "registers read 0; " + _MLX5_SOURCE,
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
         "mlx5-sf",
         "mlx5, RoCE, scalable function",
         (

@@ -26,6 +26,7 @@ _LATE_SHARE = 50.0
 """An interval this many times longer than a counter's refresh is known to 2 %."""
 _STUCK_PACKETS = 64
 _STUCK_BYTES_PER_PACKET = 4
+_MOVED = 1 << 20  # counts: beside so many a port in use does not stand at 0 since its start
 _32_BITS = 1 << 32
 _DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _STANDARD = ("/tx_bytes", "/rx_bytes", "/port_xmit_data", "/port_rcv_data")
@@ -113,7 +114,21 @@ class _Port:
             entry = self._entry(slot, changes)
             if entry is not None and (known is None or _speaks(entry)):
                 found[key] = entry
-        return _heard(list(found.values()))
+        return _heard([self._counting(one, found.values(), changes) for one in found.values()])
+
+    def _counting(self, entry: Entry, others: Iterable[Entry], changes: Changes) -> Entry:
+        """A physical port's register that stands at 0 beside others that do not is one that this
+        host may not read (a restricted function): it bounds nothing from above.
+        """
+        known = entry.quality == "exact" and _speaks(entry)
+        if entry.level != "wire" or entry.bytes != 0.0 or not known:
+            return entry
+        stand = [changes.last(name) or 0 for one in others for name in one.counters]
+        if max(stand) < _MOVED or any(changes.last(name) != 0 for name in entry.counters):
+            return entry
+        return msgspec.structs.replace(
+            entry, quality="lower-bound", remark="stands at 0 beside other counters of the port"
+        )
 
     def _entry(self, slot: _Slot, changes: Changes) -> Entry | None:
         rises = {name: rise for name in slot.names if (rise := changes.rise(name)).remark != ABSENT}

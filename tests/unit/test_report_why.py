@@ -135,3 +135,16 @@ def test_the_headline_is_short_and_the_finding_has_the_rest() -> None:
     message = "n3 sends slowly: 280 Mb/s, 69 % less (95 % interval 69 % to 70 %; confidence 0.9)"
     slow = Finding(code="port-slow", severity="fail", message=message, advice="", subject="")
     assert short_headline(_with(four_nodes(), slow)) == "n3 sends slowly: 280 Mb/s, 69 % less"
+
+
+def test_a_run_that_passes_explains_the_rows_that_do_not() -> None:
+    section = four_nodes(slow=None)
+    good = [msgspec.structs.replace(one, verdict="pass") for one in section.judgement.pairs]
+    for verdicts, rest in (
+        (good, "."),
+        ([msgspec.structs.replace(good[0], verdict="inconclusive"), *good[1:]], ";"),
+    ):
+        settled = msgspec.structs.replace(section.judgement, verdict="pass", pairs=verdicts)
+        text = answers(replace(section, judgement=settled))[0].text
+        passing = sum(one.verdict == "pass" for one in verdicts)
+        assert text.startswith(f"{passing} of {len(good)} results pass{rest}")

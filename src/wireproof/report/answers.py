@@ -14,7 +14,7 @@ from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
 from wireproof.report.flows import Flow, flows
 from wireproof.report.names import fold
 from wireproof.report.rails import rails_sentence
-from wireproof.report.section import CULPRITS, Section, is_baseline, ranked, results
+from wireproof.report.section import CULPRITS, Section, is_baseline, passing, ranked, results
 from wireproof.report.undo import undo
 from wireproof.report.why import why
 
@@ -81,8 +81,7 @@ def counted_at(judged: Sequence[PairVerdict | GroupVerdict]) -> str:
 def _normal(section: Section) -> Answer:
     judgement = section.judgement
     judged = results(judgement)
-    good = sum(one.verdict == "pass" for one in judged)
-    count = f"{good} of {len(judged)} results pass.{_reached(section)}"
+    count = f"{passing(judgement)}.{_reached(section)}"
     if section.run.missing:
         count += f" {len(section.run.missing)} planned points are missing."
     if is_baseline(section):

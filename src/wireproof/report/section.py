@@ -138,6 +138,18 @@ def results(judgement: Judgement) -> list[PairVerdict | GroupVerdict]:
     return [*judgement.pairs, *judgement.groups]
 
 
+def passing(judgement: Judgement) -> str:
+    """How many results pass. In a run that passes, the others are settled (``settled_by_repeats``):
+    a reader of the rows must not take them for failures.
+    """
+    judged = results(judgement)
+    good = sum(one.verdict == "pass" for one in judged)
+    text = f"{good} of {len(judged)} results pass"
+    if judgement.verdict != "pass" or good == len(judged):
+        return text
+    return f"{text}; the other {len(judged) - good} vary too much, and a repeat of each passes"
+
+
 def suspected(section: Section) -> tuple[str, set[str]]:
     """The protocol that is claimed, and the settings that may be the cause of what is slow."""
     link = section.run.claim.link

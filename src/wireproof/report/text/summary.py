@@ -22,6 +22,7 @@ from wireproof.report.section import (
     headline,
     is_baseline,
     label,
+    passing,
     results,
     suspected,
 )
@@ -135,12 +136,12 @@ def _path(section: Section) -> str:
 
 
 def _counts(section: Section) -> str:
-    pairs, run = results(section.judgement), section.run
-    good = sum(pair.verdict == "pass" for pair in pairs)
+    run = section.run
     if is_baseline(section):
-        text = f"{quantity.counted(len(pairs), 'result')}, a baseline that is not judged"
+        count = quantity.counted(len(results(section.judgement)), "result")
+        text = f"{count}, a baseline that is not judged"
     else:
-        text = f"{good} of {len(pairs)} results pass"
+        text = passing(section.judgement)
     return text + (f"; {len(run.missing)} planned points are missing" if run.missing else "")
 
 

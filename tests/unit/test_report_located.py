@@ -92,7 +92,7 @@ def test_the_text_tells_everything_in_order() -> None:
             "n3 sends slowly: 37.00 MB/s of 119.0 MB/s expected, 69 % less (68 % to 70 %); "
             "confidence > 0.999, confirmed"
         ),
-        "cause, confidence 0.8: link errors rise at n3 (n3: net/hsn0/tx_errors +512)",
+        "possible cause, confidence 0.8: link errors rise at n3 (n3: net/hsn0/tx_errors +512)",
         "cleared (suspected by the screen, good alone): n[1-2]",
         "no fault: n1 -> n4 is fast alone",
         (

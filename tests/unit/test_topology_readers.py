@@ -37,6 +37,12 @@ def test_slurm_tree() -> None:
     assert "how many cables" in fabric.notes[0]
 
 
+def test_one_switch_has_no_cables_to_another() -> None:
+    fabric = read_topology("SwitchName=a Nodes=n[1-4]\n", "topology.conf")
+    assert leaves(fabric) == dict.fromkeys(("n1", "n2", "n3", "n4"), "a")
+    assert not any("cables" in note for note in fabric.notes)
+
+
 def test_scontrol_repeats_the_nodes_at_each_level() -> None:
     fabric = read("scontrol_topology.txt")
     assert leaves(fabric) == {

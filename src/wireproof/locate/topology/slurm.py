@@ -88,7 +88,8 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
                 builder.attach(node, each.name, each.number)
         for child in each.switches:
             builder.join(child, each.name, each.number)
-    builder.note(f"{source} does not say how many cables join two switches.")
+    if any(each.switches for each in lines.values()):
+        builder.note(f"{source} does not say how many cables join two switches.")
     return builder.fabric(levels)
 
 

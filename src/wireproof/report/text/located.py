@@ -12,6 +12,8 @@ from wireproof.report.text.look import Look
 
 __all__ = ["document_lines", "located_lines", "story_lines"]
 
+_LIKELY = 0.9
+"""Below this confidence another cause may explain it as well."""
 _MOST_CAUSES = 2
 
 
@@ -83,7 +85,8 @@ def _culprit(culprit: Culprit) -> list[str]:
     for cause in enough[:_MOST_CAUSES]:
         # what a setting's sentence says already is not said again
         seen = f" ({cause.evidence[0]})" if cause.evidence and not cause.setting else ""
-        lines.append(f"    cause, confidence {cause.confidence:.2g}: {cause.sentence}{seen}")
+        word = "cause" if cause.confidence >= _LIKELY else "possible cause"
+        lines.append(f"    {word}, confidence {cause.confidence:.2g}: {cause.sentence}{seen}")
     if not culprit.confirmed:
         lines += [f"    {sentence}" for sentence in culprit.evidence[:_MOST_CAUSES]]
     if not enough and (culprit.causes or culprit.confirmed):

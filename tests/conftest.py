@@ -143,6 +143,8 @@ _MISSING: dict[str, Callable[[], str | None]] = {
 
 TURNS = 10
 """In how many turns the slow tests are run: `make test` takes one of them."""
+LONGEST_S = 1800
+"""A test that is allowed more builds everything twice."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -159,15 +161,21 @@ def turn_of(nodeid: str) -> int:
     return zlib.crc32(nodeid.encode()) % TURNS
 
 
+def _is_due(item: pytest.Item, turn: int) -> bool:
+    """Whether ``item`` is run in this turn. What may take longer than all of a turn never is:
+    ``make test-all`` runs it.
+    """
+    if not item.get_closest_marker("slow"):
+        return True
+    bound = item.get_closest_marker("timeout")
+    return turn_of(item.nodeid) == turn % TURNS and not (bound and bound.args[0] > LONGEST_S)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     turn = config.getoption("--slow-turn")
     if turn is None:
         return
-    later = [
-        item
-        for item in items
-        if item.get_closest_marker("slow") and turn_of(item.nodeid) != turn % TURNS
-    ]
+    later = [item for item in items if not _is_due(item, turn)]
     config.hook.pytest_deselected(items=later)
     items[:] = [item for item in items if item not in set(later)]
 

@@ -55,7 +55,7 @@ def test_a_headroom_is_held_against_the_need() -> None:
         ),
         (("scale", "--nodes", "2"), "give --start"),
         (("scale", "--nodes", "2,x", "--start", "1us", "--rate", "1GB/s"), "no list of numbers"),
-        (("scale", "--from", "."), "it has no run.json"),
+        (("scale", "--from", "tests"), "it has no run.json"),
         (("validate", "--nodes", "0"), "--nodes is 0"),
     ],
 )

@@ -8,7 +8,7 @@ VENV := .venv/bin
 CMAKE := $(VENV)/cmake
 PYTEST := $(VENV)/python -m pytest
 # What starts no job and no lab: two at a time. The rest measures, and has the machine to itself.
-PURE := $(addprefix tests/,unit property audit golden bmc tune api fuzz browser security contract packaging docs) \
+PURE := $(addprefix tests/,unit property frozen audit golden bmc tune api fuzz browser security contract packaging docs) \
         $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py)) \
         $(patsubst %,tests/cli/test_%.py,audit bad_input completion convert dossier explain gate judge ladder lint loudness prove_cli report sysfs_root tune tune_try)
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
@@ -23,7 +23,8 @@ help: ## list the targets
 
 .PHONY: demo
 demo: engine ## a virtual cluster with two planted faults, found and reported (under a minute)
-	$(VENV)/wireproof demo
+	@rm -rf build/demo
+	$(VENV)/wireproof demo --out build/demo
 
 .PHONY: test
 test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (under 25 minutes on 2 cores)
@@ -32,6 +33,10 @@ test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of 
 	$(PYTEST) -m "not slow" $(PURE:%=--ignore=%)
 	@echo "slow tests, turn $(SLOW_TURN) of 10: make test SLOW_TURN=$(SLOW_TURN) repeats it"
 	$(PYTEST) -m slow --slow-turn $(SLOW_TURN)
+
+.PHONY: frozen
+frozen: .venv/.test engine ## what is judged and printed, against what is recorded (WRITE=1 records it anew)
+	$(VENV)/python -m tests.frozen $(if $(WRITE),--write)
 
 .PHONY: test-all
 test-all: .venv/.all engine-tests ## everything: slow tests, aarch64 under qemu, wheel and sdist

@@ -1,8 +1,8 @@
 """``wireproof audit``: one host's collect, and the judgement of many hosts from a snapshot.
 
 The many hosts are a node with one adapter, and one with eight and eight GPUs, laid out as files and
-read by the engine. Like ones differ in addresses and load; of unlike ones three texts in ten are
-each host's own.
+read by the engine, and a rich one: 64 cores, two ports of RoCE and what all commands print. Like
+ones differ in addresses and load; of unlike ones three texts in ten are each host's own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from tests.audit.fleet import answered
+from tests.audit.fleet_machines import FLEET
 from tests.audit.trees import lay_out
 
 from benchmarks.judge import watched
@@ -36,10 +38,14 @@ __all__ = ["hosts_like", "run"]
 GROUP = "audit"
 COLLECT_S, COLLECT_MB, COLLECT_RUNS = 0.5, 30.0, 9
 SNAPSHOT_MB = 5.0
+RICH = "connectx-6-dx"
+"""A machine of the fleet of tests/audit."""
 JUDGED: tuple[tuple[str, int, float | None, float | None], ...] = (
     ("icelake-e810", 1_000, 3.0, 1_000.0),
     ("icelake-e810", 10_000, 30.0, 1_000.0),
     ("eight-gpus", 1_000, None, None),
+    (RICH, 1_000, 3.0, 600.0),
+    (RICH, 10_000, 30.0, 600.0),
 )
 """Machine, hosts, seconds, megabytes."""
 _OWN_SHARE = 0.3
@@ -58,7 +64,7 @@ def run(setting: Setting) -> None:
     _collect(setting)
     for machine, number, wall_s, most_mb in JUDGED:
         frames = _frames(setting.scratch / f"{machine}-{number}", machine)
-        for kind, own in (("like", 0.0), ("unlike", _OWN_SHARE)):
+        for kind, own in (("like", 0.0), ("unlike", _OWN_SHARE))[: 1 if machine == RICH else 2]:
             snapshot = setting.scratch / f"{machine}-{kind}-{number}.snap"
             write_snapshot(snapshot, dict(hosts_like(frames, number, own)))
             title = f"{number} {kind} hosts, {machine}"
@@ -93,7 +99,10 @@ def _collect(setting: Setting) -> None:
 
 
 def _frames(folder: Path, machine: str) -> tuple[FactFrame, ...]:
-    """What the engine reads of a node."""
+    """What the engine reads of a node; of the rich one all that a host says."""
+    if machine == RICH:
+        facts = answered(FLEET[RICH]().texts()).facts
+        return (*facts.files.values(), *facts.globs.values(), *facts.commands.values())
     root = lay_out(folder, machine)
     argv = [str(find_engine("nompi")), "facts", "--spec", "-", "--root", str(root)]
     (found,) = collect({"n": argv}, requests(catalogue()))

@@ -23,7 +23,7 @@ from wireproof.locate.world import Fault, World
 from wireproof.plan.scale.alltoall import alltoall
 from wireproof.plan.scale.machine import Machine
 from wireproof.plan.scale.network import Network
-from wireproof.plan.scale.rings import random_ring, ring_time
+from wireproof.plan.scale.predict import random_ring, ring_time
 from wireproof.plan.scale.topology import Topology
 from wireproof.plan.schedule import screen_rounds
 

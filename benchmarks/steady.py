@@ -21,7 +21,7 @@ from wireproof.lab import Lab, up
 from wireproof.model.errors import WireproofError
 from wireproof.model.topology import Network, Topology
 
-__all__ = ["run"]
+__all__ = ["busy", "run"]
 
 GROUP = "steady"
 RATES = ("10mbit", "100mbit", "1gbit", "10gbit")
@@ -30,7 +30,7 @@ PROMISED_S = 45.0
 
 
 @contextlib.contextmanager
-def _busy(count: int) -> Iterator[None]:
+def busy(count: int) -> Iterator[None]:
     """Loops that take processors away meanwhile."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
@@ -81,15 +81,15 @@ def _trials(setting: Setting, labs: dict[str, Lab], mpis: list[str]) -> None:
     while seed < setting.lab_rounds and time.monotonic() < setting.until:
         seed += 1
         for mpi in mpis:
-            for busy, loops in (("alone", 0), ("beside busy loops", BUSY_LOOPS)):
+            for company, loops in (("alone", 0), ("beside busy loops", BUSY_LOOPS)):
                 for rate, lab in labs.items():
                     if time.monotonic() >= setting.until:
                         break
-                    with _busy(loops):
+                    with busy(loops):
                         verdict, took, failed = _check(lab, mpi, seed)
                     seconds.append(took)
-                    found.setdefault((rate, busy), []).append(verdict)
-                    setting.say(f"{rate} {mpi} {busy}: {verdict} {failed} in {took:.0f} s")
+                    found.setdefault((rate, company), []).append(verdict)
+                    setting.say(f"{rate} {mpi} {company}: {verdict} {failed} in {took:.0f} s")
     _tell(setting, found, seconds)
 
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/arguments.hpp"
+#include "base/program.hpp"
 #include "base/version.hpp"
 #include "facts/collect.hpp"
 #include "measure/pattern_list.hpp"
@@ -42,6 +43,7 @@ int obey(const Arguments& arguments, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace wireproof;
+  search_absolute_folders_only();
   try {
     return obey(parse_arguments(argc, argv), argc, argv);
   } catch (const Failure& failure) {

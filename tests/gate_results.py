@@ -77,5 +77,5 @@ def many_nodes(folder: Path, count: int) -> Path:
     return _written(folder, msgspec.structs.replace(part, run=run, nodes=nodes), None, 1)
 
 
-def asked(source: Path, nodes: str = "", **more: float) -> Gate:
+def asked(source: Path, nodes: str | None = None, **more: float) -> Gate:
     return gate(GateSpecification(source=source, nodes=nodes, **more))

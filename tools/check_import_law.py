@@ -32,7 +32,7 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "settings": {"model", "physics", "files"},
     "adapters": {"model", "physics"},
     "files": set(),
-    "version": set(),
+    "version": {"files"},
     "bmc": {"model", "files"},
     "launch": {"model", "settings", "files", "version"},
     "probes": {"model", "launch", "files"},
@@ -74,6 +74,8 @@ EFFECTS = {
     ),
     *("shutil", "signal", "socket", "subprocess", "tempfile", "threading", "time", "urllib"),
 }
+CONSTANT_READER = ("model", "packaged")
+"""The module of a pure package that reads: only data files of the program, which are constants."""
 EFFECT_CALLS = {"open", "input", "print"}
 EFFECT_METHODS = {"now", "utcnow", "today", "read_text", "read_bytes", "write_text", "write_bytes"}
 
@@ -219,7 +221,7 @@ def check_python(root: Path, file: Path) -> list[Breach]:
         module = file.relative_to(source).with_suffix("").parts
         module = module[:-1] if module[-1] == "__init__" else module
         breaches += check_layers(file, tree, module)
-        if len(module) > 1 and module[1] in PURE:
+        if len(module) > 1 and module[1] in PURE and module[1:] != CONSTANT_READER:
             breaches += check_pure(file, tree, module)
     return breaches
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from command_pages import command_pages
 from document_pages import documents
 from formula_page import formula_page
-from wireproof.analysis.catalogue import FAMILIES
+from wireproof.analysis.catalogue import families
 from wireproof.analysis.catalogue.row import Family, Row
 from wireproof.analysis.pfc.family import Names, PfcFamily
-from wireproof.analysis.pfc.find import FAMILIES as PAUSING
+from wireproof.analysis.pfc.reading import pausing
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, fix_text, remedy_with
 from wireproof.model import quantity
@@ -50,7 +50,7 @@ def pages() -> dict[Path, str]:
     """Each page that has a generated part, as it must be."""
     docs = Path(__file__).resolve().parents[1] / "docs"
     parts = {
-        docs / "adapters.md": adapters(FAMILIES),
+        docs / "adapters.md": adapters(families()),
         docs / "pfc.md": pause_counters(),
         docs / "physics.md": constants(),
         docs / "reference" / "json.md": documents(),
@@ -69,7 +69,7 @@ def pages() -> dict[Path, str]:
 
 def pause_counters() -> str:
     """What each driver counts of priority flow control."""
-    return "\n".join(line for one in PAUSING for line in _pausing(one)).rstrip() + "\n"
+    return "\n".join(line for one in pausing() for line in _pausing(one)).rstrip() + "\n"
 
 
 def _pausing(family: PfcFamily) -> Iterable[str]:
@@ -108,7 +108,7 @@ def _pausing(family: PfcFamily) -> Iterable[str]:
 
 def _spellings(names: Names) -> str:
     """The alternatives of one counter, without their folders."""
-    leaves = [" + ".join(name.rsplit("/", 1)[-1] for name in one) for one in names]
+    leaves = [" + ".join(name.rsplit("/", 1)[-1] for name in one.split()) for one in names]
     return " or ".join(f"`{one}`" for one in dict.fromkeys(leaves)) or "none"
 
 
@@ -248,6 +248,7 @@ def _remarks(row: Row) -> str:
     remarks += (
         [f"misses {row.misses}"] if row.misses and not row.misses.startswith("nothing") else []
     )
+    remarks += [f"stands still with {row.stops}"] if row.stops else []
     return "; ".join(remarks)
 
 

@@ -2,12 +2,14 @@
 
     python tools/project_version.py
 
-The rule is ``src/wireproof/version.py``'s, which is loaded alone: a build has no wireproof yet.
+The rule is ``src/wireproof/version.py``'s, which is loaded by its path: a build has no wireproof
+yet, and the standard library alone.
 """
 
 from __future__ import annotations
 
 import runpy
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ class WrongTag(Exception):
 
 def project_version(root: Path = ROOT) -> str:
     """Raises ``WrongTag``."""
+    sys.path.append(str(ROOT / "src"))
     rule = runpy.run_path(str(root / "src" / "wireproof" / "version.py"))
     found, planned = str(rule["version_of"](root)), rule["NEXT"]
     if ".dev" not in found and found != planned:

@@ -11,6 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <string_view>
 
 namespace wireproof {
 namespace {
@@ -146,6 +148,20 @@ void settle(Ended& end, pid_t child) {
 }
 
 }  // namespace
+
+void search_absolute_folders_only() {
+  const char* const path = std::getenv("PATH");
+  if (path == nullptr) return;  // the system's folders
+  std::string kept;
+  for (std::string_view rest = path;;) {
+    const std::size_t end = rest.find(':');
+    const std::string_view entry = rest.substr(0, end);
+    if (entry.starts_with('/')) kept.append(kept.empty() ? "" : ":").append(entry);
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  ::setenv("PATH", kept.empty() ? "/bin:/usr/bin" : kept.c_str(), 1);
+}
 
 Ended run_program(const Program& program) {
   Ended end;

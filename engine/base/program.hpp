@@ -8,6 +8,10 @@
 
 namespace wireproof {
 
+/// Takes relative and empty entries out of the process's PATH: they mean the current folder, whose
+/// programs may be anybody's. First in main, before there are threads.
+void search_absolute_folders_only();
+
 /// argv[0] with a slash in it is that file; without one it is searched in the caller's PATH.
 struct Program {
   std::vector<std::string> argv;

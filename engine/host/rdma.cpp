@@ -29,13 +29,16 @@ RdmaPort read_port(const Tree& tree, const RdmaDevice& device, int number) {
   return port;
 }
 
-/// No driver is bound to a device that stands on no bus. Soft-RoCE says its parent and counts as
-/// rxe does; software iWARP is an RNIC without hardware. A name says nothing: users give them.
-std::string software_driver(const Tree& tree, const std::string& folder) {
+/// The driver of RDMA in software, by what the device states: soft-RoCE names its parent and counts
+/// as rxe does, software iWARP describes itself or is an RNIC without hardware. Older kernels put
+/// both below the adapter that they stand on (rxe_register_device and siw_device_create set
+/// dev.parent). A name says nothing: users give names.
+std::string software_driver(const Tree& tree, const std::string& folder, bool on_a_bus) {
   const bool counts_as_rxe = tree.exists(folder + "/ports/1/hw_counters/rcvd_rnr_err") ||
                              tree.exists(folder + "/ports/1/hw_counters/ack_deferred");
+  const bool describes_siw = tree.line(folder + "/node_desc").starts_with("Software iWARP");
   const std::string type = tree.line(folder + "/node_type");  // "1: CA", "4: RNIC"
-  if (type.starts_with("4")) return "siw";
+  if (describes_siw || (!on_a_bus && type.starts_with("4"))) return "siw";
   if (counts_as_rxe || tree.exists(folder + "/parent")) return "rdma_rxe";
   return "";
 }
@@ -46,9 +49,9 @@ RdmaDevice read_device(const Tree& tree, const std::string& name) {
   device.folder = std::string(kDevices) + "/" + name;
   const bool on_a_bus =
       !tree.target(device.folder + "/device").empty() || tree.is_folder(device.folder + "/device");
-  device.software = !on_a_bus;
-  device.driver = on_a_bus ? tree.target_name(device.folder + "/device/driver")
-                           : software_driver(tree, device.folder);
+  device.driver = software_driver(tree, device.folder, on_a_bus);
+  device.software = !on_a_bus || !device.driver.empty();
+  if (!device.software) device.driver = tree.target_name(device.folder + "/device/driver");
   if (device.software) device.parent = tree.line(device.folder + "/parent");
   device.system_guid = known_guid(tree.line(device.folder + "/sys_image_guid"));
   device.node_guid = known_guid(tree.line(device.folder + "/node_guid"));
@@ -118,6 +121,13 @@ RdmaDevice* RdmaTable::find(const std::string& name) {
   return found == devices_.end() ? nullptr : &*found;
 }
 
+RdmaDevice* RdmaTable::first_of(const std::vector<std::string>& names) {
+  for (RdmaDevice& device : devices_) {  // hardware first
+    if (std::find(names.begin(), names.end(), device.name) != names.end()) return &device;
+  }
+  return nullptr;
+}
+
 RdmaPort* RdmaTable::named_by_gids(const std::string& interface) {
   for (RdmaDevice& device : devices_) {
     for (RdmaPort& port : device.ports) {
@@ -129,9 +139,8 @@ RdmaPort* RdmaTable::named_by_gids(const std::string& interface) {
 
 RdmaPort* RdmaTable::of_same_device(const std::string& interface) {
   const std::string net = "sys/class/net/" + interface;
-  const auto names = tree_.list(net + "/device/infiniband");
-  if (names.empty() || is_representor(tree_, interface)) return nullptr;
-  RdmaDevice* const device = find(names.front());
+  if (is_representor(tree_, interface)) return nullptr;
+  RdmaDevice* const device = first_of(tree_.list(net + "/device/infiniband"));
   // dev_port counts from 0; drivers older than Linux 3.15 used dev_id, which is hexadecimal and 0
   // for port 1.
   const std::uint64_t port = tree_.number(net + "/dev_port").value_or(0);

@@ -47,6 +47,7 @@ class RdmaTable {
   RdmaPort* of_software(const Nic& nic);
 
   RdmaDevice* find(const std::string& name);
+  RdmaDevice* first_of(const std::vector<std::string>& names);
 
   const Tree& tree_;
   std::vector<RdmaDevice> devices_;

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/program.hpp"
 #include "commands.hpp"
 #include "system.hpp"
 
@@ -51,6 +52,7 @@ int run(std::string_view name, const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  wireproof::search_absolute_folders_only();
   const std::string_view path(argc > 0 ? argv[0] : "");
   // mpiexec -launcher-exec takes one path and no argument: a link with this name is the agent.
   if (path.substr(path.rfind('/') + 1) == "wireproof-agent")

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "base/failure.hpp"
 
@@ -32,6 +34,13 @@ std::size_t read_some(int descriptor, char* piece, const std::string& file) {
   }
 }
 
+/// Tells whoever writes the plan how much of it has been read. MPICH's launcher ends the job if
+/// more waits than its pipe to rank 0 holds, so the writer of a long plan waits for this.
+void acknowledge(std::size_t read) {
+  std::printf("{\"frame\":\"plan\",\"read_bytes\":%zu}\n", read);
+  std::fflush(stdout);
+}
+
 std::string read_all(int descriptor, const std::string& file, std::size_t limit) {
   std::string text;
   char piece[kPiece];
@@ -40,7 +49,9 @@ std::string read_all(int descriptor, const std::string& file, std::size_t limit)
     if (text.size() > limit) {
       throw unreadable(file, "it is longer than " + std::to_string(limit) + " bytes");
     }
+    if (descriptor == STDIN_FILENO && text.starts_with(kPaced)) acknowledge(text.size());
   }
+  if (text.starts_with(kPaced)) text.erase(0, kPaced.size());
   return text;
 }
 

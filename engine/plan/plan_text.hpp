@@ -3,11 +3,16 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace wireproof {
 
 /// A plan of ten thousand nodes is some ten megabytes; what is longer than this is no plan.
 inline constexpr std::size_t kLongestPlan = std::size_t{1} << 30;
+
+/// The first line of a plan whose writer waits until each part has been read. It is not part of the
+/// plan.
+inline constexpr std::string_view kPaced = "wireproof-plan paced\n";
 
 /// The whole of `file`, or of standard input when it is "-": regular files, pipes and terminals.
 /// Throws bad_plan when it cannot be read or is longer than `limit` bytes.

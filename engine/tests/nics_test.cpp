@@ -153,6 +153,39 @@ TEST(Nics, SoftwareRdmaIsKnownByWhatItIs) {
   EXPECT_EQ(named(nics, "eth1").rdma->driver, "siw");
 }
 
+// Older kernels put soft-RoCE and software iWARP below the adapter's own PCI device.
+TEST(Nics, SoftwareRdmaBelowAnAdapterIsNoHardwareOfIts) {
+  TemporaryTree tree;
+  add_interface(tree, "eth0", 2);
+  add_interface(tree, "eth1", 3);
+  add_interface(tree, "eth2", 4);
+  add_rdma_device(tree, "a_soft", "0000:01:00.0", "igb", "Ethernet");
+  add_rdma_device(tree, "b_soft", "0000:02:00.0", "igb", "Ethernet");
+  add_rdma_device(tree, "hard", "0000:03:00.0", "hinic3", "Ethernet");
+  tree.write("sys/class/infiniband/a_soft/parent", "eth0\n");
+  tree.write("sys/class/infiniband/b_soft/node_desc", "Software iWARP stack\n");
+  tree.write("sys/class/infiniband/hard/node_type", "4: RNIC\n");
+  tree.write("sys/class/infiniband/b_soft/ports/1/gid_attrs/ndevs/0", "eth1\n");
+  tree.write("sys/class/infiniband/hard/ports/1/gid_attrs/ndevs/0", "eth2\n");
+  const auto nics = list_nics(Tree(tree.root()));
+  EXPECT_EQ(named(nics, "eth0").rdma->driver, "rdma_rxe");
+  EXPECT_EQ(named(nics, "eth1").rdma->driver, "siw");
+  EXPECT_EQ(named(nics, "eth2").rdma->driver, "hinic3");
+}
+
+TEST(Nics, SoftwareBelowAnRdmaAdapterLeavesTheInterfaceItsHardware) {
+  TemporaryTree tree;
+  add_connectx(tree, "ens1f0", "mlx5_0", "0000:3b:00.0", "0");
+  tree.link("sys/class/infiniband/mlx5_0/device", "/sys/devices/pci0000:00/0000:3b:00.0");
+  tree.link("sys/class/infiniband/a_soft/device", "/sys/devices/pci0000:00/0000:3b:00.0");
+  tree.write("sys/devices/pci0000:00/0000:3b:00.0/infiniband/a_soft/node_type", "1: CA\n");
+  tree.write("sys/class/infiniband/a_soft/ports/1/state", "4: ACTIVE\n");
+  tree.write("sys/class/infiniband/a_soft/parent", "ens1f0\n");
+  const auto nics = list_nics(Tree(tree.root()));
+  EXPECT_EQ(named(nics, "ens1f0").rdma->device, "mlx5_0");
+  EXPECT_EQ(named(nics, "a_soft:1").lower, std::vector<std::string>{"ens1f0"});
+}
+
 TEST(Nics, HardwareComesBeforeSoftwareOnOneInterface) {
   TemporaryTree tree;
   add_interface(tree, "eth0", 2);
@@ -280,6 +313,17 @@ TEST(Nics, ALoadedModuleWithoutItsDeviceIsSaidOfItsOwnAdapterOnly) {
   const auto nics = list_nics(Tree(tree.root()));
   EXPECT_NE(named(nics, "ens1f0").hidden.find("mlx5_ib"), std::string::npos);
   EXPECT_EQ(named(nics, "eth0").hidden, "");
+}
+
+TEST(Nics, HiddenRdmaIsSaidOfEachMakersAdapter) {
+  TemporaryTree tree;
+  add_interface(tree, "eth0", 2);
+  tree.write("sys/devices/pci0000:00/0000:18:00.0/numa_node", "0\n");
+  tree.link("sys/devices/pci0000:00/0000:18:00.0/driver", "/sys/bus/pci/drivers/hisdk3");
+  tree.write("sys/bus/pci/drivers/hisdk3/bind", "");
+  tree.link("sys/class/net/eth0/device", "/sys/devices/pci0000:00/0000:18:00.0");
+  tree.write("proc/modules", "hiroce3 450560 0 - Live 0x0\n");
+  EXPECT_NE(named(list_nics(Tree(tree.root())), "eth0").hidden.find("hiroce3"), std::string::npos);
 }
 
 TEST(Adapter, SerialNumberIsInTheExtendedCapabilities) {

@@ -104,6 +104,21 @@ TEST(PlanText, PipeThatDoesNotBlockIsReadWhole) {
   EXPECT_EQ(seen, text);
 }
 
+TEST(PlanText, PacedPlanIsAcknowledgedAsItIsRead) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const InsteadOfStandardInput input(ends[0]);
+  const std::string text = std::string(kPaced) + "wireproof-plan 1\npoint id=0\n";
+  ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::close(ends[1]);
+  ::testing::internal::CaptureStdout();
+  const std::string seen = read_plan_text("-");
+  const std::string frame =
+      "{\"frame\":\"plan\",\"read_bytes\":" + std::to_string(text.size()) + "}\n";
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), frame);
+  EXPECT_EQ(seen, "wireproof-plan 1\npoint id=0\n");
+}
+
 TEST(PlanText, EmptyInputIsAnEmptyPlan) {
   const InsteadOfStandardInput input(::open("/dev/null", O_RDONLY));
   EXPECT_EQ(read_plan_text("-"), "");

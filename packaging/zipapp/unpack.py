@@ -47,8 +47,10 @@ def environment(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Path:
     digest = hashlib.sha256(archive.read("manifest.json")).hexdigest()[:16]
     place = parent / f"{manifest['version']}-{digest}"
     try:
+        parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        for above in (parent.resolve(), *parent.resolve().parents):
+            _trust_above(above)
         if not place.exists():
-            parent.mkdir(parents=True, exist_ok=True)
             _make(archive, manifest, place)
         _trust(place)
     except OSError as error:
@@ -69,9 +71,9 @@ def _parent() -> Path:
 
 
 def _trust(place: Path) -> None:
-    """What is there is run: it must be the user's, root's, or of whoever owns the folder named."""
-    found, around = place.lstat(), place.parent.stat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (0, os.geteuid(), around.st_uid):
+    """What is there is run: it must be the user's own or root's."""
+    found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in _trusted():
         raise CannotUnpack(f"{place} is somebody else's; name another folder in ${FOLDER}")
     if found.st_mode & 0o022:
         raise CannotUnpack(f"others may write to {place}: remove it")
@@ -79,6 +81,30 @@ def _trust(place: Path) -> None:
         raise CannotUnpack(
             f"programs cannot be run from {place} (noexec); name another folder in ${FOLDER}"
         )
+
+
+def _trust_above(folder: Path) -> None:
+    """Whoever can rename what is in ``folder`` can exchange the environment: with sudo -E, HOME is
+    another user's.
+    """
+    found = folder.stat()
+    sticky = found.st_mode & stat.S_ISVTX
+    if found.st_uid not in _trusted() or (found.st_mode & 0o022 and not sticky):
+        raise CannotUnpack(
+            f"another user can change what is in {folder}; name a folder of your own in ${FOLDER}"
+        )
+
+
+def _trusted() -> set[int]:
+    """We and root; in a user namespace root outside is the overflow user."""
+    trusted = {0, os.geteuid()}
+    try:
+        whole = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
+        if whole != ["0", "0", "4294967295"]:
+            trusted.add(int(Path("/proc/sys/kernel/overflowuid").read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        pass
+    return trusted
 
 
 def _make(archive: zipfile.ZipFile, manifest: dict[str, Any], place: Path) -> None:

@@ -2,8 +2,8 @@
 package, PKG-INFO in an unpacked sdist, the commit that ``git archive`` wrote into its archive.
 
 ``v1.2.3`` clean is 1.2.3. Later commits are development versions of what comes next,
-1.2.4.dev5+gabc1234567; changes that are not committed add ``.dirty``. Also loaded alone, by the
-build (``tools/project_version.py``): standard library only.
+1.2.4.dev5+gabc1234567; changes that are not committed add ``.dirty``. Also loaded by the build
+(``tools/project_version.py``): standard library only, in what it imports too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import os
 import re
 import subprocess
 from pathlib import Path
+
+from wireproof.files.programs import by_path
 
 __all__ = ["NEXT", "from_description", "version", "version_of"]
 
@@ -78,8 +80,7 @@ def _git(root: Path, *words: str) -> str:
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            ["git", "-C", str(root), *words],
-            env=own | {"GIT_OPTIONAL_LOCKS": "0"},
+            **by_path(["git", "-C", str(root), *words], own | {"GIT_OPTIONAL_LOCKS": "0"}),
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,

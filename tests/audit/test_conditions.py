@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from tests.audit.trees import facts_of
 
 from wireproof.audit.catalogue import requests
 from wireproof.audit.expression import UNKNOWN
@@ -26,6 +29,14 @@ ROCE = {
 }
 MODULES = {"/proc/modules": "irdma 1 0\nnvidia 1 0\n"}
 STATISTICS, PFC, FEC = "ethtool -S eth0", "dcb pfc show dev eth0", "ethtool -I --show-fec eth0"
+PAUSE = "ethtool -a eth0"
+CONF, LIMITS = "/etc/slurm/slurm.conf", "/proc/self/limits"
+SLURM = {LIMITS: "Max locked memory  65536  65536  bytes"}
+ENDLESS = "Max locked memory  unlimited  unlimited  bytes"
+MTU, SPEED = "/sys/class/net/eth0/mtu", "/sys/class/net/eth0/speed"
+DRIVER_OF = "/sys/class/net/eth0/device/uevent"
+PROPAGATED = "slurm-propagated-limits"
+NO_PFC = "prio-pfc 0:off 3:off"
 PKEY = "/sys/class/infiniband/mlx5_0/ports/1/pkeys/0"
 PROBING = "/proc/sys/net/ipv4/tcp_mtu_probing"
 NEW, OLD = {"/proc/version": "Linux version 5.14.0"}, {"/proc/version": "Linux version 3.10.0"}
@@ -57,6 +68,9 @@ def status(name: str, texts: dict[str, str], profile: Profile = "throughput") ->
     return found.status
 
 
+CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+
 def variables(**named: str) -> dict[str, str]:
     return {"environment": "\n".join(f"{name}={text}" for name, text in named.items())}
 
@@ -66,6 +80,11 @@ def variables(**named: str) -> dict[str, str]:
     [
         ("kernel-arguments", {"/proc/cmdline": "ro quiet iommu=pt"}, "pass"),
         ("kernel-arguments", {"/proc/cmdline": "ro clocksource=hpet"}, "fail"),
+        ("clock-source", {CLOCK: "timebase"}, "pass"),
+        ("clock-source", {CLOCK: "riscv_clocksource"}, "pass"),
+        ("clock-source", {CLOCK: "hpet"}, "fail"),
+        ("zone-reclaim", {"/proc/sys/vm/zone_reclaim_mode": "1"}, "pass"),
+        ("zone-reclaim", {"/proc/sys/vm/zone_reclaim_mode": "3"}, "fail"),
         ("env-fi-provider", RDMA | variables(FI_PROVIDER="tcp;ofi_rxm"), "fail"),
         ("env-fi-provider", RDMA | variables(FI_PROVIDER="verbs"), "pass"),
         ("env-fi-provider", variables(FI_PROVIDER="tcp"), "pass"),
@@ -91,7 +110,23 @@ def variables(**named: str) -> dict[str, str]:
         ("tcp-mtu-probing", ROCE | {PROBING: "0"}, "fail"),
         ("tcp-mtu-probing", ROCE | {PROBING: "1"}, "pass"),
         ("pfc-enabled", ROCE | {PFC: "prio-pfc 0:off 1:off 3:on 4:off"}, "pass"),
-        ("pfc-enabled", ROCE | {PFC: "prio-pfc 0:off 1:off 3:off"}, "fail"),
+        ("pfc-enabled", ROCE | {PFC: "prio-pfc 0:off 1:off 3:off"}, "unknown"),
+        ("pfc-enabled", ROCE | {PFC: NO_PFC, PAUSE: "RX:\t\toff\nTX:\t\toff"}, "fail"),
+        ("pfc-enabled", ROCE | {PFC: NO_PFC, PAUSE: "RX:\t\ton\nTX:\t\toff"}, "fail"),
+        ("pfc-enabled", ROCE | {PFC: NO_PFC, PAUSE: "RX:\t\ton\nTX:\t\ton"}, "pass"),
+        (PROPAGATED, SLURM | {CONF: "PropagateResourceLimitsExcept=MEMLOCK"}, "pass"),
+        (PROPAGATED, SLURM | {CONF: "PropagateResourceLimits=NONE"}, "pass"),
+        (PROPAGATED, SLURM | {CONF: "#PropagateResourceLimits=NONE"}, "fail"),
+        (PROPAGATED, SLURM | {CONF: "PropagateResourceLimits=CORE,NPROC"}, "pass"),
+        (PROPAGATED, SLURM | {CONF: "PropagateResourceLimits=CORE,MEMLOCK"}, "fail"),
+        (PROPAGATED, SLURM | {CONF: "PropagateResourceLimitsExcept=CORE"}, "fail"),
+        (PROPAGATED, {CONF: "ClusterName=c", LIMITS: ENDLESS}, "pass"),
+        ("mtu", ROCE | {MTU: "1500", SPEED: "100000", DRIVER_OF: "DRIVER=ena"}, "fail"),
+        ("mtu", ROCE | {MTU: "8896", SPEED: "100000", DRIVER_OF: "DRIVER=gve"}, "pass"),
+        ("mtu", ROCE | {MTU: "1500", SPEED: "100000", DRIVER_OF: "DRIVER=hv_netvsc"}, "pass"),
+        ("limit-memlock", {"/proc/self/limits": "Max locked memory  65536  65536"}, "unknown"),
+        ("pfc-drops", ROCE | {STATISTICS: "  rx_dropped: 0\n  rx_dropped.nic: 7"}, "fail"),
+        ("pfc-drops", ROCE | {STATISTICS: "  rx_dropped: 0\n  port.rx_discards: 7"}, "fail"),
         ("pfc-enabled", ROCE | {PFC: "prio-pfc 0:on 1:on 2:on 3:on"}, "fail"),
         ("pfc-pauses-tx", ROCE | {STATISTICS: "  tx_prio3_pause: 0\n  rx_discards_phy: 9"}, "fail"),
         ("pfc-pauses-tx", ROCE | {STATISTICS: "  tx_prio3_pause: 4\n  rx_discards_phy: 9"}, "pass"),
@@ -111,6 +146,75 @@ def test_a_value_is_judged_by_what_stands_beside_it(
     name: str, texts: dict[str, str], expected: str
 ) -> None:
     assert status(name, texts) == expected
+
+
+AER = "/sys/class/net/eth0/device/aer_dev_correctable"
+HFI1_PARAMETERS = "/sys/module/hfi1/parameters"
+STORAGE = {f"{HFI1_PARAMETERS}/sge_copy_mode": "2"}
+OPA = {
+    "/sys/class/infiniband/hfi1_0/ports/1/link_layer": "InfiniBand",
+    "/sys/class/infiniband/hfi1_0/device/uevent": "DRIVER=hfi1",
+    "/sys/devices/system/cpu/online": "0-191",
+}
+CONTEXTS = "/sys/class/infiniband/hfi1_0/nctxts"
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "expected"),
+    [
+        ("aer-errors", ROCE | {AER: "TOTAL_ERR_COR 1"}, "pass"),
+        ("aer-errors", ROCE | {AER: "TOTAL_ERR_COR 101"}, "fail"),
+        ("hfi1-piothreshold", OPA | STORAGE | {f"{HFI1_PARAMETERS}/piothreshold": "0"}, "pass"),
+        ("hfi1-wss-threshold", OPA | STORAGE | {f"{HFI1_PARAMETERS}/wss_threshold": "70"}, "pass"),
+        ("hfi1-wss-threshold", OPA | {f"{HFI1_PARAMETERS}/wss_threshold": "60"}, "fail"),
+        ("hfi1-user-contexts", OPA | {CONTEXTS: "90"}, "fail"),
+        ("hfi1-user-contexts", OPA | {CONTEXTS: "160"}, "pass"),
+    ],
+)
+def test_a_value_has_the_limits_of_its_use(name: str, texts: dict[str, str], expected: str) -> None:
+    assert status(name, texts) == expected
+
+
+def test_what_is_wanted_passes_and_what_is_below_fails() -> None:
+    """Where the condition is one least number, people are told that number."""
+    units = {"Ki": 1 << 10, "Mi": 1 << 20}
+    for name, entry in catalogue().entries.items():
+        bound = re.fullmatch(r"value >= (\d+)([KM]i)?", entry.setting.condition("throughput"))
+        if bound:
+            least = int(bound[1]) * units.get(bound[2], 1)
+            told = [int(each) for each in re.findall(r"\d+", entry.setting.wish("throughput"))]
+            assert not told or told[0] in (int(bound[1]), least, least >> 20), name
+
+
+@pytest.mark.parametrize(("disabled", "expected"), [("0", "fail"), ("1", "pass")])
+def test_the_sleep_of_the_last_core_counts(disabled: str, expected: str) -> None:
+    texts = HASWELL | {
+        "/sys/devices/system/cpu/cpu0/cpuidle/state3/latency": "133",
+        "/sys/devices/system/cpu/cpu0/cpuidle/state3/disable": "1",
+        "/sys/devices/system/cpu/cpu47/cpuidle/state3/disable": disabled,
+    }
+    assert status("idle-states", texts, "latency") == expected
+
+
+def test_what_was_too_much_to_list_is_unknown() -> None:
+    policies = "/sys/devices/system/cpu/cpufreq/policy*"
+    paths = [policies.replace("*", str(number)) for number in range(3)]
+    frames = [
+        FactFrame(rank=0, kind="file", status="ok", path="/proc/cpuinfo", text="flags\t: fpu\n")
+    ]
+    for name, text in (("scaling_governor", "performance"), ("cpuinfo_max_freq", "3"),
+                       ("scaling_max_freq", "3")):  # fmt: skip
+        listed = "".join(f"{path}/{name}\n" for path in paths)
+        frames.append(FactFrame(rank=0, kind="glob", status="ok", path=f"{policies}/{name}",
+                                text=listed, truncated=True))  # fmt: skip
+        frames += [
+            FactFrame(rank=0, kind="file", status="ok", path=f"{path}/{name}", text=text)
+            for path in paths
+        ]
+    machine = machine_of(HostFacts.of("n1", frames))
+    found = judge_machine(machine, catalogue(), "throughput", ["cpu-governor", "clock-maximum"])
+    assert [one.status for one in found] == ["pass"] * 3 + ["unknown"] * 2
+    assert all("more than 3" in one.message for one in found[3:])
 
 
 @pytest.mark.parametrize(("limit", "expected"), [("150000000", "fail"), ("250000000", "pass")])
@@ -193,7 +297,6 @@ GIDS = "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types"
 MLX5 = {"/sys/class/infiniband/mlx5_0/device/uevent": "DRIVER=mlx5_core"}
 IRDMA = ROCE | {"/sys/class/infiniband/mlx5_0/device/uevent": "DRIVER=ice"}
 ADAPTIVE = "ethtool -c eth0"
-PAUSE = "ethtool -a eth0"
 DRAM = "/sys/class/powercap/intel-rapl:0:0"
 RDMA_UNIT = "systemctl is-enabled rdma-load-modules@rdma.service"
 
@@ -206,7 +309,9 @@ RDMA_UNIT = "systemctl is-enabled rdma-load-modules@rdma.service"
         ("coalescing-adaptive", ROCE | {ADAPTIVE: "Adaptive RX: n/a  TX: n/a"}, "not-applicable"),
         ("coalescing-adaptive", ROCE | {ADAPTIVE: "Adaptive RX: off  TX: off"}, "fail"),
         ("coalescing-time", ROCE | {ADAPTIVE: "rx-usecs:\tn/a"}, "not-applicable"),
-        ("flow-control-rx", ROCE | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "fail"),
+        ("flow-control-rx", ROCE | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "unknown"),
+        ("flow-control-rx", ROCE | {PAUSE: "RX:\t\ton", PFC: "prio-pfc 0:off 3:on"}, "fail"),
+        ("flow-control-rx", ROCE | {PAUSE: "RX:\t\ton", PFC: "prio-pfc 0:off 3:off"}, "pass"),
         ("flow-control-rx", IPOIB | {PAUSE: "RX:\t\ton\nTX:\t\ton"}, "pass"),
         ("roce-gid-type", ROCE | MLX5 | {f"{GIDS}/1": "RoCE v2"}, "unknown"),
         ("roce-gid-type", IRDMA | {f"{GIDS}/1": "RoCE v2"}, "pass"),
@@ -281,3 +386,62 @@ def test_looking_whether_a_file_is_there_does_not_cut_what_a_pattern_reads() -> 
     asked = {one.path for one in requests(catalogue()) if one.kind == "file"}
     assert "/sys/kernel/iommu_groups/0/type" not in asked
     assert "/sys/kernel/iommu_groups/*/type" in {one.path for one in requests(catalogue())}
+
+
+CPU = "/sys/devices/system/cpu"
+REAL = {"/proc/cpuinfo": "flags\t\t: fpu\n"}
+
+
+PREFERENCE = "energy_performance_preference"
+LEAST, MOST = "scaling_max_freq", "cpuinfo_max_freq"
+
+
+def each(place: str, *values: str) -> dict[str, str]:
+    return {place.replace("*", str(at)): value for at, value in enumerate(values)}
+
+
+def policies(name: str, *values: str) -> dict[str, str]:
+    return each(f"{CPU}/cpufreq/policy*/{name}", *values)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "status", "where"),
+    [
+        ("energy-preference", policies(PREFERENCE, "performance", "power"), "fail", "policy1"),
+        ("energy-preference", policies(PREFERENCE, *["performance"] * 12), "pass", ""),
+        ("energy-preference", policies(PREFERENCE, "performance", "128"), "fail", "policy1"),
+        (
+            "clock-maximum",
+            policies(MOST, *["3000000"] * 3) | policies(LEAST, "3000000", "3000000", "800000"),
+            "fail",
+            "policy2",
+        ),
+        (
+            "clock-maximum",
+            policies(MOST, "3000000", "3400000") | policies(LEAST, "3000000", "3400000"),
+            "pass",
+            "",
+        ),
+        (
+            "thermal-throttling",
+            each(f"{CPU}/cpu*/thermal_throttle/package_throttle_count", *["0"] * 10, "7", "0"),
+            "fail",
+            "cpu10",
+        ),
+        (
+            "rps",
+            ROCE
+            | each("/sys/class/net/eth0/queues/rx-*/rps_cpus", *["00"] * 3, "f,00000000", "00"),
+            "fail",
+            "rx-3",
+        ),
+        ("clock-maximum", {}, "unknown", ""),
+    ],
+)
+def test_every_core_socket_and_queue_is_looked_at_and_the_worst_is_named(
+    name: str, texts: dict[str, str], status: str, where: str
+) -> None:
+    machine = machine_of(facts_of(REAL | texts))
+    (one,) = judge_machine(machine, catalogue(), "throughput", [name])
+    assert one.status == status, one
+    assert where in one.message

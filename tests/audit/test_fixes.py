@@ -43,6 +43,7 @@ MACHINES = st.fixed_dictionaries(
         "nic.driver": st.just("mlx5_core"),
         "setting:clock-maximum": st.integers(800_000, 6_000_000),
         "setting:clock-of-hardware": st.integers(800_000, 6_000_000),
+        "setting:clock-of-hardware-least": st.just(800_000),
         "setting:uncore-maximum": st.integers(800_000, 6_000_000),
         "setting:channels-maximum": st.integers(1, 1024),
         "setting:ring-rx-maximum": st.integers(1, 16384),

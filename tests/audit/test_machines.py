@@ -144,6 +144,11 @@ def test_the_odd_one_out(tmp_path: Path) -> None:
     assert "vendor's tool" in odd.fix, "the value of the others passes: its own fix is none"
     two = judge_machines(machines[1:3], catalogue(), "throughput", ["firmware"])
     assert not odd_ones(machines[1:3], two, catalogue()), "of two, neither is the odd one"
+    halves = [host(f"n{number}", ("20.31", "20.28")[number > 4]) for number in range(1, 9)]
+    results = judge_machines(halves, catalogue(), "throughput", ["firmware"])
+    split = odd_ones(halves, results, catalogue())
+    assert [one.host for one in split] == [f"n{number}" for number in range(1, 9)]
+    assert "hosts of one kind differ: 20.31 on 4 hosts, 20.28 on 4 hosts" in split[0].message
 
 
 @pytest.mark.parametrize(
@@ -159,6 +164,18 @@ def test_a_link_that_gave_up_lanes_is_judged_by_what_is_active(
     printed: str, status: str, tmp_path: Path
 ) -> None:
     place = "sos_commands/opa/opainfo"
-    root = lay_out(tmp_path, "haswell-hfi1", {place: f"  LinkWidth      {printed}"})
+    root = lay_out(
+        tmp_path, "haswell-hfi1", {place: f"hfi1_0:1  PortGID:0x1\n  LinkWidth      {printed}"}
+    )
     (found,) = audited(root, "throughput", "opa-link-width")
     assert found.status == status
+
+
+def test_a_device_without_uevent_is_of_the_module_that_names_it(tmp_path: Path) -> None:
+    gone = {
+        "sys/class/infiniband/hfi1_0/device/uevent": None,
+        "sys/class/net/ib0/device/uevent": None,
+    }
+    changes = {**gone, "sys/module/hfi1/parameters/krcvqs": "3,3,3,3,3,3,3"}
+    (found,) = audited(lay_out(tmp_path, "haswell-hfi1", changes), "throughput", "hfi1-krcvqs")
+    assert found.status == "fail"

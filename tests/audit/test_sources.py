@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.audit.test_pci import LSPCI
-from tests.audit.trees import lay_out
+from tests.audit.trees import MACHINES, lay_out
 
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
@@ -104,6 +104,22 @@ def test_what_commands_printed_is_read_from_a_sosreport(tmp_path: Path) -> None:
     by_rail = {one.instance: one for one in found}
     assert by_rail["rail0"].status == "fail"
     assert by_rail["rail1"].status in ("unknown", "not-applicable")
+
+
+@pytest.mark.engine
+def test_the_sysctls_of_a_sosreport_are_read(tmp_path: Path) -> None:
+    """An archive keeps them as what `sysctl -a` printed, not as files."""
+    printed = (
+        "kernel.osrelease = 5.14.0\nkernel.numa_balancing = 1\nvm.zone_reclaim_mode = 0\n"
+        "net.ipv4.conf.eth0/7.rp_filter = 1\nbroken\n = 3\n"
+    )
+    machine = MACHINES["epyc-connectx"]
+    gone = {place: None for place in machine if place.startswith("proc/sys/")}
+    place = "sos_commands/kernel/sysctl_-a"
+    root = lay_out(tmp_path, "epyc-connectx", {**gone, place: printed})
+    asked = AuditSpecification(source=root, only=("numa-balancing", "zone-reclaim"))
+    found = {one.id: one.status for one in audit(asked, LoggingReporter(), {}).results}
+    assert found == {"numa-balancing": "fail", "zone-reclaim": "pass"}
 
 
 @pytest.mark.engine
@@ -302,3 +318,123 @@ def test_the_clock_of_rhel_7_and_of_a_sosreport(printed: str, status: str, tmp_p
     specification = AuditSpecification(source=root, only=("time-sync",))
     (found,) = audit(specification, LoggingReporter(), {}).results
     assert found.status == status
+
+
+WHOLE = (
+    *("sys/devices/system/cpu", "sys/devices/system/node", "sys/module/", "proc/sys/", "etc/"),
+    *("proc/modules", "proc/cpuinfo", "proc/meminfo", "proc/version", "proc/cmdline"),
+)
+"""What sos keeps of a host's own files."""
+KEPT = {"sos_commands/kernel/uname_-a": "Linux"}
+
+
+def by_entry(root: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for name, _, status, _ in answers(root):
+        found.setdefault(name, set()).add(status)
+    return found
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_a_sosreport_does_not_keep_is_not_called_not_applicable(
+    machine: str, tmp_path: Path
+) -> None:
+    gone = {place: None for place in MACHINES[machine] if not place.startswith(WHOLE)}
+    whole = by_entry(lay_out(tmp_path / "whole", machine))
+    part = by_entry(lay_out(tmp_path / "part", machine, {**gone, **KEPT}))
+    judged = {name for name, statuses in whole.items() if statuses & {"pass", "fail"}}
+    assert len(judged) > 20
+    assert not {name for name in judged if part[name] == {"not-applicable"}}
+    assert not {name for name in judged if "pass" in part[name] and whole[name] == {"fail"}}
+
+
+IBSTAT = """CA 'mlx5_0'
+\tCA type: MT4123
+\tNumber of ports: 2
+\tFirmware version: 20.31.1014
+\tPort 1:
+\t\tState: Down
+\t\tPhysical state: Polling
+\t\tRate: 10
+\t\tBase lid: 65535
+\t\tLink layer: InfiniBand
+\tPort 2:
+\t\tState: Active
+\t\tPhysical state: LinkUp
+\t\tRate: 200
+\t\tLink layer: InfiniBand
+CA '../../etc'
+\tPort 1:
+\t\tState: Active
+"""
+ETHTOOL = "Settings for ens1:\n\tSpeed: 1000Mb/s\n\tDuplex: Half\n\tLink detected: yes\n"
+IP = "2: ens1: <UP> mtu 1500 qdisc mq state UP mode DEFAULT\n    link/ether 00:11:22:33:44:55\n"
+
+
+@pytest.mark.engine
+def test_what_ibstat_and_ethtool_printed_is_judged(tmp_path: Path) -> None:
+    texts = {
+        "sos_commands/infiniband/ibstat": IBSTAT,
+        "sos_commands/networking/ethtool_ens1": ETHTOOL,
+        "sos_commands/networking/ip_-d_address": IP,
+        "proc/modules": "mlx5_core 1 0 - Live 0x0\nib_core 1 0 - Live 0x0",
+        "sys/devices/system/cpu/online": "0-7",
+        "proc/cpuinfo": MACHINES["epyc-connectx"]["proc/cpuinfo"],
+    }
+    for place, text in texts.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text)
+    found = {(name, of): status for name, of, status, _ in answers(tmp_path)}
+    assert found["port-state", "mlx5_0:1"] == "fail"
+    assert found["port-state", "mlx5_0:2"] == "pass"
+    assert found["duplex", "ens1"] == "fail"
+    assert not [of for _, of in found if "etc" in of]
+    seen = {(name, of): value for name, of, _, value in answers(tmp_path)}
+    assert seen["port-rate", "mlx5_0:2"].startswith("200 Gb/sec")
+    assert seen["link-speed", "ens1"] == "1000"
+
+
+def section(kind: str, subject: str, body: str) -> str:
+    return f"#==[ {kind} ]===============================#\n# {subject}\n{body}\n\n"
+
+
+SUPPORTCONFIG = {
+    "basic-environment.txt": section("Command", "/bin/uname -a", "Linux n7 6.4.0"),
+    "env.txt": section("Command", "/sbin/sysctl -a", "kernel.osrelease = 6\nvm.swappiness = 60"),
+    "hardware.txt": section("Command", "/bin/cat /proc/cpuinfo", "flags\t\t: fpu")
+    + section("Configuration File", "/proc/meminfo", "MemTotal: 1000 kB\nSwapTotal: 1000 kB"),
+    "modules.txt": section("Command", "/bin/cat /proc/modules", "ice 1 0 - Live 0x0")
+    + section("Configuration File", "/etc/none.conf - File not found", "")
+    + section("Configuration File", "/etc/../../evil", "x")
+    + section("Configuration File", "/root/evil", "x")
+    + section("Command", "/bin/cat /etc/../../evil", "x")
+    + section("Command", "/bin/../../evil ../../../evil", "x")
+    + section("Command", "/bin/" + "x" * 250, "x"),
+    "network.txt": section("Command", "/sbin/ip addr", IP)
+    + section("Command", "ethtool ens1", ETHTOOL),
+}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_supportconfig_is_read(packed: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "scc_n7_261123_1200"
+    folder.mkdir()
+    for name, text in SUPPORTCONFIG.items():
+        (folder / name).write_text(text)
+    before = sorted(tmp_path.rglob("*"))
+    source = folder
+    if packed:
+        source = tmp_path / "scc_n7_261123_1200.txz"
+        with tarfile.open(source, "w:xz") as archive:
+            archive.add(folder, folder.name)
+        before = sorted(tmp_path.rglob("*"))
+    audited = audit(AuditSpecification(source=source), LoggingReporter(), {})
+    found = {(one.id, one.instance): one.status for one in audited.results}
+    assert audited.hosts == ["n7"]
+    assert found["swappiness", ""] == "fail"
+    assert found["duplex", "ens1"] == "fail"
+    assert found["limit-memlock", ""] == "unknown"
+    assert sorted(tmp_path.rglob("*")) == before
+    assert not list(Path("/tmp").glob("evil"))

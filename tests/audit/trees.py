@@ -10,22 +10,22 @@ from tests.audit.pci_space import gpu_node
 from wireproof.audit.facts import HostFacts
 from wireproof.model.record import FactFrame
 
-__all__ = ["MACHINES", "facts_of", "lay_out"]
+__all__ = ["MACHINES", "cpu", "facts_of", "host", "lay_out", "netdev", "rdma"]
 
 
-def _cpu(vendor: str, family: int, model: int, stepping: int = 2, flags: str = "fpu vme") -> str:
+def cpu(vendor: str, family: int, model: int, stepping: int = 2, flags: str = "fpu vme") -> str:
     return (
         f"processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model}\n"
         f"model name\t: made up\nstepping\t: {stepping}\nflags\t\t: {flags}\n\n"
     )
 
 
-def _host(kernel: str, os_id: str, version: str, cores: int, sockets: int = 2) -> dict[str, str]:
+def host(kernel: str, os_id: str, version: str, cores: int, sockets: int = 2) -> dict[str, str]:
     files = {
         "proc/version": f"Linux version {kernel} (mock@build) (gcc) #1 SMP",
         "proc/sys/kernel/osrelease": kernel,
         "proc/cmdline": "BOOT_IMAGE=/vmlinuz root=/dev/sda2 ro quiet",
-        "proc/meminfo": "MemTotal:       131824520 kB\nMemFree: 1 kB\n",
+        "proc/meminfo": "MemTotal:       131824520 kB\nMemFree: 1 kB\nSwapTotal: 4194304 kB\n",
         "proc/loadavg": "0.02 0.05 0.01 1/400 4711",
         "etc/os-release": f'ID="{os_id}"\nVERSION_ID="{version}"\n',
         "sys/devices/system/cpu/online": f"0-{cores - 1}",
@@ -41,12 +41,12 @@ def _host(kernel: str, os_id: str, version: str, cores: int, sockets: int = 2) -
         "proc/sys/kernel/numa_balancing": "0",
     }
     for socket in range(sockets):
-        cpu = f"sys/devices/system/cpu/cpu{socket}"
-        files[f"{cpu}/topology/physical_package_id"] = str(socket)
+        folder = f"sys/devices/system/cpu/cpu{socket}"
+        files[f"{folder}/topology/physical_package_id"] = str(socket)
     return files
 
 
-def _netdev(name: str, driver: str, speed: int, **more: str) -> dict[str, str]:
+def netdev(name: str, driver: str, speed: int, **more: str) -> dict[str, str]:
     folder = f"sys/class/net/{name}"
     return {
         f"{folder}/device/uevent": f"DRIVER={driver}\nPCI_CLASS=20000",
@@ -66,7 +66,7 @@ def _netdev(name: str, driver: str, speed: int, **more: str) -> dict[str, str]:
     }
 
 
-def _rdma(device: str, driver: str, layer: str, rate: str, **more: str) -> dict[str, str]:
+def rdma(device: str, driver: str, layer: str, rate: str, **more: str) -> dict[str, str]:
     folder = f"sys/class/infiniband/{device}"
     files = {
         f"{folder}/device/uevent": f"DRIVER={driver}",
@@ -103,11 +103,11 @@ HFI1_2015 = {
 
 def _haswell_hfi1() -> dict[str, str]:
     """The documents' machine: RHEL 7 with Omni-Path, before anybody has tuned it."""
-    files = _host("3.10.0-123.el7.x86_64", "rhel", "7.0", 24)
-    files["proc/cpuinfo"] = _cpu("GenuineIntel", 6, 63)
-    files |= _rdma("hfi1_0", "hfi1", "InfiniBand", "100 Gb/sec (4X EDR)")
+    files = host("3.10.0-123.el7.x86_64", "rhel", "7.0", 24)
+    files["proc/cpuinfo"] = cpu("GenuineIntel", 6, 63)
+    files |= rdma("hfi1_0", "hfi1", "InfiniBand", "100 Gb/sec (4X EDR)")
     files |= {f"sys/module/hfi1/parameters/{k}": text for k, text in HFI1_2015.items()}
-    files |= _netdev("ib0", "hfi1", 100000, type="32", mode="datagram", mtu="2044")
+    files |= netdev("ib0", "hfi1", 100000, type="32", mode="datagram", mtu="2044")
     files["proc/modules"] = "hfi1 600000 4 - Live 0x0\nib_ipoib 100000 0 - Live 0x0\nacpi_pad 1 0\n"
     files["sys/module/acpi_pad/initstate"] = "live"
     files["sys/module/ib_ipoib/initstate"] = "live"
@@ -128,10 +128,10 @@ def _haswell_hfi1() -> dict[str, str]:
 
 def _icelake_e810() -> dict[str, str]:
     """The slides' machine: RHEL 8 with RoCE on E810."""
-    files = _host("4.18.0-553.el8.x86_64", "rhel", "8.10", 112)
-    files["proc/cpuinfo"] = _cpu("GenuineIntel", 6, 106, 6)
-    files |= _netdev("eth2", "ice", 100000)
-    files |= _rdma("irdma0", "irdma", "Ethernet", "100 Gb/sec (4X EDR)")
+    files = host("4.18.0-553.el8.x86_64", "rhel", "8.10", 112)
+    files["proc/cpuinfo"] = cpu("GenuineIntel", 6, 106, 6)
+    files |= netdev("eth2", "ice", 100000)
+    files |= rdma("irdma0", "irdma", "Ethernet", "100 Gb/sec (4X EDR)")
     files["sys/class/infiniband/irdma0/device/net/eth2/mtu"] = "9000"
     files["proc/modules"] = "irdma 300000 1 - Live 0x0\nice 1 1 - Live\nrv 1 0 - Live\n"
     files["sys/module/rv/initstate"] = "live"
@@ -141,20 +141,20 @@ def _icelake_e810() -> dict[str, str]:
 
 
 def _epyc_connectx() -> dict[str, str]:
-    files = _host("5.14.0-427.el9.x86_64", "rhel", "9.4", 256)
-    files["proc/cpuinfo"] = _cpu("AuthenticAMD", 0x19, 0x11, 1)
-    files |= _rdma("mlx5_0", "mlx5_core", "InfiniBand", "200 Gb/sec (4X HDR)")
+    files = host("5.14.0-427.el9.x86_64", "rhel", "9.4", 256)
+    files["proc/cpuinfo"] = cpu("AuthenticAMD", 0x19, 0x11, 1)
+    files |= rdma("mlx5_0", "mlx5_core", "InfiniBand", "200 Gb/sec (4X HDR)")
     files["proc/modules"] = "mlx5_core 1 1 - Live\nib_ipoib 1 0 - Live\n"
-    files |= _netdev("ib0", "mlx5_core", 200000, type="32", mode="datagram", mtu="4092")
+    files |= netdev("ib0", "mlx5_core", 200000, type="32", mode="datagram", mtu="4092")
     files["sys/kernel/iommu_groups/7/type"] = "DMA"
     files["sys/devices/system/cpu/cpufreq/policy0/scaling_governor"] = "schedutil"
     return files
 
 
 def _sapphire_cn5000() -> dict[str, str]:
-    files = _host("6.4.0-150600.21-default", "sles", "15.6", 192)
-    files["proc/cpuinfo"] = _cpu("GenuineIntel", 6, 143, 8)
-    files |= _rdma("hfi1_0", "hfi1", "InfiniBand", "400 Gb/sec (4X NDR)")
+    files = host("6.4.0-150600.21-default", "sles", "15.6", 192)
+    files["proc/cpuinfo"] = cpu("GenuineIntel", 6, 143, 8)
+    files |= rdma("hfi1_0", "hfi1", "InfiniBand", "400 Gb/sec (4X NDR)")
     today = {"num_vls": "4", "num_sdma": "8", "max_mtu": "10240", "num_user_contexts": "208"}
     files |= {f"sys/module/hfi1/parameters/{k}": text for k, text in today.items()}
     files["proc/modules"] = "hfi1 1 1 - Live\n"
@@ -164,11 +164,11 @@ def _sapphire_cn5000() -> dict[str, str]:
 
 def _eight_gpus() -> dict[str, str | bytes]:
     files: dict[str, str | bytes] = dict(gpu_node(8))
-    files |= _host("6.8.0-45-generic", "ubuntu", "24.04", 224)
-    files["proc/cpuinfo"] = _cpu("GenuineIntel", 6, 143, 8)
+    files |= host("6.8.0-45-generic", "ubuntu", "24.04", 224)
+    files["proc/cpuinfo"] = cpu("GenuineIntel", 6, 143, 8)
     for number in range(8):
-        files |= _rdma(f"mlx5_{number}", "mlx5_core", "Ethernet", "400 Gb/sec (4X NDR)")
-        files |= _netdev(f"rail{number}", "mlx5_core", 400000)
+        files |= rdma(f"mlx5_{number}", "mlx5_core", "Ethernet", "400 Gb/sec (4X NDR)")
+        files |= netdev(f"rail{number}", "mlx5_core", 400000)
         slot = f"PCI_SLOT_NAME=0000:{0x10 * (number + 1) + 2:02x}:00.0"
         files[f"sys/class/net/rail{number}/device/uevent"] = f"DRIVER=mlx5_core\n{slot}"
         device = f"sys/class/infiniband/mlx5_{number}/device/net/rail{number}/mtu"
@@ -199,10 +199,10 @@ def lay_out(folder: Path, machine: str, changes: Mapping[str, str | None] | None
     return folder
 
 
-def facts_of(texts: Mapping[str, str], host: str = "n1") -> HostFacts:
+def facts_of(texts: Mapping[str, str], name: str = "n1") -> HostFacts:
     """Files that were read, as one host's facts."""
     frames = [
         FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
         for path, text in texts.items()
     ]
-    return HostFacts.of(host, frames)
+    return HostFacts.of(name, frames)

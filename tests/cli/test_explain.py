@@ -2,8 +2,44 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
+
+from wireproof.lint.rules import RULES
+from wireproof.model.errors import BadInput
+from wireproof.verdict.catalogue import CATALOGUE, causes
+from wireproof.workflow.audit import settings_by_id
+from wireproof.workflow.explain import explain
+
+
+def test_no_fix_shows_an_expression_of_the_catalogue() -> None:
+    for name in settings_by_id():
+        texts = [str(one.paragraphs) for one in explain(name)]
+        assert not [text for text in texts if '=setting("' in text or "=smallest(" in text]
+
+
+def test_a_finding_shares_its_code_with_nothing_else() -> None:
+    """``explain`` looks no further for the code of a finding, and loads nothing else for it."""
+    assert not set(CATALOGUE) & {*causes(), *RULES, *settings_by_id()}
+    assert explain("above_ceiling")[0].title.startswith("above-ceiling:")
+    assert explain("Striped")[0].title.startswith("striped:")
+    for wrong in ("of-wire", "zzzzzz"):
+        with pytest.raises(BadInput, match=r"did you mean|lint --rules"):
+            explain(wrong)
+
+
+def test_a_finding_is_explained_by_a_small_part_of_the_program() -> None:
+    script = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: print(*[m for m in sys.modules if m.startswith('wireproof')]))\n"
+        "from wireproof.cli import main\n"
+        "sys.exit(main(['explain', 'off-wire']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert len(done.stdout.split(b"\n")[-2].split()) <= 40
 
 
 @pytest.mark.parametrize(
@@ -13,6 +49,16 @@ from tests.cli.verb import document, one_sentence, wireproof
         ("mtu-small", ("Setting:", "mtu: MTU of the interface (wireproof explain mtu)")),
         ("irqbalance-hintpolicy", ("Setting:", "wireproof explain irqbalance")),
         ("mtu", ("Fix:", "Undo:", "Rules of lint:", "command-mtu", "Causes:", "mtu-small")),
+        ("krcvqs", ("hfi1-krcvqs:",)),
+        ("PSM3_RDMA", ("env-psm3-rdma:", "wireproof study psm3 --knobs PSM3_RDMA")),
+        ("intel_pstate", ("turbo:",)),
+        ("c1e autopromote", ("bios-c1e:",)),
+        ("vm.swappiness", ("swappiness:",)),
+        ("PSM3_PRINT_STATS", ("env-psm3-print-stats:", "wireproof judge")),
+        ("I_MPI_HYDRA_PMI_CONNECT", ("MPI_Init", "2021 does not read it")),
+        ("MXM_TLS", ("component-removed:", "UCX_TLS, with --mca pml ucx")),
+        ("I_MPI_TMI_DRECV", ("variable-removed:", "FI_PROVIDER=psm2")),
+        ("I_MPI_PROCESSOR_LIST", ("not I_MPI_PIN_PROCESSOR_LIST",)),
         ("TCP_RMEM", ("tcp-rmem: TCP receive buffer", "Should be:", "Expected effect:")),
     ],
 )
@@ -23,6 +69,16 @@ def test_each_kind_of_code_is_explained_and_points_at_the_others(
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert not [words for words in said if words not in text]
+
+
+def test_a_knob_of_a_study_is_no_unknown_name() -> None:
+    said = one_sentence(wireproof("explain", "PSM3_MTU"))
+    assert "wireproof study psm3 --knobs PSM3_MTU" in said
+
+
+@pytest.mark.parametrize("name", ["/", "sys", "proc", "devices"])
+def test_a_part_of_every_path_names_no_setting(name: str) -> None:
+    assert wireproof("explain", name).returncode == 2
 
 
 def test_a_rule_and_a_setting_of_one_name_are_both_explained() -> None:

@@ -43,7 +43,7 @@ def test_a_quiet_measurement_shows_no_progress() -> None:
 
 
 def test_the_letter_means_quiet_in_every_subcommand() -> None:
-    shown = wireproof("check", "--help").stdout
+    shown = wireproof("check", "--help-all").stdout
     assert "--qos NAME" in shown
     assert "-q, --qos" not in shown
     assert "-q, --quiet" in shown

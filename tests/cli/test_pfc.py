@@ -197,3 +197,14 @@ def test_many_trees_are_read_at_once(tmp_path: Path) -> None:
     for _ in range(3):
         done = wireproof("pfc", "--from", folder, "--nic", "hsn0", "--json")
         assert len(document(done)["ports"]) == len(world.hosts)
+
+
+def test_one_print_of_ethtool_says_what_it_shows(tmp_path: Path) -> None:
+    printed = tmp_path / "c1.txt"
+    lines = [f"     {name}: {count}" for name, count in SLIDE.items()]
+    printed.write_text("\n".join(["NIC statistics:", *lines, ""]))
+    done = wireproof("pfc", "--from", str(printed))
+    assert done.returncode == 2
+    said = one_sentence(done)
+    assert "tx_priority_0_xoff.nic 244,655,362" in said
+    assert "before/HOST.txt" in said

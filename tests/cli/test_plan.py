@@ -29,7 +29,7 @@ def test_a_footprint_as_json_with_what_rdma_resource_shows(tmp_path: Path) -> No
 def test_a_headroom_is_held_against_the_need() -> None:
     done = wireproof(
         *("plan", "pfc", "--speed", "100", "--mtu", "9000", "--cable", "100", "--ports", "32"),
-        *("--headroom", "18560"),
+        *("--headroom", "18560B"),
     )
     assert done.returncode == 0, done.stderr
     assert "55,884 to 86,604 B" in done.stdout
@@ -82,3 +82,13 @@ def test_a_validation_says_its_rounds() -> None:
     found = document(wireproof("plan", "validate", "--nodes", "1000", "--json"))
     assert found["enough"] is True
     assert found["least"]["rounds"] <= found["check"]["rounds"] == 12
+
+
+def test_memory_is_given_as_people_write_it() -> None:
+    asked = ("plan", "footprint", "-N", "4", "-P", "8", "--mode", "psm3-rdma1", "--json")
+    said = [
+        wireproof(*asked, "--seen-memory", size).stdout
+        for size in ("495GB", "495000000000", "495 GB")
+    ]
+    assert said[0] == said[1] == said[2]
+    assert wireproof(*asked, "--seen-memory", "495 cows").returncode == 2

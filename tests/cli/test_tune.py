@@ -90,6 +90,32 @@ def test_apply_confirm_and_revert_bring_every_byte_back(root: Path) -> None:
     assert sums(root) == before
 
 
+def test_the_file_that_overrules_at_the_next_boot_is_named(root: Path) -> None:
+    site = root / "etc/sysctl.d/99-site.conf"
+    site.write_text("vm.swappiness = 60\n")
+    line = "/etc/sysctl.d/99-site.conf"
+    done = wireproof("tune", "plan", *ASKED, f"--root={root}")
+    assert f"/proc/sys/vm/swappiness: {line} says '60'" in " ".join(done.stdout.split())
+    applied(root, *ASKED)
+    done = wireproof("tune", "confirm", *places(root))
+    assert done.returncode == 0, done.stderr
+    assert f"{line} overrules /proc/sys/vm/swappiness" in " ".join(done.stdout.split())
+    done = wireproof("tune", "verify", *places(root))
+    assert done.returncode == 0
+    assert f"{line} overrules /proc/sys/vm/swappiness" in " ".join(done.stdout.split())
+    (root / SWAPPINESS).write_text("60\n")  # as after the boot
+    done = wireproof("tune", "verify", *places(root))
+    assert done.returncode == 1
+    assert "reads 60" in done.stdout
+    assert wireproof("tune", "revert", "--force", *places(root)).returncode == 0
+
+
+def test_confirm_without_a_set_that_waits_is_bad_input(root: Path) -> None:
+    done = wireproof("tune", "confirm", *places(root))
+    assert done.returncode == 2
+    assert "no change set waits to be confirmed" in one_sentence(done)
+
+
 def test_a_second_set_waits_for_the_first(root: Path) -> None:
     name = applied(root, "swappiness")
     done = wireproof("tune", "apply", "numa-balancing", "--yes", *places(root))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -115,14 +116,41 @@ def test_a_placebo_on_a_pattern_of_our_own() -> None:
     assert document(done)["comparisons"][0]["answer"] == "no-effect"
 
 
-def test_runs_of_a_pattern_of_our_own() -> None:
+def test_runs_of_a_pattern_of_our_own(tmp_path: Path) -> None:
     more = ("--budget", "20ms", "--pattern", "stream", "--budget-s", 1, "--json")
-    done = wireproof("tune", "try", "UCX_TLS=a,b", *MODEL, *more)
+    there = {"TMPDIR": str(tmp_path)}
+    done = wireproof("tune", "try", "UCX_TLS=a,b", *MODEL, *more, environment=there)
+    assert not list(tmp_path.iterdir())
     found = document(done)
     assert done.returncode == 3, done.stderr
     assert found["stopping"]["reason"] == "too-slow"
     assert found["metric"]["unit"] == "bytes_per_s"
     assert "p99_ns" in found["runs"][0]["guards"]
+
+
+SERVER = """
+import socket, sys, time
+time.sleep(2)  # a server that takes its time, as one that imports much does
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as server:
+    while True:
+        server.accept()[0].close()
+"""
+CLIENT = """
+import socket, sys
+socket.create_connection(("127.0.0.1", int(sys.argv[1]))).close()
+"""
+
+
+def test_the_first_run_waits_until_the_server_listens(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "client.py").write_text(CLIENT)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = f"{sys.executable} -S {tmp_path}/server.py {port}"
+    run = ("--budget-s", 2, "--", sys.executable, "-S", tmp_path / "client.py", port)
+    done = wireproof("tune", "try", "X=1,2", "--server", "localhost", server, *run)
+    assert "refused" not in done.stderr
+    assert done.returncode in (0, 1, 3), done.stderr
 
 
 def test_ctrl_c_ends_the_command_and_says_so(tmp_path: Path) -> None:

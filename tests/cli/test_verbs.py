@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,16 @@ def test_the_help_of_a_check_has_sections_in_the_width_of_the_terminal() -> None
         assert title in done.stdout
     options = done.stdout.partition("Examples:")[0]
     assert max(map(len, options.splitlines())) <= 60
+
+
+def test_the_help_of_a_check_shows_what_is_used_most_and_where_the_rest_is() -> None:
+    short, whole = wireproof("check", "--help").stdout, wireproof("check", "--help-all").stdout
+    option = re.compile(r"^  (-.*?)(?:  |$)", re.MULTILINE)
+    first, every = set(option.findall(short)), set(option.findall(whole))
+    assert len(first) <= 20
+    assert first < every
+    assert f"{len(every) - len(first)} more options: wireproof check --help-all" in short
+    assert "more options" not in whole
 
 
 def test_a_variable_that_is_almost_a_setting_is_named_once() -> None:

@@ -25,8 +25,21 @@ def say(frame: str, **fields: Any) -> None:
     sys.stdout.flush()
 
 
+PACED = b"wireproof-plan paced\n"
+
+
+def plan_text() -> str:
+    """Standard input; a paced plan is acknowledged as it is read."""
+    text = b""
+    while piece := os.read(sys.stdin.fileno(), 1 << 16):
+        text += piece
+        if text.startswith(PACED):
+            say("plan", read_bytes=len(text))
+    return text.removeprefix(PACED).decode()
+
+
 def statements() -> list[tuple[str, dict[str, str]]]:
-    lines = sys.stdin.read().splitlines()
+    lines = plan_text().splitlines()
     if not lines or lines[0] != "wireproof-plan 1":
         sys.stderr.write("plan line 1: not a wireproof plan\n")
         sys.exit(2)

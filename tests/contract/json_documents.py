@@ -73,6 +73,12 @@ CASES: tuple[Case, ...] = (
     Case("check", f"--hosts h[1-2] {MODEL} --prolog --json", "gate"),
     Case("check", f"--hosts h[1-2] {MODEL} --dry-run --json", "dry-run"),
     Case("compare", "stored/result-1/check stored/run-1/check --json", "comparison"),
+    Case(
+        "compare",
+        "--nodes 2,4 stored/../logs/osu_latency_impi_10g.txt "
+        "stored/../logs/osu_latency_impi_10g.txt --json",
+        "scaling",
+    ),
     Case("convert", "1.24us --size 8 --link edr --json", "conversion"),
     Case("convert", "--links --json", "links"),
     Case("demo", "--json", "results"),
@@ -123,6 +129,7 @@ CASES: tuple[Case, ...] = (
     Case("tune apply", f"swappiness --yes --json {PLACES}", "tuned"),
     Case("tune status", f"--json {PLACES}", "tuned"),
     Case("tune confirm", f"{{id}} --json {PLACES}", "tuned"),
+    Case("tune verify", f"--json {PLACES}", "tuned"),
     Case("tune residue", f"--json {PLACES}", "tune-residue"),
     Case("tune revert", f"--json {PLACES}", "tuned"),
     Case("tune confirm", f"none-such --json {PLACES}", "tuned"),

@@ -14,7 +14,7 @@ import msgspec
 from tests.unit.test_history import entry
 
 from wireproof.atlas.read import sources_of
-from wireproof.audit.waivers import waivers_of
+from wireproof.audit.site import site_of
 from wireproof.lab.topology_file import load_topology
 from wireproof.locate.topology.recognise import read_topology
 from wireproof.report.json.judgement import JudgementDocument
@@ -68,7 +68,7 @@ def _valid(text: str) -> None:
 
 READERS: dict[str, Callable[[str], object]] = {
     "topology": lambda text: read_topology(text, "page"),
-    "waivers": lambda text: waivers_of(text, "page", catalogue().entries),
+    "waivers": lambda text: site_of(text, "page", catalogue().entries),
     "atlas": lambda text: sources_of(text, "page"),
     "study": lambda text: library_of(text, "page"),
     "physics": _as_file("physics.toml", read_table),

@@ -1,4 +1,6 @@
-"""What is fuzzed besides the logs: frames, run folders, tables of pairs, TOML and topologies."""
+"""What is fuzzed besides the logs: frames, run folders, tables of pairs, TOML and topologies, and
+what ``stored`` has.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests.fuzz import stored
 from tests.fuzz.mutate import MUTATIONS, damaged, seeds_of
 from tests.fuzz.psm3 import damaged_statistics, try_statistics
 from tests.fuzz.structure import HOSTILE_TEXTS, changed, text_of
@@ -28,7 +31,7 @@ from wireproof.model.frames import FrameReader, assemble
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.run import Run
 
-__all__ = ["TARGETS", "Target"]
+__all__ = ["COUNTS", "TARGETS", "Target"]
 
 ROOT = Path(__file__).parents[2]
 _LONGEST = 20_000
@@ -473,4 +476,27 @@ TARGETS: dict[str, Target] = {
     "toml": Target(_damaged_toml, _try_toml),
     "psm3": Target(damaged_statistics, try_statistics),
     "topologies": Target(lambda choice: _damaged_text(choice, _topology_seeds()), _try_topology),
+    "documents": Target(stored.damaged_document, stored.try_document),
+    "results": Target(stored.damaged_result, stored.try_result),
+    "histories": Target(stored.damaged_history, stored.try_history),
+    "archives": Target(stored.damaged_archive, stored.try_archive),
+    "snapshots": Target(stored.damaged_snapshot, stored.try_snapshot),
+    "recipes": Target(stored.damaged_recipe, stored.try_recipe),
 }
+
+COUNTS = {
+    "logs": 3000,
+    "frames": 400,
+    "folders": 250,
+    "pairs": 150,
+    "toml": 1500,
+    "psm3": 400,
+    "topologies": 4000,
+    "documents": 800,
+    "results": 120,
+    "histories": 150,
+    "archives": 400,
+    "snapshots": 1500,
+    "recipes": 600,
+}
+"""Inputs of a short run: some seconds of each."""

@@ -7,18 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.fuzz.targets import TARGETS
+from tests.fuzz.targets import COUNTS, TARGETS
 
 ROOT = Path(__file__).parents[2]
-COUNTS = {
-    "logs": 3000,
-    "frames": 400,
-    "folders": 250,
-    "pairs": 150,
-    "toml": 1500,
-    "psm3": 400,
-    "topologies": 4000,
-}
 
 
 def _drive(name: str, count: int, seed: int) -> None:

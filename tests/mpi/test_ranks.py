@@ -46,6 +46,17 @@ def test_connections_are_given_up_and_made_again(name: str, tmp_path: Path) -> N
             assert pair.estimate is not None
 
 
+@pytest.mark.mpi
+def test_a_plan_longer_than_a_pipe_reaches_rank_0(tmp_path: Path) -> None:
+    """MPICH's launcher ends the job if more than 64 KiB of standard input waits for rank 0."""
+    fields = {"pattern": "pingpong", "message_bytes": 8, "budget_ms": 1, "detail": "brief"}
+    points = [Point(id=number, pairs=((0, 1),), **fields) for number in range(800)]
+    outcome = run("mpich", points, tmp_path / "run")
+    assert (tmp_path / "run" / "plan.txt").stat().st_size > 65536
+    assert outcome.complete, outcome.ending
+    assert len(outcome.run.points) == len(points)
+
+
 @pytest.mark.slow
 @pytest.mark.mpi
 def test_sixty_four_ranks_speak_in_order(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import wireproof as library
 from wireproof.cli.subcommands import SUBCOMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
-READ = {"compare", "convert", "dossier", "gate", "history", "judge", "lint", "report", "serve"}
+READ = {"compare", "convert", "dossier", "gate", "history", "judge", "lint", "report"}
 SYSTEMS = pytest.mark.parametrize("system", ["macos", "windows"])
 
 

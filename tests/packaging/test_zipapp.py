@@ -127,6 +127,32 @@ def test_what_others_may_write_to_is_not_started(one: Path, tmp_path: Path) -> N
     assert f"others may write to {place}" in _refused(one, tmp_path)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="root: a folder is given to another user")
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_the_cache_of_another_user_is_not_started(one: Path, tmp_path: Path, depth: int) -> None:
+    """As root with HOME still eve's (sudo -E): who owns a folder above can exchange what is run."""
+    eve = tmp_path / "eve"
+    place = eve / ".cache" / "wireproof"
+    place.mkdir(parents=True)
+    owned = (eve, eve / ".cache", place)[depth]
+    os.chown(owned, 65534, 65534)
+    assert f"another user can change what is in {owned}" in _refused(one, place)
+    assert list(place.iterdir()) == []
+    os.chown(owned, 0, 0)
+    owned.chmod(0o777)
+    assert "another user can change" in _refused(one, place)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root: a folder is given to another user")
+def test_an_environment_that_another_user_has_made_is_not_started(
+    one: Path, tmp_path: Path
+) -> None:
+    _start(one, tmp_path / "home").communicate(timeout=60)
+    (made,) = (tmp_path / "home").iterdir()
+    os.chown(made, 65534, 65534)
+    assert f"{made} is somebody else's" in _refused(one, tmp_path / "home")
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

@@ -46,7 +46,7 @@ def _strange(folder: Path) -> dict[str, Path]:
 
 def test_only_regular_files_are_opened_and_nothing_waits(tmp_path: Path) -> None:
     """Only regular files are opened in a folder that somebody else may have made: no link, no pipe,
-    no device, and never more than a bound.
+    no device, and never more bytes than a bound.
     """
     for path in _strange(tmp_path).values():
         with pytest.raises(OSError, match=r"it is|No such file"):
@@ -66,7 +66,9 @@ def test_a_file_that_never_ends_is_read_up_to_its_bound(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
-    """Nothing is written through a link, and a folder of another user is not written to."""
+    """Nothing is written through a link in a run folder, and a run folder of another user is not
+    written to.
+    """
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     folder = tmp_path / "run"
@@ -220,6 +222,13 @@ def test_an_own_folder_is_ours_alone(tmp_path: Path) -> None:
     (tmp_path / "open").chmod(0o777)
     with pytest.raises(OSError, match="written by everybody"):
         own_folder(tmp_path / "open" / "mine")
+    (tmp_path / "open").chmod(0o775)
+    with pytest.raises(OSError, match="written by its group"):
+        own_folder(tmp_path / "open" / "mine")
+    with pytest.raises(OSError, match="written by its group"):
+        own_folder(tmp_path / "open" / "a" / "mine", below=tmp_path / "open" / "a")
+    (tmp_path / "open").chmod(0o1777)  # as /tmp: others cannot rename what is ours
+    assert own_folder(tmp_path / "open" / "mine").is_dir()
 
 
 @pytest.mark.root

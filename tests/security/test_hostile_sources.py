@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import io
 import os
 import tarfile
@@ -11,8 +13,16 @@ from pathlib import Path
 import pytest
 from tests.audit.trees import lay_out
 
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.firmware import _object
+from wireproof.audit.interfaces import INTERFACES, listed_nics
+from wireproof.audit.pci import _of_engine
 from wireproof.model.errors import BadInput
+from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult
+from wireproof.plan.footprint.rdma_resource import resources_of
+from wireproof.store.snapshot import read_snapshot, write_snapshot
+from wireproof.tune.carrying import _nics
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.reporter import LoggingReporter
 
@@ -194,3 +204,32 @@ def test_a_source_that_never_ends_is_refused(name: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / name)
     with pytest.raises(BadInput):
         audited(tmp_path / name)
+
+
+@pytest.mark.parametrize("damage", ["\xff", "\xed\xa0\x80"])
+def test_a_snapshot_with_a_text_that_is_no_utf_8_is_refused(damage: str, tmp_path: Path) -> None:
+    frames = [FactFrame(rank=0, kind="file", path="/proc/x", status="ok", text="a" * 9)]
+    write_snapshot(tmp_path / "s", {"n1": frames})
+    data = gzip.decompress((tmp_path / "s").read_bytes())
+    bad = damage.encode("latin-1")
+    for text in (b"a" * 9, b"/proc/x", b"wireproof.snapshot", b"n1"):
+        whole = data.replace(text, bad + text[len(bad) :])
+        (tmp_path / "bad").write_bytes(gzip.compress(whole))
+        with pytest.raises(BadInput, match=r"no snapshot of wireproof"):
+            read_snapshot(tmp_path / "bad")
+
+
+DEEP = ("[" * 100_000, '{"x":' * 100_000, '[{"name":' * 100_000, "[\ud800]", "[\udcff")
+
+
+@pytest.mark.parametrize("text", DEEP, ids=range(len(DEEP)))
+def test_json_within_facts_is_no_error_of_ours(text: str) -> None:
+    """What the engine or a tool lists on a host, nested without end or no text at all."""
+    for function in (_of_engine, _object):
+        function(text)
+    with contextlib.suppress(BadInput):
+        resources_of(text)
+    frame = FactFrame(rank=0, kind="file", path=INTERFACES, status="ok", text=text)
+    facts = HostFacts("n1", {INTERFACES: frame})
+    assert list(listed_nics(facts)) == []
+    assert _nics(facts) == []

@@ -32,7 +32,7 @@ def _promises() -> list[str]:
 def _docstrings() -> str:
     found = []
     for path in (ROOT / "tests").rglob("test_*.py"):
-        if path.parent.name in ("security", "fuzz"):
+        if path.parent.name in ("security", "fuzz", "tune"):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             found += [
                 " ".join((ast.get_docstring(node) or "").split())
@@ -88,6 +88,7 @@ READ_DIRECTLY = {
     "lab": "our own folder of a lab, /proc and /sys",
     "probes": "/proc, /sys and /boot of this machine",
     "files": "the place that checks",
+    "model/packaged.py": "data files, from our own package",
     "version.py": "PKG-INFO and the commit of our own source tree",
     "launch/mpi/elf.py": "libraries and programs that are looked at, bounded",
     "report/html/shell.py": "parts of the page, from our own package",
@@ -106,7 +107,7 @@ READ_DIRECTLY = {
 
 def test_foreign_files_are_opened_in_one_place() -> None:
     """Only regular files are opened in a folder that somebody else may have made: no link, no pipe,
-    no device, and never more than a bound.
+    no device, and never more bytes than a bound.
     """
     reading = re.compile(r"\.(?:read_text|read_bytes|open)$|^open$")
     for path in SOURCES:

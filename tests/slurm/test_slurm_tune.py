@@ -7,7 +7,7 @@ from tests.slurm.labs import NODES, Cluster
 
 from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
 from wireproof.workflow.target.target import lab_target
-from wireproof.workflow.tune.scheduler import refusals
+from wireproof.workflow.tune.apply import refusals
 
 pytestmark = pytest.mark.slurm
 

@@ -57,3 +57,57 @@ def test_traffic_of_others_while_the_late_port_is_waited_for_is_no_proof():
     after_s = timeline(quiet).end_s
     other = Other("claimed", one.rate, start_s=after_s, end_s=after_s + 0.6, carrier="rdma")
     assert "on-wire" not in proofs(replace(quiet, others=(other,)))
+
+
+QDR_32 = adapter("mlx4-ib-32")
+
+
+def test_a_counter_that_comes_late_and_then_to_its_end_is_no_evidence_of_absence():
+    """It stands below its end when the first point is over, because it shows nothing of it yet."""
+    points = (Point("pingpong", 1 << 20, seconds=0.05), LARGE, replace(LARGE, origin=1, target=0))
+    scene = Scene(QDR_32, CLAIMED, nic="ib0", rate=2.2e9, points=points, late_s=0.7)
+    for seed in range(40):
+        assert "off-wire" not in proofs(replace(scene, start="near-end", seed=seed))
+
+
+@pytest.mark.parametrize("key", ["ice", "e1000e", "i40e", "mlx5-eth", "cxgb4"])
+@pytest.mark.parametrize("late_s", [0.4, 0.7])
+def test_what_a_point_lacks_and_the_next_one_shows_is_not_missing(key, late_s):
+    """No catalogue knows of the delay; the points go to and fro, so that each shows some of the
+    other direction's bytes.
+    """
+    one = adapter(key)
+    back = Point("stream", 1 << 20, 1, 0, seconds=0.3)
+    points = (back, Point("stream", 1024, seconds=0.2), replace(back, origin=0, target=1), back)
+    scene = Scene(one, Move(claimed=1.0), nic=one.claimed, rate=0.6 * one.rate, points=points)
+    for seed in range(20):
+        assert "mixed" not in proofs(replace(scene, late_s=late_s, seed=seed))
+
+
+def test_what_a_point_lacks_at_a_port_that_shows_all_at_once_is_missing():
+    one = adapter("ice")
+    half = Move(claimed=0.6)
+    scene = Scene(one, half, nic=one.claimed, rate=3 * one.rate, latency_s=0.4e-6)
+    found = set(proofs(scene))
+    assert found <= {"mixed", "unproven"}
+    assert "mixed" in found
+
+
+@pytest.mark.parametrize("nic", ["net1", ""])
+def test_what_a_late_port_may_have_carried_is_not_called_absent(nic):
+    """The macvlan above shows the bytes at once, so that nobody waits for the port below."""
+    one = adapter("macvlan-bnxt")
+    scene = Scene(one, Move(claimed=1.0), nic=nic, rate=0.7 * one.rate, points=(LARGE,) * 2)
+    for seed in range(20):
+        assert "off-wire" not in proofs(replace(scene, seed=seed))
+
+
+@pytest.mark.parametrize("key", ["pod-macvlan", "netkit", "veth"])
+def test_bytes_on_a_port_into_another_namespace_are_not_called_absent(key):
+    """Without an address it is not known for a way out of the host; the bytes crossed it."""
+    one = adapter(key)
+    port = replace(one.port(one.claimed), address=())
+    one = replace(one, ports=(port,))
+    scene = Scene(one, Move(claimed=1.0), rate=0.7 * one.rate, points=(LARGE,) * 2)
+    assert "off-wire" not in proofs(scene)
+    assert set(proofs(replace(scene, move=Move()))) <= {"off-wire", "unproven"}

@@ -7,6 +7,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+from tests.unit.test_prove_other_traffic import latency_table
+
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
@@ -32,17 +34,7 @@ def _table(dice: random.Random) -> tuple[Series, float, float]:
         )
         moved += repeated * 1.06 * (size + 78)
         rate = 1.06 * (size + 78) / (2 * half_s)
-    table = Series(
-        tool="osu",
-        benchmark="osu_latency",
-        metric="half_round_trip",
-        traffic="pingpong",
-        points=points,
-        formula="",
-        unit="",
-        waits=True,
-    )
-    return table, moved, rate
+    return latency_table(points), moved, rate
 
 
 def _seen(moved: float, peak: float) -> DirectionTraffic:

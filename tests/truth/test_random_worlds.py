@@ -7,44 +7,20 @@ The big run: ``python -m tests.zoo.worlds --count 100000 --processes 2``.
 from __future__ import annotations
 
 import pytest
-from tests.zoo.worlds import outcome, tally
+from tests.zoo.worlds import outcome, proved_fault, tally
 
 COUNT = 400
 UNDECIDED_SHARE = 0.05
 # Seeds whose verdict was once false, with what was found.
 MET = (
-    59,  # a pegged counter and no claimed NIC: off-wire
-    139,  # late counters and no claimed NIC: another port in each point
-    163,
-    186,  # half of the short messages with their headers looked like all
-    214,  # two functions of one adapter without a claimed NIC: on-wire
-    268,
-    444,  # a short ping-pong through memory, another job on another port: wrong path
-    475,
-    560,
-    687,
-    801,  # other traffic at one end: wrong path
-    863,
-    867,  # what was subtracted for others was the payload: off-wire
-    1465,  # counters that differ by headers: turned round inside
-    1718,
-    2005,
-    2846,  # a busy other port carried more than the payload: wrong path
-    2886,
-    209460,  # larger points did not cross: this one need not have
-    219008,  # another port carried more than the payload
-    227768,  # late counters, and another port carried a part
-    298033,  # a late counter of the physical port is no hairpin
-    294368,  # larger points went nowhere: a small one is not on another path
-    264266,  # over a run another path shows in all views, or in none
-    288592,
-    104770,  # a small point beside a large one that is not known to have crossed
-    10107,  # background that was taken off another port: off-wire
-    18198,
-    700735,  # a part of it was counted at a point that other traffic blurred: mixed
-    701404,
-    701409,  # late counters took 4 % of a point: mixed
-    5001439,  # over the run others moved as much as was due, and far more the other way round
+    130,  # a 32-bit counter came to its end after a point that late counters did not show: off-wire
+    1171,  # late counters showed 84 % of a point, the rest at points that went the other way: mixed
+    4031,  # as 130, without a claimed NIC
+    913317,  # one direction fell short, and other traffic made up for it in the other one: on-wire
+    914319,  # a counter that is called live came late, beside a loud flow of others: mixed
+    917099,  # what late counters showed in the quiet moments was taken off for others: mixed
+    3032796,  # a small point was not counted beside larger ones on another rail: off-wire
+    3053211,  # as 3032796, beside larger ones that went over the management port
 )
 
 
@@ -60,3 +36,15 @@ def test_no_verdict_on_a_random_world_is_false():
 @pytest.mark.parametrize("seed", MET)
 def test_a_world_that_was_once_judged_wrong(seed):
     assert not outcome(seed).fault
+
+
+PROVED = (
+    *range(200),
+    906,  # background on another port hid what eth0 carried: off-wire
+    1392,  # background on the sender hid a quarter of the payload: off-wire
+)
+
+
+def test_what_prove_says_of_a_random_world_is_not_false():
+    false = {seed: fault for seed in PROVED if (fault := proved_fault(seed))}
+    assert not false

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import configparser
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -130,18 +131,24 @@ def test_the_playbook_reads_and_writes_where_it_differs() -> None:
     (play,) = yaml.safe_load(text_of(planned(plain, choice, RINGS, keeps=(keep,)), "ansible"))
     assert play["hosts"] == "n1"
     tasks = play["tasks"]
-    assert [next(iter(set(task) - {"name", "register", "when"})) for task in tasks] == [
+    assert [
+        next(iter(set(task) - {"name", "register", "when", "changed_when", "check_mode"}))
+        for task in tasks
+    ] == [
         "ansible.builtin.slurp",
         "ansible.builtin.command",
         "ansible.builtin.slurp",
+        "ansible.builtin.command",
         "ansible.builtin.command",
         "ansible.builtin.command",
         "ansible.builtin.copy",
     ]
     written = tasks[1]["ansible.builtin.command"]
     assert written == {"argv": ["tee", plain.path], "stdin": "4096 8 9"}
-    assert tasks[4]["ansible.builtin.command"]["argv"] == ["ethtool", "-G", "eth0", "rx", "4096"]
-    assert tasks[5]["ansible.builtin.copy"]["content"] == keep.text
+    assert tasks[4]["ansible.builtin.command"]["argv"] == ["ethtool", "-g", "eth0"]
+    assert tasks[4]["changed_when"] is False
+    assert tasks[5]["ansible.builtin.command"]["argv"] == ["ethtool", "-G", "eth0", "rx", "4096"]
+    assert tasks[6]["ansible.builtin.copy"]["content"] == keep.text
 
     environment = jinja2.Environment(autoescape=True)
     environment.filters["b64decode"] = lambda text: base64.b64decode(text).decode()
@@ -154,6 +161,32 @@ def test_the_playbook_reads_and_writes_where_it_differs() -> None:
     assert needed(1, "before_0", "4096\t8\t10\n")
     assert not needed(3, "before_1", "always [madvise] never\n")
     assert needed(3, "before_1", "[always] madvise never\n")
+
+
+def regex_search(text: str, pattern: str, group: str) -> list[str] | None:
+    """As `ansible.builtin.regex_search` with one group."""
+    found = re.search(pattern, text)
+    return [found[int(group[1:])]] if found else None
+
+
+@pytest.mark.parametrize(
+    ("printed", "needed"),
+    [
+        ("Pre-set maximums:\nRX:\t8192\nCurrent hardware settings:\nRX:\t\t4096\nTX:\t1\n", False),
+        ("Pre-set maximums:\nRX:\t4096\nCurrent hardware settings:\nRX:\t\t512\nTX:\t1\n", True),
+        ("Current hardware settings:\nRX:\t4096\nRX Mini:\tn/a\nTX:\t512\n", False),
+        ("Current hardware settings:\nRX:\t40960\n", True),
+        ("netlink error: No such device\n", True),
+    ],
+)
+def test_a_playbook_that_runs_twice_writes_once(printed: str, needed: bool) -> None:
+    yaml = pytest.importorskip("yaml")
+    jinja2 = pytest.importorskip("jinja2")
+    (play,) = yaml.safe_load(text_of(planned(RINGS), "ansible"))
+    environment = jinja2.Environment(autoescape=True)
+    environment.filters["regex_search"] = regex_search
+    when = environment.compile_expression(play["tasks"][1]["when"])
+    assert bool(when(before_0={"stdout": printed})) is needed
 
 
 @pytest.mark.parametrize("value", ["{{ lookup('pipe','id') }}", "{% x %}", "{#"])

@@ -15,7 +15,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.tuning import HostPlan, PlannedChange, TunePlan
 from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.apply import may_be_touched
-from wireproof.workflow.tune.carrying import carrying
+from wireproof.workflow.tune.plan import carrying
 
 STATES = parse_node_states(
     "n1|idle|none\nn2|drained|bad\nn3|draining|bad\nn4|allocated|none\nn5|mixed|none\n"

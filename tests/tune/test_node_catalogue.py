@@ -40,13 +40,13 @@ def changes_of(setting) -> list[Change]:
     fix = setting.fix
     read = setting.reads[0]
     place = filled(read.file, ANY).replace("*", "0")
-    made = remedy_with(fix, ANY, place, "7")
+    made = remedy_with(fix, ANY, place, "4096")
     if made.command:
         argv = tuple(filled(word, ANY) for word in read.command)
         return [
             Change(
                 id=setting.id,
-                value="7",
+                value="4096",
                 kind="command",
                 read=argv,
                 section=read.section,
@@ -55,7 +55,7 @@ def changes_of(setting) -> list[Change]:
             )
         ]
     return [
-        Change(id=setting.id, value="7", path=made.file.replace("*", "0"), coupled=made.coupled)
+        Change(id=setting.id, value="4096", path=made.file.replace("*", "0"), coupled=made.coupled)
     ]
 
 
@@ -72,7 +72,7 @@ def test_each_drop_in_is_understood(tmp_path):
     keeps: dict[str, list[str]] = {}
     for one in FIXED:
         place = filled(one.reads[0].file, ANY) if one.reads else ""
-        if line := remedy_with(one.fix, ANY, place, "7").line:
+        if line := remedy_with(one.fix, ANY, place, "4096").line:
             keeps.setdefault(one.fix.persist, []).append(line)
     assert len(keeps) >= 5
     texts = [Keep(path=path, text=merged(path, None, lines)) for path, lines in keeps.items()]

@@ -119,6 +119,28 @@ def test_a_request_without_end_is_not_read_to_its_end(machine: Build) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (change("/proc/sys/net/ipv4/ip_forward", 1), "changes every interface"),
+        (change("/proc/sys/net/ipv4/conf/all/forwarding", 0), "changes every interface"),
+        (change("/proc/sys/net/ipv6/conf/all/forwarding", 1), "changes every interface"),
+        (change("/proc/sys/net/ipv6/conf/all/disable_ipv6", 0), "changes every interface"),
+        (change("/proc/sys/net/ipv6/conf/eth0/disable_ipv6", 1), "removes IPv6 addresses"),
+        (change("/sys/class/net/eth0/mtu", 1279), "MTU below 1280"),
+        (change("/sys/class/net/eth0/mtu", "0x400"), "MTU below 1280"),
+        (command("ip -d link show eth0", "ip link set eth0 mtu {value}", "576", "mtu"), "1280"),
+    ],
+)
+def test_what_cannot_be_taken_back_whole_is_refused(line: str, says: str, machine: Build) -> None:
+    host = machine({A[1:]: "60\n"})
+    before = snapshot(host.root)
+    answer = host.run("apply", text=request(line))
+    assert (answer.status, answer.frames) == (2, []), answer.errors
+    assert says in answer.errors
+    assert snapshot(host.root) == before
+
+
+@pytest.mark.parametrize(
     ("link", "target", "path"),
     [
         ("sys/class/net/eth0", "../../../etc", "/sys/class/net/eth0/hosts"),

@@ -11,17 +11,17 @@ from wireproof.model.change import Change
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
 from wireproof.tune.dropin import HEAD, merged
-from wireproof.tune.kernel_arguments import added
 from wireproof.tune.moved import moved
 from wireproof.tune.named import Named, named, named_all
 from wireproof.tune.nowhere import nowhere
-from wireproof.tune.plan import Allowed, host_plan
+from wireproof.tune.plan import Allowed, added, host_plan
 from wireproof.tune.wishes import DROP_INS, requests_of, wishes_of
 from wireproof.workflow.audit import catalogue
 
 KNOWN = catalogue()
 CPU = "/sys/devices/system/cpu"
 BASE = {
+    "/proc/meminfo": "MemTotal: 131824520 kB\nSwapTotal: 4194304 kB\n",
     "/proc/cpuinfo": "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 106\nflags\t\t: fpu\n",
     "/proc/version": "Linux version 5.14.0-570.el9.x86_64 (gcc)",
     "/etc/os-release": 'ID="rocky"\nVERSION_ID="9.6"\n',
@@ -244,6 +244,20 @@ def test_names(text, found):
 def test_bad_names_are_one_sentence(texts, said):
     with pytest.raises(BadInput, match=said):
         named_all(texts, KNOWN)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["net.ipv4.ip_forward=1", "net.ipv6.conf.eth1.disable_ipv6=1", "/sys/class/net/eth9/mtu=1000"],
+)
+def test_what_cannot_be_taken_back_whole_is_not_planned(asked):
+    with pytest.raises(BadInput, match=r"cannot (all )?be restored\. Change it by hand"):
+        planned(facts(), asked)
+
+
+def test_a_low_mtu_is_left_to_people():
+    plan = planned(facts({"/sys/class/net/eth1/mtu": "9000"}), "mtu/eth1=1000")
+    assert plan.changes == []
 
 
 def test_a_drop_in_keeps_the_lines_of_earlier_sets_and_replaces_its_own():

@@ -1,4 +1,4 @@
-"""What was disturbed is measured once more, and nothing else is."""
+"""What one more sample may settle is measured once more, and nothing else is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wireproof.model.plan import Point, Policy
 from wireproof.model.run import Run
 from wireproof.verdict import judge
 from wireproof.verdict.run.repeated import settled_by_repeats
-from wireproof.workflow.session.disturbed import AGAIN_S, FIRST, disturbed_points
+from wireproof.workflow.session.disturbed import AGAIN_S, FIRST, LONGER, open_points
 from wireproof.workflow.session.session import Session
 
 
@@ -27,23 +27,40 @@ def wish(run: Run, **more: Any) -> Session:
     return Session(title="", seed=1, points=points, **more)
 
 
-def test_disturbed_points_are_measured_again_within_their_time() -> None:
+def test_open_points_are_measured_again_within_their_time() -> None:
     run = waiting(slower(run_of(STREAM), 1.5), 0.3)
-    again = disturbed_points(wish(run), judge(run))
+    again = open_points(wish(run), judge(run))
     assert [point.id for point in again] == [FIRST, FIRST + 1]
     assert {point.repeat for point in again} == {1}
+    assert {point.budget_ms for point in again} == {2000}, "8 s for both, stalls included"
     assert (
-        disturbed_points(wish(run, policy=Policy(point_budget_ms=round(AGAIN_S * 1e3))), judge(run))
+        open_points(wish(run, policy=Policy(point_budget_ms=round(AGAIN_S * 1e3))), judge(run))
         == ()
     )
+
+
+def test_a_lone_point_with_too_few_bytes_is_measured_again_and_longer() -> None:
+    run = run_of(STREAM)
+    judgement = judge(run)
+    few = [
+        set_(pair, verdict="inconclusive", proof="unproven", codes=["unproven-too-few-bytes"])
+        if pair.point == run.points[0].id
+        else pair
+        for pair in judgement.pairs
+    ]
+    again = open_points(wish(run), set_(judgement, pairs=few))
+    assert [(point.id, point.message_bytes) for point in again] == [
+        (FIRST, run.points[0].message_bytes)
+    ]
+    assert again[0].budget_ms == LONGER * Policy().point_budget_ms
 
 
 @pytest.mark.parametrize("waited", [0.0, 0.01])
 def test_what_is_slow_without_a_disturbance_is_not_asked_again(waited: float) -> None:
     run = waiting(slower(run_of(STREAM), 1.5), waited)
-    assert disturbed_points(wish(run), judge(run)) == ()
+    assert open_points(wish(run), judge(run)) == ()
     good = waiting(run_of(STREAM), 0.3)
-    assert disturbed_points(wish(good), judge(good)) == ()
+    assert open_points(wish(good), judge(good)) == ()
 
 
 def twice(first: Run, second: Run) -> Run:

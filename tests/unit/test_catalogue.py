@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.analysis.catalogue import FAMILIES, Family, Row, family_of
+from wireproof.analysis.catalogue import Family, Row, families, family_of
 from wireproof.analysis.catalogue.find import by_driver, by_kind
+from wireproof.analysis.catalogue.read import families_in
+from wireproof.model.errors import BadInput
 from wireproof.model.record import Nic, Rdma
 
-ROWS = [(family, row) for family in FAMILIES for row in family.rows]
-PATTERNS = [(family, pattern) for family in FAMILIES for pattern in family.drivers]
+ROWS = [(family, row) for family in families() for row in family.rows]
+PATTERNS = [(family, pattern) for family in families() for pattern in family.drivers]
 ROOT = Path(__file__).resolve().parents[2]
 PREFIXES = (
     "net/{nic}/",
@@ -23,6 +25,17 @@ PREFIXES = (
     "ib/{device}/hw_counters/",
     "cxi/{device}/",
 )
+
+ROW = """[[family]]
+name = "an adapter"
+source = "nobody"
+
+[[family.counters]]
+of = "ethtool"
+tx = "tx_octets"
+rx = "rx_octets"
+source = "nobody"
+"""
 
 CLUSTER_DRIVERS = (
     "mlx4_core",
@@ -74,6 +87,35 @@ CLUSTER_DRIVERS = (
     "usnic_verbs",
     "mvneta",
     "ixgbevf",
+    "rk_gmac-dwmac",
+    "meson8b-dwmac",
+    "socfpga-dwmac",
+    "dwmac-sun8i",
+    "intel-eth-pci",
+    "xilinx_axienet",
+    "vnet_port",
+    "fsl_dpa",
+    "fsl_enetc4",
+    "octeon_ep_vf",
+    "hisdk3",
+    "hiroce3",
+    "hinic3",
+    "bng_en",
+    "bng_re",
+    "xsc_pci",
+)
+LATE_WITHOUT_RDMA = {
+    "atl1e": 400.0,
+    "b44": 1000.0,
+    "atlantic": 1000.0,
+    "tg3": 1000.0,
+    "nvethernet": 2000.0,
+}
+"""Adapters without RDMA whose drivers fetch what the hardware counted from time to time."""
+LIVE_DRIVERS = (
+    *("bcmgenet", "macb", "ax88179_178a", "cdc_ncm", "lan78xx", "thunderbolt-net", "fbnic", "fec"),
+    *("mvneta", "mvpp2", "rk_gmac-dwmac", "stmmaceth", "ibmvnic", "qeth", "am65-cpsw-nuss"),
+    *("hinic", "myri10ge", "txgbe", "fsl_dpaa2_eth", "amd-xgbe", "alx", "skge", "sky2"),
 )
 
 
@@ -100,7 +142,35 @@ def carriers(found: Family, port: Nic) -> list[tuple[str, str]]:
     return [(row.carrier, row.level) for row in found.rows_for(port)]
 
 
-@pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.name)
+def test_a_row_of_a_file_is_a_family() -> None:
+    (found,) = families_in(ROW, "site.toml")
+    (row,) = found.rows
+    assert (row.tx, row.carrier, row.level) == (("ethtool/{nic}/tx_octets",), "any", "wire")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('"ethtool"', '"telemetry"', "no 'carrier'"),
+        ('"ethtool"', '"ethtol"', "counters"),
+        ('"tx_octets"', '"tx_octets more"', "different numbers"),
+        ('rx = "rx_octets"\n', "", "no 'rx'"),
+        ("source = ", "sauce = ", "sauce"),
+        ('name = "an adapter"', "name = 3", "name"),
+        ("[[family]]", "[[familie]]", "familie"),
+    ],
+)
+def test_a_wrong_row_is_named_with_its_file_line_and_field(
+    right: str, wrong: str, said: str
+) -> None:
+    text = f"# a comment\n{ROW.replace(right, wrong, 1)}"
+    with pytest.raises(BadInput, match=r"^site\.toml") as error:
+        families_in(text, "site.toml")
+    assert said in str(error.value)
+    assert "famil" in wrong or "line 2: " in str(error.value)
+
+
+@pytest.mark.parametrize("one", families(), ids=lambda one: one.name)
 def test_a_family_has_a_source_and_says_what_it_shows(one: Family) -> None:
     assert one.source
     assert one.name
@@ -127,13 +197,13 @@ def test_a_row_is_well_formed(one: Family, row: Row) -> None:
 @pytest.mark.parametrize(("one", "row"), ROWS)
 def test_directions_are_not_crossed(one: Family, row: Row) -> None:
     for names, mine in (
-        (row.tx + row.packets_tx, ("tx", "xmit", "Out")),
-        (row.rx + row.packets_rx, ("rx", "rcv", "In")),
+        (row.tx + row.packets_tx, ("tx", "xmit", "Out", "send", "rdma_write_bytes", "read_resp")),
+        (row.rx + row.packets_rx, ("rx", "rcv", "In", "recv", "rdma_read_bytes")),
     ):
         assert all(any(word in name.rsplit("/", 1)[-1] for word in mine) for name in names)
 
 
-@pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", families(), ids=lambda one: one.name)
 def test_everything_comes_before_its_parts_and_the_wire_before_the_stack(one: Family) -> None:
     for where in ("ethernet", "infiniband"):
         for function in ("", "physical", "virtual", "scalable"):
@@ -150,12 +220,12 @@ def test_everything_comes_before_its_parts_and_the_wire_before_the_stack(one: Fa
                 assert levels == sorted(levels)
 
 
-@pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", families(), ids=lambda one: one.name)
 def test_the_stack_never_counts_more_than_the_kernel_unless_rdma_is_software(one: Family) -> None:
     assert [row for row in one.rows if row.level == "stack" and row.carrier != "kernel"] == []
 
 
-@pytest.mark.parametrize("one", FAMILIES, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", families(), ids=lambda one: one.name)
 def test_a_blind_carrier_has_no_row_of_its_own(one: Family) -> None:
     assert [row for row in one.rows if row.carrier in one.blind] == []
 
@@ -166,11 +236,11 @@ def test_a_driver_finds_exactly_one_family(one: Family, pattern: str) -> None:
     assert pattern == pattern.lower()
     assert by_driver(driver) is one
     assert by_driver(driver.upper()) is one
-    assert [other for other in FAMILIES if other is not one and by_driver(driver) is other] == []
+    assert [other for other in families() if other is not one and by_driver(driver) is other] == []
 
 
 def test_patterns_and_kinds_do_not_overlap() -> None:
-    kinds = [kind for one in FAMILIES for kind in one.kinds]
+    kinds = [kind for one in families() for kind in one.kinds]
     assert len(kinds) == len(set(kinds))
     plain = [(one, pattern.rstrip("*")) for one, pattern in PATTERNS]
     for one, pattern in PATTERNS:
@@ -184,6 +254,24 @@ def test_patterns_and_kinds_do_not_overlap() -> None:
 @pytest.mark.parametrize("driver", CLUSTER_DRIVERS)
 def test_the_drivers_of_clusters_are_there(driver: str) -> None:
     assert family_of(nic(driver)) is not None
+
+
+@pytest.mark.parametrize(
+    "driver",
+    LIVE_DRIVERS,
+)
+def test_statistics_that_are_up_to_date_when_read_are_not_late(driver: str) -> None:
+    """A driver that adds up its packets itself, or reads the MAC when it is asked, hides nothing of
+    a short point.
+    """
+    found = family(driver)
+    assert {row.refresh_ms for row in found.rows} == {0.0}
+    assert "unchecked" not in found.source
+
+
+@pytest.mark.parametrize(("driver", "refresh_ms"), LATE_WITHOUT_RDMA.items())
+def test_statistics_that_a_timer_fetches_are_late(driver: str, refresh_ms: float) -> None:
+    assert {row.refresh_ms for row in family(driver).rows} == {refresh_ms}
 
 
 def test_a_vlan_is_known_by_what_ethtool_calls_it() -> None:
@@ -245,7 +333,7 @@ def test_registers_of_the_port_are_a_lower_bound_where_the_function_is_not_known
 def test_hfi1_counts_flits_and_all_others_words() -> None:
     units = {
         one.name: {row.unit for row in one.rows if "port_xmit_data" in row.tx[0]}
-        for one in FAMILIES
+        for one in families()
     }
     assert {unit for name, found in units.items() for unit in found if "hfi1" not in name} == {4}
     assert [found for name, found in units.items() if "(hfi1" in name] == [{8}]
@@ -290,12 +378,31 @@ def test_rdma_above_an_adapter_that_counts_none_of_it_is_blind() -> None:
 
 @pytest.mark.parametrize(
     ("driver", "rdma"),
-    [("veth", "rdma_rxe"), ("virtio_net", "virtio_net"), ("veth", ""), ("igb", "igb")],
+    [("veth", "rdma_rxe"), ("virtio_net", "rdma_rxe"), ("veth", ""), ("igb", "siw")],
 )
 def test_rdma_in_software_is_in_the_interface_s_own_counters(driver: str, rdma: str) -> None:
     found = family(driver, rdma=rdma)
     assert {row.carrier for row in found.rows} == {"any"}
     assert not found.blind
+
+
+@pytest.mark.parametrize(
+    ("driver", "rdma"),
+    [
+        ("virtio_net", "virtio_net"),
+        ("igb", "igb"),
+        ("ena", "ena"),
+        ("", "ixgbe"),
+        ("veth", "r8169"),
+    ],
+)
+def test_hardware_rdma_of_a_driver_that_is_known_without_it_is_blind(
+    driver: str, rdma: str
+) -> None:
+    """A new generation of an adapter may do RDMA that nobody has read the counters of."""
+    found = family(driver, rdma=rdma)
+    assert "rdma" in found.blind
+    assert ("any", "stack") not in {(row.carrier, row.level) for row in found.rows}
 
 
 def test_soft_rdma_over_an_rdma_adapter_keeps_the_wire_first() -> None:

@@ -38,6 +38,15 @@ def test_ratios_of_two_logs_are_marked_as_claims(tmp_path: Path) -> None:
     assert "+12.4 %" in text
 
 
+def test_what_the_logs_say_of_their_mpi_is_compared(tmp_path: Path) -> None:
+    a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.0}, "7.0")
+    b = osu(tmp_path / "b", "Latency", "Latency (us)", {8: 1.1}, "7.0")
+    b.write_text("mpirun (Open MPI) 4.0.5\n" + b.read_text())
+    found = compare(CompareSpecification(a=a, b=b), LoggingReporter())
+    differ = [(one.name, one.a, one.b) for one in found.differ]
+    assert differ == [("software of pingpong", "not said", "Open MPI 4.0.5")]
+
+
 def test_a_rate_and_a_time_are_not_compared(tmp_path: Path) -> None:
     a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.0}, "7.0")
     b = osu(tmp_path / "b", "Bandwidth", "Bandwidth (MB/s)", {8: 1.0}, "7.0")

@@ -19,7 +19,7 @@ from wireproof.report.disclosure import folded
 from wireproof.report.html.page import render
 from wireproof.report.section import Section
 from wireproof.store.snapshot import write_snapshot
-from wireproof.workflow.disclosure import with_disclosures
+from wireproof.workflow.disclosure import BY_HAND, with_disclosures
 
 CPUINFO = """processor\t: 0
 model name\t: AMD EPYC 7763 64-Core Processor
@@ -154,6 +154,32 @@ def test_a_damaged_snapshot_costs_no_result(tmp_path: Path) -> None:
     (found,) = with_disclosures([section], snapshot)
     assert found.disclosure is not None
     assert {item.name for item in found.disclosure.items} >= {"processor", "MPI"}
+
+
+def _network(folder: Path) -> dict[str, Disclosed]:
+    (found,) = with_disclosures([four_nodes()], folder / "settings.snapshot")
+    assert found.disclosure is not None
+    return {item.name: item for item in found.disclosure.items}
+
+
+def test_the_switch_is_stated_by_hand(tmp_path: Path) -> None:
+    assert "disclosed.toml" in _network(tmp_path)["switch model"].why
+    text = '[network]\n"switch model" = "DCS-7170-32CD-F"\n"switch firmware" = "4.22.1FX"\n'
+    (tmp_path / BY_HAND).write_text(text + "[hardware]\nDIMMs = 12\n")
+    items = _network(tmp_path)
+    assert items["switch model"].value == "DCS-7170-32CD-F (by hand)"
+    assert items["switch firmware"].value == "4.22.1FX (by hand)"
+    assert (items["DIMMs"].group, items["DIMMs"].value) == ("hardware", "12 (by hand)")
+
+
+@pytest.mark.parametrize(
+    "text", ["[nework]\na = 1\n", "[network]\na = [1]\n", "network = 1\n", "[network\n", "\xff"]
+)
+def test_a_damaged_statement_costs_no_result(text: str, tmp_path: Path) -> None:
+    (tmp_path / BY_HAND).write_bytes(text.encode("latin-1"))
+    items = _network(tmp_path)
+    assert BY_HAND in items["stated by hand"].why
+    assert items["switch model"].value == ""
 
 
 def test_the_page_shows_and_embeds_it(tmp_path: Path) -> None:

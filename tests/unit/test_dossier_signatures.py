@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -117,30 +118,36 @@ def test_a_key_that_is_not_there_is_said_before(tmp_path: Path) -> None:
         signature.check_signer(str(tmp_path / "id_ed25519"))
 
 
-@pytest.mark.skipif(shutil.which("gpgv") is None, reason="needs gnupg")
-def test_a_signature_of_gnupg(
-    copy: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+@SSH
+@pytest.mark.parametrize("name", ["SHA256SUMS.asc", "SHA256SUMS.2.asc"])
+@pytest.mark.parametrize("kind", ["armor", "empty", "link"])
+def test_a_signature_of_gnupg_is_never_a_pass(
+    copy: Path, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
 ) -> None:
-    home = tmp_path_factory.mktemp("g", numbered=True)
-    home.chmod(0o700)
-    monkeypatch.setenv("GNUPGHOME", str(home))
-    gpg = ["gpg", "--batch", "--quiet", "--passphrase", "", "--pinentry-mode", "loopback"]
-    try:
-        make = ["--quick-gen-key", "Seller <seller@example.org>", "ed25519", "sign", "never"]
-        subprocess.run([*gpg, *make], check=True, capture_output=True)
-        (home / "ring").write_bytes(
-            subprocess.run([*gpg, "--export"], check=True, capture_output=True).stdout
-        )
-        assert sign(copy, "seller@example.org").name == "SHA256SUMS.asc"
-        (found,) = verified(copy, home / "ring").signatures
-        assert found.state == "vouched"
-        assert "Seller <seller@example.org>" in found.said
-        (home / "empty").write_bytes(b"")
-        assert "by nobody whom" in refused(copy, home / "empty")
-        (copy / "run-1" / "engine.log").write_text("a file more\n")
-        assert "SHA256SUMS.asc is no signature" in refused(resealed(copy))
-    finally:
-        subprocess.run(["gpgconf", "--kill", "all"], check=False)
+    """Neither alone nor beside one that vouches; no program is run for it, no ~/.gnupg made."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for program in ("gpg", "gpgv"):
+        (tmp_path / program).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (tmp_path / program).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    place = copy / name
+    if kind == "link":
+        place.symlink_to(keys / "seller")
+    else:
+        place.write_text("-----BEGIN PGP SIGNATURE-----\n" if kind == "armor" else "")
+    wanted = "symbolic link" if kind == "link" else f"{name} is a GnuPG signature, which wireproof"
+    assert wanted in refused(copy)
+    sign(copy, str(keys / "seller"))
+    assert wanted in refused(copy, keys / "seller.signers")
+    assert not (tmp_path / "ran").exists()
+    assert not (tmp_path / "home").exists()
+    place.unlink()
+    assert verified(copy, keys / "seller.signers").verdict == "pass"
+
+
+def test_a_gnupg_key_is_no_key(copy: Path) -> None:
+    with pytest.raises(BadInput, match="GnuPG keys are not used any more"):
+        sign(copy, "seller@example.org")
 
 
 # --- the file of criteria

@@ -186,7 +186,7 @@ def test_a_fresh_pass_is_healthy(tmp_path: Path) -> None:
     found = asked(stored(tmp_path / "a"))
     assert (found.verdict, found.subject) == ("pass", "n[1-3]")
     assert found.age_s is not None
-    assert 0 <= found.age_s < 300
+    assert 0 <= found.age_s < 7200  # since this file was read, with the tests before
     assert asked(tmp_path / "a", "n2").verdict == "pass"
 
 
@@ -315,7 +315,7 @@ def empty(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", [damaged, of_nothing, empty, lambda folder: folder / "gone"])
-@pytest.mark.parametrize("nodes", ["", "n1"])
+@pytest.mark.parametrize("nodes", [None, "n1"])
 def test_no_evidence_is_never_healthy(tmp_path: Path, make: object, nodes: str) -> None:
     assert callable(make)
     found = asked(make(tmp_path / "a"), nodes)
@@ -330,3 +330,53 @@ def test_the_answer_comes_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     hung.set()
     assert found.verdict == "inconclusive"
     assert "could not be read within" in found.reason
+
+
+def broken(folder: Path, hosts: str, quiet_s: float) -> Path:
+    """A check that was begun after all others and broke off ``quiet_s`` ago."""
+    (folder / "run").mkdir(parents=True)
+    named = [{"host": name} for name in hosts.split()]
+    path = folder / "run" / "run.json"
+    path.write_text(json.dumps({"kind": "wireproof-run", "claim": {"hosts": named, "wire": True}}))
+    os.utime(path, (NOW.timestamp() - quiet_s,) * 2)
+    return folder
+
+
+def test_a_newer_check_that_broke_off_hides_an_older_pass(tmp_path: Path) -> None:
+    old = stored(tmp_path / "all" / "a", lab(nodes=2))
+    os.utime(old / "result.json", (NOW.timestamp() - 7200,) * 2)
+    assert asked(tmp_path / "all").verdict == "pass"
+    place = broken(tmp_path / "all" / "b", "n1 n2", 3600)
+    found = asked(tmp_path / "all", "n1")
+    assert found.verdict == "inconclusive"
+    assert f"{place} is a newer check that did not end" in found.reason
+    os.utime(old / "result.json", (NOW.timestamp() - 60,) * 2)  # the pass is the newer one
+    assert asked(tmp_path / "all").verdict == "pass"
+
+
+def test_a_check_that_runs_now_or_is_of_other_nodes_hides_nothing(tmp_path: Path) -> None:
+    old = stored(tmp_path / "all" / "a", lab(nodes=3))
+    os.utime(old / "result.json", (NOW.timestamp() - 7200,) * 2)
+    broken(tmp_path / "all" / "running", "n1 n2 n3", 60)
+    assert asked(tmp_path / "all").verdict == "pass"
+    broken(tmp_path / "all" / "other", "n1 n2", 3600)
+    assert asked(tmp_path / "all", "n3").verdict == "pass"
+    assert asked(tmp_path / "all", "n2").verdict == "inconclusive"
+    assert asked(tmp_path / "all").verdict == "inconclusive"
+
+
+@pytest.mark.parametrize("nodes", ["", " ", "\t"])
+@pytest.mark.parametrize("dialect", ["text", "nhc", "nagios", "slurm", "npd"])
+def test_an_empty_node_name_is_no_pass(tmp_path: Path, nodes: str, dialect: str) -> None:
+    from click.testing import CliRunner
+
+    from wireproof.cli.gate import command
+
+    stored(tmp_path / "a")
+    words = [str(tmp_path / "a"), "--node", nodes, "--dialect", dialect]
+    done = CliRunner().invoke(command, words, standalone_mode=False)
+    if dialect == "text":
+        assert "--node is empty" in str(done.exception)
+    else:
+        assert done.return_value not in (0, None)
+        assert "--node is empty" in done.output

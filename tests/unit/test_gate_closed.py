@@ -170,7 +170,7 @@ def nowhere_healthy(found: Gate) -> None:
 @pytest.mark.parametrize("below", [False, True], ids=["the result", "a folder of results"])
 def test_no_reader_takes_it_for_healthy(tmp_path: Path, make: Make, below: bool) -> None:
     make(tmp_path / "a")
-    for nodes in ("", "n1", "n1,elsewhere"):
+    for nodes in (None, "n1", "n1,elsewhere"):
         nowhere_healthy(asked(tmp_path if below else tmp_path / "a", nodes))
 
 

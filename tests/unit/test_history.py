@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import random
-import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -18,6 +17,7 @@ from tests.cli.verb import document, wireproof
 from tests.dossiers import dossier_of
 
 import wireproof as library
+from wireproof.files.copies import copy_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Entry, Number
@@ -32,6 +32,7 @@ from wireproof.report.text.look import PLAIN
 from wireproof.store import history as store
 from wireproof.store.history import add_entry, entries
 from wireproof.store.result import write_result
+from wireproof.workflow.history import add as adding
 from wireproof.workflow.history.add import add
 from wireproof.workflow.history.look import (
     ages,
@@ -363,14 +364,14 @@ def test_who_adds_the_same_at_once_comes_first(
 ) -> None:
     """Whichever is first: the result is there once, and neither is an error."""
     root, folder = tmp_path / "history", dossier_of(tmp_path / "result")
-    kept, copied = [], shutil.copy2
+    kept, copied = [], copy_folder
 
-    def meanwhile(source: str, target: str, **how: bool) -> str:
-        monkeypatch.setattr(shutil, "copy2", copied)
+    def meanwhile(source: Path, target: Path) -> None:
+        monkeypatch.setattr(adding, "copy_folder", copied)
         kept.append(add(root, folder, LoggingReporter()))
-        return str(copied(source, target, **how))
+        copied(source, target)
 
-    monkeypatch.setattr(shutil, "copy2", meanwhile)
+    monkeypatch.setattr(adding, "copy_folder", meanwhile)
     own = add(root, folder, LoggingReporter())
     assert [one.id for one in entries(root)] == [own.id] == [one.id for one in kept]
     assert [path.name for path in (root / "results").iterdir()] == [own.id]
@@ -379,11 +380,11 @@ def test_who_adds_the_same_at_once_comes_first(
 def test_a_history_on_a_full_disk_has_no_half_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(source: str, target: str, **how: bool) -> str:
+    def full(source: Path, target: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     root, folder = tmp_path / "history", dossier_of(tmp_path / "result")
-    monkeypatch.setattr(shutil, "copy2", full)
+    monkeypatch.setattr(adding, "copy_folder", full)
     with pytest.raises(CouldNotMeasure) as caught:
         add(root, folder, LoggingReporter())
     assert str(caught.value) == (

@@ -7,7 +7,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from wireproof.analysis.catalogue import FAMILIES
+from wireproof.analysis.catalogue import families
 from wireproof.analysis.catalogue.find import by_driver
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.ledger import HostPorts
@@ -79,6 +79,27 @@ def test_a_late_sum_of_the_port_does_not_hide_the_rdma_counter_of_the_same_level
     assert sighting(mlx4, **moved, **late).kind == "on-wire"
 
 
+BNXT_VF = port("bnxt_en", "bnxt_en", "virtual")
+ROCE = "ib__dev0__1__hw_counters__"
+
+
+def test_what_the_firmware_is_asked_for_proves_beside_the_same_bytes_that_come_late():
+    moved = {f"{ROCE}tx_bytes": 0, f"{ROCE}tx_roce_only_bytes": 1.01 * NEED}
+    seen = sighting(BNXT_VF, **moved, net__eth0__tx_bytes=0)
+    assert (seen.kind, seen.counter) == (
+        "on-wire",
+        "ib/dev0/1/hw_counters/tx_roce_only_bytes",
+    )
+    little = {f"{ROCE}tx_bytes": 0, f"{ROCE}tx_roce_only_bytes": 0.3 * NEED}
+    assert sighting(BNXT_VF, **little, net__eth0__tx_bytes=0).kind == "stale"
+
+
+def test_after_the_wait_the_exact_counter_decides_and_not_its_lower_bound():
+    little = {f"{ROCE}tx_bytes": 900, f"{ROCE}tx_roce_only_bytes": 900}
+    gone = sighting(BNXT_VF, settled_s=2.5, **little, net__eth0__tx_bytes=90)
+    assert (gone.kind, gone.quality) == ("off-wire", "exact")
+
+
 def test_more_than_the_payload_explains_is_no_proof_however_fresh():
     octets = {OCTETS.replace("/", "__"): 3 * NEED}
     assert sighting(IAVF, **octets, net__eth0__tx_bytes=0).kind != "on-wire"
@@ -99,7 +120,7 @@ def test_each_late_driver_of_the_catalogue_is_waited_for_longer_than_its_slowest
 
 def test_every_driver_that_is_not_listed_shows_its_bytes_at_once():
     late = {driver for driver, _ in late_drivers()}
-    for family in FAMILIES:
+    for family in families():
         for driver in set(family.drivers) - late:
             assert all(row.refresh_ms <= AT_ONCE_MS for row in family.rows), driver
             assert settle_ms([_port_of(driver.replace("*", ""))]) == 0, driver

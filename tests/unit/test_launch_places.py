@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
-from wireproof.launch.mpi.places import folders, looked_at
+from wireproof.launch.mpi.discovery import choose_mpi, find_mpis, folders, looked_at
 from wireproof.model.errors import CouldNotMeasure
 
 INTEL = "#!/bin/sh\necho 'Intel(R) MPI Library for Linux* OS, Version 2021.18'\n"

@@ -124,3 +124,75 @@ def test_nothing_tells_the_carriers_of_rxe_apart_once_its_packets_moved_or_are_n
 def test_packets_of_rxe_that_may_be_old_say_nothing():
     """hw_counters are kept for some milliseconds."""
     assert "kernel" not in rxe_carried(seconds=0.01, settled_ms=0.0, sent_pkts=0, rcvd_pkts=0)
+
+
+def turned_round(tx: int, rx: int, loopback: int) -> dict[str, float | None]:
+    """Bytes that left and reached a function of mlx5 whose switch turned ``loopback`` round."""
+    guest = Nic(
+        name="eth0",
+        driver="mlx5_core",
+        rdma=Rdma(device="dev0", port=1, link_layer="Ethernet", driver="mlx5_core"),
+    )
+    counters = {
+        "ethtool/eth0/tx_vport_rdma_unicast_bytes": (0, tx),
+        "ethtool/eth0/rx_vport_rdma_unicast_bytes": (0, rx),
+        "ethtool/eth0/vport_loopback_bytes": (7, 7 + loopback),
+        "ib/dev0/1/counters/port_xmit_data": (0, tx // 4),
+        "ib/dev0/1/counters/port_rcv_data": (0, rx // 4),
+    }
+    reading = WitnessReading(rank=0, interval_ns=1e9, counters=counters)
+    ledger = HostPorts("a", [guest]).ledger(WitnessChanges(reading, None))
+    found = {way: crossed_at(ledger, "eth0", way) for way in ("tx", "rx")}
+    return {way: one.bytes for way, one in found.items()} | {"inside": found["tx"].inside}
+
+
+MB = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("tx", "rx", "loopback", "left", "reached"),
+    [
+        (100 * MB, 6 * MB, 0, 100 * MB, 6 * MB),
+        (100 * MB, 6 * MB, 106 * MB, 0, 0),  # all of it, counted both ways
+        (100 * MB, 100 * MB, 200 * MB, 0, 0),
+        (100 * MB, 6 * MB, 56 * MB, 50 * MB, 6 * MB),  # half of it
+        (100 * MB, 90 * MB, 90 * MB, 100 * MB, 90 * MB),  # what came in may be what was turned
+        (100 * MB, 100 * MB, 100 * MB, 100 * MB, 100 * MB),
+        (100 * MB, 6 * MB, 6 * MB + 60_000, 100 * MB, 6 * MB),
+    ],
+)
+def test_what_the_adapter_turned_round_for_certain_did_not_cross_the_wire(
+    tx: int, rx: int, loopback: int, left: int, reached: int
+) -> None:
+    """vport_loopback_bytes holds both directions in one number."""
+    seen = turned_round(tx, rx, loopback)
+    assert (seen["tx"], seen["rx"]) == (left, reached)
+    assert seen["inside"] == tx
+
+
+EFA = port("efa", "Unspecified")
+
+
+@pytest.mark.parametrize("operation", ["send_bytes", "rdma_write_bytes", "rdma_read_resp_bytes"])
+def test_what_any_operation_of_efa_moved_was_sent(operation: str) -> None:
+    """Nobody has read whether the device's own sum holds RDMA: what each operation moved does."""
+    moved = {f"ib__DEVICE__1__hw_counters__{operation}": (0, 5 * MB)}
+    seen = crossed(EFA, **moved, ib__DEVICE__1__hw_counters__tx_bytes=(0, 9000))
+    assert (seen.bytes, seen.quality) == (5 * MB, "lower-bound")
+
+
+def test_of_what_efa_s_operations_moved_and_what_the_device_sent_the_larger_counts() -> None:
+    moved = {"ib__DEVICE__1__hw_counters__send_bytes": (0, 9000)}
+    seen = crossed(EFA, **moved, ib__DEVICE__1__hw_counters__tx_bytes=(0, 5 * MB))
+    assert seen.bytes == 5 * MB
+
+
+def test_the_sum_of_mlx4_s_port_is_read_where_the_driver_shows_it() -> None:
+    port = Nic(name="eth0", driver="mlx4_en", function="physical")
+    reading = WitnessReading(
+        rank=0,
+        interval_ns=100e9,
+        counters={"ethtool/eth0/tx_bytes_phy": (0, 5 * MB), "net/eth0/tx_bytes": (0, 90)},
+    )
+    seen = crossed_at(HostPorts("a", [port]).ledger(WitnessChanges(reading, None)), "eth0", "tx")
+    assert (seen.bytes, seen.level) == (5 * MB, "function")

@@ -21,7 +21,13 @@ BAD: list[tuple[str, str, str | None]] = [
     ("ip addr add 10.0.0.1/240 dev ib0", "command-address", None),
     ("ifconfig ib0 10.0.0.1 netmask 255.0.255.0", "command-address", None),
     ("ip link set eth0 mtu 65520", "command-mtu", "ip link set eth0 mtu 9000"),
-    ("ip link set dev ib0 mtu 65536", "command-mtu", "ip link set dev ib0 mtu 65520"),
+    (
+        "nmcli con mod ib0 infiniband.transport-mode connected; ip link set dev ib0 mtu 65536",
+        "command-mtu",
+        "nmcli con mod ib0 infiniband.transport-mode connected; ip link set dev ib0 mtu 65520",
+    ),
+    ("ip link set ib0 mtu 65520", "mtu-not-connected", None),
+    ("modprobe ib_ipoib; echo 65520 > /sys/class/net/ib0/mtu", "mtu-not-connected", None),
     (
         "echo datagram > /sys/class/net/ib0/mode\necho 65520 > /sys/class/net/ib0/mtu",
         "command-mtu",
@@ -161,7 +167,8 @@ GOOD = [
     "ping -c $COUNT c2; ping c2 -c 3; ping -c 3 -i 0.2 10.0.0.1",
     "ip addr add 10.10.40.21/24 dev enp97s0\nip addr add 10.10.100.21/255.255.255.0 dev ib0",
     "ip addr add 10.1.1.1/16 dev eth0\nssh c2 ip addr add 10.1.2.1/16 dev eth1\nip addr show; ip a",
-    "ip link set dev enp97s0 mtu 9000 up; ip link set ib0 mtu 65520; ip link set veth0 mtu 65535",
+    "ip link set dev enp97s0 mtu 9000 up; ip link set ib0 mtu 4092; ip link set veth0 mtu 65535",
+    "nmcli con mod ib0 infiniband.transport-mode connected; ip link set ib0 mtu 65520",
     (
         "nmcli con add type infiniband con-name ib0 ifname ib0 transport-mode datagram "
         "ipv4.method manual "

@@ -14,12 +14,14 @@ from tests.synthetic import World, run_of
 from wireproof.locate.causes.explain import MOST_CAUSES, explain
 from wireproof.locate.causes.fact_requests import fact_requests
 from wireproof.locate.causes.properties import properties_of, settings_of
-from wireproof.locate.causes.rules import RULES
+from wireproof.locate.causes.rules import RULES, rules_in
+from wireproof.model.errors import BadInput
 from wireproof.model.located import Blame, Contention, Located
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame, Host, Nic, PointRecord, Rdma, Sentinel
 from wireproof.model.run import Run
 from wireproof.verdict import catalogue
+from wireproof.workflow.explain import explain as explained
 
 set_ = msgspec.structs.replace
 NODES = 6
@@ -545,8 +547,27 @@ def test_the_table_is_sound() -> None:
     for rule in RULES:
         assert rule.when, rule.code
         assert 0 < rule.confidence <= 0.95 >= rule.sure > 0
-        assert {way for way, _ in rule.directions} == {"", "tx", "rx"}
+        assert set(rule.directions) == {"both", "tx", "rx"}
         assert rule.setting or rule.fix.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ('when = [{ sign = "ist", name = "duplex" }]', "line 1: "),
+        ('when = [{ sign = "is", name = "duplex" }]', "line 1: "),
+        ('when = [{ sign = "grows", words = ["@errata"] }]', "'errata'"),
+        ("confidence = 'much'", "line 1: "),
+        ("[[causes]]", "'causes'"),
+    ],
+)
+def test_a_wrong_cause_is_named_with_its_file_line_and_field(wrong: str, said: str) -> None:
+    right = ('when = [{ sign = "unusual", name = "duplex" }]', "confidence = 0.5")
+    rest = [line for line in right if line.split(" ")[0] != wrong.split(" ")[0]]
+    text = "\n".join(["[[cause]]", 'code = "a"', 'sentence = "b"', *rest, wrong])
+    with pytest.raises(BadInput, match=r"^site\.toml") as error:
+        rules_in(text, "site.toml")
+    assert said in str(error.value)
 
 
 def test_every_cause_is_explained_in_words() -> None:
@@ -555,5 +576,5 @@ def test_every_cause_is_explained_in_words() -> None:
     assert not set(entries) & set(catalogue.CATALOGUE)
     for code, entry in entries.items():
         assert "{" not in f"{entry}"
-        assert catalogue.explain(code) == entry
-    assert "pcie current width is less than pcie max width" in catalogue.explain_text("pcie-narrow")
+        assert [one.entry for one in explained(code)] == [entry]
+    assert "pcie current width is less than pcie max width" in entries["pcie-narrow"].detection

@@ -27,7 +27,6 @@ from wireproof.physics import (
     override,
 )
 from wireproof.physics.bounds import bounds_of, spared_ns
-from wireproof.physics.floors import ROWS
 from wireproof.physics.framing import path_mtu, roce_path_mtu
 from wireproof.physics.limits import floor_constant
 from wireproof.physics.pcie import pcie_choices, pcie_goodput
@@ -275,7 +274,7 @@ def test_every_generation_has_a_floor_with_its_source() -> None:
     assert floor_constant(claim_from_text("infiniband")).value == min(
         values[n] for n in ("sdr", "edr", "xdr800")
     )
-    assert all(source for _, _, _, source, _ in ROWS)
+    assert all(constant.source for constant in default_table().values())
 
 
 def test_a_floor_that_a_user_sets_holds_for_all_its_generations() -> None:

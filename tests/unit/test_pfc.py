@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from tests.zoo.pfc_adapters import ADAPTERS, LOSSLESS, Happened
 from tests.zoo.pfc_worlds import PAUSED, SITUATIONS, SLOW, World, record_of
 
-from wireproof.analysis.pfc.find import FAMILIES, by_counters, by_driver
 from wireproof.analysis.pfc.ports import ports_of
+from wireproof.analysis.pfc.reading import by_counters, by_driver, pausing
 from wireproof.model.errors import BadInput
 from wireproof.model.pfc import Count, PfcLoad, PfcReport
 from wireproof.model.record import Nic, Rdma
 from wireproof.report.text.look import Look
 from wireproof.report.text.pfc import pfc_lines
-from wireproof.verdict.pfc.outliers import slow_receivers
+from wireproof.verdict.pfc.pauses import slow_receivers
 from wireproof.workflow.pfc.configured import settings_of
+from wireproof.workflow.pfc.host_files import counters_of, split
 from wireproof.workflow.pfc.incast import check_incast, incast_points
 from wireproof.workflow.pfc.judged import judged
-from wireproof.workflow.pfc.texts import counters_of, split
 
 BY_KEY = {one.key: one for one in ADAPTERS}
 
@@ -200,17 +200,17 @@ def test_marks_explain_a_load_without_pauses() -> None:
 
 
 def test_each_family_is_found_by_its_driver_and_its_counters() -> None:
-    for family in FAMILIES:
+    for family in pausing():
         assert by_driver(family.drivers[0].rstrip("*")) is family
         signs = [one for pair in (family.xoff, family.frames, family.paused_us) for one in pair]
         first = next((one for one in (*signs, *family.total) if one), ())
         assert first, family.name
-        statistics = {name.format(p=0) for name in first[0]}
+        statistics = {name.format(p=0) for name in first[0].split()}
         assert by_counters(statistics) in (family, None), family.name
 
 
 def test_each_family_says_where_its_names_are_from() -> None:
-    for family in FAMILIES:
+    for family in pausing():
         assert "linux" in family.source
         assert family.note or family.unchecked
 

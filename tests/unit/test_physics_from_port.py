@@ -281,3 +281,21 @@ def test_an_mtu_that_no_limit_can_be_computed_with_is_unknown(mtu: int) -> None:
         assert link is not None
         assert link.mtu is None
         limits(link, "stream", "stream", 1 << 20)
+
+
+def test_a_vlan_that_uses_the_rdma_device_of_a_bond_has_the_bond_s_rails() -> None:
+    device = Rdma(device="mlx5_bond_0", port=1, rate="100 Gb/sec (4X EDR)", link_layer="Ethernet")
+    legs = [
+        Nic(name=name, kind="ethernet", driver="mlx5_core", speed_mbps=100000, master="bond0")
+        for name in ("p0", "p1")
+    ]
+    bond = Nic(
+        name="bond0", kind="virtual", link_kind="bond", lower=["p0", "p1"], speed_mbps=200000
+    )
+    bond = msgspec.structs.replace(bond, rdma=device)
+    vlan = Nic(name="bond0.7", kind="virtual", link_kind="vlan", lower=["bond0"], rdma=device)
+    alone = link_of_port(bond, "rdma", [*legs, bond, vlan])
+    above = link_of_port(vlan, "rdma", [*legs, bond, vlan])
+    assert alone is not None
+    assert above is not None
+    assert (above.line_rate, above.rails) == (alone.line_rate, alone.rails)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from wireproof.analysis.crossed import at_rails, crossed_at, everywhere, others_than
 from wireproof.analysis.places import inner, one_place
 from wireproof.analysis.rails import ledger_with_rails
-from wireproof.analysis.relations import port_called
+from wireproof.analysis.relations import port_called, stacks
 from wireproof.model.ledger import Entry, Ledger, PortLedger
 from wireproof.model.record import Adapter, Nic, Rdma
 
@@ -156,3 +156,30 @@ def test_circles_and_towers_of_ports_end(drawn: list[Any], one: str, other: str)
     assert set(inner(ledger)) <= set(ledger.ports)
     there = [name for name in (one, other) if name in ledger.ports]
     assert set(at_rails(ledger, list(dict.fromkeys(there)), "tx")) == set(there)
+
+
+def _over_ib0(name: str) -> Nic:
+    rdma = Rdma(device="mlx5_0", port=1, link_layer="InfiniBand", driver="mlx5_core")
+    return Nic(name=name, kind="infiniband", driver="mlx5_core", rdma=rdma)
+
+
+def test_an_ipoib_interface_for_a_partition_key_is_one_place_with_its_parent() -> None:
+    """The kernel names no port below it; both use the same port of the same device."""
+    children = ["ib0.8001", "ib0.8002"]
+    found = stacks([*map(_over_ib0, reversed(children)), _over_ib0("ib0")])
+    assert found == {"ib0": [], "ib0.8001": ["ib0"], "ib0.8002": ["ib0"]}
+
+
+def test_a_vlan_over_a_bond_without_rdma_has_none_of_it() -> None:
+    """What members count beside the bond's own sockets is not the VLAN's."""
+    late = Entry(carrier="any", level="wire", quality="stale", bytes=2e9)
+    legs = [
+        Nic(name=one, kind="ethernet", driver="bnxt_en", master="bond0") for one in ("p0", "p1")
+    ]
+    bond = Nic(name="bond0", kind="virtual", link_kind="bond", lower=["p0", "p1"])
+    vlan = Nic(name="bond0.7", kind="virtual", link_kind="vlan", lower=["bond0"])
+    kernel = Entry(carrier="kernel", level="stack", quality="double", bytes=1e9)
+    ports = {nic.name: PortLedger(nic=nic, tx=[late, kernel], rx=[], known=True) for nic in legs}
+    ports |= {nic.name: PortLedger(nic=nic, tx=[kernel], rx=[], known=True) for nic in (bond, vlan)}
+    found = crossed_at(Ledger(host="n1", interval_ns=1e9, ports=ports), "bond0.7", "tx")
+    assert (found.bytes, found.quality) == (1e9, "double")

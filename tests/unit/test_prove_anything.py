@@ -4,7 +4,7 @@ evidence.
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from wireproof.analysis.traffic import host_traffic
@@ -125,6 +125,7 @@ SERIES = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, len(FULL)), st.binary(max_size=60), st.integers(1, 50))
+@example(257, b'\x80"\n', 1)
 def test_a_watch_that_is_cut_or_spoilt_gives_an_error_or_the_truth(
     cut: int, spoilt: bytes, chunk: int
 ) -> None:

@@ -36,7 +36,7 @@ def test_markdown_tells_what_the_page_tells() -> None:
     for words in (
         "# both",
         "**FAIL**, path: on-wire. n3 sends at 297 Mb/s of 956 attainable",
-        "- **Why?** No cause found yet. Excluded: ",
+        "- **Why?** No cause found yet. Ruled out: ",
         "| host | NIC | direction | level | quality | due | seen | seen of due |",
         "| n1 | hsn0 | out | stack | exact | 2.78 GB | 2.91 GB | 105 % |",
         "### Ping-pong (half round trip) (11 results)",

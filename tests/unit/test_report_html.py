@@ -62,7 +62,7 @@ def demo() -> str:
 
 def test_the_page_is_one_file_of_bearable_size(demo: str) -> None:
     assert len(demo.encode()) < 400_000
-    assert len(render([four_nodes(24)], "many").encode()) < 1_500_000
+    assert len(render([four_nodes(27)], "many").encode()) < 1_500_000
 
 
 def test_nothing_outside_is_referenced(demo: str) -> None:
@@ -152,7 +152,7 @@ def test_the_numbers_are_embedded_for_machines(demo: str) -> None:
 
 
 def test_what_is_too_long_to_embed_is_named() -> None:
-    page = Reader(render([four_nodes(30)], "many"))
+    page = Reader(render([four_nodes(27)], "many"))
     block = json.loads(
         next(text for attributes, text in page.scripts if attributes.get("id") == "run1-data")
     )

@@ -44,3 +44,10 @@ def test_a_study_without_a_run_is_text_too() -> None:
 def test_ascii_where_the_terminal_has_no_more() -> None:
     text = study_text(study(runs([{"stream": 2.0}], 12), {1: OBEYED}), Look(ascii=True))
     assert text.isascii()
+
+
+def test_a_name_that_is_cut_keeps_its_value() -> None:
+    found = study(runs([{"stream": 2.0}], 12), {1: OBEYED})
+    long = Configuration(knob="X_A_NAME_THAT_IS_LONGER_THAN_THE_COLUMN", value="64000")
+    found = msgspec.structs.replace(found, configurations=[found.configurations[0], long])
+    assert "..=64000 " in study_text(found, Look(width=80))

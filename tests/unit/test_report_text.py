@@ -13,9 +13,10 @@ import msgspec
 import pytest
 from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
-from wireproof.model.finding import Finding, Judgement
+from wireproof.model.finding import Finding, Judgement, Verdict
 from wireproof.model.severity import worst
-from wireproof.report.section import Section, headline, ranked
+from wireproof.report.answers import answers
+from wireproof.report.section import Section, headline, ranked, short_headline
 from wireproof.report.text.ink import cell_length
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import result_tables, summary, whole
@@ -196,4 +197,60 @@ def test_a_long_table_shows_what_was_measured_again_once() -> None:
     assert counts == [5] * (len(once) - 1) + [6]
     (worst,) = [line for line in rows if line.endswith(" 6")]
     assert worst.split()[-2] == "fail"
-    assert any(line.startswith("n: a row stands for n measurements") for line in shown)
+    assert any(line.startswith("n: measurements in this row") for line in shown)
+
+
+def _rows_of(host: str, shown: str) -> list[str]:
+    return [line for line in shown.splitlines() if f" {host} → " in line]
+
+
+def _as_many_open(section: Section, verdict: Verdict, share: float = 1.0) -> Section:
+    """Every result of the section has this verdict, whatever it was."""
+    pairs = [
+        msgspec.structs.replace(pair, verdict=verdict, value=share * pair.value)
+        for pair in section.judgement.pairs
+    ]
+    return replace(section, judgement=msgspec.structs.replace(section.judgement, pairs=pairs))
+
+
+@pytest.mark.parametrize("verdict", ["pass", "inconclusive", "fail"])
+@pytest.mark.parametrize("slow", [2, 39])
+def test_the_culprit_of_many_hosts_is_in_the_table(slow: int, verdict: Verdict) -> None:
+    section = _as_many_open(four_nodes(40, slow=slow), verdict)
+    assert len(_rows_of(f"n{slow + 1}", result_tables(section))) >= 10
+
+
+def test_what_fails_is_shown_before_what_is_open() -> None:
+    section = _as_many_open(four_nodes(16, slow=None), "inconclusive")
+    pairs = list(section.judgement.pairs)
+    pairs[-1] = msgspec.structs.replace(pairs[-1], verdict="fail")
+    judgement = msgspec.structs.replace(section.judgement, pairs=pairs)
+    shown = result_tables(replace(section, judgement=judgement))
+    assert sum(line.endswith("fail") for line in shown.splitlines()) == 1
+
+
+def _open_straddle() -> Section:
+    """One result of a pair is open because its interval straddles the expectation."""
+    section = four_nodes(2, slow=None)
+    finding = Finding(
+        code="below-expectation",
+        severity="inconclusive",
+        message="n1 -> n2, stream of 64 KiB: 912 Mb/s, 96% of attainable 956 Mb/s; the interval"
+        " straddles the expected 90%",
+        subject="n1 -> n2",
+    )
+    judgement = msgspec.structs.replace(
+        section.judgement, verdict="inconclusive", findings=[finding]
+    )
+    return replace(section, judgement=judgement)
+
+
+def test_an_undecided_headline_keeps_its_reason() -> None:
+    assert "straddles" in short_headline(_open_straddle())
+
+
+def test_what_is_undecided_blames_no_pair() -> None:
+    which = next(one for one in answers(_open_straddle()) if "Which" in one.question)
+    assert "n1 -> n2" not in which.short
+    assert "n1 -> n2" in which.text
+    assert which.tone == "inconclusive"

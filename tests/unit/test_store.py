@@ -26,8 +26,7 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Missing, Provenance
 from wireproof.store import seal as sealing
-from wireproof.store.load import load_document, load_run
-from wireproof.store.migrate import migrate
+from wireproof.store.load import load_document, load_run, migrate
 from wireproof.store.seal import seal
 
 CLAIM = Claim(hosts=[HostClaim(rank=0, host="n1"), HostClaim(rank=1, host="n2")])
@@ -327,3 +326,18 @@ def test_what_was_never_a_reason_is_refused_as_damaged(tmp_path: Path, missing: 
     (tmp_path / "run.json").write_text(json.dumps(stored))
     with pytest.raises(BadInput, match="is damaged"):
         load_document(tmp_path)
+
+
+def test_a_block_of_a_billion_batches_takes_no_more_room_than_there_are(tmp_path: Path) -> None:
+    """One number in a record decides how many rows are made: it is bounded by what was timed."""
+    from tests.security.memory import within_1_gib
+
+    frames = [*FRAMES]
+    at = next(number for number, one in enumerate(frames) if isinstance(one, PointRecord))
+    first = frames[at]
+    assert isinstance(first, PointRecord)
+    huge = msgspec.structs.replace(first, pairs=[pair(0, [1.0, 2.0], [1 << 30, 1 << 40])])
+    frames[at] = huge
+    folder = folder_of(tmp_path, frames)
+    within_1_gib(seal, folder)
+    assert len(rows(folder / "batches.parquet", "batch")) < 100

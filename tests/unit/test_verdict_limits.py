@@ -14,12 +14,11 @@ from tests.changed_runs import SMALL, codes, each_host, each_pair, set_, slower
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.claim import Criteria
-from wireproof.model.errors import BadInput
 from wireproof.model.record import Nic, PairResult, PointRecord, Sentinel
 from wireproof.model.run import Run
 from wireproof.physics import default_table, override
-from wireproof.verdict import CATALOGUE, explain, explain_text, judge
-from wireproof.verdict.catalogue import page
+from wireproof.verdict import CATALOGUE, judge
+from wireproof.verdict.catalogue import causes, entries_of, page
 from wireproof.verdict.run.shape import falls_like_a_cache
 
 # --- limits and quality
@@ -287,6 +286,8 @@ def test_repeats_that_disagree_are_a_warning() -> None:
     assert "launches-disagree" in codes(found, "warning")
 
 
+ROOT = Path(__file__).resolve().parents[2]
+
 # --- the catalogue
 # ------------------------------------------------------------------------------------------
 
@@ -313,17 +314,25 @@ def test_every_code_of_the_sources_is_in_the_catalogue_and_the_other_way_round()
 def test_the_page_of_codes_is_the_catalogue() -> None:
     text = (Path(__file__).resolve().parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
     assert text == page()
-    assert re.findall(r"^### `([a-z-]+)`", text, re.MULTILINE) == list(CATALOGUE)
+    codes = re.findall(r"^### `([a-z-]+)`", text, re.MULTILINE)
+    assert codes == [*CATALOGUE, *causes()]
 
 
-def test_explain_knows_its_codes_and_suggests_near_ones() -> None:
-    assert explain("Striped").code == "striped"
-    assert explain("above_ceiling").code == "above-ceiling"
-    assert "What to do" in explain_text("off-wire")
-    with pytest.raises(BadInput, match="off-wire"):
-        explain("of-wire")
-    with pytest.raises(BadInput, match=r"explain\.md|did you mean"):
-        explain("zzzzzz")
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "*Detected by:*",  # a part is missing
+        "*What to do:*",
+        "### `one-kernel`: The",  # a heading without its code
+    ],
+)
+def test_a_damaged_entry_is_named_by_its_line(damaged: str) -> None:
+    text = (ROOT / "src/wireproof/verdict/catalogue/findings.md").read_text(encoding="utf-8")
+    broken = text.replace(damaged, damaged.replace("*", "").replace("`", ""), 1)
+    with pytest.raises(ValueError, match=r"^findings\.md:\d+: give"):
+        entries_of(broken)
+    with pytest.raises(ValueError, match=r"^findings\.md:\d+: give a new `code`"):
+        entries_of(f"{text}\n{text}")
 
 
 def test_criteria_are_obeyed() -> None:

@@ -9,7 +9,7 @@ from tests.changed_runs import set_
 from tests.synthetic import World, run_of
 
 from wireproof.verdict import CATALOGUE, judge
-from wireproof.verdict.run.own_sockets import OF_A_LIBRARY
+from wireproof.verdict.run.judge import OF_A_LIBRARY
 
 
 @pytest.mark.parametrize("path", ["mgmt", "stripe"])

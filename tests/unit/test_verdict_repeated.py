@@ -8,7 +8,8 @@ import pytest
 
 from wireproof.model.finding import Finding, Judgement, PairVerdict
 from wireproof.model.subject import Node, Route
-from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.report.section import passing, results
+from wireproof.verdict.run.repeated import may_settle, settled_by_repeats
 
 
 def pair(verdict: str, *codes: str, target: str = "b", **changes: Any) -> PairVerdict:
@@ -48,7 +49,55 @@ def test_a_repeat_that_passes_settles_a_wide_sample() -> None:
     )
     assert found.verdict == "pass"
     assert [finding.severity for finding in found.findings] == ["warning"]
-    assert len(found.pairs) == 2, "the results stay as they were"
+    assert [one.settled for one in found.pairs] == [False, True], "the samples stay as they were"
+    assert results(found) == [found.pairs[0]]
+    assert (
+        passing(found) == "1 of 1 results pass (1 sample that varied too much was measured again)"
+    )
+
+
+FEW = {"proof": "unproven"}
+
+
+def test_a_repeat_that_passes_settles_too_few_bytes() -> None:
+    found = settled_by_repeats(
+        judged(
+            pair("pass"),
+            pair("inconclusive", "unproven-too-few-bytes", **FEW),
+            code="unproven-too-few-bytes",
+        )
+    )
+    assert (found.verdict, found.proof) == ("pass", "on-wire")
+    assert [finding.severity for finding in found.findings] == ["warning"]
+
+
+def test_too_few_bytes_stay_open_without_a_repeat_that_passes() -> None:
+    for other in (
+        pair("pass", message_bytes=8),
+        pair("inconclusive", "unproven-too-few-bytes", **FEW),
+        pair("inconclusive", "unstable"),
+    ):
+        few = pair("inconclusive", "unproven-too-few-bytes", **FEW)
+        found = settled_by_repeats(judged(other, few, code="unproven-too-few-bytes"))
+        assert (found.verdict, found.proof) != ("pass", "on-wire")
+
+
+@pytest.mark.parametrize(
+    ("row", "worth"),
+    [
+        (pair("inconclusive", "unproven-too-few-bytes", **FEW), True),
+        (pair("inconclusive", "unproven-too-few-bytes", "unstable", **FEW), True),
+        (pair("inconclusive", "below-expectation"), True),
+        (pair("inconclusive", "unproven-too-few-bytes", "above-ceiling", **FEW), False),
+        (pair("inconclusive", "background-traffic", **FEW), False),
+        (pair("inconclusive", "unstable", **FEW), False),
+        (pair("inconclusive"), False),
+        (pair("fail", "below-expectation"), False),
+        (pair("pass", "oversubscribed"), False),
+    ],
+)
+def test_only_what_a_sample_may_settle_is_asked_again(row: PairVerdict, worth: bool) -> None:
+    assert may_settle(row) is worth
 
 
 @pytest.mark.parametrize(

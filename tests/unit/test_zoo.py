@@ -9,8 +9,8 @@ from tests.zoo.scene import Move, Scene, timeline
 from tests.zoo.situations import SITUATIONS
 
 
-def test_there_are_35_adapters_and_9_situations_at_least():
-    assert len({one.key for one in ZOO}) == len(ZOO) >= 35
+def test_there_are_120_adapters_and_9_situations_at_least():
+    assert len({one.key for one in ZOO}) == len(ZOO) >= 120
     assert len(SITUATIONS) >= 9
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.zoo import ethernet, fabric, other_fabrics, virtual
+from tests.zoo import clusters, ethernet, fabric, other_fabrics, virtual
 from tests.zoo.parts import Adapter
 
 __all__ = ["ZOO", "adapter"]
@@ -12,6 +12,7 @@ ZOO: tuple[Adapter, ...] = (
     *other_fabrics.ADAPTERS,
     *ethernet.ADAPTERS,
     *virtual.ADAPTERS,
+    *clusters.ADAPTERS,
 )
 
 

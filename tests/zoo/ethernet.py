@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.zoo.counters import ethtool, hw, netdev, port_data
-from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, Port
+from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, Port, stuck
 
 __all__ = ["ADAPTERS"]
 
@@ -220,6 +220,21 @@ ADAPTERS = (
         rate=3.1e9,
     ),
     Adapter(
+        "bnxt_en-stopped",
+        "bnxt_en with `ethtool -C NIC stats-block-usecs 0`",
+        (
+            replace(
+                _plain("bnxt_en"),
+                files=stuck((*netdev("function", KERNEL, 1000.0), *_NIC["bnxt"])),
+            ),
+        ),
+        "hsn0",
+        _TCP,
+        "net/ethernet/broadcom/bnxt/bnxt.c bnxt_timer, bnxt_hwrm_stat_ctx_alloc",
+        turns=True,
+        rate=3.1e9,
+    ),
+    Adapter(
         "bnxt_re",
         "bnxt_re, RoCE",
         (
@@ -339,6 +354,36 @@ ADAPTERS = (
         "net/ethernet/chelsio/cxgb4/cxgb4_main.c cxgb_get_stats: MPS port statistics, offloaded "
         "TCP included",
         fast="rdma",
+    ),
+    Adapter(
+        "stmmac",
+        "stmmac under a platform's name (RK3588)",
+        (Port("hsn0", "rk_gmac-dwmac", netdev(), speed_mbps=1000, subsystem="platform"),),
+        "hsn0",
+        _TCP,
+        "net/ethernet/stmicro/stmmac/stmmac_main.c stmmac_get_stats64: sums of the queues",
+        rate=1.25e8,
+    ),
+    Adapter(
+        "hiroce3",
+        "hinic3 with hiroce3 (Huawei), RoCE",
+        (_roce("hisdk3", "hrn0", *_NIC["hns3"], rdma_driver="hisdk3"),),
+        "hsn0",
+        _BOTH,
+        "openEuler kernel huawei/hinic3/hinic3_ethtool_stats.c: octets of the MAC, of the PF",
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
+        "newcomer",
+        "an unknown driver without RDMA",
+        (_plain("acme_eth"),),
+        "hsn0",
+        _TCP,
+        "made up: what the kernel counts crossed it, and what else may have crossed is not known",
+        rate=3.1e9,
+        unsure=True,
+        known=False,
     ),
     Adapter(
         "unknown",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.zoo.parts import Adapter
-from tests.zoo.scene import Other, Played, Scene, Timeline
+from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Other, Played, Scene, Timeline
 from tests.zoo.situations import best_level, counting
 
 __all__ = ["Opinion", "opinion"]
@@ -64,6 +64,12 @@ def opinion(world: Timeline) -> Opinion:
     )
 
 
+def _shows_turns(adapter: Adapter, carrier: str) -> bool:
+    """Its files tell bytes that the adapter turned round from those that left it."""
+    turned = any(file.level == "turned" for file in adapter.port(adapter.claimed).files)
+    return turned or best_level(adapter, carrier) == "wire"
+
+
 def _nameless(scene: Scene) -> bool:
     """An adapter turned the bytes round, and no port says whose function it is."""
     named = any(port.identity for port in scene.adapter.ports)
@@ -74,17 +80,27 @@ def _noise(world: Timeline, played: Played, *, quiet_too: bool) -> float:
     """Other bytes in the busier direction during a point, as a share of its payload; the largest of
     all ports.
 
-    ``quiet_too`` False: only what the quiet moments beside the point do not announce.
+    ``quiet_too`` False: only what the quiet moments beside the point do not announce. What late
+    counters show of a point holds what was shortly before it, and comes with what is after it.
     """
     payload = max(1.0, float(played.forward * played.point.size))
-    found = 0.0
+    found, late_s = 0.0, _late_s(world)
     for other in world.scene.others:
-        overlap = min(played.end_s, other.end_s) - max(played.start_s, other.start_s)
+        overlap = min(played.end_s + late_s, other.end_s) - max(
+            played.start_s - late_s, other.start_s
+        )
         if other.during_points:
             overlap = played.end_s - played.start_s
         if overlap > 0 and (quiet_too or not _announced(other, played)):
             found += other.rate * overlap / payload
     return found
+
+
+def _late_s(world: Timeline) -> float:
+    """How old a value may be that the files of this world show."""
+    ends = (world.scene.end(0), world.scene.end(1))
+    ages = [file.age_ms / 1e3 for end in ends for port in end.ports for file in port.files]
+    return max(world.scene.late_s, *ages)
 
 
 def _announced(other: Other, played: Played) -> bool:
@@ -121,8 +137,7 @@ def _decision(world: Timeline, whole: bool) -> str:
     if scene.hidden or not _both(world, _is_plain) or _too_loud(world) or _blended(world):
         return ""
     if move.turned:
-        wire = _both(world, lambda end: best_level(end, move.carrier) == "wire")
-        return "off-wire" if wire else ""
+        return "off-wire" if _both(world, lambda end: _shows_turns(end, move.carrier)) else ""
     if move.claimed + move.rail + move.eth0 < 0.01:
         return "" if _dark(world) else "off-wire"
     if move.eth0 > 0.98:
@@ -165,13 +180,39 @@ def _blended(world: Timeline) -> bool:
     sizes = [
         float(one.forward * one.point.size) for one in world.played if one.point.size >= _LARGE
     ]
-    return late and min(sizes) < _SMALL_PART * _volume(world.played)
+    whole = _volume(world.played)
+    run = (world.begin_s, world.end_s)
+    others = max((one.rate * _overlap(one, run) for one in world.scene.others), default=0.0)
+    return late and (min(sizes) < _SMALL_PART * whole or others > _QUIET * whole)
 
 
 def _too_loud(world: Timeline) -> bool:
     return any(
-        _noise(world, p, quiet_too=True) > _QUIET for p in world.played if p.point.size >= _LARGE
+        _noise(world, p, quiet_too=True) + _mistaken(world, p) > _QUIET
+        for p in world.played
+        if p.point.size >= _LARGE
     )
+
+
+def _mistaken(world: Timeline, played: Played) -> float:
+    """Bursts in the moments that tell what is always there, as if they went on during the point, as
+    a share of its payload.
+    """
+    idle = (world.begin_s, world.begin_s + IDLE_S)
+    before = (played.start_s - QUIET_S - GAP_S, played.start_s)
+    after = (played.end_s, played.end_s + QUIET_S + GAP_S)
+    length, payload = played.end_s - played.start_s, max(1, played.forward * played.point.size)
+    found = 0.0
+    for other in world.scene.others:
+        if not other.during_points:
+            beside = _overlap(other, before) + _overlap(other, after)
+            seen = (_overlap(other, idle) / IDLE_S, beside / (2 * QUIET_S))
+            found += other.rate * max(seen) * length / payload
+    return found
+
+
+def _overlap(other: Other, window: tuple[float, float]) -> float:
+    return max(0.0, min(window[1], other.end_s) - max(window[0], other.start_s))
 
 
 def _dark(world: Timeline) -> bool:

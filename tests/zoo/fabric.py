@@ -16,7 +16,7 @@ from tests.zoo.counters import (
     port_data,
     shares_between,
 )
-from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, Port, stuck
+from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, File, Port, stuck
 
 __all__ = ["LINK_IB", "MLX"]
 
@@ -108,6 +108,9 @@ MLX5_IB = _mlx5(
     **LINK_IB,
 )
 _VF_FILES = (*netdev(), *stuck(MLX5_PHY), *MLX5_VPORT, *MLX5_ROCE)
+_LOOPBACK = File(
+    "ethtool/{nic}/vport_loopback_bytes", "both", "bytes", ALL, "turned", header=ROCE_HEADER
+)
 _LEG = {"kernel": {"bond0": WHOLE, "p0": (0.6, 0.3), "p1": (0.4, 0.7)}}
 _MLX5_SOURCE = (
     "infiniband/hw/mlx5/mad.c (port_xmit_data from the vport), "
@@ -302,6 +305,16 @@ MLX = (
         "hsn0",
         shares_between("hsn0", {"rdma", "kernel"}),
         "nothing in the guest says that it is a function; " + _MLX5_SOURCE,
+        fast="rdma",
+        turns=True,
+    ),
+    Adapter(
+        "mlx5-roce-loopback",
+        "mlx5, RoCE, VF in a virtual machine that counts what was turned round, of no adapter",
+        (_mlx5(files=(*_VF_FILES, _LOOPBACK), function="", identity={}, pci="0000:00:06.0"),),
+        "hsn0",
+        shares_between("hsn0", {"rdma", "kernel"}),
+        "counters.rst vport_loopback_bytes (received and transmitted); " + _MLX5_SOURCE,
         fast="rdma",
         turns=True,
     ),

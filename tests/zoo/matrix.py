@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +52,11 @@ class Cell:
                     f"{self.expected.level} level only"
                 )
         return ""
+
+    @property
+    def cautious(self) -> bool:
+        """Whether it is left open although an expert decides it."""
+        return self.got == "unproven" != self.expected.proofs[0]
 
 
 def verdict_of(found: Judgement) -> tuple[str, str, tuple[str, ...]]:
@@ -141,7 +147,12 @@ def _tell(rows: list[list[Cell | None]]) -> int:
     for one in wrong:
         codes = " ".join(one.codes)
         sys.stdout.write(f"{one.adapter.key:14} {one.situation.key:12} {one.wrong} {codes}\n")
-    sys.stdout.write(f"{len(known)} cells, {len(wrong)} wrong\n")
+    cautious = Counter(one.situation.key for one in known if one.cautious)
+    share = cautious.total() / max(1, len(known))
+    sys.stdout.write(
+        f"{len(known)} cells, {len(wrong)} wrong, {cautious.total()} too cautious ({share:.1%}): "
+        f"{dict(cautious)}\n"
+    )
     return len(wrong)
 
 

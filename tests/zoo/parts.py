@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 Carrier = Literal["kernel", "rdma", "psm"]
-Level = Literal["wire", "function", "stack"]
-Way = Literal["tx", "rx"]
+Level = Literal["wire", "function", "stack", "turned"]
+Way = Literal["tx", "rx", "both"]
 KERNEL = frozenset({"kernel"})
 RDMA = frozenset({"rdma", "psm"})
 ALL = KERNEL | RDMA
@@ -39,9 +39,9 @@ class File:
     left open.
 
     ``counts``: the carriers whose traffic moves it. ``level``: ``wire`` files stand still when the
-    adapter's own switch turns traffic round. ``unit``: bytes per count. ``header``: bytes counted
-    per packet beside the payload. ``pegs``: it stops at its largest value. ``age_ms``: how old the
-    value may be. ``stuck``: it is there and never moves.
+    adapter's own switch turns traffic round, and ``turned`` ones move then alone. ``unit``: bytes
+    per count. ``header``: bytes counted per packet beside the payload. ``pegs``: it stops at its
+    largest value. ``age_ms``: how old the value may be. ``stuck``: it is there and never moves.
     """
 
     path: str
@@ -116,8 +116,8 @@ class Adapter:
 
     ``fast``: the carrier of a healthy fast run ("" where there is only the kernel's). ``turns``:
     two functions of it can talk through its own switch. ``rate``: bytes/s that the link can carry.
-    ``unsure``: the driver does not say what its byte counter leaves out. ``source``: where the
-    facts are from.
+    ``unsure``: the driver does not say what its byte counter leaves out. ``eth0``: the host's
+    management port if it is no usual adapter. ``source``: where the facts are from.
     """
 
     key: str
@@ -131,6 +131,7 @@ class Adapter:
     rate: float = 12.5e9
     known: bool = True
     unsure: bool = False
+    eth0: Port | None = None
 
     def port(self, name: str) -> Port:
         return next(port for port in self.ports if port.name == name)

@@ -12,7 +12,7 @@ import msgspec
 from tests.zoo.frames import claim_of
 from tests.zoo.parts import File, Port
 from tests.zoo.ramp import Machine
-from tests.zoo.scene import Scene, Timeline, acknowledged, seen_by, shares_of
+from tests.zoo.scene import CHATTER, Other, Scene, Timeline, acknowledged, seen_by, shares_of
 from tests.zoo.tree import counter_files, lay_out
 
 from wireproof.analysis.settle import late_drivers
@@ -101,14 +101,19 @@ def _counter(
     sent, received = (0.0, 0.0), (0.0, 0.0)
     back = "rx" if file.way == "tx" else "tx"
     for name, share, carrier in _paths(scene):
-        counted = carrier in file.counts and not (file.level == "wire" and scene.move.turned)
+        reached = {"wire": not scene.move.turned, "turned": scene.move.turned}.get(file.level, True)
+        counted = carrier in file.counts and reached
         seen = seen_by(scene, rank, name, carrier).get(port.name)
         if not share or not counted or seen is None:
             continue
         part = share * seen[0 if file.way == "tx" else 1]
         sent = _more(sent, _data(scene, file, carrier), part)
         received = _more(received, _acks(scene, file, carrier), part)
-    byte, message = {file.way: sent[0], back: received[0]}, {file.way: sent[1], back: received[1]}
+    if file.way == "both":
+        sent = received = (sent[0] + received[0], sent[1] + received[1])
+    ways = ("tx", "rx") if file.way == "both" else (file.way, back)
+    byte = dict(zip(ways, (sent[0], received[0]), strict=True))
+    message = dict(zip(ways, (sent[1], received[1]), strict=True))
     return ModelCounter(
         rank=rank,
         path=path,
@@ -161,10 +166,11 @@ def _acks(scene: Scene, file: File, carrier: str) -> tuple[float, float]:
 
 
 def _others(scene: Scene, rank: int, port: Port, file: File) -> float:
-    """Counts per second of other traffic."""
+    """Counts per second of other traffic, with the neighbours' broadcasts that every port hears."""
     total = 0.0
-    for other in scene.others:
-        seen = shares_of(scene, other, rank).get(port.name)
+    heard = Other(port.name, CHATTER.get(port.name, CHATTER[""]))
+    for other in (heard, *scene.others):
+        seen = shares_of(scene, other, rank).get(port.name) if file.level != "turned" else None
         if rank in other.hosts and file.way in other.ways and other.carrier in file.counts and seen:
             rate = other.rate * seen[0 if file.way == "tx" else 1]
             total += (

@@ -91,9 +91,7 @@ class Machine:
         """Let a flow move the files that count it."""
         for name, (port, file) in self._files.items():
             share = flow.shares.get(port.name, 0.0)
-            if share and not file.stuck and file.way == flow.way and flow.carrier in file.counts:
-                if file.level == "wire" and flow.reach != "wire":
-                    continue
+            if share and not file.stuck and _counts(file, flow):
                 rise = file.rise(flow.payload * share, flow.packets * share, flow.carrier)
                 self._ramps[name].append((flow.start_s, flow.end_s, rise))
 
@@ -115,6 +113,14 @@ class Machine:
     def reading(self, t_s: float) -> dict[str, int]:
         """All readable files at one moment."""
         return {name: self.value(name, t_s) for name in self.names()}
+
+
+def _counts(file: File, flow: Flow) -> bool:
+    """Whether traffic of this direction, carrier and reach moves the file."""
+    if file.way not in (flow.way, "both") or flow.carrier not in file.counts:
+        return False
+    still = {"wire": "turned", "turned": "wire"}.get(file.level)
+    return flow.reach != still
 
 
 def _so_far(ramp: tuple[float, float, float], t_s: float) -> float:

@@ -12,6 +12,7 @@ from tests.zoo.parts import ALL, KERNEL, Adapter, File, Port
 from tests.zoo.ramp import Flow, Machine
 
 __all__ = [
+    "CHATTER",
     "ETH0",
     "Move",
     "Other",
@@ -31,7 +32,7 @@ _AROUND_S = 30.0
 """So long before and after the points goes on what is there all the time."""
 _FEWEST = 48
 """Operations of a point: two for each batch."""
-_CHATTER = {"eth0": 20e3, "": 400.0}
+CHATTER = {"eth0": 20e3, "": 400.0}
 _ACK = {"kernel": 0.5, "rdma": 0.06, "psm": 0.06}
 _PAYLOAD_PER_PACKET = {"rdma": 4096, "psm": 8192}
 
@@ -196,7 +197,7 @@ def _other(value: str, digit: str) -> str:
 
 def ports_of(scene: Scene, host: int) -> tuple[Port, ...]:
     """All ports of one host, loopback aside."""
-    own = [ETH0, *scene.end(host).ports]
+    own = [scene.end(host).eth0 or ETH0, *scene.end(host).ports]
     if scene.with_rail:
         own.append(rail_of(scene.end(host)))
     if host == 0 or scene.one_adapter:
@@ -330,7 +331,7 @@ def _send(world: Timeline, flow: Flow, ends: tuple[int, int], path: str, acks_ea
 def _disturb(world: Timeline) -> None:
     for host, machine in enumerate(world.machines):
         for port in machine.ports:
-            chatter = Other(port.name, _CHATTER.get(port.name, _CHATTER[""]))
+            chatter = Other(port.name, CHATTER.get(port.name, CHATTER[""]))
             _background(machine, chatter, {port.name: (1.0, 1.0)}, _always(world))
         for other in world.scene.others:
             if host not in other.hosts:

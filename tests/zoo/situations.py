@@ -74,6 +74,11 @@ def dark(adapter: Adapter, *, pegged: bool = False) -> bool:
     return any(best_level(adapter, carrier, pegged=pegged) is None for carrier in adapter.shares)
 
 
+def _is_blind(adapter: Adapter) -> bool:
+    """Nobody knows its driver, and it has RDMA beside what the kernel counts."""
+    return not adapter.known and bool(adapter.fast)
+
+
 def _base(adapter: Adapter, move: Move, **changes: object) -> Scene:
     latency = {"kernel": 14e-6, "rdma": 2.2e-6, "psm": 1.9e-6}[move.carrier]
     scene = Scene(adapter, move, nic=adapter.claimed, rate=0.9 * adapter.rate, latency_s=latency)
@@ -91,7 +96,7 @@ def _healthy(adapter: Adapter, carrier: str) -> Expected:
     level = best_level(adapter, carrier)
     if level is None:
         return Expected(("unproven",), why=f"no counter of the port shows {carrier} bytes")
-    if not adapter.known:
+    if _is_blind(adapter):
         return Expected(
             ("unproven", "on-wire"),
             "stack",
@@ -126,7 +131,7 @@ def _wrong_port(adapter: Adapter) -> Scene:
 
 
 def _expect_wrong_port(adapter: Adapter) -> Expected:
-    if not adapter.known:
+    if _is_blind(adapter):
         return Expected(
             ("wrong-path", "unproven"),
             why="eth0 carried all of it; of the claimed port nothing is known",
@@ -145,6 +150,8 @@ def _expect_hairpin(adapter: Adapter) -> Expected:
     level = best_level(adapter, adapter.carrier)
     if adapter.port(adapter.claimed).link_kind == "vlan":
         return Expected(("off-wire", "unproven"), why="one adapter; the port below stood still")
+    if any(file.level == "turned" for file in adapter.port(adapter.claimed).files):
+        return Expected(("off-wire",), why="the function says what its adapter turned round")
     if level == "wire":
         return _perhaps(
             adapter, Expected(("off-wire",), why="functions of one adapter, whose port stood still")
@@ -153,8 +160,8 @@ def _expect_hairpin(adapter: Adapter) -> Expected:
         return Expected(("unproven",), why="no counter shows it")
     if any(port.identity for port in adapter.ports):
         return Expected(
-            ("off-wire", "unproven"),
-            why="functions of one adapter: its own switch turns them round",
+            ("unproven", "off-wire"),
+            why="functions of one adapter: its own switch may send them out and back (VEPA)",
         )
     return Expected(("unproven", "on-wire"), level, "nothing says that both are one adapter")
 
@@ -166,7 +173,7 @@ def _half(adapter: Adapter) -> Scene:
 def _expect_half(adapter: Adapter) -> Expected:
     if best_level(adapter, adapter.carrier) is None:
         return Expected(("unproven",), why="no counter of the claimed port shows its half")
-    if not adapter.known:
+    if _is_blind(adapter):
         return Expected(("unproven",), why="a driver nobody knows")
     return _perhaps(
         adapter, Expected(("mixed",), why="half on the claimed port, half on the other")
@@ -253,10 +260,14 @@ def _expect_hidden(adapter: Adapter) -> Expected:
     names = set(adapter.shares[adapter.carrier])
     files = counting(adapter.ports, names, adapter.carrier)
     seen = [file.level for file in files if file.path.startswith("net/")]
-    if not seen or not adapter.known:
+    if not seen or _is_blind(adapter):
         return Expected(("unproven",), why="the RDMA device's counters are hidden")
     level = next(level for level in _LEVELS if level in seen)
-    return Expected(("on-wire", "unproven"), level, "the interface's counters are all that is seen")
+    why = "the interface's counters are all that is seen"
+    if any(port.lower for port in adapter.ports):
+        why = "nothing says which of the ports with these bytes stands on which"
+        return Expected(("unproven", "on-wire"), level, why)
+    return Expected(("on-wire", "unproven"), level, why)
 
 
 SITUATIONS: tuple[Situation, ...] = (

@@ -14,7 +14,7 @@ from tests.zoo.ramp import LOOPBACK, Machine
 __all__ = ["counter_files", "lay_out", "write_counters"]
 
 _TYPE = {"loopback": "772", "infiniband": "32"}
-_DEVTYPE = ("bond", "bridge", "vlan", "macvlan", "ipvlan", "team")
+_DEVTYPE = ("bond", "bridge", "vlan", "macvlan", "ipvlan", "team", "vxlan", "netkit")
 
 
 def lay_out(root: Path, machine: Machine, name: str, seed: int = 1) -> dict[str, tuple[str, str]]:
@@ -55,7 +55,7 @@ def _device(port: Port) -> str:
     if port.subsystem == "auxiliary":
         physical = port.identity["physical"]
         return f"sys/devices/pci{physical[:7]}/{physical}/mlx5_core.sf.4"
-    if port.subsystem in ("vmbus", "virtio"):
+    if port.subsystem in ("vmbus", "virtio", "platform", "usb", "thunderbolt", "xen", "vio"):
         return f"sys/devices/{port.subsystem}/{port.nic}-device"
     return ""
 
@@ -175,7 +175,7 @@ def _lay_rdma(root: Path, port: Port, device: str, machine: Machine) -> None:
 def _owner(port: Port, machine: Machine) -> str:
     """The hardware under a bond or VLAN that carries the RDMA device's name."""
     lower = next(one for one in machine.ports if one.nic in port.lower)
-    return _device(lower)
+    return _device(lower) or _owner(lower, machine)
 
 
 def _name_in_gids(folder: Path, nic: str) -> None:

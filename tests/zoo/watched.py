@@ -4,16 +4,20 @@ ports.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
+import msgspec
 from tests.zoo.frames import claim_of, nics_of
+from tests.zoo.ramp import Machine
 from tests.zoo.scene import Played, Point, Scene, Timeline, timeline
 
 from wireproof.analysis.settle import Patience, patience
 from wireproof.analysis.traffic import host_traffic
+from wireproof.instrument.watch import Follower
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.traffic import Mark, Traffic, TrafficVerdict, Watched, WatchStart
+from wireproof.model.traffic import Mark, Reading, Traffic, TrafficVerdict, Watched, WatchStart
 from wireproof.verdict.external.watched import judge_traffic
 
 __all__ = ["proved"]
@@ -46,12 +50,12 @@ def _watched(
     scene: Scene,
     world: Timeline,
     host: int,
-    times: Iterable[float],
+    times: Sequence[float],
     waits: Patience,
     boot_id: str,
 ) -> Watched:
     """One host, read before, at the begin and after the end, with the peaks in the middle."""
-    machine, played = world.machines[host], world.played[0]
+    machine, (_, *watched_s) = world.machines[host], times
     about = WatchStart(
         schema=1,
         hostname=f"n{host + 1}",
@@ -62,22 +66,31 @@ def _watched(
         foreign_sysfs=scene.hidden,
     )
     start, before, after = (Mark(t_ns=round(t * 1e9), counters=machine.reading(t)) for t in times)
-    half = (played.start_s + played.end_s) / 2
-    first, second = machine.reading(half - 0.3), machine.reading(half + 0.3)
     return Watched(
         host=f"n{host + 1}",
         about=about,
         start=start,
         before=before,
         after=after,
-        peaks={
-            name: max(0, second[name] - first[name]) / 0.6
-            for name in first
-            if not name.startswith("ethtool/")  # these are read before and after alone
-        },
+        peaks=_peaks(about, machine, *watched_s),
         gap_s=0.1,
         settled_s=waits.settled_s,
     )
+
+
+def _peaks(about: WatchStart, machine: Machine, start_s: float, end_s: float) -> dict[str, float]:
+    """As the program makes them of its readings; a driver's own counters are read before and after
+    alone.
+    """
+    follower, encoder = Follower(about.hostname), msgspec.json.Encoder()
+    follower.feed(encoder.encode(about) + b"\n")
+    every_s = about.interval_ms / 1e3
+    for number in range(math.ceil((end_s - start_s) / every_s) + 1):
+        t_s = min(end_s, start_s + number * every_s)
+        read = machine.reading(t_s).items()
+        seen = {name: value for name, value in read if not name.startswith("ethtool/")}
+        follower.feed(encoder.encode(Reading(t_ns=round(t_s * 1e9), counters=seen)) + b"\n")
+    return follower.peaks
 
 
 def _printed(played: Played) -> Series:

@@ -13,8 +13,9 @@ import multiprocessing
 import os
 import random
 import sys
+import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tests.zoo.animals import ZOO
@@ -23,10 +24,11 @@ from tests.zoo.frames import run_of
 from tests.zoo.matrix import verdict_of
 from tests.zoo.parts import Adapter
 from tests.zoo.scene import Move, Other, Point, Scene, timeline
+from tests.zoo.watched import proved
 
 from wireproof.verdict import judge
 
-__all__ = ["Outcome", "outcome", "tally", "world"]
+__all__ = ["Outcome", "outcome", "proved_fault", "tally", "world"]
 
 _PATHS = (
     ("claimed",) * 6
@@ -54,10 +56,10 @@ class Outcome:
 def world(seed: int) -> Scene:
     """The world of that seed."""
     rng = random.Random(seed)
-    near = rng.choice(ZOO)
+    near = _drawn(ZOO, f"near {seed}")
     carrier = rng.choice(sorted(near.shares))
     partners = [one for one in ZOO if carrier in one.shares and one.known == near.known]
-    far = rng.choice(partners) if rng.random() < 0.3 else near
+    far = _drawn(partners, f"far {seed}") if rng.random() < 0.3 else near
     path = rng.choice(_PATHS)
     if path == "turned" and not (near.turns and far is near):
         path = "claimed"
@@ -79,7 +81,29 @@ def world(seed: int) -> Scene:
     )
     if path in ("rail", "half") and not scene.with_rail:
         scene = replace(scene, with_rail=True)
-    return replace(scene, others=_others(scene, line, rng))
+    return replace(scene, others=(*_others(scene, line, rng), *_management(rng)))
+
+
+def _drawn(adapters: Sequence[Adapter], lot: str) -> Adapter:
+    """Each is as likely; an adapter that is new in the zoo changes only the worlds that draw it."""
+    return max(adapters, key=lambda one: zlib.crc32(f"{lot} {one.key}".encode()))
+
+
+def _management(rng: random.Random) -> tuple[Other, ...]:
+    """Logins, file servers and monitoring on eth0: bursts that no quiet moment announces, each on
+    one host.
+    """
+    return tuple(
+        Other(
+            "eth0",
+            10 ** rng.uniform(4, 8),
+            start_s=(start := rng.uniform(0.0, 10.0)),
+            end_s=start + 10 ** rng.uniform(-2.5, -0.3),
+            hosts=(rng.randrange(2),),
+            ways=rng.choice((("tx", "rx"), ("tx",), ("rx",))),
+        )
+        for _ in range(rng.choice((0, 4, 12, 24)))
+    )
 
 
 def _leads_inside(*adapters: Adapter) -> bool:
@@ -168,6 +192,16 @@ def outcome(seed: int) -> Outcome:
         bool(mind.decision and got == "unproven"),
         _named(scene.move),
     )
+
+
+def proved_fault(seed: int) -> str:
+    """What is false about ``prove``'s verdict on that world, in which a program streams for two
+    seconds.
+    """
+    scene = world(seed)
+    stream = replace(scene, points=(Point("stream", 1 << 20, seconds=2.0),))
+    found = proved(scene)
+    return _fault(opinion(timeline(stream)), found.proof, found.level or "")
 
 
 def _fault(mind: Opinion, got: str, level: str) -> str:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace wireproof::tune {
 namespace {
@@ -60,6 +61,14 @@ constexpr std::string_view kLinkAttributes[] = {"mtu",
                                                 "gro_ipv4_max_size",
                                                 "allmulticast"};
 constexpr std::string_view kTcVerbs[] = {"add", "change", "replace"};
+
+// A write changes the value of every interface (devinet_sysctl_forward, addrconf_sysctl_forward).
+constexpr std::string_view kOfAllInterfaces[] = {
+    "/proc/sys/net/ipv4/ip_forward", "/proc/sys/net/ipv4/conf/all/forwarding",
+    "/proc/sys/net/ipv6/conf/all/forwarding", "/proc/sys/net/ipv6/conf/all/disable_ipv6"};
+constexpr std::string_view kIpv6 = "/proc/sys/net/ipv6/conf/";
+constexpr unsigned long kLeastMtu =
+    1280;  // RFC 8200, section 5: the kernel stops IPv6 on the interface below
 
 template <std::size_t N>
 bool holds(const std::string_view (&list)[N], std::string_view word) {
@@ -141,6 +150,16 @@ std::string command_line(const Texts& argv) {
   return line;
 }
 
+std::string low_mtu(std::string_view what, std::string_view value) {
+  const std::string text(value);
+  char* end = nullptr;
+  const unsigned long mtu = std::strtoul(text.c_str(), &end, 0);  // as the kernel reads it
+  if (end == text.c_str() || mtu >= kLeastMtu) return "";         // what is no number it refuses
+  return not_allowed(what,
+                     "with an MTU below 1280 removes IPv6 addresses and routes, which cannot"
+                     " be restored");
+}
+
 }  // namespace
 
 bool is_text(std::string_view text) {
@@ -181,6 +200,23 @@ std::string wrong_target(std::string_view path) {
     return not_allowed(path, "is no absolute path without \"..\" and control characters");
   }
   return wrong_place(path);
+}
+
+std::string lossy_value(std::string_view path, std::string_view value) {
+  if (holds(kOfAllInterfaces, path)) {
+    return not_allowed(path,
+                       "changes every interface, and their own values cannot all be restored");
+  }
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (path.starts_with(kIpv6) && name == "disable_ipv6" && value != "0") {
+    return not_allowed(path, "removes IPv6 addresses and routes, which cannot be restored");
+  }
+  return name == "mtu" ? low_mtu(path, value) : "";
+}
+
+std::string lossy_command(const Texts& argv, std::string_view value) {
+  if (argv.empty() || argv[0] != "ip" || argv[argv.size() - 2] != "mtu") return "";
+  return low_mtu(command_line(argv), value);
 }
 
 std::string wrong_drop_in(std::string_view path) {

@@ -17,6 +17,11 @@ std::string wrong_place(std::string_view path);
 // A drop-in of our own: a name with "wireproof" in it, in one of the folders made for drop-ins.
 std::string wrong_drop_in(std::string_view path);
 
+// A value whose undo would not bring everything back: forwarding for all interfaces at once, IPv6
+// switched off, an MTU below the 1280 of IPv6.
+std::string lossy_value(std::string_view path, std::string_view value);
+std::string lossy_command(const std::vector<std::string>& argv, std::string_view value);
+
 // Commands of ethtool, ip and tc that show settings, and those that set them.
 std::string wrong_read(const std::vector<std::string>& argv);
 std::string wrong_write(const std::vector<std::string>& argv);

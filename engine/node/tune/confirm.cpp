@@ -12,6 +12,10 @@ namespace {
 
 void refuse_unless_armed(const Story& story, const std::string& boot) {
   const std::string set = "the set " + story.request.id;
+  if (story.damaged) {
+    throw Failure(ExitStatus::point_failed, "tune",
+                  "the journal of " + set + " is damaged: revert it");
+  }
   if (story.phase == Phase::applying) {
     throw Failure(ExitStatus::point_failed, "tune", set + " was not applied as a whole: revert it");
   }

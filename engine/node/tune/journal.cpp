@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -115,11 +116,26 @@ constexpr Reader kReaders[] = {
      }},
 };
 
+// A journal of an older version has no numbers, and shows no gap.
 void read_line(std::string_view content, Story& story) {
   Statement line(content, 0, "journal");
+  if (const auto number = line.take_number<std::uint64_t>("n", 1, UINT64_MAX)) {
+    if (*number > story.lines + 1) story.damaged = true;
+    story.lines = std::max(story.lines, *number);
+  }
   for (const Reader& reader : kReaders) {
     if (reader.keyword == line.keyword()) reader.read(line, story);
   }
+}
+
+// `lines` are sealed; each gets the number after the last one.
+std::string numbered(std::string_view lines, std::uint64_t& last) {
+  std::string text;
+  while (const auto one = take_line(lines)) {
+    const auto statement = unsealed(*one);
+    if (statement) text += sealed(std::string(*statement) + field("n", std::to_string(++last)));
+  }
+  return text;
 }
 
 bool write_whole(const Fd& file, const std::string& text) {
@@ -143,9 +159,12 @@ std::string target_of(const Change& change) {
 }
 
 Story parse_journal(std::string_view text) {
+  const bool ended = text.ends_with('\n');
   Story story;
+  bool last_is_bad = false;  // without an end of line it was cut short, and is only ignored
   while (const auto sealed = take_line(text)) {
     const auto content = unsealed(*sealed);
+    if (!sealed->empty()) last_is_bad = !content;
     if (!content) continue;
     try {
       read_line(*content, story);
@@ -153,6 +172,9 @@ Story parse_journal(std::string_view text) {
       // written by another version, or by nobody of ours: the other lines hold
     }
   }
+  // The head was whole before anything was written.
+  const bool binary = text.find('\0') != std::string_view::npos;
+  if (!story.whole || (last_is_bad && ended) || binary) story.damaged = true;
   return story;
 }
 
@@ -172,7 +194,8 @@ std::string head_of(const Story& story) {
 void Journal::create(const Fd& set, const Story& story) {
   if (unlinkat(set.get(), kTemporary, 0) != 0 && errno != ENOENT) fail_errno("the journal");
   const Fd file = open_private_file(set, kTemporary, O_WRONLY | O_CREAT | O_EXCL);
-  if (!file.is_open() || !write_whole(file, head_of(story)) ||
+  std::uint64_t lines = 0;
+  if (!file.is_open() || !write_whole(file, numbered(head_of(story), lines)) ||
       renameat(set.get(), kTemporary, set.get(), kName) != 0 || fsync(set.get()) != 0) {
     fail_errno("the journal cannot be written");
   }
@@ -181,7 +204,8 @@ void Journal::create(const Fd& set, const Story& story) {
 Journal Journal::open(const Fd& set) {
   Fd file = open_private_file(set, kName, O_WRONLY | O_APPEND);
   if (!file.is_open()) fail_errno("the journal cannot be opened");
-  return Journal(std::move(file));
+  const auto story = read(set);
+  return Journal(std::move(file), story ? story->lines : 0);
 }
 
 std::optional<Story> Journal::read(const Fd& set) {
@@ -193,9 +217,17 @@ std::optional<Story> Journal::read(const Fd& set) {
 // A line that an earlier process could not finish must not swallow the next one: every write begins
 // with an end of line, and empty lines are ignored.
 void Journal::append(const std::string& lines) {
-  if (!write_whole(file_, "\n" + lines)) fail_errno("the journal cannot be written");
+  if (!write(lines)) fail_errno("the journal cannot be written");
 }
 
-void Journal::note(const std::string& lines) noexcept { (void)write_whole(file_, "\n" + lines); }
+void Journal::note(const std::string& lines) noexcept { (void)write(lines); }
+
+bool Journal::write(const std::string& lines) {
+  std::uint64_t last = lines_;
+  const std::string text = numbered(lines, last);
+  if (!write_whole(file_, "\n" + text)) return false;
+  lines_ = last;
+  return true;
+}
 
 }  // namespace wireproof::tune

@@ -1,6 +1,8 @@
-// What a change set is about to do, has done and has undone: one statement a line, each with a sum
-// over it, so that a line that was cut short is known and ignored. The head (request, old values,
-// deadline) is whole on the disk before anything is written; the rest is appended.
+// What a change set is about to do, has done and has undone: one statement a line, each with its
+// number and a sum over both. A line that was cut short when it was appended is ignored, and the
+// next one has its number; a gap in the numbers is a line that was whole once: the journal is
+// damaged. The head (request, old values, deadline) is whole on the disk before anything is
+// written; the rest is appended.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +58,8 @@ struct Story {
   std::map<std::string, std::set<std::string>> ours;  // by target: what we left there, at any time
   std::set<std::string> in_hand;                      // targets and drop-ins that a write may be at
   std::set<std::string> kept;                         // drop-ins that were begun to be written
+  std::uint64_t lines = 0;                            // the number of the last one
+  bool damaged = false;                               // a line that was whole is not any more
 };
 
 // Never throws: a line that is damaged or makes no sense is left out.
@@ -96,8 +100,10 @@ class Journal {
   void note(const std::string& lines) noexcept;
 
  private:
-  explicit Journal(Fd file) : file_(std::move(file)) {}
+  bool write(const std::string& lines);
+  Journal(Fd file, std::uint64_t lines) : file_(std::move(file)), lines_(lines) {}
   Fd file_;
+  std::uint64_t lines_;
 };
 
 }  // namespace wireproof::tune

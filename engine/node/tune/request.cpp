@@ -39,6 +39,7 @@ void refuse(Statement& line, const std::string& reason) {
 void parse_file(Statement& line, Change& change) {
   change.path = line.take("path").value_or("");
   refuse(line, wrong_target(change.path));
+  refuse(line, lossy_value(change.path, change.value));
   change.form = line.take_choice<Form>("form", kForms).value_or(Form::plain);
   change.coupled = line.take_list("coupled");
   if (change.coupled.size() > kMostCoupled) line.fail("coupled= names more than 16 files");
@@ -55,6 +56,7 @@ void parse_command(Statement& line, Change& change) {
   }
   refuse(line, wrong_read(change.read));
   refuse(line, wrong_write(change.write));
+  refuse(line, lossy_command(change.write, change.value));
   if (!is_restorable(change.value)) {
     line.fail("value=" + change.value + " is not one word that a command can be given");
   }

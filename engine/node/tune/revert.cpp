@@ -38,12 +38,12 @@ int revert(const Options& options, const Answers& answers) {
   const Machine machine(options.root, set->story.request.patience_ms, &lock.writers());
   if (set->story.phase == Phase::reverted) {
     answers.say(describe(set->story, boot_of(machine)));
-    return 0;
+    return set->story.damaged ? 1 : 0;
   }
   lock.writers().wait(machine.patience_ms());
   const Phase phase = revert_set(*set, machine, {options.force, ""}, "", answers);
   if (options.id.empty()) revert_overdue(state, machine, answers);
-  return phase == Phase::reverted ? 0 : 1;
+  return phase == Phase::reverted && !set->story.damaged ? 0 : 1;
 }
 
 }  // namespace wireproof::tune

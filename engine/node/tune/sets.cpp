@@ -54,11 +54,11 @@ SetAnswer describe(const Story& story, const std::string& boot) {
   answer.by = story.request.by;
   answer.since = story.since;
   answer.boot = story.boot == boot ? "same" : "other";
+  if (story.damaged) answer.reason = "the journal is damaged";
   if (!is_open(story.phase)) return answer;
   const std::int64_t left = story.boot == boot ? story.deadline_ms - boot_ms() : 0;
   answer.deadline_s = (std::max<std::int64_t>(left, 0) + 999) / 1000;
   answer.timer = story.boot == boot && is_alive(story.timer) ? "alive" : "gone";
-  if (!story.whole) answer.reason = "the journal is damaged";
   return answer;
 }
 
@@ -80,8 +80,9 @@ Phase revert_set(StoredSet& set, const Machine& machine, const UndoOptions& how,
   if (late) journal.note(line::phase(set.story.phase = Phase::partly));
   if (!late) end_timer(set.story.timer);
   SetAnswer answer = describe(set.story, boot_of(machine));
-  answer.reason =
-      late ? "a write hangs in the kernel and may still come: revert once more" : reason;
+  if (set.story.damaged) answer.reason += ": what it no longer shows may still stand";
+  if (!reason.empty()) answer.reason += (answer.reason.empty() ? "" : "; ") + reason;
+  if (late) answer.reason = "a write hangs in the kernel and may still come: revert once more";
   answers.say(answer);
   return set.story.phase;
 }

@@ -22,6 +22,7 @@ struct Item {
   std::optional<std::string> seen;
   std::string reason;
   bool written = false;
+  bool unbegun = false;  // the journal does not show that it was written
 };
 
 class Undoing {
@@ -65,16 +66,31 @@ class Undoing {
     items_.push_back(std::move(item));
   }
 
-  // Of a change that was not written, only what another one is known to have altered.
+  // Of a change that was not written, only what another one is known to have altered. A damaged
+  // journal does not show what was written: all is looked at.
   void collect() {
     const auto& changes = story_.request.changes;
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
-      const bool begun = story_.begun.contains(change->id);
+      const bool begun = story_.damaged || story_.begun.contains(change->id);
       if (begun || story_.ours.contains(target_of(*change))) add(target_of(*change));
       for (const std::string& path : change->coupled) {
         if (begun) add(path);
       }
     }
+    const std::size_t known = items_.size();
+    for (const Change& change : changes) add(target_of(change));
+    for (std::size_t at = known; at < items_.size(); ++at) items_[at].unbegun = true;
+  }
+
+  // The new value there, and no line that it was written: the end of the journal is lost. Anything
+  // else is none of this set's.
+  void inspect_unbegun(Item& item, const Reply& reply) {
+    const bool stands =
+        reply.ok() && reply.text != item.old &&
+        standing(item.change->form, item.change->value, reply.text) != Standing::different &&
+        standing(item.change->form, item.change->value, item.old) == Standing::different;
+    item.seen = stands ? std::optional(reply.text) : std::nullopt;
+    item.state = stands ? State::foreign : State::back;
   }
 
   bool is_command(const Item& item) const {
@@ -89,6 +105,7 @@ class Undoing {
 
   void inspect(Item& item) {
     Reply reply = is_command(item) ? machine_.read_value(*item.change) : machine_.read(item.target);
+    if (item.unbegun && !force_) return inspect_unbegun(item, reply);
     if (!reply.ok()) {
       item.state = reply.error == ENOENT ? State::missing : State::unreadable;
       item.reason = reply.reason;
@@ -155,23 +172,37 @@ std::string_view state_of(const Item& item) {
   return "unreadable";
 }
 
-std::string reason_of(const Item& item) {
+std::string reason_of(const Item& item, const Story& story) {
   if (item.state == State::back) return "";
-  if (item.state == State::foreign) return "somebody else has changed it since";
+  if (item.state == State::foreign) {
+    return story.damaged || item.unbegun
+               ? "the journal does not show who wrote this value: --force writes the "
+                 "old one"
+               : "somebody else has changed it since";
+  }
   return item.reason;
 }
 
 // Its own target decides; a coupled file that is not back is named.
-ChangeAnswer answer_of(const Change& change, const Item& own, const Undoing& undoing) {
-  ChangeAnswer answer{change.id, state_of(own), own.old, std::nullopt, own.seen, reason_of(own)};
+ChangeAnswer answer_of(const Change& change, const Item& own, const Undoing& undoing,
+                       const Story& story) {
+  ChangeAnswer answer{change.id,    state_of(own), own.old,
+                      std::nullopt, own.seen,      reason_of(own, story)};
   for (const std::string& path : change.coupled) {
     const Item* item = undoing.find(path);
     if (item == nullptr || item->state == State::back) continue;
     if (own.state == State::back) answer.state = state_of(*item);
     answer.reason.append(answer.reason.empty() ? "" : "; ")
-        .append(path + " does not have its old value: " + reason_of(*item));
+        .append(path + " does not have its old value: " + reason_of(*item, story));
   }
   return answer;
+}
+
+// Always false.
+bool say_lost(const Change& change, const Answers& answers) {
+  const char* reason = "its old value is lost: the journal is damaged";
+  answers.say(ChangeAnswer{change.id, "refused", {}, {}, {}, reason});
+  return false;
 }
 
 bool undo_changes(const Machine& machine, Journal& journal, const Story& story,
@@ -182,8 +213,12 @@ bool undo_changes(const Machine& machine, Journal& journal, const Story& story,
   const auto& changes = story.request.changes;
   for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
     const Item* own = undoing.find(target_of(*change));
-    if (own == nullptr) continue;
-    const ChangeAnswer answer = answer_of(*change, *own, undoing);
+    if (own != nullptr && own->unbegun && own->state == State::back && !own->written) continue;
+    if (own == nullptr) {
+      if (story.damaged) all = say_lost(*change, answers);
+      continue;
+    }
+    const ChangeAnswer answer = answer_of(*change, *own, undoing, story);
     const bool back = answer.state == "reverted" || answer.state == "already";
     all = all && back;
     if (!back || change->id != options.quiet) answers.say(answer);
@@ -237,7 +272,8 @@ Phase undo_set(const Machine& machine, Journal& journal, const Story& story,
                const UndoOptions& options, const Answers& answers) {
   const bool keeps = undo_keeps(machine, journal, story, options.force, answers);
   const bool changes = undo_changes(machine, journal, story, options, answers);
-  const Phase phase = keeps && changes ? Phase::reverted : Phase::partly;
+  const bool known = !story.damaged || options.force;
+  const Phase phase = keeps && changes && known ? Phase::reverted : Phase::partly;
   journal.note(line::phase(phase));
   return phase;
 }

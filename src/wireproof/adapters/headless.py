@@ -59,11 +59,7 @@ def _numbers(line: str) -> list[str]:
 
 
 def _blocks(page: Page, used: Iterable[range]) -> list[_Block]:
-    taken = bytearray(len(page.lines))
-    for lines in used:
-        taken[lines.start : lines.stop] = b"\1" * len(taken[lines.start : lines.stop])
-    if page.cut:
-        taken[-1] = 1
+    taken = _taken(page, used)
     found: list[_Block] = []
     block = _Block()
     for index, line in enumerate(page.lines):
@@ -78,6 +74,16 @@ def _blocks(page: Page, used: Iterable[range]) -> list[_Block]:
             torn = _torn_before(block, words)
             block = _Block([words], [index], torn) if words else _Block()
     return [one for one in (*found, block) if _is_sweep(one)]
+
+
+def _taken(page: Page, used: Iterable[range]) -> bytearray:
+    """1 for each line that another reader has used, and for one that was cut."""
+    taken = bytearray(len(page.lines))
+    for lines in used:
+        taken[lines.start : lines.stop] = b"\1" * len(taken[lines.start : lines.stop])
+    if page.cut:
+        taken[-1] = 1
+    return taken
 
 
 def _torn_before(block: _Block, words: Sequence[str]) -> list[int]:

@@ -14,6 +14,7 @@ from wireproof.adapters.bypass import with_bypass
 from wireproof.adapters.headless import headless
 from wireproof.adapters.page import Page, pages_of, without_commas
 from wireproof.adapters.registry import adapter_names, tool_of
+from wireproof.adapters.software import with_software
 from wireproof.adapters.table import tables
 from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.quantity import counted
@@ -121,7 +122,7 @@ def _of_page(page: Page, data: bytes) -> list[Series]:
     rest = headless(page, found)
     if rest:
         found = sorted([*found, *rest], key=lambda one: one.first_line)
-    found = with_bypass(found, page, data)
+    found = with_software(with_bypass(found, page, data), page, data)
     return [_placed(one, page) for one in found] if page.indexes else found
 
 

@@ -69,8 +69,8 @@ class Changes(Protocol):
 
 
 def counter_delta(before: int, after: int) -> tuple[int | None, str]:
-    """Difference and remark: ``wrapped`` (32 or 64 bit, once); or None with ``reset``,
-    ``saturated``, ``negative``.
+    """Difference and remark: ``wrapped`` (32 bit, once: it may have been more often); or None with
+    ``reset``, ``saturated``, ``negative``. 64 bits do not come round twice, so that they are exact.
     """
     if before < 0 or after < 0:
         return None, "negative"
@@ -79,7 +79,7 @@ def counter_delta(before: int, after: int) -> tuple[int | None, str]:
     if before < _32 and before >= _32 // 2 and after < _32 // 2:
         return after + _32 - before, "wrapped"
     if before >= _64 // 2 and after < _64 // 2:
-        return after + _64 - before, "wrapped"
+        return after + _64 - before, ""
     return None, "reset"
 
 

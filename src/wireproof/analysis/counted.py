@@ -24,8 +24,8 @@ class Crossed:
     """Bytes in one direction. ``bytes`` None: nothing could be read. ``complete`` False: a carrier
     is not counted.
 
-    ``inside``: what function or stack counters say beside ``bytes`` of the physical port, None
-    where the two are one. ``by``: bytes by carrier, where counters tell these apart. ``level``,
+    ``inside``: what counters of the carriers say beside ``bytes`` of the whole, None where nothing
+    says more. ``by``: bytes by carrier, where counters tell these apart. ``level``,
     ``quality``: the weakest of what was added.
     """
 
@@ -70,7 +70,7 @@ def _with_whole(whole: Entry, count: float, parts: Crossed, entries: Sequence[En
             return rest
         # what else is counted says that no more crossed
         complete = rest.bytes is not None and rest.complete
-    inside = parts.bytes if whole.level == "wire" and parts.complete else None
+    inside = parts.bytes if whole.level != "stack" and parts.complete else None
     # A driver's own statistics are too costly to be read many times a second: the peak is then that
     # of the parts, if these are about all of it.
     peak, most = whole.peak_bytes_per_s, (parts.bytes or 0.0) >= _ABOUT_ALL * count

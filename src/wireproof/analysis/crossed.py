@@ -20,6 +20,7 @@ __all__ = [
     "Crossed",
     "added",
     "at_rails",
+    "claimed_at",
     "crossed_at",
     "everywhere",
     "fresh_at",
@@ -28,12 +29,23 @@ __all__ = [
 ]
 
 _DOUBT = "another function of the adapter may be the same port"
+_UNREAD = "is not in the catalogue of counters"
 _MOST_NESTED = 16  # the kernel stops at 8 (linux include/linux/netdevice.h, MAX_NEST_DEV)
 
 
 def crossed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
     """What crossed the port ``name``, with what it stands on where that is its own."""
     return _Crossing(ledger, direction).at(name)
+
+
+def claimed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
+    """What crossed the port ``name``, if that is what the path is judged by: at least so much, if
+    nobody has read what its driver counts.
+    """
+    found, port = crossed_at(ledger, name, direction), ledger.ports[name]
+    if port.known:
+        return found
+    return replace(found, complete=False, remark=f"{port.nic.driver or 'its driver'} {_UNREAD}")
 
 
 class _Crossing:
@@ -102,11 +114,23 @@ class _Crossing:
     def _sharer(self, name: str) -> Crossed:
         """A VLAN, macvlan or bridge: its own sockets, and the RDMA of the ports below."""
         entries = self.ports[name].entries(self.direction)
-        own, rdma = counted(entries), self._rdma(name)
+        own = counted(entries)
+        rdma = self._rdma(name) if self._has_rdma(name) else None
         if rdma is None or any(one.carrier == "any" and one.bytes is not None for one in entries):
             return own
         kernel = counted_part([entry for entry in entries if entry.carrier == "kernel"])
         return added([rdma] if kernel is None else [kernel, rdma])
+
+    def _has_rdma(self, name: str) -> bool:
+        """Whether the port, or one that it stands on, can carry RDMA."""
+        every = [self.ports[name], *(self.ports[one] for one in self._all_below(name))]
+        return any(
+            port.nic.rdma is not None or any(one.carrier in ("rdma", "psm") for one in port.tx)
+            for port in every
+        )
+
+    def _all_below(self, name: str) -> list[str]:
+        return beneath(name, {one: port.nic.lower for one, port in self.ports.items()})
 
     def _rdma(self, name: str) -> Crossed | None:
         """RDMA alone, by the port's device, or by what the members of a bond carried beside the

@@ -17,7 +17,7 @@ from wireproof.analysis.relations import RAILS, identities, owns_what_is_below
 from wireproof.model.ledger import LEVELS, Carrier, Direction, Entry, Ledger, PortLedger
 from wireproof.model.record import Nic
 
-__all__ = ["SharedPorts", "is_real", "shared_ports"]
+__all__ = ["SharedPorts", "is_real", "shared_ports", "shows_presence"]
 
 _DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _ALIKE, _ALIKE_UNSEEN, _FRAMES = 0.01, 0.001, 2000.0
@@ -51,6 +51,16 @@ class SharedPorts:
 def is_real(port: PortLedger) -> bool:
     """A port of an adapter, with a carrier or without a word about it."""
     return port.nic.kind in ("ethernet", "infiniband") and port.nic.carrier is not False
+
+
+def shows_presence(port: PortLedger) -> bool:
+    """Whether what the kernel counted did cross this port. Of an adapter whose driver nobody has
+    read that holds if it has no RDMA device; what the kernel did not count may have crossed beside
+    it, and how late it counts is not known.
+    """
+    nic = port.nic
+    plain = nic.kind == "ethernet" and nic.rdma is None and bool(nic.driver) and not nic.lower
+    return port.known or plain
 
 
 def shared_ports(ledger: Ledger) -> SharedPorts:

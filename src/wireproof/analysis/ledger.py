@@ -7,6 +7,7 @@ What is read follows from the driver (``analysis.catalogue``) and from nothing t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import msgspec
@@ -26,7 +27,9 @@ _LATE_SHARE = 50.0
 """An interval this many times longer than a counter's refresh is known to 2 %."""
 _STUCK_PACKETS = 64
 _STUCK_BYTES_PER_PACKET = 4
+_JUMP = 1.1
 _MOVED = 1 << 20  # counts: beside so many a port in use does not stand at 0 since its start
+_TURNED_BYTES, _TURNED_SHARE = 65_536.0, 0.01  # fewer are no part of a measurement
 _32_BITS = 1 << 32
 _DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _STANDARD = ("/tx_bytes", "/rx_bytes", "/port_xmit_data", "/port_rcv_data")
@@ -46,16 +49,23 @@ _KERNEL = Row(
 
 class HostPorts:
     """The ports of one host with the counters that tell of them; made once, used for every
-    interval.
+    interval. ``moved``: the counters that moved at some time of the whole run; None: not known.
     """
 
-    def __init__(self, host: str, nics: Iterable[Nic], *, foreign: bool = False) -> None:
+    def __init__(
+        self,
+        host: str,
+        nics: Iterable[Nic],
+        *,
+        foreign: bool = False,
+        moved: AbstractSet[str] | None = None,
+    ) -> None:
         self.host = host
         given = list(nics)
         listed = [stated(nic, given) for nic in given]
         members = stacks(listed)
         self._ports = [
-            _Port(nic, members[nic.name], known=is_known(nic, listed), foreign=foreign)
+            _Port(nic, members[nic.name], known=is_known(nic, listed), foreign=foreign, moved=moved)
             for nic in listed
         ]
 
@@ -67,26 +77,46 @@ class HostPorts:
 
 @dataclass(frozen=True)
 class _Slot:
-    """One row of the catalogue with the names of this port's counters."""
+    """One row of the catalogue with the names of this port's counters. ``back``: of the other
+    direction; ``turned``: of what the adapter's switch turned round of both.
+    """
 
     row: Row
     names: tuple[str, ...]
     packets: tuple[str, ...]
+    back: tuple[str, ...] = ()
+    turned: tuple[str, ...] = ()
 
 
 class _Port:
     """One port, ready to be read."""
 
-    def __init__(self, nic: Nic, lower: list[str], *, known: bool, foreign: bool) -> None:
+    def __init__(
+        self,
+        nic: Nic,
+        lower: list[str],
+        *,
+        known: bool,
+        foreign: bool,
+        moved: AbstractSet[str] | None,
+    ) -> None:
         self.nic = msgspec.structs.replace(nic, lower=lower) if lower != nic.lower else nic
         self._known_family, self._foreign = known, foreign
         self._family = family_of(nic)
         fitting = self._family.rows_for(nic) if self._family is not None else (_KERNEL,)
         self._slots = {one: [_slot(row, nic, one) for row in fitting] for one in _DIRECTIONS}
+        stopping = self._stopping()
+        self._stoppable = frozenset() if moved and stopping & moved else stopping
+        self._whole_run_known = moved is not None
         self._unread = list(_unread(self._family, nic, foreign=foreign))
         self._rdma_packets = _filled(
             self._family.rdma_packets if self._family is not None else (), nic
         )
+
+    def _stopping(self) -> frozenset[str]:
+        """Counters that one setting stops together."""
+        slots = [slot for each in self._slots.values() for slot in each if slot.row.stops]
+        return frozenset(name for slot in slots for name in (*slot.names, *slot.packets))
 
     def read(self, changes: Changes) -> PortLedger:
         tx, rx = (self._whole(direction, changes) for direction in _DIRECTIONS)
@@ -102,19 +132,23 @@ class _Port:
         return found
 
     def _entries(self, direction: Direction, changes: Changes) -> Iterable[Entry]:
-        """The first readable row of each carrier and level; the first unreadable one where none
-        is.
+        """The first readable row of each carrier and level, late and up to date ones apart; the
+        first unreadable one where none is. Of lower bounds the highest.
         """
-        found: dict[tuple[str, str], Entry] = {}
+        found: dict[tuple[str, str, bool], Entry] = {}
         for slot in self._slots[direction]:
-            key = slot.row.carrier, slot.row.level
-            known = found.get(key)
-            if known is not None and _speaks(known):
+            known = found.get((slot.row.carrier, slot.row.level, False))
+            if known is not None and _speaks(known) and known.quality != "lower-bound":
                 continue
             entry = self._entry(slot, changes)
-            if entry is not None and (known is None or _speaks(entry)):
+            if entry is None:
+                continue
+            key = (entry.carrier, entry.level, entry.quality == "stale")
+            if _is_better(entry, found.get(key)):
                 found[key] = entry
-        return _heard([self._counting(one, found.values(), changes) for one in found.values()])
+        telling = {key[:2] for key, one in found.items() if _speaks(one)}
+        kept = [one for key, one in found.items() if _speaks(one) or key[:2] not in telling]
+        return _heard([self._counting(one, kept, changes) for one in kept])
 
     def _counting(self, entry: Entry, others: Iterable[Entry], changes: Changes) -> Entry:
         """A physical port's register that stands at 0 beside others that do not is one that this
@@ -141,7 +175,7 @@ class _Port:
             remark = lost or f"{packets:.0f} packets were counted, and no bytes of them"
             pegged = stuck or lost == "saturated"
             return _unknown(slot.row, list(rises), packets, remark, pegged=pegged)
-        return self._known(slot.row, rises, packets, changes)
+        return _on_wire(self._known(slot.row, rises, packets, changes), slot, changes)
 
     def _lost(self, slot: _Slot, rises: Mapping[str, Rise], changes: Changes) -> str:
         """Why the counters say nothing; "" when they do."""
@@ -156,8 +190,12 @@ class _Port:
     ) -> Entry:
         background = sum(changes.background(name) for name in rises) * row.unit
         peaks = [peak for name in rises if (peak := changes.peak(name)) is not None]
+        peaks = [] if _is_a_jump(sum(peaks), _count(rises), row.refresh_ms) else peaks
         refresh = row.refresh_ms if row.refresh_ms > AT_ONCE_MS else 0.0
-        quality, remark = self._quality(row, rises, late=_is_late(refresh, changes))
+        late = _is_late(refresh, changes)
+        quality, remark = self._quality(row, rises, late=late)
+        if row.stops and (self._whole_run_known or not late) and self._stand_still(changes):
+            quality, remark = "lower-bound", f"nothing of the port moved, as with {row.stops}"
         return Entry(
             carrier=row.carrier,
             level=row.level,
@@ -172,6 +210,13 @@ class _Port:
             wrap_bytes=float(_32_BITS * row.unit) if row.width == 32 and not row.pegs else None,
         )
 
+    def _stand_still(self, changes: Changes) -> bool:
+        """None of the counters that a setting stops together moved, in this interval or over the
+        run.
+        """
+        names = self._stoppable
+        return bool(names) and not any(changes.rise(name).count for name in names)
+
     def _quality(self, row: Row, rises: Mapping[str, Rise], *, late: bool) -> tuple[Quality, str]:
         if any(rise.remark == "wrapped" for rise in rises.values()):
             return "wrapped", "wrapped once"
@@ -182,6 +227,40 @@ class _Port:
         if self.nic.lower:
             return "double", f"counted again on {', '.join(self.nic.lower[:4])}"
         return "exact", ""
+
+
+def _is_better(entry: Entry, known: Entry | None) -> bool:
+    """Whether ``entry`` takes the place of what an earlier row of the catalogue says."""
+    if known is None or not _speaks(entry) or not _speaks(known):
+        return known is None or _speaks(entry)
+    bounds = entry.quality == known.quality == "lower-bound"
+    return bounds and (entry.bytes or 0.0) > (known.bytes or 0.0)
+
+
+def _on_wire(entry: Entry, slot: _Slot, changes: Changes) -> Entry:
+    """``entry`` without the bytes that the adapter's switch turned round for certain: of those of
+    both directions, what the other direction cannot have been.
+    """
+    turned = _moved(slot.turned, changes)
+    certain = turned - _moved(slot.back, changes) * slot.row.unit
+    seen = entry.bytes or 0.0
+    if not seen or certain <= max(_TURNED_BYTES, _TURNED_SHARE * seen):
+        return entry
+    left = max(0.0, seen - certain)
+    peak = entry.peak_bytes_per_s
+    return msgspec.structs.replace(
+        entry,
+        bytes=left,
+        packets=None,
+        peak_bytes_per_s=None if peak is None else peak * left / seen,
+        remark="the adapter's switch turned a part round",
+    )
+
+
+def _moved(names: Iterable[str], changes: Changes) -> float:
+    """Counts less what other traffic explains; 0 of counters that say nothing."""
+    counts = ((changes.rise(name).count or 0) - changes.background(name) for name in names)
+    return sum(max(0.0, count) for count in counts)
 
 
 def _speaks(entry: Entry) -> bool:
@@ -200,6 +279,13 @@ def _is_stuck(count: float, packets: float | None) -> bool:
     """Packets passed, and hardly a byte of them was counted."""
     seen = packets or 0
     return seen > _STUCK_PACKETS and count < _STUCK_BYTES_PER_PACKET * seen
+
+
+def _is_a_jump(peak: float, count: float, refresh_ms: float) -> bool:
+    """A rate at which more than all of ``count`` would pass between two refreshes: the counter rose
+    at once by what had passed since the last one.
+    """
+    return refresh_ms > AT_ONCE_MS and peak * refresh_ms / 1e3 > _JUMP * count
 
 
 def _is_late(refresh_ms: float, changes: Changes) -> bool:
@@ -247,7 +333,14 @@ def _heard(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _slot(row: Row, nic: Nic, direction: Direction) -> _Slot:
-    return _Slot(row, _filled(row.names(direction), nic), _filled(row.packets(direction), nic))
+    back = row.names("rx" if direction == "tx" else "tx") if row.turned else ()
+    return _Slot(
+        row,
+        _filled(row.names(direction), nic),
+        _filled(row.packets(direction), nic),
+        _filled(back, nic),
+        _filled(row.turned, nic),
+    )
 
 
 def _filled(templates: Iterable[str], nic: Nic) -> tuple[str, ...]:

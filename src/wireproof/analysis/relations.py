@@ -14,6 +14,7 @@ __all__ = [
     "RAILS",
     "beneath",
     "identities",
+    "is_radio",
     "is_tunnel",
     "owns_what_is_below",
     "port_called",
@@ -32,6 +33,11 @@ _TUNNELS = (
     *("ipip", "sit", "ip6tnl", "vti", "vti6", "gtp", "bareudp", "xfrm", "macsec"),
 )
 """Kinds and drivers of tunnels: the kernel names no port that they stand on."""
+
+
+def is_radio(nic: Nic) -> bool:
+    """Whether the port is a Wi-Fi interface."""
+    return nic.link_kind == "wlan"
 
 
 def stated(nic: Nic, nics: Iterable[Nic]) -> Nic:
@@ -74,6 +80,9 @@ def _guessed(nic: Nic, nics: Sequence[Nic]) -> list[str]:
     if nic.rdma is None and nic.driver not in ("hv_netvsc", "bonding"):
         return []
     others = [one for one in nics if one is not nic and not one.lower and one.kind != "loopback"]
+    parents = [one for one in others if _is_child(nic, one)]
+    if parents:
+        return [min(parents, key=_by_length).name]
     return [one.name for one in others if _must_share(nic, one)]
 
 
@@ -84,6 +93,18 @@ def _must_share(nic: Nic, other: Nic) -> bool:
     if nic.kind == "virtual" and nic.rdma is not None:
         return _same_port(other, nic)
     return (nic.kind, nic.driver, other.kind) == ("infiniband", "bonding", "infiniband")
+
+
+def _is_child(nic: Nic, other: Nic) -> bool:
+    """Whether ``nic`` is an IPoIB interface for a partition key beside ``other``: the kernel makes
+    it on the same port, and names no port below it. By default its name has the parent's before it.
+    """
+    over_infiniband = (nic.kind, other.kind) == ("infiniband", "infiniband")
+    return over_infiniband and _same_port(other, nic) and _by_length(other) < _by_length(nic)
+
+
+def _by_length(nic: Nic) -> tuple[int, str]:
+    return len(nic.name), nic.name
 
 
 def _same_port(one: Nic, other: Nic) -> bool:

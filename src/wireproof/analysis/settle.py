@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from wireproof.analysis.catalogue import FAMILIES
+from wireproof.analysis.catalogue import families, family_of
 from wireproof.model.record import Nic
 
 __all__ = ["AT_ONCE_MS", "Patience", "late_drivers", "patience", "settle_ms"]
@@ -40,7 +40,7 @@ def late_drivers() -> tuple[tuple[str, int], ...]:
     """
     return tuple(
         (driver, _patience_ms(slowest))
-        for family in FAMILIES
+        for family in families()
         if (slowest := max((row.refresh_ms for row in family.rows), default=0.0)) > AT_ONCE_MS
         for driver in family.drivers
     )
@@ -70,6 +70,18 @@ def settle_ms(nics: Iterable[Nic]) -> int:
     )
 
 
+def _unknown_ms(nics: Iterable[Nic]) -> int:
+    """How late an adapter counts whose driver is not in the catalogue nobody knows: as late as the
+    slowest that is. With an RDMA device no wait would decide its path.
+    """
+    unknown = any(
+        nic.kind == "ethernet" and nic.rdma is None and nic.driver and family_of(nic) is None
+        for nic in nics
+        if nic.carrier is not False
+    )
+    return max((ms for _, ms in late_drivers()), default=0) if unknown else 0
+
+
 @dataclass(frozen=True)
 class Patience:
     """How long a watch of ports waits ``before_s`` and ``after_s`` the command. ``settled_s``:
@@ -86,7 +98,7 @@ def patience(nics: Iterable[Nic]) -> Patience:
     on both sides of the command.
     """
     ports = list(nics)
-    late_s = settle_ms(ports) / 1e3
+    late_s = max(settle_ms(ports), _unknown_ms(ports)) / 1e3
     virtual = all(nic.kind in ("loopback", "virtual") or nic.carrier is False for nic in ports)
     if virtual and not late_s:
         return Patience(_IDLE_S, _SETTLE_VIRTUAL_S, 0.0)

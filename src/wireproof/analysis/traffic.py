@@ -38,7 +38,9 @@ def host_traffic(watched: Watched) -> HostTraffic:
     if watched.error or about is None or start is None or before is None or after is None:
         return HostTraffic(host=watched.host, error=watched.error or "there are no readings")
     changes = MarkedChanges(start, before, after, watched.peaks, watched.settled_s * 1e3)
-    ledger = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs).ledger(changes)
+    moved = {name for name, count in start.counters.items() if before.counters.get(name) != count}
+    ports = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs, moved=moved)
+    ledger = ports.ledger(changes)
     rises = {name: count for name in after.counters if (count := changes.rise(name).count)}
     trouble = _trouble(rises)
     return HostTraffic(

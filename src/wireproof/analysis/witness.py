@@ -5,29 +5,52 @@ part.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from wireproof.analysis.changes import WitnessChanges, counter_delta
 from wireproof.analysis.ledger import HostPorts
 from wireproof.model.ledger import Ledger
 from wireproof.model.record import Host, Idle, PointRecord, WitnessReading
+from wireproof.model.run import Run
 
-__all__ = ["Ports", "ports_of", "readers", "rises", "watch"]
+__all__ = ["Ports", "moved_in", "ports_of", "readers", "rises", "watch"]
 
 Ports = Mapping[int, HostPorts]
 """By rank."""
 
 
 def ports_of(
-    hosts: Mapping[int, Host], foreign: Mapping[int, bool] | None = None
+    hosts: Mapping[int, Host],
+    foreign: Mapping[int, bool] | None = None,
+    moved: Mapping[int, AbstractSet[str]] | None = None,
 ) -> dict[int, HostPorts]:
     """The ports of every rank's host, ready to be read. ``foreign``: ranks whose /sys shows another
-    namespace.
+    namespace; ``moved``: counters that moved at some time of the run.
     """
-    known = foreign or {}
+    known, alive = foreign or {}, moved or {}
     return {
-        rank: HostPorts(host.host or host.hostname, host.nics, foreign=known.get(rank, False))
+        rank: HostPorts(
+            host.host or host.hostname,
+            host.nics,
+            foreign=known.get(rank, False),
+            moved=alive.get(rank),
+        )
         for rank, host in hosts.items()
     }
+
+
+def moved_in(run: Run) -> dict[int, set[str]]:
+    """The counters that moved at all, from the idle moment before the run to its end, by reader
+    rank; without ranks whose whole run was not read.
+    """
+    found = {
+        total.rank: {name for name, (first, last) in total.counters.items() if first != last}
+        for total in run.totals
+    }
+    for idle in run.idle:
+        if idle.rank in found:
+            found[idle.rank].update(name for name, count in idle.counters.items() if count)
+    return found
 
 
 def readers(point: PointRecord, hosts: Mapping[int, Host]) -> dict[int, int]:

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from wireproof.audit.catalogue import Catalogue
+from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import Machine
 from wireproof.audit.reading import firmware_on, shown
 from wireproof.audit.remedy import by_hand_of
+from wireproof.model.quantity import counted
 from wireproof.model.setting import AuditResult, Setting
 
-__all__ = ["odd_ones"]
+__all__ = ["kind_of", "odd_ones"]
 
 _LEAST = 3
 """Hosts of one kind, below which none is the odd one."""
@@ -21,6 +23,13 @@ _SHOWN = 4
 """Hosts that a sentence names."""
 _ATTRIBUTES = "bios-attributes"
 _KIND = ("host.cpu", "host.fabrics", "host.virtual", "host.gpus")
+
+
+def kind_of(machine: Machine) -> Machine:
+    """What `odd_ones` needs of the machine: many are held at once."""
+    firmware = {place: frame for place, frame in machine.facts.files.items() if "bios" in place}
+    names = {name: machine.names[name] for name in _KIND if name in machine.names}
+    return Machine(HostFacts(machine.facts.host, files=firmware), names)
 
 
 def odd_ones(
@@ -65,23 +74,34 @@ def _same(one: AuditResult, other: AuditResult) -> bool:
 
 
 def _odd(group: Sequence[AuditResult], catalogue: Catalogue) -> list[AuditResult]:
-    """Those that differ where more than half agree; all, where both ends of a path have to agree
-    and no value is that of most.
+    """Those that differ if more than half agree; all, if no value is that of most and there are
+    several hosts, or both ends of a path have to agree.
     """
     counts = Counter(one.seen for one in group)
-    (usual, many), *others = counts.most_common()
+    shares = counts.most_common()
+    (usual, many), *others = shares
     setting = catalogue.entries[group[0].id].setting
     if others and len(group) >= _LEAST and many > len(group) / 2:
         message = f"differs from {many} others of its kind"
         wanted = f"{usual}, as on {many} others"
         odd = (_differing(one, setting, wanted, message) for one in group if one.seen != usual)
         return [msgspec.structs.replace(one, usual=usual) for one in odd]
-    if not others or not setting.ends:
+    if not others or not (setting.ends or len(group) >= _LEAST):
         return []
-    by_host = ", ".join(f"{one.seen} on {one.host}" for one in group[:_SHOWN])
-    message = f"the ends of a path differ: {by_host}"
-    differing = (_differing(one, setting, "the same on both ends", message) for one in group)
-    return [msgspec.structs.replace(one, usual=by_host) for one in differing]
+    return _without_most(group, setting, shares)
+
+
+def _without_most(
+    group: Sequence[AuditResult], setting: Setting, shares: Sequence[tuple[str, int]]
+) -> list[AuditResult]:
+    """A result for each host. ``shares``: the values with how many hosts have each."""
+    listed = ", ".join(f"{value} on {counted(number, 'host')}" for value, number in shares[:_SHOWN])
+    message, wanted = f"hosts of one kind differ: {listed}", "the same on hosts of one kind"
+    if setting.ends:
+        listed = ", ".join(f"{one.seen} on {one.host}" for one in group[:_SHOWN])
+        message, wanted = f"the ends of a path differ: {listed}", "the same on both ends"
+    differing = (_differing(one, setting, wanted, message) for one in group)
+    return [msgspec.structs.replace(one, usual=listed) for one in differing]
 
 
 def _differing(one: AuditResult, setting: Setting, wanted: str, message: str) -> AuditResult:

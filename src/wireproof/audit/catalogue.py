@@ -28,8 +28,9 @@ __all__ = ["ELSEWHERE", "Catalogue", "Entry", "catalogue_of", "requests", "reque
 ELSEWHERE = ("bios", "environment")
 """Places that are no files of the host: the firmware's attributes (by Redfish) and the job's
 environment. Whoever has them gives them as facts of these names. What stands below ``pci/`` is made
-of the list of PCI devices.
+of the list of PCI devices, below ``mlxconfig/`` of what that program printed.
 """
+_MADE = ("pci/", "pci-host/", "mlxconfig/")
 _WHOLE, _LOOK = 65536, 1
 """Bytes of a file that is read, and of one that is only looked for: its text may hold secrets."""
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -157,7 +158,7 @@ def _hinted(error: str) -> str:
 def _check_place(setting: Setting, read: Read) -> None:
     if bool(read.file) == bool(read.command):
         raise BadInput("a place to read is a file or a command.")
-    text = read.file or " ".join(read.command)
+    text = f"{read.file or ' '.join(read.command)} {read.section}".rstrip()
     for name in re.findall(r"\{(\w*)\}", text):
         if name not in _PLACES[setting.scope]:
             raise BadInput(f"{{{name}}} is not known in {text!r} of scope {setting.scope}.")
@@ -193,7 +194,7 @@ def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
     commands: dict[tuple[str, ...], None] = {}
     for entry in catalogue.entries.values():
         for read in entry.setting.reads:
-            if read.file in ELSEWHERE or read.file.startswith(("pci/", "pci-host/")):
+            if read.file in ELSEWHERE or read.file.startswith(_MADE):
                 continue
             if read.command:
                 if not _names_interface(read.command):

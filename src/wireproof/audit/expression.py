@@ -4,18 +4,18 @@
 ``setting("cpu-governor") == "performance"``. Three-valued: what could not be read is ``UNKNOWN``,
 and a condition that depends on it is unknown too (Kleene's logic), never false.
 
-    or: and ("or" and)*            and: not ("and" not)*            not: "not" not | comparison
-    comparison: sum (("==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in") sum)?
-    sum: product (("+" | "-") product)*        product: atom (("*" | "/") atom)*
-    atom: number | string | "true" | "false" | "none" | name | name "(" arguments ")"
-          | "[" arguments "]" | "(" or ")" | "-" atom
+It is written as Python writes expressions, of which it knows ``or``, ``and``, ``not``, one
+comparison at a time, ``+ - * /``, lists, numbers (``128Ki``, ``2M``), strings, ``true``, ``false``,
+``none``, names with dots, and the functions of ``FUNCTIONS`` and ``_LOOKUPS``.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from wireproof.audit.operators import (
     FUNCTIONS,
@@ -38,21 +38,29 @@ __all__ = ["FUNCTIONS", "UNKNOWN", "Expression", "Unknown", "Value", "parse"]
 
 
 _DEEPEST = 40
-_TOKEN = re.compile(
-    r"""\s*(?: (?P<number>0x[0-9a-f]+|\d+(?:\.\d+)?)(?P<unit>[KMGT]i?)? (?![\w.])
-      | (?P<string>"[^"\\]*" | '[^'\\]*')
-      | (?P<name>[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*)
-      | (?P<sign>==|!=|<=|>=|[-+*/<>()\[\],]) )""",
+_LONGEST = 4000
+_NUMBER = re.compile(
+    r"""(?P<kept> "[^"]*" | '[^']*' | [A-Za-z_][\w.]* | 0x[0-9a-f]+ )
+      | (?P<number> \d+(?:\.\d+)? ) (?P<unit> [KMGT]i? ) (?![\w.])""",
     re.VERBOSE,
 )
+"""A number with a unit, and what might hold the like of it."""
 _UNITS: dict[str, int] = {
     **{unit: 1000 ** (at + 1) for at, unit in enumerate("KMGT")},
     **{unit + "i": 1024 ** (at + 1) for at, unit in enumerate("KMGT")},
 }
 _CONSTANTS: dict[str, Value] = {"true": True, "false": False, "none": None}
-_KEYWORDS = {"and", "or", "not", "in"}
-
-
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "in",
+}
+_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _LOOKUPS = ("known", "setting", "exists")
 
 
@@ -81,137 +89,101 @@ def _of_mapping(values: Mapping[str, Value]) -> Lookup:
 
 def parse(text: str) -> Expression:
     """``BadInput`` says what is wrong at which character."""
-    return _Parser(text).expression()
+    reader = _Reader(text)
+    return Expression(text, frozenset(reader.names), reader.node)
 
 
-class _Parser:
-    """Recursive descent over the tokens."""
+class _Reader:
+    """What Python's parser made of the text, taken apart: only what is named here is taken."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = list(_tokens(text))
-        self.at = 0
-        self.depth = 0
         self.names: set[str] = set()
+        if len(text) > _LONGEST or "\\" in text:
+            raise BadInput(f"{text[:60]!r}, character 1: it is too long, or has a backslash.")
+        try:
+            tree = ast.parse(_plain(text).strip(), mode="eval")
+        except SyntaxError as error:
+            raise self._wrong((error.offset or 1) - 1, error.msg) from error
+        except (ValueError, MemoryError, RecursionError) as error:
+            raise self._wrong(0, "it is not understood") from error
+        self.node = self._node(tree.body, 0)
 
-    def expression(self) -> Expression:
-        node = self._or()
-        if self.at < len(self.tokens):
-            raise self._wrong(f"{self._peek()!r} is not expected")
-        return Expression(self.text, frozenset(self.names), node)
+    def _wrong(self, at: int, what: str) -> BadInput:
+        """``at``: a place in the text whose numbers are plain."""
+        start = len(self.text) - len(self.text.lstrip())
+        found = next(
+            (end for end in range(len(self.text)) if len(_plain(self.text[:end])) >= at + start),
+            len(self.text),
+        )
+        return BadInput(f"{self.text!r}, character {found + 1}: {what}.")
 
-    def _wrong(self, what: str) -> BadInput:
-        at = self.tokens[self.at][2] + 1 if self.at < len(self.tokens) else len(self.text) + 1
-        return BadInput(f"{self.text!r}, character {at}: {what}.")
+    def _node(self, tree: ast.expr, depth: int) -> Node:
+        if depth > _DEEPEST:
+            raise self._wrong(tree.col_offset, f"more than {_DEEPEST} levels")
+        deeper = depth + 1
+        match tree:
+            case ast.BoolOp(op=op, values=values):
+                nodes = [self._node(each, deeper) for each in values]
+                return reduce(either if isinstance(op, ast.Or) else both, nodes)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return negated(self._node(operand, deeper))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return calculated("-", constant(0), self._node(operand, deeper))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _SIGNS:
+                operands = self._node(left, deeper), self._node(right, deeper)
+                return calculated(_SIGNS[type(op)], *operands)
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
+                found = self._node(left, deeper), self._node(right, deeper)
+                node = compared(_COMPARISONS[type(op)], *found)
+                return negated(node) if isinstance(op, ast.NotIn) else node
+            case ast.List(elts=elements):
+                return listed([self._node(each, deeper) for each in elements])
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+                return self._call(name, tree, arguments, deeper)
+            case ast.Constant(value=int() | float() | str() as value) if not isinstance(
+                value, bool
+            ):
+                return constant(value)
+        return self._name(tree)
 
-    def _peek(self) -> str:
-        return self.tokens[self.at][1] if self.at < len(self.tokens) else ""
-
-    def _take(self, *wanted: str) -> str:
-        """The next token if it is one of ``wanted``, else ""."""
-        if self.at < len(self.tokens) and self.tokens[self.at][0] in ("sign", "keyword"):
-            found = self._peek()
-            if found in wanted:
-                self.at += 1
-                return found
-        return ""
-
-    def _need(self, sign: str) -> None:
-        if not self._take(sign):
-            raise self._wrong(f"{sign!r} is expected")
-
-    def _or(self) -> Node:
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise self._wrong(f"more than {_DEEPEST} levels")
-        node = self._and()
-        while self._take("or"):
-            node = either(node, self._and())
-        self.depth -= 1
-        return node
-
-    def _and(self) -> Node:
-        node = self._not()
-        while self._take("and"):
-            node = both(node, self._not())
-        return node
-
-    def _not(self) -> Node:
-        negations = 0
-        while self._take("not"):
-            negations += 1
-        node = self._comparison()
-        return negated(node) if negations % 2 else node
-
-    def _comparison(self) -> Node:
-        left = self._sum()
-        sign = self._take("==", "!=", "<", "<=", ">", ">=", "in", "not")
-        if not sign:
-            return left
-        if sign == "not":
-            self._need("in")
-            return negated(compared("in", left, self._sum()))
-        return compared(sign, left, self._sum())
-
-    def _sum(self) -> Node:
-        node = self._product()
-        while sign := self._take("+", "-"):
-            node = calculated(sign, node, self._product())
-        return node
-
-    def _product(self) -> Node:
-        node = self._atom()
-        while sign := self._take("*", "/"):
-            node = calculated(sign, node, self._atom())
-        return node
-
-    def _atom(self) -> Node:
-        if self._take("-"):
-            return calculated("-", constant(0), self._atom())
-        if self._take("("):
-            node = self._or()
-            self._need(")")
-            return node
-        if self._take("["):
-            return listed(self._arguments("]"))
-        if self.at >= len(self.tokens):
-            raise self._wrong("a value is expected")
-        kind, text, _ = self.tokens[self.at]
-        if kind in ("sign", "keyword"):
-            raise self._wrong(f"{text!r} is not expected")
-        self.at += 1
-        if kind == "name":
-            return self._name(text)
-        return constant(_number(text) if kind == "number" else text[1:-1])
-
-    def _name(self, name: str) -> Node:
-        if self._take("("):
-            return self._call(name)
+    def _name(self, tree: ast.expr) -> Node:
+        name = self._dotted(tree)
         if name in _CONSTANTS:
             return constant(_CONSTANTS[name])
         self.names.add(name)
         return lambda lookup: lookup(name)
 
-    def _call(self, name: str) -> Node:
+    def _dotted(self, tree: ast.expr) -> str:
+        match tree:
+            case ast.Name(id=name):
+                return name
+            case ast.Attribute(value=value, attr=attribute):
+                return f"{self._dotted(value)}.{attribute}"
+        raise self._wrong(tree.col_offset, f"{ast.unparse(tree)[:40]!r} is not expected")
+
+    def _call(self, name: str, tree: ast.Call, arguments: list[ast.expr], depth: int) -> Node:
         if name in _LOOKUPS:
-            return self._lookup_call(name)
-        arguments = self._arguments(")")
+            return self._lookup_call(name, tree, arguments)
         if name not in FUNCTIONS:
             known = ", ".join(sorted([*FUNCTIONS, *_LOOKUPS]))
-            raise self._wrong(f"no function {name!r}; there are {known}")
+            raise self._wrong(tree.col_offset, f"no function {name!r}; there are {known}")
         wanted, function = FUNCTIONS[name]
         if len(arguments) != wanted:
-            raise self._wrong(f"{name} takes {wanted} arguments, not {len(arguments)}")
-        return lambda lookup: function(*(argument(lookup) for argument in arguments))
+            what = f"{name} takes {wanted} arguments, not {len(arguments)}"
+            raise self._wrong(tree.col_offset, what)
+        nodes = [self._node(each, depth) for each in arguments]
+        return lambda lookup: function(*(node(lookup) for node in nodes))
 
-    def _lookup_call(self, name: str) -> Node:
+    def _lookup_call(self, name: str, tree: ast.Call, arguments: list[ast.expr]) -> Node:
         """``setting("id")``: another setting's value; ``exists("path")``; ``known(name)``."""
-        if self.at >= len(self.tokens) or self.tokens[self.at][0] in ("sign", "number"):
-            raise self._wrong(f"{name} takes one name")
-        kind, text, _ = self.tokens[self.at]
-        self.at += 1
-        self._need(")")
-        wanted = text[1:-1] if kind == "string" else text
+        if len(arguments) != 1:
+            raise self._wrong(tree.col_offset, f"{name} takes one name")
+        match arguments[0]:
+            case ast.Constant(value=str() as wanted):
+                pass
+            case other:
+                wanted = self._dotted(other)
         if name == "known":
             self.names.add(wanted)
             return lambda lookup: not isinstance(lookup(wanted), Unknown)
@@ -219,38 +191,14 @@ class _Parser:
         self.names.add(key)
         return lambda lookup: lookup(key)
 
-    def _arguments(self, end: str) -> list[Node]:
-        found: list[Node] = []
-        while not self._take(end):
-            if found:
-                self._need(",")
-            found.append(self._or())
-        return found
+
+def _plain(text: str) -> str:
+    """``text`` with ``128Ki`` as 131072."""
+    return _NUMBER.sub(_in_units, text)
 
 
-def _tokens(text: str) -> list[tuple[str, str, int]]:
-    """(kind, text, place) of each token."""
-    found, at = [], 0
-    text = text.rstrip()
-    while at < len(text):
-        token = _TOKEN.match(text, at)
-        if token is None:
-            raise BadInput(
-                f"{text!r}, character {at + 1}: {text[at : at + 8]!r} is not understood."
-            )
-        kind = next(
-            name for name in ("number", "string", "name", "sign") if token.group(name) is not None
-        )
-        word = token.group(kind) + (token.group("unit") or "" if kind == "number" else "")
-        start = token.start(kind)
-        found.append(("keyword" if word in _KEYWORDS else kind, word, start))
-        at = token.end()
-    return found
-
-
-def _number(text: str) -> int | float:
-    if text.startswith("0x"):
-        return int(text, 16)
-    digits = text.rstrip("KMGTi")
-    value: int | float = float(digits) if "." in digits else int(digits)
-    return value * _UNITS.get(text[len(digits) :], 1)
+def _in_units(found: re.Match[str]) -> str:
+    if found["kept"] is not None:
+        return found["kept"]
+    number = float(found["number"]) * _UNITS[found["unit"]]
+    return f"{int(number)}" if number.is_integer() else repr(number)

@@ -12,7 +12,7 @@ import msgspec
 
 from wireproof.model.record import FactFrame
 
-__all__ = ["WHOSE", "Answer", "HostFacts", "Place", "matches_any"]
+__all__ = ["UNKEPT", "WHOSE", "Answer", "HostFacts", "Place", "matches_any"]
 
 Place = str | tuple[str, ...]
 """A file's path or a command's argument list."""
@@ -29,7 +29,8 @@ _WORDS = {
 }
 _UNSUPPORTED = "Operation not supported"
 """EOPNOTSUPP: the driver does not have what was asked for, which is an answer."""
-_UNKEPT = "is not in the archive"
+UNKEPT = "is not in the archive"
+"""Why a place of an archive has no answer: the host itself may have one."""
 _UNINSTALLED = "is not installed there"
 _LISTED = ("ok", "missing")
 _WITNESSES = {
@@ -62,7 +63,7 @@ class Answer:
 class HostFacts:
     """Files by path and commands by argument list, as one host answered. ``listed``: the patterns
     whose matches are known. ``derived``: files that were made of others. ``hidden``: folders of
-    which a part alone is shown.
+    which a part alone is shown. ``unkept``: patterns that an archive keeps nothing of.
     """
 
     host: str
@@ -72,13 +73,15 @@ class HostFacts:
     listed: tuple[str, ...] = ()
     derived: dict[str, FactFrame] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
+    unkept: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, host: str, frames: Iterable[FactFrame]) -> HostFacts:
         """The facts of one rank's frames; what was asked for twice counts once."""
         frames = list(frames)
         listed = [one.path for one in frames if one.kind == "glob" and one.status in _LISTED]
-        found = cls(host, listed=tuple(listed))
+        unkept = [one.path for one in frames if one.kind == "glob" and one.reason == UNKEPT]
+        found = cls(host, listed=tuple(listed), unkept=tuple(unkept))
         for frame in frames:
             if frame.kind == "command":
                 found.commands.setdefault(tuple(frame.argv), frame)
@@ -109,6 +112,8 @@ class HostFacts:
             if self.may_hide(path):
                 return Answer(path, None, _HIDDEN)
             return Answer(path, None, _WORDS["missing"], absent=True)
+        if frame is None and matches_any(self.unkept, path):
+            return Answer(path, None, UNKEPT)
         return _answer(path, frame)
 
     def command(
@@ -122,8 +127,8 @@ class HostFacts:
             return _answer(place, frame)
         if frame.exit_status in statuses and frame.text.strip():
             return Answer(place, frame.text)
-        if frame.status == "missing" and frame.reason == _UNKEPT:
-            return Answer(place, None, _UNKEPT)
+        if frame.status == "missing" and frame.reason == UNKEPT:
+            return Answer(place, None, UNKEPT)
         if frame.status == "missing" and not own:
             return Answer(place, None, _UNINSTALLED)
         return _answer(place, frame)
@@ -136,28 +141,78 @@ class HostFacts:
 
     def matching(self, pattern: str) -> list[str]:
         """Paths that match ``pattern``, whose ``*`` stays within one folder, in their order."""
-        matches = _compiled((pattern,)).fullmatch
-        start = pattern.partition("*")[0]
-        found = [path for path in self.files if path.startswith(start) and matches(path)]
-        return sorted(path for path in found if _is_there(self.files[path]))
+        files = self.files
+        found = [path for path in self._paths.matching(pattern) if _is_there(files[path])]
+        if made := [path for path in _matching(self.derived, pattern) if path not in files]:
+            return sorted([*found, *made])
+        return found
+
+    @functools.cached_property
+    def _paths(self) -> _Paths:
+        return _paths_of(tuple(self.files))
+
+    def each(self, pattern: str) -> dict[str, str]:
+        """The texts of all files that match, by path, "" for those that could not be read; of a
+        file without a wildcard its text alone.
+        """
+        if "*" not in pattern:
+            text = self.file(pattern).text
+            return {} if text is None else {pattern: text}
+        listed = self.globs.get(pattern)
+        whole = listed is not None and listed.status == "ok" and not listed.truncated
+        paths = listed.text.split() if listed and whole else self.matching(pattern)
+        return {path: self.file(path).text or "" for path in paths}
 
     def was_listed(self, pattern: str) -> bool:
         """The host said what matches ``pattern``, though it be nothing."""
         return pattern in self.listed and not self.may_hide(pattern)
 
+    def is_cut(self, pattern: str) -> bool:
+        """Whether more files match than were listed."""
+        listed = self.globs.get(pattern)
+        return listed is not None and (listed.truncated or listed.status == "timeout")
+
     def may_hide(self, path: str) -> bool:
-        """Whether ``path`` lies where a part alone is shown: it may be there though it is not
-        found.
+        """Whether ``path``, or what matches it, may be there though it is not found: it lies where
+        a part alone is shown, or an archive does not keep it.
         """
-        return bool(self.hidden) and path.startswith(self.hidden)
+        asked = self.globs.get(path)
+        unkept = asked is not None and asked.reason == UNKEPT
+        return unkept or (bool(self.hidden) and path.startswith(self.hidden))
 
     def _was_looked_for(self, path: str) -> bool:
         """A pattern that was listed and does not list ``path`` says that it is not there."""
         return matches_any(self.listed, path)
 
 
+class _Paths:
+    """The places of files: like hosts have the same ones, and ask for the same patterns."""
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        self._all = paths
+        self._known: dict[str, list[str]] = {}
+
+    def matching(self, pattern: str) -> list[str]:
+        """Those that match, in their order."""
+        found = self._known.get(pattern)
+        if found is None:
+            found = self._known[pattern] = sorted(_matching(self._all, pattern))
+        return found
+
+
+@functools.lru_cache(maxsize=64)
+def _paths_of(paths: tuple[str, ...]) -> _Paths:
+    return _Paths(paths)
+
+
+def _matching(paths: Iterable[str], pattern: str) -> list[str]:
+    matches = _compiled((pattern,)).fullmatch
+    start = pattern.partition("*")[0]
+    return [path for path in paths if path.startswith(start) and matches(path)]
+
+
 def _is_there(frame: FactFrame) -> bool:
-    return frame.status != "missing" and frame.reason != _HIDDEN
+    return frame.status != "missing" and frame.reason not in (_HIDDEN, UNKEPT)
 
 
 def matches_any(patterns: Iterable[str], path: str) -> bool:

@@ -15,7 +15,8 @@ import msgspec
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.ip_text import IP_ADDRESS, nics_of_ip
-from wireproof.model.record import FactFrame, Nic
+from wireproof.model.json_reader import decode_json
+from wireproof.model.record import Nic
 
 __all__ = [
     "CHOSEN",
@@ -25,7 +26,6 @@ __all__ = [
     "is_real",
     "listed_nics",
     "names_of",
-    "printed_files",
     "rate_of",
 ]
 
@@ -67,28 +67,12 @@ def listed_nics(facts: HostFacts) -> list[Nic]:
     """
     text = facts.file(INTERFACES).text
     try:
-        nics = msgspec.json.decode(text, type=list[Nic]) if text else []
+        nics = decode_json(text, list[Nic]) if text else []
     except msgspec.DecodeError:
         return []
     if not nics and (printed := facts.command(IP_ADDRESS).text):
         nics = nics_of_ip(printed)
     return [one for one in nics if one.rdma is None or ":" not in one.name]
-
-
-def printed_files(facts: HostFacts) -> dict[str, FactFrame]:
-    """MTU and state of an archive's interfaces where their files would be."""
-    if facts.command(IP_ADDRESS).text is None:
-        return {}
-    texts = {
-        f"/sys/class/net/{one.name}/{name}": text
-        for one in listed_nics(facts)
-        for name, text in (("mtu", str(one.mtu or "")), ("operstate", one.operstate))
-        if text
-    }
-    return {
-        path: FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
-        for path, text in texts.items()
-    }
 
 
 def is_real(one: Nic) -> bool:
@@ -140,13 +124,21 @@ def interface_kind(one: Nic, facts: HostFacts) -> Value:
     return one.link_kind or one.kind
 
 
-def rate_of(one: Nic, rates: Mapping[str, Value]) -> Value:
-    """Gb/s. ``rates``: of the adapters' interfaces. A bond has its members' sum, what stands on one
-    other has its rate; what a virtual driver claims is no rate.
+_MOST_LEVELS = 8
+
+
+def rate_of(
+    one: Nic, rates: Mapping[str, Value], named: Mapping[str, Nic], levels: int = _MOST_LEVELS
+) -> Value:
+    """Gb/s. ``rates``: of the adapters' interfaces; ``named``: all. A bond has its members' sum,
+    what stands on one other has its rate; what a virtual driver claims is no rate.
     """
-    if one.name in rates:
-        return rates[one.name]
-    below = [rates.get(name, UNKNOWN) for name in one.lower]
+    if one.name in rates or not levels:
+        return rates.get(one.name, UNKNOWN)
+    below = [
+        rate_of(named[name], rates, named, levels - 1) if name in named else UNKNOWN
+        for name in one.lower
+    ]
     known = [rate for rate in below if isinstance(rate, (int, float))]
     if not known or len(known) < len(below) or (len(known) > 1 and one.link_kind != "bond"):
         return UNKNOWN

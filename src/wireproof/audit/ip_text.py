@@ -12,7 +12,7 @@ import msgspec
 
 from wireproof.model.record import Nic
 
-__all__ = ["IP_ADDRESS", "nics_of_ip"]
+__all__ = ["IP_ADDRESS", "link_files", "nics_of_ip"]
 
 IP_ADDRESS = ("ip", "-d", "address")
 _HEAD = re.compile(r"^\d{1,9}: ([^\s:@]{1,15})(?:@([^\s:@]{1,15}))?: <[^>\n]*> (.*)$", re.MULTILINE)
@@ -41,12 +41,35 @@ def nics_of_ip(text: str) -> list[Nic]:
     return [msgspec.structs.replace(one, lower=lower[one.name]) for one in found]
 
 
-def _nics(text: str) -> Iterator[Nic]:
+def _links(text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Name, parent, words behind the flags of the first line, and the further lines of each."""
     heads = list(_HEAD.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends, strict=False):  # without an interface there is one end more
         name, parent, words = head.groups(default="")
-        yield _nic(name, parent, words, text[head.end() : end])
+        yield name, parent, words, text[head.end() : end]
+
+
+def _nics(text: str) -> Iterator[Nic]:
+    for link in _links(text):
+        yield _nic(*link)
+
+
+_OF_BOND = ("mode", "miimon", "arp_interval", "xmit_hash_policy")
+
+
+def link_files(text: str) -> Iterator[tuple[str, str]]:
+    """Files of /sys/class/net of which ``ip -d`` prints the text."""
+    for name, _, words, body in _links(text):
+        bond = _word(r"^\s+bond (mode .*)$", body).split()
+        values = dict(zip(bond[::2], bond[1::2], strict=False))
+        found = {
+            "tx_queue_len": _word(r"\bqlen (\d{1,9})\b", words),
+            "mode": _word(r"^\s+ipoib .*\bmode (datagram|connected)\b", body),
+            "bonding_slave/mii_status": _word(r"^\s+bond_slave .*\bmii_status (\w+)", body).lower(),
+            **{f"bonding/{key}": values.get(key, "") for key in _OF_BOND},
+        }
+        yield from ((f"/sys/class/net/{name}/{file}", said) for file, said in found.items() if said)
 
 
 def _nic(name: str, parent: str, words: str, body: str) -> Nic:
@@ -76,7 +99,7 @@ def _matched(pattern: re.Pattern[str], text: str, groups: int) -> tuple[str, ...
 
 
 def _word(pattern: str, text: str) -> str:
-    found = re.search(pattern, text)
+    found = re.search(pattern, text, re.MULTILINE)
     return found.group(1) if found else ""
 
 

@@ -5,17 +5,20 @@ Zero evidence never passes: what could not be read is ``unknown`` and says what 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from wireproof.audit.catalogue import Catalogue, Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
-from wireproof.audit.machine import RDMA_PORTS, Instance, Machine
+from wireproof.audit.facts import UNKEPT
+from wireproof.audit.machine import ADAPTERS, Instance, Machine
+from wireproof.audit.places import alike
 from wireproof.audit.reading import Reading, reading_of, shown
 from wireproof.audit.releases import gone, not_yet
 from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
 from wireproof.audit.signature import Signatures
+from wireproof.audit.twins import Slot, Twins
 from wireproof.model.setting import AuditResult, Profile, Setting, Status
 
 __all__ = [
@@ -50,11 +53,11 @@ def judge_machines(
     entries = [entry for name, entry in catalogue.entries.items() if not wanted or name in wanted]
     known: dict[tuple[object, ...], AuditResult] = {}
     signatures = Signatures(catalogue)
-    return [
-        result
-        for machine in machines
-        for result in _Judge(machine, signatures, profile, known).all(entries)
-    ]
+    twins = Twins(signatures)
+    found: list[AuditResult] = []
+    for machine in machines:
+        found += _Judge(machine, signatures, profile, known).beside(twins, entries)
+    return found
 
 
 class _Judge:
@@ -70,13 +73,46 @@ class _Judge:
         self.machine, self.profile, self.known = machine, profile, known
         self.signatures, self.catalogue = signatures, signatures.catalogue
 
-    def all(self, entries: Iterable[Entry]) -> Iterable[AuditResult]:
+    def beside(self, twins: Twins, entries: Sequence[Entry]) -> list[AuditResult]:
+        """All results; those of a host like this where they do not depend on what differs."""
+        found = twins.of(self.machine)
+        if found is None:
+            slots, results = zip(*self.all(entries), strict=True) if entries else ((), ())
+            twins.add(self.machine, slots, results)
+            return list(results)
+        model, again = found
+        host, own = self.machine.facts.host, self._own_instances()
+        like = [msgspec.structs.replace(one, host=host) for one in model.results]
+        for number in again:
+            entry, instance = model.slots[number]
+            if instance is not None:
+                mine = own.get(tuple(instance.places.items()), instance)
+                like[number] = self._met_before(entry, mine)
+        return like
+
+    def _own_instances(self) -> dict[tuple[tuple[str, str], ...], Instance]:
+        """Interfaces and ports by their places."""
+        own = (*self.machine.nics, *self.machine.rdma)
+        return {tuple(one.places.items()): one for one in own}
+
+    def all(self, entries: Iterable[Entry]) -> Iterator[tuple[Slot, AuditResult]]:
+        """Each result with what it is of."""
         for entry in entries:
             instances = instances_of(self.machine, entry)
             if not instances:
-                yield self._none(entry)
+                yield (entry, None), self._none(entry)
             for instance in instances:
-                yield self._met_before(entry, instance)
+                yield (entry, instance), self._met_before(entry, instance)
+            for one in self._cut(entry):
+                yield (entry, None), one
+
+    def _cut(self, entry: Entry) -> Iterable[AuditResult]:
+        """Of an entry with an instance for each file, those files that were too many to list."""
+        facts = self.machine.facts
+        for read in entry.setting.reads if entry.setting.scope == "each" else ():
+            if facts.is_cut(read.file):
+                why = f"there are more than {len(facts.matching(read.file))} of {read.file}"
+                yield self._made(entry, _WHOLE, "unknown", why)
 
     def _met_before(self, entry: Entry, instance: Instance) -> AuditResult:
         key = self.signatures.of(self.machine, entry, instance)
@@ -90,11 +126,16 @@ class _Judge:
         """There is no such interface, port or file."""
         lacking = {"nic": "fabric interface", "rdma": "RDMA port"}.get(entry.setting.scope, "")
         listed = all(self.machine.facts.was_listed(read.file) for read in entry.setting.reads)
-        hidden = entry.setting.scope == "rdma" and self.machine.facts.may_hide(RDMA_PORTS)
+        hidden = {
+            "nic": self.machine.facts.may_hide(ADAPTERS),
+            "rdma": self.machine.names["host.rdma"] is UNKNOWN,
+        }.get(entry.setting.scope, False)
         sure = listed or (lacking and not hidden)
         status: Status = "not-applicable" if sure else "unknown"
         what = f"no {lacking}" if lacking else f"nothing that matches {entry.setting.reads[0].file}"
-        return self._made(entry, _WHOLE, status, f"{what} was found on this host")
+        unlisted = status == "unknown" and not self.machine.facts.hidden
+        more = f", and the list of them {UNKEPT}" if unlisted else ""
+        return self._made(entry, _WHOLE, status, f"{what} was found on this host{more}")
 
     def _result(self, entry: Entry, instance: Instance) -> AuditResult:
         applies = entry.applies.holds(self._lookup(instance, UNKNOWN))
@@ -113,6 +154,9 @@ class _Judge:
         if holds is False and reading.text.rstrip().endswith(_FIXED):
             why = "the driver does not let it be changed"
             return self._made(entry, instance, "not-applicable", why, reading)
+        if holds and reading.unread and entry.setting.condition(self.profile) != "true":
+            why = "what was read is as it should be, and the rest may not be"
+            return self._made(entry, instance, "unknown", why, reading)
         return self._made(entry, instance, *_verdict(entry.setting, holds, self.profile), reading)
 
     def _unread(
@@ -243,9 +287,14 @@ class Names:
 
 
 def _each(machine: Machine, setting: Setting) -> list[Instance]:
-    """An instance for each file that the first pattern with a match has."""
+    """An instance for each file that the first pattern with a match has; where the worst counts,
+    for each name of the pattern's last open part.
+    """
     for read in setting.reads:
         if paths := machine.facts.matching(read.file):
+            if read.worst:
+                labels = dict.fromkeys(_varying(path, read.file).split()[-1] for path in paths)
+                return [Instance(one, {"pattern": alike(read.file, one)}, {}) for one in labels]
             return [Instance(_varying(path, read.file), {"file": path}, {}) for path in paths]
     return []
 

@@ -8,26 +8,37 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from wireproof.audit.disclosed import DISCLOSED_FILES, DISCLOSED_GLOBS
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.facts import Answer, HostFacts
+from wireproof.audit.ib_text import IBSTAT
 from wireproof.audit.interfaces import (
     INTERFACES,
     audited,
     interface_kind,
     is_real,
     names_of,
-    printed_files,
     rate_of,
 )
-from wireproof.audit.pci import PCI, accelerators, pci_devices, pci_facts
+from wireproof.audit.mlxconfig import mlxconfig_files
+from wireproof.audit.pci import PCI, accelerators, adapters_of, pci_devices, pci_facts
+from wireproof.audit.printed import printed_files
 from wireproof.audit.values import cpu_list
 from wireproof.model.record import Nic
 
-__all__ = ["GLOBS", "HOST_FILES", "NAMES", "RDMA_PORTS", "Instance", "Machine", "machine_of"]
+__all__ = [
+    "ADAPTERS",
+    "GLOBS",
+    "HOST_FILES",
+    "NAMES",
+    "RDMA_PORTS",
+    "Instance",
+    "Machine",
+    "machine_of",
+]
 
 HOST_FILES = (
     "/proc/cpuinfo",
@@ -46,9 +57,12 @@ HOST_FILES = (
     PCI,
     *DISCLOSED_FILES,
 )
+_GPUS = "/sys/bus/pci/drivers/nvidia/*/numa_node"
+ADAPTERS = "/sys/class/net/*/device/uevent"
+"""Where an interface of an adapter has its driver."""
 RDMA_PORTS = "/sys/class/infiniband/*/ports/*/link_layer"
 GLOBS = (
-    "/sys/class/net/*/device/uevent",
+    ADAPTERS,
     "/sys/class/net/*/operstate",
     "/sys/class/net/*/speed",
     "/sys/class/net/*/type",
@@ -60,7 +74,7 @@ GLOBS = (
     "/sys/class/infiniband/*/ports/*/state",
     "/sys/class/infiniband/*/device/net/*/mtu",
     "/sys/devices/system/cpu/cpu*/topology/physical_package_id",
-    "/sys/bus/pci/drivers/nvidia/*/numa_node",
+    _GPUS,
     *DISCLOSED_GLOBS,
 )
 NAMES = {
@@ -70,6 +84,7 @@ NAMES = {
     "host.sockets": "processor packages",
     "host.numa_nodes": "NUMA nodes that are online",
     "host.memory": "bytes",
+    "host.swap": "bytes of swap space",
     "host.virtual": "a virtual machine",
     "host.board": "a real machine, or one whose management controller is given",
     "host.kernel": "the kernel's release",
@@ -85,7 +100,7 @@ NAMES = {
     "nic.name": "the interface",
     "nic.kind": "ethernet, ipoib, bond, vlan, bridge, macvlan, ipvlan, veth, tun ...",
     "nic.device": "whether it is an adapter's own, not a virtual one",
-    "nic.driver": "its driver",
+    "nic.driver": "its driver; of a virtual one that of the adapters that it stands on",
     "nic.rate": "Gb/s; of a virtual one those of the adapters that it stands on, else not known",
     "nic.mtu": "its MTU",
     "nic.lower": "the interfaces that it stands on: a bond's members, a VLAN's parent",
@@ -149,7 +164,9 @@ class Machine:
 
 def machine_of(facts: HostFacts) -> Machine:
     """What the facts say of the machine; what they do not say is UNKNOWN."""
-    facts = dataclasses.replace(facts, derived={**pci_facts(facts), **printed_files(facts)})
+    firmware = dict(mlxconfig_files(facts, adapters_of(facts)))
+    derived = {**firmware, **pci_facts(facts), **printed_files(facts)}
+    facts = dataclasses.replace(facts, derived=derived)
     rdma = tuple(_rdma_ports(facts))
     nics = tuple(_nics(facts))
     return Machine(facts, {**_host(facts), **_fabric(nics, rdma, facts)}, nics, rdma)
@@ -165,6 +182,7 @@ def _host(facts: HostFacts) -> dict[str, Value]:
     release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', named, re.MULTILINE))
     kernel = re.match(r"Linux version (\S+)", _text(facts, "/proc/version"))
     memory = re.search(r"^MemTotal:\s+(\d+) kB", _text(facts, "/proc/meminfo"), re.MULTILINE)
+    swap = re.search(r"^SwapTotal:\s+(\d+) kB", _text(facts, "/proc/meminfo"), re.MULTILINE)
     modules = facts.file("/proc/modules")
     packages = {
         _text(facts, path)
@@ -179,6 +197,7 @@ def _host(facts: HostFacts) -> dict[str, Value]:
         "host.numa_nodes": _count(_text(facts, "/sys/devices/system/node/online")),
         "host.sockets": len(packages) or UNKNOWN,
         "host.memory": int(memory.group(1)) * 1024 if memory else UNKNOWN,
+        "host.swap": int(swap.group(1)) * 1024 if swap else UNKNOWN,
         "host.virtual": virtual,
         "host.board": True if "bios" in facts.files else _not(virtual),
         "host.kernel": kernel.group(1) if kernel else UNKNOWN,
@@ -251,6 +270,7 @@ def _nics(facts: HostFacts) -> list[Instance]:
     }
     nics = audited(facts)
     rates = {one.name: _speed(one.name, facts) for one in nics if is_real(one)}
+    named = {one.name: one for one in nics}
     return [
         Instance(
             one.name,
@@ -258,7 +278,8 @@ def _nics(facts: HostFacts) -> list[Instance]:
             {
                 **names_of(one, facts, nics),
                 **_of_adapter(one, facts),
-                "nic.rate": rate_of(one, rates),
+                "nic.driver": _driver_of(one, named, facts),
+                "nic.rate": rate_of(one, rates, named),
                 "nic.rdma": _over_ethernet(one, with_rdma, facts),
             },
         )
@@ -270,7 +291,36 @@ def _over_ethernet(one: Nic, with_rdma: Collection[str], facts: HostFacts) -> Va
     """Whether RDMA runs over its Ethernet."""
     if interface_kind(one, facts) == "ipoib":
         return False
-    return one.name in with_rdma or (UNKNOWN if facts.may_hide(RDMA_PORTS) else False)
+    return one.name in with_rdma or (UNKNOWN if _may_have_rdma(facts) else False)
+
+
+_RDMA_MODULES = frozenset({
+    "bnxt_re", "efa", "erdma", "hfi1", "hns_roce", "i40iw", "ib_core", "ib_uverbs", "irdma",
+    "iw_cxgb4", "mana_ib", "mlx4_core", "mlx5_core", "ocrdma", "qedr", "qib", "rdma_rxe", "siw",
+    "usnic_verbs", "vmw_pvrdma",
+})  # fmt: skip
+"""The kernel's RDMA, and drivers that bring it: ib_core may be built in."""
+_GPU_MODULES = frozenset({"nvidia", "amdgpu", "habanalabs", "xe"})
+
+
+def _may_have_rdma(facts: HostFacts) -> bool:
+    """Whether there may be ports that are not shown; ibstat prints all."""
+    if facts.command(IBSTAT).text:
+        return False
+    return facts.may_hide(RDMA_PORTS) and not _lacks(_RDMA_MODULES, facts)
+
+
+def _lacks(modules: Collection[str], facts: HostFacts) -> bool:
+    """Whether none of the modules is loaded, as the list of them says."""
+    listed = _modules(facts.file("/proc/modules"))
+    return isinstance(listed, list) and bool(listed) and not set(modules).intersection(listed)
+
+
+def _gpus(facts: HostFacts) -> Value:
+    devices = pci_devices(facts)
+    count = max(len(facts.matching(_GPUS)), len(accelerators(devices)))
+    hidden = facts.may_hide(_GPUS) and not devices and not _lacks(_GPU_MODULES, facts)
+    return UNKNOWN if hidden and not count else count
 
 
 def _speed(name: str, facts: HostFacts) -> Value:
@@ -283,14 +333,28 @@ def _of_adapter(one: Nic, facts: HostFacts) -> dict[str, Value]:
     folder = f"/sys/class/net/{one.name}"
     numa = _text(facts, f"{folder}/device/numa_node")
     cpus = _text(facts, f"{folder}/device/local_cpulist")
-    driver = _driver(facts, f"{folder}/device/uevent")
-    printed = _printed_driver(facts, one.name)
     return {
-        "nic.driver": one.driver or printed if driver is UNKNOWN else driver,
         "nic.ipoib": interface_kind(one, facts) == "ipoib",
         "nic.cpus": cpu_list(cpus) if cpus else UNKNOWN,
         "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
     }
+
+
+_MOST_LEVELS = 8
+
+
+def _driver_of(
+    one: Nic, named: Mapping[str, Nic], facts: HostFacts, levels: int = _MOST_LEVELS
+) -> Value:
+    """Of an adapter's interface its driver; of a virtual one that of all below it, "" for none."""
+    driver = _driver(facts, f"/sys/class/net/{one.name}/device/uevent")
+    if not isinstance(driver, Unknown):
+        return driver
+    if is_real(one):
+        return one.driver or _printed_driver(facts, one.name)
+    below = [named[name] for name in one.lower if name in named]
+    found = {_driver_of(each, named, facts, levels - 1) for each in below} if levels else set()
+    return found.pop() if len(found) == 1 else ""
 
 
 def _printed_driver(facts: HostFacts, name: str) -> Value:
@@ -313,13 +377,21 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
         names: dict[str, Value] = {
             "rdma.name": device,
             "rdma.port": port,
-            "rdma.driver": _driver(facts, f"{folder}/device/uevent"),
+            "rdma.driver": _rdma_driver(facts, device),
             "rdma.nic": interfaces.get(device, ""),
             "rdma.layer": _text(facts, path) or UNKNOWN,
             "rdma.rate": float(rate.group(1)) if rate else UNKNOWN,
         }
         found.append(Instance(f"{device}:{port}", {"device": device, "port": port}, names))
     return found
+
+
+def _rdma_driver(facts: HostFacts, device: str) -> Value:
+    """Where the device does not say: the loaded module that devices are named by (hfi1_0)."""
+    driver = _driver(facts, f"/sys/class/infiniband/{device}/device/uevent")
+    name = re.sub(r"_?\d{1,4}$", "", device)
+    module = facts.matching(f"/sys/module/{name}/parameters/*")
+    return name if isinstance(driver, Unknown) and name and module else driver
 
 
 def _fabric(
@@ -329,15 +401,15 @@ def _fabric(
     drivers = [*_texts(rdma, "rdma.driver"), *_texts(own, "nic.driver")]
     rates = [*_numbers(rdma, "rdma.rate"), *_numbers(own, "nic.rate")]
     ethernet = [one for one in nics if one.names["nic.kind"] != "ipoib"]
-    gpus = len(facts.matching("/sys/bus/pci/drivers/nvidia/*/numa_node"))
+    hidden = not rdma and _may_have_rdma(facts)
     return {
-        "host.fabrics": sorted(set(drivers)),
+        "host.fabrics": UNKNOWN if hidden and not drivers else sorted(set(drivers)),
         "host.rate": max(rates, default=UNKNOWN),
-        "host.rdma": len(rdma) or (UNKNOWN if facts.may_hide(RDMA_PORTS) else 0),
+        "host.rdma": len(rdma) or (UNKNOWN if hidden else 0),
         "host.mtu": max(
             _numbers(ethernet, "nic.mtu"), default=0 if nics and not ethernet else UNKNOWN
         ),
-        "host.gpus": max(gpus, len(accelerators(pci_devices(facts)))),
+        "host.gpus": _gpus(facts),
     }
 
 

@@ -17,10 +17,13 @@ import msgspec
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import listed_nics
 from wireproof.audit.lspci import devices_of_lspci
+from wireproof.model.json_reader import decode_json
 from wireproof.model.pci import PciDevice
 from wireproof.model.record import FactFrame
 
-__all__ = ["HOST", "LSPCI", "PCI", "accelerators", "pci_devices", "pci_facts"]
+__all__ = [
+    *("HOST", "LSPCI", "PCI", "accelerators", "adapters_of", "pci_devices", "pci_facts"),
+]
 
 PCI = "pci"
 """The fact that lists a host's PCI devices, as the engine reads them."""
@@ -84,7 +87,7 @@ def _table(facts: HostFacts) -> _Table:
 @functools.lru_cache(maxsize=256)
 def _of_engine(text: str) -> _Table:
     try:
-        return _Table(msgspec.json.decode(text, type=list[PciDevice]))
+        return _Table(decode_json(text, list[PciDevice]))
     except msgspec.DecodeError:
         return _Table(())
 
@@ -107,7 +110,7 @@ def pci_facts(facts: HostFacts) -> dict[str, FactFrame]:
     """Files ``pci/NAME/VALUE`` for each interface and RDMA device NAME with an adapter."""
     table = _table(facts)
     found = dict(table.of_host)
-    for name, address in _adapters(facts):
+    for name, address in adapters_of(facts):
         found |= table.frames(name, address)
     return found
 
@@ -140,7 +143,7 @@ def _frame(path: str, text: str, why: str) -> FactFrame:
     return FactFrame(rank=0, kind="file", status="missing", path=path, reason=why)
 
 
-def _adapters(facts: HostFacts) -> Iterator[tuple[str, str]]:
+def adapters_of(facts: HostFacts) -> Iterator[tuple[str, str]]:
     """Each interface and RDMA device with its PCI address, "" where it has none."""
     named = set[str]()
     for kind in ("net", "infiniband"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wireproof.audit.catalogue import Entry
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
+from wireproof.audit.facts import Answer
 from wireproof.audit.firmware import (
     ALL,
     BIOS,
@@ -20,13 +22,14 @@ from wireproof.audit.firmware import (
 )
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.operators import Lookup
-from wireproof.audit.places import argv_of, path_of
+from wireproof.audit.places import argv_of, part_read, path_of
 from wireproof.audit.values import part_of, typed
 from wireproof.model.setting import Form, Read, Setting
 
 __all__ = ["Reading", "attributes_of", "firmware_on", "reading_of", "said", "shown"]
 
 _LONGEST_SHOWN = 120
+_MISSING = "is not there"
 _HAS_NONE = "n/a"
 """What ethtool prints for a value that the driver does not have."""
 _INFERRED = "inferred from the operating system"
@@ -36,7 +39,7 @@ _INFERRED = "inferred from the operating system"
 class Reading:
     """What one instance's places said. ``text``: as it stood there. ``absent``: all of them are
     known not to be there. ``place``: the one that answered. ``notes``: what people must know of
-    the value.
+    the value. ``unread``: which of several places of it did not answer.
     """
 
     value: Value
@@ -45,6 +48,7 @@ class Reading:
     evidence: tuple[str, ...]
     absent: bool = False
     notes: tuple[str, ...] = ()
+    unread: str = ""
 
 
 def reading_of(
@@ -84,27 +88,18 @@ def _inferred(
 def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instance) -> Reading:
     if read.file == BIOS:
         return _attribute(machine, setting, read)
+    if read.worst:
+        return _worst_of_all(machine, setting, read, instance)
     form = read.form or setting.form
     answer = (
         machine.facts.command(argv_of(read, instance), read.statuses, read.own)
         if read.command
         else machine.facts.file(path_of(read, instance))
     )
-    if answer.text is None:
-        if form == "present" and answer.absent:
-            return Reading(False, "absent", answer.place, (f"{answer.place} {answer.why}",))
-        why = (f"{answer.place} {answer.why}",)
-        return Reading(UNKNOWN, "", answer.place, why, answer.absent)
-    part = part_of(answer.text, read)
-    if part is None and form == "present":
-        why = (f"{answer.place} has no {read.key or read.section!r}",)
-        return Reading(False, "absent", answer.place, why)
-    if part is None:
-        why = (f"{answer.place} has no {read.key or read.section!r}",)
-        return Reading(UNKNOWN, "", answer.place, why, absent=True)
-    if read.command and part.split()[:1] == [_HAS_NONE]:
-        why = (f"{answer.place}: {shown(part)}: the driver does not have it",)
-        return Reading(UNKNOWN, "", answer.place, why, absent=True)
+    read = part_read(read, instance)
+    if unread := _without_value(answer, read, form):
+        return unread
+    part = part_of(answer.text or "", read) or ""
     value = typed(part, form)
     text = part.strip()
     if isinstance(value, Unknown):
@@ -112,6 +107,90 @@ def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instanc
             value, text, answer.place, (f"{answer.place}: {shown(text)!r} is no {form}",)
         )
     return Reading(value, text, answer.place, (f"{answer.place}: {shown(text)}",))
+
+
+def _without_value(answer: Answer, read: Read, form: Form) -> Reading | None:
+    """Why the place gives no value; "absent" is one for settings that are present or not."""
+    place = answer.place
+    if answer.text is None:
+        if form == "present" and answer.absent:
+            return Reading(False, "absent", place, (f"{place} {answer.why}",))
+        return Reading(UNKNOWN, "", place, (f"{place} {answer.why}",), answer.absent)
+    part = part_of(answer.text, read)
+    if part is None:
+        why = (f"{place} has no {' '.join(filter(None, (read.section, read.key)))!r}",)
+        if form == "present":
+            return Reading(False, "absent", place, why)
+        return Reading(UNKNOWN, "", place, why, absent=read.section in answer.text)
+    if read.command and part.split()[:1] == [_HAS_NONE]:
+        why = (f"{place}: {shown(part)}: the driver does not have it",)
+        return Reading(UNKNOWN, "", place, why, absent=True)
+    return None
+
+
+def _worst_of_all(machine: Machine, setting: Setting, read: Read, instance: Instance) -> Reading:
+    """Of every core, policy or queue that which is worst, and which they are."""
+    pattern, form = path_of(read, instance), read.form or setting.form
+    by_text = _by_text(machine.facts.each(pattern))
+    values = {text: typed(text, form) for text in by_text}
+    known = [text for text, value in values.items() if not isinstance(value, Unknown)]
+    if not known:
+        absent = not by_text and machine.facts.was_listed(pattern)
+        why = _MISSING if absent else "could not be read"
+        return Reading(UNKNOWN, "", pattern, (f"{pattern} {why}",), absent)
+    worst = _worst([(values[text], text) for text in known], read.worst)
+    paths = sorted(by_text[worst], key=_natural)
+    total = sum(map(len, by_text.values()))
+    notes = [f"{paths[0]}{_and_more(paths)} of {total}"] if len(by_text) > 1 else []
+    if machine.facts.is_cut(pattern):
+        unread = f"there are more than {total} of {pattern}"
+    else:
+        lost = values.keys() - set(known)
+        unread = _unread([path for text in lost for path in by_text[text]], total)
+    evidence = (
+        (f"{paths[0]}: {shown(worst)}", unread) if unread else (f"{paths[0]}: {shown(worst)}",)
+    )
+    notes += [unread] if unread else []
+    return Reading(values[worst], worst, paths[0], evidence, notes=tuple(notes), unread=unread)
+
+
+def _unread(paths: Sequence[str], total: int) -> str:
+    """How many of ``total`` did not answer, and the first; "" when all did."""
+    first = min(paths, key=_natural, default="")
+    return f"{first}{_and_more(paths)} of {total} could not be read" if paths else ""
+
+
+def _and_more(paths: Sequence[str]) -> str:
+    return f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+
+
+def _by_text(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path, text in texts.items():
+        found.setdefault(text.strip(), []).append(path)
+    return found
+
+
+def _worst(found: list[tuple[Value, str]], rule: str) -> str:
+    """The text of the largest or smallest number, or of the first word of ``rule``."""
+    if rule in ("largest", "smallest"):
+        ordered = sorted(found, key=lambda one: _size(*one))
+        return ordered[-1 if rule == "largest" else 0][1]
+    order = {word: at for at, word in enumerate(rule.split("|"))}
+    return min(found, key=lambda one: order.get(str(one[0]), -1))[1]
+
+
+def _size(value: Value, text: str) -> tuple[float, str]:
+    """Numbers by their value; masks such as ``ff,00000000`` by their digits."""
+    if isinstance(value, (int, float)):
+        return float(value), ""
+    digits = text.replace(",", "").lstrip("0")
+    return float(len(digits)), digits
+
+
+def _natural(path: str) -> list[tuple[int, str]]:
+    """policy2 before policy10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path)]
 
 
 def _attribute(machine: Machine, setting: Setting, read: Read) -> Reading:

@@ -106,8 +106,11 @@ def _text(value: Value) -> str:
 
 
 def is_plain(instance: Instance) -> bool:
-    """Whether the names of the instance can stand in commands and drop-ins as they are."""
-    names = [name.lstrip("/") for name in (instance.label, *instance.places.values()) if name]
+    """Whether the names of the instance can stand in commands and drop-ins as they are; a pattern
+    is the catalogue's with the label in it.
+    """
+    given = [name for kind, name in instance.places.items() if kind != "pattern"]
+    names = [name.lstrip("/") for name in (instance.label, *given) if name]
     return all(map(_NAME.fullmatch, names))
 
 

@@ -14,7 +14,7 @@ from wireproof.audit.catalogue import Catalogue, Entry
 from wireproof.audit.facts import WHOSE, Place
 from wireproof.audit.firmware import BIOS
 from wireproof.audit.machine import Instance, Machine
-from wireproof.audit.places import argv_of, path_of
+from wireproof.audit.places import alike, argv_of, path_of
 from wireproof.audit.reading import said
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Read
@@ -47,6 +47,7 @@ class Signatures:
         self._names: dict[str, int] = {}
         self._of_instance: dict[tuple[str, str], int] = {}
         self._of_firmware: dict[str, int] = {}
+        self._patterns: dict[str, int] = {}
         self._listed = 0
 
     def of(self, machine: Machine, entry: Entry, instance: Instance) -> Key:
@@ -54,19 +55,34 @@ class Signatures:
         if machine is not self._machine:
             self._begin(machine)
         ident = (entry.setting.id, instance.label)
-        plan = self._plans.get(ident)
-        if plan is None:
-            plan = self._plans[ident] = self._plan(entry, instance)
+        plan = self._planned(entry, instance)
         names = [self._name(name, instance) for name in plan.names]
         places = [self._place(machine, place) for place in plan.places]
         return (*ident, *names, *places, *[self._said(machine, one) for one in plan.firmware])
+
+    def places(self, entry: Entry, instance: Instance) -> tuple[Place, ...]:
+        """All that the answer is read from."""
+        return self._planned(entry, instance).places
+
+    def names(self, entry: Entry, instance: Instance) -> tuple[str, ...]:
+        """All names that its conditions look up."""
+        return self._planned(entry, instance).names
+
+    def _planned(self, entry: Entry, instance: Instance) -> _Plan:
+        ident = (entry.setting.id, instance.label)
+        plan = self._plans.get(ident)
+        if plan is None:
+            plan = self._plans[ident] = self._plan(entry, instance)
+        return plan
 
     def _begin(self, machine: Machine) -> None:
         self._machine = machine
         self._names = {name: self._number(value) for name, value in machine.names.items()}
         self._of_instance = {}
         self._of_firmware = {}
-        self._listed = self._number((machine.facts.listed, machine.facts.hidden))
+        self._patterns = {}
+        facts = machine.facts
+        self._listed = self._number((facts.listed, facts.hidden, facts.unkept))
 
     def _number(self, value: object) -> int:
         if isinstance(value, list):
@@ -93,6 +109,8 @@ class Signatures:
 
     def _place(self, machine: Machine, place: Place) -> int:
         """The number of what stands there; of what does not, whether it is known not to be."""
+        if isinstance(place, str) and "*" in place:
+            return self._of_pattern(machine, place)
         frame = machine.facts.at(place)
         if frame is None:
             ident = (self._listed, place)
@@ -101,9 +119,27 @@ class Signatures:
                 looked = isinstance(place, str) and machine.facts.file(place).absent
                 found = self._absent[ident] = -2 if looked else -1
             return found
+        return self._frame(frame)
+
+    def _of_pattern(self, machine: Machine, pattern: str) -> int:
+        """The number of all that matches."""
+        found = self._patterns.get(pattern)
+        if found is None:
+            facts = machine.facts
+            paths = facts.matching(pattern)
+            frames = [self._frame(frame) for path in paths if (frame := facts.at(path))]
+            listed = facts.globs.get(pattern)
+            about = self._frame(listed) if listed is not None else -1
+            found = self._number((pattern, tuple(paths), tuple(frames), about))
+            self._patterns[pattern] = found
+        return found
+
+    def _frame(self, frame: FactFrame) -> int:
         known = self._frames.get(id(frame))
         if known is None:
-            content = (frame.status, frame.exit_status, frame.text, frame.reason)
+            content = (
+                *(frame.status, frame.exit_status, frame.text, frame.reason, frame.truncated),
+            )
             known = self._frames[id(frame)] = (self._number(content), frame)
         return known[0]
 
@@ -150,15 +186,9 @@ def _places(entry: Entry, read: Read, instance: Instance) -> Iterator[Place]:
         return
     if read.command:
         yield argv_of(read, instance)
-    elif entry.setting.scope == "each" and "file" in instance.places:
-        yield _alike(read.file, instance.label)
+    elif entry.setting.scope == "each" and instance.places:
+        yield alike(read.file, instance.label)
     else:
         yield path_of(read, instance)
         if read.file.startswith("/proc/self/"):
             yield WHOSE
-
-
-def _alike(pattern: str, label: str) -> str:
-    """The file that ``pattern`` matches with the open parts that ``label`` names."""
-    parts = iter(label.split(" "))
-    return "/".join(next(parts, part) if "*" in part else part for part in pattern.split("/"))

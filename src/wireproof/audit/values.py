@@ -13,7 +13,6 @@ from wireproof.model.setting import Form, Read
 __all__ = ["MOST_CPUS", "cpu_list", "part_of", "typed"]
 
 MOST_CPUS = 8192
-_SECTION_END = re.compile(r"^\S", re.MULTILINE)
 _YES = {"y", "yes", "1", "on", "enabled", "true", "always"}
 _NO = {"n", "no", "0", "off", "disabled", "false", "never"}
 _SIZE = re.compile(r"(\d{1,18})\s*(?:([kKMGT])i?)?B?\b", re.ASCII)
@@ -26,22 +25,37 @@ _LONGEST = 4096
 def part_of(text: str, read: Read) -> str | None:
     """What ``read`` asks for in ``text``; None where its section or key is not there."""
     if read.section:
-        at = re.search(rf"^\s*{re.escape(read.section)}", text, re.MULTILINE)
+        at = re.search(rf"^[ \t]*{re.escape(read.section)}(?!\w)", text, re.MULTILINE)
         if at is None:
             return None
-        text = text[at.end() :]
+        text = _indented(text[at.end() :], len(at.group()) - len(at.group().lstrip()))
     return _behind(text, read.key) if read.key else text
 
 
-def _behind(text: str, key: str) -> str | None:
-    """The text behind ``key`` (names between ``|``) and a colon, an equals sign or a blank, to the
-    end of its line.
+def _indented(text: str, indent: int) -> str:
+    """The rest of a heading's line and the lines that stand deeper than it; all lines where the
+    first does not, as ethtool prints.
     """
-    names = "|".join(re.escape(name) for name in key.split("|"))
-    found = re.search(
-        rf"(?:^|(?<=[\s,]))(?:{names})(?:[ \t]*[:=][ \t]*|[ \t]+)(.*)$", text, re.MULTILINE
-    )
-    return found.group(1) if found else None
+    lines = text.split("\n")
+    deeper = [len(line) - len(line.lstrip()) > indent for line in lines[1:] if line.strip()]
+    if not deeper or not deeper[0]:
+        return text
+    end = deeper.index(False) if False in deeper else len(deeper)
+    kept = [line for line in lines[1:] if line.strip()][:end]
+    return "\n".join((lines[0], *kept))
+
+
+def _behind(text: str, key: str) -> str | None:
+    """The text behind ``key`` and a colon, an equals sign or a blank, to the end of its line. Of
+    names between ``|`` the first that is there.
+    """
+    for name in map(re.escape, key.split("|")):
+        found = re.search(
+            rf"(?:^|(?<=[\s,])){name}(?:[ \t]*[:=][ \t]*|[ \t]+)(.*)$", text, re.MULTILINE
+        )
+        if found:
+            return found.group(1)
+    return None
 
 
 def typed(text: str, form: Form) -> Value:

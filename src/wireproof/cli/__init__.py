@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -14,11 +15,13 @@ def main(argv: list[str] | None = None) -> int:
     try:
         from wireproof.cli.outcome import run, unless_lost
         from wireproof.cli.subcommands import subcommands
+        from wireproof.files.programs import search_path
         from wireproof.files.streams import own_streams
     except KeyboardInterrupt:  # nothing was begun
         sys.stderr.write("wireproof: interrupted by Ctrl-C.\n")
         return 130
 
+    os.environ["PATH"] = search_path(os.environ.get("PATH"))
     with own_streams() as streams:
         status = run(subcommands, sys.argv[1:] if argv is None else argv)
         return unless_lost(status, streams.result_lost())

@@ -51,6 +51,7 @@ def command(
     from wireproof.report.text.look import Look
     from wireproof.settings.sizes import parse_sizes
     from wireproof.workflow.atlas import atlas_view, site_folder
+    from wireproof.workflow.plan import write_text
 
     if plot is not None and not link:
         raise click.UsageError("--plot draws one link: name it with --link.")
@@ -58,7 +59,7 @@ def command(
     folder = site_folder(site, current_context().environment)
     found = atlas_view(link, pattern=pattern or "", size=at, folder=folder)
     if plot is not None:
-        plot.write_text(figure(found), encoding="utf-8")
+        write_text(plot, figure(found))
         say(f"{plot} written.")
     if as_json:
         print_json(found)

@@ -27,7 +27,8 @@ OPTIONS: tuple[click.Parameter, ...] = (
     *MACHINES,
     *BMC,
     file("--snapshot", "keep all that was read in this file, to be judged again with --from."),
-    file("--waivers", "TOML file of settings that stay as they are: setting, reason, until."),
+    text("--against", "HOST|PATH", "golden host, snapshot or result: show what differs from it."),
+    file("--site --waivers site", "TOML file: a site's values by role, and what it waives."),
     text(
         "--explain",
         "SETTING",
@@ -36,7 +37,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     flag("--list as_list", "name all settings."),
     flag("--all everything", "show what passes and what is not applicable, too."),
-    choice("--format", ["text", "json", "html", "sarif", "junit"], "form of the result."),
+    choice(
+        "--format",
+        ["text", "json", "html", "sarif", "junit", "openmetrics", "nhc"],
+        "form of the result.",
+    ),
+    choice("--at-least", ["minor", "major", "critical"], "leave out what fails by less."),
     flag("--json as_json", "the same as --format json."),
 )
 
@@ -92,7 +98,9 @@ def _audited(options: dict[str, Any]) -> Audit:
         bmc=bmc_options(options),
         source=options["source"],
         snapshot=options["snapshot"],
-        waivers=options["waivers"],
+        site=options["site"],
+        against=options["against"] or "",
+        at_least=options["at_least"] or "minor",
         only=options["only"],
     )
     return audit(specification, Console(), current_context().environment)

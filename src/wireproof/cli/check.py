@@ -83,7 +83,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--sign",
         "KEY",
-        "sign the dossier of --profile acceptance: file of an SSH key, or name of a GnuPG key.",
+        "sign the dossier of --profile acceptance: file of an SSH key.",
     ),
     flag("--no-audit", "do not read the hosts' settings."),
     flag("--dry-run", "print every command and script, and start nothing."),
@@ -92,7 +92,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         "--least-proven",
         2,
         100_000,
-        "only so many of --hosts: those without a turn in --history for longest.",
+        "check only the N hosts that were checked longest ago (by --history).",
     ),
     text(
         "--dialect",
@@ -118,6 +118,8 @@ OPTIONS: tuple[click.Parameter, ...] = (
         OPTIONS, "What is checked", target=TARGET, link=JUDGED_BY, output=OUTPUT, job=JOB
     ),
     examples=EXAMPLES,
+    first="profile topology criteria dry_run hosts mpi transport nic lab link out history budget"
+    " json resume slurm nodes job_partition quiet help help_all",
 )
 def command(**options: Any) -> int:
     """Measure, prove, locate, judge and report.

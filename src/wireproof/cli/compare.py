@@ -1,27 +1,42 @@
-"""``wireproof compare A B``: two results held against each other."""
+"""``wireproof compare``: results held against each other, or against the size of the job."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.declare import flag
+from wireproof.cli.declare import choice, file, flag, text
+
+if TYPE_CHECKING:
+    from wireproof.workflow.scaling import Against
 
 __all__ = ["command"]
 
 OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["a"], type=click.Path(path_type=Path), metavar="A"),
-    click.Argument(["b"], type=click.Path(path_type=Path), metavar="B"),
-    flag("--all everything", "also what is not compared, and why."),
+    click.Argument(["results"], type=click.Path(path_type=Path), metavar="A B...", nargs=-1),
+    choice(
+        "--against", ["nodes", "ranks"], "show each number against this count, in place of B/A."
+    ),
+    text("--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."),
+    file("--plot", "with --against: write the curves as one SVG."),
+    flag("--all everything", "also what is not compared, and why; every message size."),
     flag("--json as_json", "one JSON document on stdout."),
 )
 
 
 @click.command("compare", params=[*OPTIONS])
-def command(a: Path, b: Path, everything: bool, as_json: bool) -> int:
+def command(
+    results: tuple[Path, ...],
+    against: Against | None,
+    nodes: str,
+    plot: Path | None,
+    everything: bool,
+    as_json: bool,
+) -> int:
     """Hold two results against each other: two dates, two MPIs, two fabrics.
 
     A and B are --out folders of checks or measurements, or two logs that `judge` reads (OSU, IMB,
@@ -29,17 +44,37 @@ def command(a: Path, b: Path, everything: bool, as_json: bool) -> int:
     same conditions and with its path proven is given as a ratio with its interval; what else
     differs (hosts, MPI, MTU, driver, settings) is listed. Exit status: 0 no number of B is worse, 1
     one is worse by more than 3 %, 3 undecided or nothing to compare.
+
+    With three results or more, with --nodes or with --against: each number against the count of
+    nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number is there at two counts.
     """
     from wireproof.cli.console import Console, print_json
     from wireproof.cli.outcome import status_of
-    from wireproof.report.text.comparison import comparison_lines
+    from wireproof.model.comparison import Comparison, Scaling
+    from wireproof.report.figure.scaling import scaling_figure
+    from wireproof.report.text.comparison import comparison_lines, scaling_lines
     from wireproof.report.text.look import Look
+    from wireproof.settings.sizes import parse_counts
     from wireproof.workflow.compare import CompareSpecification, compare
+    from wireproof.workflow.plan import write_text
+    from wireproof.workflow.scaling import ScalingSpecification, scaling
 
-    found = compare(CompareSpecification(a=a, b=b), Console())
+    look = Look.of(sys.stdout, os.environ)
+    found: Comparison | Scaling
+    if against or nodes or len(results) > 2:
+        counts = parse_counts(nodes)
+        wanted = ScalingSpecification(results=results, against=against, nodes=counts)
+        found = scaling(wanted, Console())
+        lines = scaling_lines(found, look, everything=everything)
+        if plot is not None:
+            write_text(plot, scaling_figure(found))
+    elif plot is not None or len(results) != 2:
+        raise click.UsageError("give two results; --plot needs --against as well.")
+    else:
+        found = compare(CompareSpecification(a=results[0], b=results[1]), Console())
+        lines = comparison_lines(found, look, everything=everything)
     if as_json:
         print_json(found, indent=1)
     else:
-        look = Look.of(sys.stdout, os.environ)
-        click.echo("\n".join(comparison_lines(found, look, everything=everything)))
+        click.echo("\n".join(lines))
     return status_of(found.verdict)

@@ -30,8 +30,7 @@ def command() -> None:
         FOLDER,
         file(
             "--signers",
-            "require a signature by one of the signers in this file: OpenSSH's allowed_signers, or"
-            " a keyring that gpgv reads.",
+            "require a signature by one of the signers in this file: OpenSSH's allowed_signers.",
             must_exist=True,
             metavar="FILE",
         ),
@@ -64,13 +63,13 @@ def verify(folder: Path, signers: Path | None, as_json: bool) -> int:
     "sign",
     params=[
         FOLDER,
-        text("--key", "KEY", "file of an SSH key, or name of a GnuPG key.", required=True),
+        text("--key", "KEY", "file of an SSH key.", required=True),
     ],
 )
 def sign(folder: Path, key: str) -> int:
     """Sign a dossier that is intact; each party may. The signature goes beside its SHA256SUMS.
 
-    ssh-keygen or gpg signs: the private key is never read here. A public SSH key is for the agent.
+    ssh-keygen signs: the private key is never read here. A public key is for the agent.
     """
     from wireproof.workflow.dossier.intact import refuse_altered
     from wireproof.workflow.dossier.signature import sign as run_sign

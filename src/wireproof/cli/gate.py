@@ -19,7 +19,12 @@ _MOST_S = 50.0
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["source"], type=click.Path(path_type=Path), metavar="RESULT"),
-    text("--node nodes", "NODES", "only these: n3, n[1-4]; `here`: this host. Default: all."),
+    text(
+        "--node nodes",
+        "NODES",
+        "only these: n3, n[1-4]; `here`: this host. Default: all.",
+        default=None,
+    ),
     text(
         "--dialect",
         "nagios|nhc|slurm|...",
@@ -37,7 +42,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
 @click.command("gate", params=[*OPTIONS])
 def command(
     source: Path,
-    nodes: str,
+    nodes: str | None,
     dialect: str,
     max_age: str,
     within: str,

@@ -93,15 +93,15 @@ def _show_schema(name: str) -> int:
 
 def _write(root: click.Context, folder: Path) -> int:
     from wireproof.cli.manual import pages
+    from wireproof.files.held import make_folder
     from wireproof.files.hostile import replace_file
 
     found = pages(root)
     place = folder / "man1"
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        make_folder(place)
         for name, text in found.items():
-            replace_file(place / name, text.encode())
-            (place / name).chmod(0o644)
+            replace_file(place / name, text.encode(), mode=0o644)
     except OSError as error:
         raise BadInput(f"{place} cannot be written to: {error.strerror}.") from error
     shown = folder.absolute()

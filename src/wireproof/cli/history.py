@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import results
-from wireproof.cli.declare import flag, number, text
+from wireproof.cli.declare import file, flag, number, text
 from wireproof.cli.options import link_claim
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
@@ -29,7 +29,7 @@ JSON = flag("--json as_json", "one JSON document on stdout.")
 
 @click.group("history")
 def command() -> None:
-    """Results over time: list, show, trend, nodes, add, prune.
+    """Results over time: list, show, trend, nodes, pages, add, prune.
 
     HISTORY is a folder that `check --history HISTORY` keeps results in; many hosts may share it.
     """
@@ -92,7 +92,7 @@ def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
     nothing).
 
     A change needs four results, two on either side; the newest is held against three good ones or
-    more. A number that has not changed shows a change in 1 of 100 cases.
+    more. False alarms: about 1 in 100 series that have not changed.
     """
     from wireproof.cli.outcome import status_of
     from wireproof.report.text.history import regression_lines, trend_lines
@@ -117,6 +117,36 @@ def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
     ]
     _put(HistoryTrend(trends=found, regressions=worse), lines, as_json)
     return status_of(standing(entries, found, worse))
+
+
+@command.command(
+    "pages",
+    params=[
+        ROOT,
+        click.Option(
+            ["--out", "folder"],
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="folder of the pages; default: HISTORY/pages.",
+        ),
+        file("--topology", "topology that the map is drawn by, in place of that of the results."),
+        number("--runs", 0, 100_000, "reports of so many of the newest results.", default=50),
+    ],
+)
+def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> int:
+    """Write the history as linked pages: cluster map, nodes, runs, trends, comparisons.
+
+    Any web server shows them, and a browser without one: open index.html. Run it again to write
+    what has changed. The pages need no script to be read and load nothing from elsewhere.
+    """
+    from wireproof.cli.console import Console, say
+    from wireproof.workflow.pages.site import PagesSpecification, write_pages
+
+    asked = PagesSpecification(root=root, folder=folder, topology=topology, runs=runs)
+    found = write_pages(asked, Console())
+    say(f"{counted(found.written, 'page')} written, {found.kept} unchanged.")
+    click.echo(found.index)
+    return 0
 
 
 @command.command(
@@ -195,10 +225,10 @@ def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
     known, days = _found(root, ""), parse_days(older_than)
     chosen = look.prunable(known, days=days, now=time.time(), logs=logs)
     for one in chosen:
-        click.echo(f"{one.id} {one.verdict} {one.measured}")
+        click.echo(f"{one.id} {one.verdict} {clean(one.measured, 40)}")
     stay = look.prune(root, chosen) if yes else []
     for sentence in stay:
-        click.echo(f"wireproof: {sentence}", err=True)
+        click.echo(f"wireproof: {clean(sentence, 400)}", err=True)
     verb = "removed" if yes else "would go (--yes removes them)"
     click.echo(f"{counted(len(chosen) - len(stay), 'result')} {verb}", err=True)
     return 4 if stay else 0

@@ -13,6 +13,7 @@ import click
 from wireproof.cli.completion import modes
 from wireproof.cli.console import print_json
 from wireproof.cli.declare import choice, file, flag, text
+from wireproof.settings.sizes import parse_bytes
 
 __all__ = ["command"]
 
@@ -22,6 +23,11 @@ JSON = flag("--json as_json", "one JSON document on stdout.")
 def _integer(flags: str, about: str, **more: Any) -> click.Option:
     """A whole number whose range the plan checks: its sentence says which."""
     return click.Option(flags.split(), type=int, metavar="N", help=about, **more)
+
+
+def _bytes(flags: str, about: str, **more: Any) -> click.Option:
+    """``18560``, ``18560B`` or ``495GB``."""
+    return click.Option(flags.split(), type=parse_bytes, metavar="BYTES", help=about, **more)
 
 
 def _real(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
@@ -61,7 +67,7 @@ FOOTPRINT: list[click.Parameter] = [
         must_exist=True,
     ),
     _integer("--seen-qps", "QPs of a whole job that were seen."),
-    _integer("--seen-memory", "bytes of memory of a whole job that were seen."),
+    _bytes("--seen-memory", "memory of a whole job that was seen: 495GB."),
     JSON,
 ]
 
@@ -94,9 +100,9 @@ PFC: list[click.Parameter] = [
     _integer("--ports", "ports that are lossless.", required=True),
     _integer("--priorities", "lossless priorities of each port.", default=1),
     _integer("--other-mtu", "largest MTU of any class (default: --mtu)."),
-    _integer("--cell", "bytes of a cell of the switch's buffer.", default=0),
-    _integer("--buffer budget", "bytes of buffer that the switch has for it."),
-    _integer("--headroom", "bytes that are configured: enough for what?"),
+    _bytes("--cell", "a cell of the switch's buffer.", default="0"),
+    _bytes("--buffer budget", "buffer that the switch has for it."),
+    _bytes("--headroom", "headroom that is configured: enough for what?"),
     _integer("--response-quanta", "the neighbour's response time, instead of the standard's."),
     JSON,
 ]

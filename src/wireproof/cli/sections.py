@@ -14,15 +14,22 @@ Section = tuple[str, Sequence[click.Parameter]]
 
 class Sectioned(click.Command):
     """``sections``: the options by title, in order; ``examples``: command lines as people type
-    them.
+    them; ``first``: names of the options that ``--help`` shows, of all if empty.
     """
 
     def __init__(
-        self, *args: Any, sections: Sequence[Section], examples: Sequence[str], **more: Any
+        self,
+        *args: Any,
+        sections: Sequence[Section],
+        examples: Sequence[str],
+        first: str = "",
+        **more: Any,
     ) -> None:
         more["params"] = [one for _, group in sections for one in group]
+        if first:
+            more["params"].append(_help_all())
         super().__init__(*args, **more)
-        self._sections, self.examples = sections, examples
+        self._sections, self.examples, self._first = sections, examples, first.split()
 
     def titled(self, ctx: click.Context) -> list[Section]:
         """The options of each section; what every subcommand has comes last."""
@@ -33,18 +40,49 @@ class Sectioned(click.Command):
         ]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        left = 0
         for title, group in self.titled(ctx):
-            records = [one.get_help_record(ctx) for one in group]
-            shown = [record for record in records if record is not None]
+            records = {one: one.get_help_record(ctx) for one in group}
+            shown = [
+                record for one, record in records.items() if record and self._is_shown(one, ctx)
+            ]
+            left += sum(map(bool, records.values())) - len(shown)
             if shown:
                 with formatter.section(title):
                     formatter.write_dl(shown)
+        if left:
+            formatter.write(f"\n{left} more options: {ctx.command_path} --help-all\n")
+
+    def _is_shown(self, option: click.Parameter, ctx: click.Context) -> bool:
+        return not self._first or _ALL in ctx.meta or option.name in self._first
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):
             for line in self.examples:
                 formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
         super().format_epilog(ctx, formatter)
+
+
+_ALL = "wireproof.help-all"
+
+
+def _help_all() -> click.Option:
+    """``--help-all``: ends the program as ``--help`` does."""
+
+    def show(ctx: click.Context, _option: click.Parameter, given: bool) -> None:
+        if given and not ctx.resilient_parsing:
+            ctx.meta[_ALL] = True
+            click.echo(ctx.get_help())
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show all options and exit.",
+    )
 
 
 def sections(

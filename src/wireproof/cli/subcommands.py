@@ -55,7 +55,6 @@ SUBCOMMANDS: dict[str, str] = {
     "resume": "Resume an interrupted check: only what is missing is measured.",
     "run": "The right command for OSU, IMB, HPCC, iperf3, qperf, perftest: printed, run with its"
     " proof, judged.",
-    "serve": "A history as a local page: cluster map, trends, runs, comparisons; read only.",
     "study": "Which settings of PSM3, UCX, libfabric, Intel MPI are obeyed here, and which help.",
     "tune": "Change settings so that it can be undone, and find out whether that helps here.",
 }

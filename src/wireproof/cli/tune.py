@@ -6,7 +6,7 @@ import click
 
 from wireproof.cli.tune_apply import apply
 from wireproof.cli.tune_plan import export, plan
-from wireproof.cli.tune_sets import confirm, residue, revert, status
+from wireproof.cli.tune_sets import confirm, residue, revert, status, verify
 from wireproof.cli.tune_try import command as try_
 
 __all__ = ["command"]
@@ -17,5 +17,5 @@ def command() -> None:
     """Change settings of hosts so that it can be undone, and find out whether that helps."""
 
 
-for _subcommand in (plan, apply, confirm, revert, status, export, residue, try_):
+for _subcommand in (plan, apply, confirm, revert, status, verify, export, residue, try_):
     command.add_command(_subcommand)

@@ -1,4 +1,4 @@
-"""``wireproof tune confirm``, ``revert``, ``status`` and ``residue``."""
+"""``wireproof tune confirm``, ``revert``, ``status``, ``verify`` and ``residue``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,20 @@ if TYPE_CHECKING:
     from wireproof.workflow.target.target import Target
     from wireproof.workflow.tune.node import Place
 
-__all__ = ["again", "confirm", "place_of", "residue", "revert", "same_hosts", "status", "status_of"]
+__all__ = [
+    "again",
+    "confirm",
+    "place_of",
+    "residue",
+    "revert",
+    "same_hosts",
+    "status",
+    "status_of",
+    "verify",
+]
 
 _JSON = flag("--json as_json", "one JSON document on stdout.")
+_ID = click.Argument(["name"], required=False, default="", metavar="[ID]")
 _COMMON: tuple[click.Parameter, ...] = (_JSON, *PLACES, *TARGET)
 _WITH_BMC: tuple[click.Parameter, ...] = (*_COMMON, *BMC)
 _REPEATED = ("hosts", "lab", "launcher", "scheduler", "prefix", "root", "state")
@@ -85,9 +96,13 @@ def status_of(done: Tuned) -> int:
     return statuses.pop() if statuses in ({2}, {4}) else 1
 
 
-@click.command("confirm", params=[click.Argument(["name"], metavar="ID"), *_COMMON])
+@click.command("confirm", params=[_ID, *_COMMON])
 def confirm(name: str, **options: Any) -> int:
-    """Keep what `tune apply` changed: end its timer and write the drop-in files 90-wireproof.*."""
+    """Keep what `tune apply` changed: end its timer and write the drop-in files 90-wireproof.*.
+
+    Without ID: the set that waits, if exactly one waits. A file that overrules a value at the next
+    boot is named.
+    """
     from wireproof.workflow.tune.apply import confirm as keep
 
     return _show(keep(_target(options), name, place_of(options)), options)
@@ -96,7 +111,7 @@ def confirm(name: str, **options: Any) -> int:
 @click.command(
     "revert",
     params=[
-        click.Argument(["name"], required=False, default="", metavar="[ID]"),
+        _ID,
         flag("--force", "also values that were changed by others since."),
         *_WITH_BMC,
     ],
@@ -119,10 +134,7 @@ def revert(name: str, **options: Any) -> int:
     return _show(done, options)
 
 
-@click.command(
-    "status",
-    params=[click.Argument(["name"], required=False, default="", metavar="[ID]"), *_WITH_BMC],
-)
+@click.command("status", params=[_ID, *_WITH_BMC])
 def status(name: str, **options: Any) -> int:
     """Say what is applied where, until when, and what has moved since. Nothing is changed."""
     from wireproof.workflow.tune.apply import status as standing
@@ -134,6 +146,17 @@ def status(name: str, **options: Any) -> int:
     folder = journals(current_context().environment)
     done = and_standing(done, hosts_of(target), bmc_options(options), folder, name=name)
     return _show(done, options)
+
+
+@click.command("verify", params=[_ID, *_COMMON])
+def verify(name: str, **options: Any) -> int:
+    """Say after a boot what stands of the sets that were confirmed, and which file overrules them.
+
+    Nothing is changed. Exit status: 0 all of it stands, 1 something does not.
+    """
+    from wireproof.workflow.tune.verify import verify as held
+
+    return _show(held(_target(options), name, place_of(options)), options)
 
 
 @click.command("residue", params=list(_COMMON))

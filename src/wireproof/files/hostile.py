@@ -15,6 +15,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from wireproof.files.held import held_folder, within
+
 __all__ = [
     "append_to",
     "create",
@@ -22,6 +24,7 @@ __all__ = [
     "open_regular",
     "read_bounded",
     "refuse_other_than_regular",
+    "remove_file",
     "replace_file",
     "replace_in",
 ]
@@ -35,6 +38,7 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
 )
 
+_BLOCK = 1 << 20
 _READ = os.O_RDONLY
 """What a file is opened with to be read. A stored file is judged on any system: Windows has none of
 the first three, and opens as text without the last.
@@ -87,13 +91,28 @@ def read_bounded(
     """
     with open_regular(path, follow=follow, folder=folder) as file:
         stated_size = os.fstat(file.fileno()).st_size
-        data = file.read(largest + 1) if stated_size <= largest else b""
+        data = _read(file, stated_size, largest) if stated_size <= largest else b""
     if (
         max(stated_size, len(data)) > largest
     ):  # /proc states 0, a sparse file more than a disk holds
         size = f"{largest >> 20} MiB" if largest >= 1 << 20 else f"{largest} bytes"
         raise OSError(errno.EFBIG, f"it is larger than {size}", str(path))
     return data
+
+
+def _read(file: BinaryIO, stated: int, largest: int) -> bytes:
+    """At most ``largest`` + 1 bytes. Python takes the memory for as many as it is asked for, and a
+    file may have more than it states: it grows, or is one of /proc.
+    """
+    data = file.read(stated + 1)
+    if len(data) <= stated:
+        return data
+    pieces = [data]
+    left = largest + 1 - len(data)
+    while left > 0 and (data := file.read(min(left, _BLOCK))):
+        pieces.append(data)
+        left -= len(data)
+    return b"".join(pieces)
 
 
 def append_to(name: str, folder: int) -> int:
@@ -133,13 +152,14 @@ def append_to(name: str, folder: int) -> int:
     return descriptor
 
 
-def create(name: str, folder: int) -> int:
+def create(name: str | Path, folder: int | None) -> int:
     """Descriptor of the fresh, empty file ``name`` in ``folder``, for us alone; what had the name
     before is removed.
 
     A link is removed, never followed.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
         return os.open(name, flags, 0o600, dir_fd=folder)
     except FileExistsError:
@@ -174,15 +194,22 @@ def _fresh_name(name: str) -> str:
 
 
 def replace_file(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """``replace_in`` by path. Where a folder is no handle (Windows) its name is taken twice."""
-    if os.open not in os.supports_dir_fd:
-        _replace_by_name(path, data)
-        return
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        replace_in(path.name, folder, data, mode)
-    finally:
-        os.close(folder)
+    """``replace_in`` by path, in a folder that is held (``held_folder`` says which is refused).
+    Where a folder is no handle (Windows) its name is taken twice.
+    """
+    with held_folder(path.parent) as folder:
+        if folder is None:
+            _replace_by_name(path, data)
+        else:
+            replace_in(path.name, folder, data, mode)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a regular file from a folder that may be written to; ``OSError`` for what is none."""
+    with held_folder(path.parent) as folder:
+        name = within(folder, path)
+        refuse_other_than_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), path)
+        os.unlink(name, dir_fd=folder)
 
 
 def _replace_by_name(path: Path, data: bytes) -> None:

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["foreign", "own_folder", "private_file"]
+__all__ = ["foreign", "own_folder", "private_file", "trusted_owners"]
 
 _MODE = 0o700
 _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -72,16 +72,17 @@ def _resolved_parents(path: Path) -> Iterable[Path]:
 def _loose(folder: Path) -> str:
     """Why somebody else could exchange what is in ``folder``; "" when nobody but root can."""
     found = folder.stat()
-    if found.st_uid not in _trusted():
+    if found.st_uid not in trusted_owners():
         return f"belongs to the user with the number {found.st_uid}"
-    if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
-        return f"can be written by everybody (mode {stat.S_IMODE(found.st_mode):04o})"
+    if found.st_mode & _WRITE_BY_OTHERS and not found.st_mode & stat.S_ISVTX:
+        who = "everybody" if found.st_mode & stat.S_IWOTH else "its group"
+        return f"can be written by {who} (mode {stat.S_IMODE(found.st_mode):04o})"
     return ""
 
 
-def _trusted() -> set[int]:
-    """Owners of the folders above: we and root; in a user namespace root outside is the overflow
-    user.
+def trusted_owners() -> set[int]:
+    """Owners of folders that we may rely on: we and root; in a user namespace root outside is the
+    overflow user.
     """
     trusted = {0, os.geteuid()}
     try:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
+from wireproof.files.programs import by_path
 from wireproof.instrument.talk import clean_text
 from wireproof.model.change import ChangeAnswer, SetAnswer, decode_answer
 from wireproof.model.tuning import HostTuned
@@ -48,7 +49,7 @@ def ask_hosts(
 def _one(host: str, argv: Sequence[str], text: bytes) -> HostTuned:
     try:
         done = subprocess.run(
-            list(argv), input=text, capture_output=True, timeout=PATIENCE_S, check=False
+            **by_path(argv), input=text, capture_output=True, timeout=PATIENCE_S, check=False
         )
     except subprocess.TimeoutExpired as error:
         late = f"it did not answer within {PATIENCE_S:g} s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from wireproof.files.programs import by_path
 from wireproof.instrument.plan_text import write_requests
 from wireproof.instrument.talk import clean_text
 from wireproof.model.frames import BadFrame, decode_frame
@@ -21,6 +23,9 @@ __all__ = ["Collected", "collect", "without_secrets"]
 FANOUT = 32
 PATIENCE_S = 30.0
 _OWN_LISTS = ("interfaces", "pci")
+_ASSIGNED_ALONE = ("/etc/slurm/slurm.conf",)
+"""Files of which only ``name=value`` is read: whatever else somebody wrote there is not kept."""
+_ASSIGNED = re.compile(r"[ \t]*\w+[ \t]*=.*")
 LARGEST = 32 << 20
 """Bytes of one host's answer."""
 
@@ -57,7 +62,7 @@ def collect(
 def _one(host: str, argv: Sequence[str], spec: bytes) -> Collected:
     try:
         done = subprocess.run(
-            list(argv), input=spec, capture_output=True, timeout=PATIENCE_S, check=False
+            **by_path(argv), input=spec, capture_output=True, timeout=PATIENCE_S, check=False
         )
     except subprocess.TimeoutExpired:
         return Collected(host, problem=f"it did not answer within {PATIENCE_S:g} s")
@@ -76,6 +81,8 @@ def without_secrets(frame: FactFrame) -> FactFrame:
     if frame.path in _OWN_LISTS:
         return frame
     text, reason = masked(frame.text), masked(frame.reason)
+    if frame.path in _ASSIGNED_ALONE:
+        text = "".join(f"{line}\n" for line in text.splitlines() if _ASSIGNED.fullmatch(line))
     if (text, reason) == (frame.text, frame.reason):
         return frame
     return msgspec.structs.replace(frame, text=text, reason=reason)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.files.held import make_folder
 from wireproof.files.hostile import append_to, create, open_regular, replace_in
 from wireproof.files.private import foreign
 from wireproof.model.document import RunDocument
@@ -197,7 +198,7 @@ def _recover(path: Path, folder: int, writing: int) -> list[Frame]:
 def _make(out: Path | None) -> Path:
     if out is None:
         return Path(tempfile.mkdtemp(prefix="wireproof-"))
-    out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(out, 0o700)
     return out
 
 

@@ -25,9 +25,18 @@ from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim
 from wireproof.model.document import Ended, RunDocument
 from wireproof.model.errors import BadInput
-from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader, assemble, sealed_points
+from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
+from wireproof.model.json_reader import decode_json
 from wireproof.model.plan import Plan
-from wireproof.model.record import Close, EngineError, Frame, Open, PointRecord, Start
+from wireproof.model.record import (
+    Close,
+    EngineError,
+    Frame,
+    Open,
+    PlanRead,
+    PointRecord,
+    Start,
+)
 from wireproof.model.run import Provenance, Run
 
 __all__ = ["Outcome", "Recording", "measure"]
@@ -97,6 +106,7 @@ class _Recorder:
         self.folder = folder
         self.frames: list[Frame] = []
         self.talk = b""
+        self.plan_read_bytes = 0
         self._reader = FrameReader()
         self._on_frame = recording.on_frame
         self._begun = time.monotonic()
@@ -114,6 +124,9 @@ class _Recorder:
             return
         try:
             for line, frame in self._reader.feed(data):
+                if isinstance(frame, PlanRead):
+                    self.plan_read_bytes = frame.read_bytes
+                    continue
                 self.folder.append(line)
                 self.frames.append(frame)
                 self._watch(frame)
@@ -168,6 +181,7 @@ def _listen(process: GuardedProcess, recorder: _Recorder) -> tuple[int | None, s
     while process.listening:
         for channel, data in process.hear(_TICK):
             recorder.take(channel, data)
+            process.plan_read(recorder.plan_read_bytes)
         if late := recorder.timed_out():
             status = process.end()
             _drain(process, recorder)
@@ -243,6 +257,9 @@ def _remaining(plan: Plan, folder: RunFolder) -> Plan:
     )
 
 
+_LARGEST_DOCUMENT = 256 << 20
+
+
 class _Begun(msgspec.Struct):
     """Of a run.json of any schema: the plan that the run was begun with."""
 
@@ -253,9 +270,7 @@ def _check_same(plan: Plan, folder: RunFolder) -> None:
     """A folder is resumed with the plan that it was begun with, or not at all."""
     path = folder.path / "run.json"
     try:
-        before = msgspec.json.decode(
-            read_bounded(path, MAX_FRAMES_BYTES, follow=False), type=_Begun
-        ).plan
+        before = decode_json(read_bounded(path, _LARGEST_DOCUMENT, follow=False), _Begun).plan
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

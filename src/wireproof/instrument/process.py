@@ -27,8 +27,39 @@ CHUNK = 1 << 16
 END_SECONDS = 12.0
 """The guard gives 2 s to SIGTERM and 5 s to SIGKILL; only a hung kernel takes longer."""
 DRAIN_SECONDS = 3.0
+PACED = b"wireproof-plan paced\n"
+"""Before a plan that is sent as it is read: the engine then says how far it is (`PlanRead`)."""
+AHEAD_BYTES = 48 << 10
+"""Sent and not yet read, at most: three quarters of what a pipe of Linux holds."""
 
 Channel = Literal["out", "talk"]
+
+
+class _PacedPlan:
+    """A plan on its way to rank 0, never more ahead of its reader than a pipe holds: MPICH's Hydra
+    ends the job ("process reading stdin too slowly; can't keep up") if more waits.
+    """
+
+    def __init__(self, plan: Path) -> None:
+        self._left = memoryview(PACED + plan.read_bytes())
+        self._sent = 0
+        self.reading, self._sink = os.pipe()
+
+    def feed(self, read_bytes: int) -> None:
+        """Write as much as the reader, who has read ``read_bytes``, leaves room for."""
+        while self._left and (room := AHEAD_BYTES - (self._sent - read_bytes)) > 0:
+            try:
+                written = os.write(self._sink, self._left[: min(room, AHEAD_BYTES)])
+            except BrokenPipeError:
+                written = len(self._left)
+            self._left, self._sent = self._left[written:], self._sent + written
+        if not self._left:
+            self.close()
+
+    def close(self) -> None:
+        if self._sink >= 0:
+            os.close(self._sink)
+            self._sink = -1
 
 
 class GuardedProcess:
@@ -40,14 +71,22 @@ class GuardedProcess:
         self, argv: tuple[str, ...], environment: Mapping[str, str], plan: Path, node: Path
     ) -> None:
         reading, self._control = os.pipe()
+        self._paced: _PacedPlan | None = None
         try:
-            with plan.open("rb") as stdin:
-                self._process = start_guarded(node, reading, argv, environment, stdin.fileno())
+            if plan.stat().st_size > AHEAD_BYTES - len(PACED):
+                self._paced = _PacedPlan(plan)
+            stdin = self._paced.reading if self._paced else os.open(plan, os.O_RDONLY)
+            try:
+                self._process = start_guarded(node, reading, argv, environment, stdin)
+            finally:
+                os.close(stdin)
         except OSError as error:
             os.close(self._control)
+            self._close_plan()
             raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error
         finally:
             os.close(reading)
+        self.plan_read(0)
         self._selector = selectors.DefaultSelector()
         for stream, channel in ((self._process.stdout, "out"), (self._process.stderr, "talk")):
             if stream is not None:
@@ -59,10 +98,20 @@ class GuardedProcess:
 
     def __exit__(self, *_: object) -> None:
         self.end()
+        self._close_plan()
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
+
+    def plan_read(self, read_bytes: int) -> None:
+        """Rank 0 has read ``read_bytes`` of its standard input: send it more of a long plan."""
+        if self._paced is not None:
+            self._paced.feed(read_bytes)
+
+    def _close_plan(self) -> None:
+        if self._paced is not None:
+            self._paced.close()
 
     @property
     def listening(self) -> bool:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.files.programs import by_path
 from wireproof.instrument.talk import clean_text
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.sound import unsound
@@ -115,7 +116,7 @@ class Follower:
     def _take(self, line: bytes) -> None:
         try:
             frame = self._decoder.decode(line)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self.error = (
                 f"the watch sent something else than a reading ({clean_text(str(error).encode())})"
             )
@@ -194,8 +195,7 @@ class Watcher:
         self._talk = b""
         try:
             self._process = subprocess.Popen(
-                list(argv),
-                env=dict(environment),
+                **by_path(argv, environment),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from wireproof.files.programs import by_path
 from wireproof.lab.cluster import Lab
 from wireproof.lab.errors import LabError
 from wireproof.lab.requirements import needs_user_namespace
@@ -96,7 +97,10 @@ class LabSlurm:
         }
         try:
             return subprocess.run(
-                self.lab.exec_argv(node or self.head, argv),
+                **by_path(
+                    self.lab.exec_argv(node or self.head, argv),
+                    {**kept, **self.environment(), **(extra or {})},
+                ),
                 capture_output=True,
                 text=True,
                 errors="replace",
@@ -104,7 +108,6 @@ class LabSlurm:
                 check=False,
                 stdin=subprocess.DEVNULL,
                 cwd=cwd,
-                env={**kept, **self.environment(), **(extra or {})},
             )
         except subprocess.TimeoutExpired:
             raise LabError(

@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from wireproof.files.programs import by_path
 from wireproof.lab.commands import SWITCH, enter_argv, hold_argv
 from wireproof.lab.errors import LabError
 from wireproof.lab.requirements import user_namespace_obstacles
@@ -84,12 +85,11 @@ def start(
 def _spawn(argv: list[str], descriptors: tuple[int, int]) -> None:
     """The process started ends at once; its child, the supervisor, is nobody's and stays."""
     done = subprocess.run(
-        argv,
+        **by_path(argv, _minimal_environment()),
         pass_fds=descriptors,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=_minimal_environment(),
         cwd="/",
         start_new_session=True,
         timeout=_PATIENCE_S,
@@ -191,7 +191,7 @@ def run_batch(program: Path, folder: Path, where: str, tool: str, lines: Sequenc
     argv = enter_argv(program, folder, where, [path, "-batch", "-"])
     try:
         done = subprocess.run(
-            argv,
+            **by_path(argv),
             input="\n".join(lines) + "\n",
             capture_output=True,
             text=True,

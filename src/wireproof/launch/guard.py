@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from wireproof.files.programs import by_path
+
 __all__ = ["guard_argv", "start_guarded"]
 
 
@@ -29,8 +31,7 @@ def start_guarded(
     order.
     """
     return subprocess.Popen(
-        guard_argv(node, control, argv),
-        env=dict(environment),
+        **by_path(guard_argv(node, control, argv), environment),
         stdin=stdin,
         stdout=stdout,
         stderr=subprocess.PIPE,

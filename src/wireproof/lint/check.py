@@ -45,7 +45,7 @@ def _broken(recipe: Recipe) -> Iterator[Broken]:
         yield from _checked(view)
         if view.kind == "script":
             for file in written(view):
-                if file.kind == "script":
+                if file.kind == "script" and file.lines:  # nothing is broken in an empty one
                     yield from _inside(view, file)
 
 
@@ -53,7 +53,7 @@ def _inside(view: Recipe, file: Written) -> Iterator[Broken]:
     """What is broken in a script that the script writes, at its place. What is broken in another
     file that it writes is found by that file's own checks.
     """
-    above = file.lines[0].number - 1 if file.lines else 0
+    above = file.lines[0].number - 1
     inner = Recipe(view.name, "script", tuple(line.with_text(line.text) for line in file.lines))
     for broken in _checked(inner):
         if not (file.expanded and broken.code in EXPANDED):

@@ -1,4 +1,4 @@
-"""What the pages of `wireproof serve` show of a history."""
+"""What the pages of a history show."""
 
 from __future__ import annotations
 
@@ -72,12 +72,11 @@ class SeriesLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SeriesTrend(msgspec.Struct, frozen=True, kw_only=True):
-    """A window of a series, oldest first: results ``first`` to ``first + len(values)`` of
-    ``total``. ``changes`` are looked for inside of it.
+    """The newest of ``total`` results of a series, oldest first. ``changes`` are looked for among
+    these.
     """
 
     line: SeriesLine
-    first: int
     total: int
     ids: list[str]
     measured: list[str]

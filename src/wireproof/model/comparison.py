@@ -1,4 +1,4 @@
-"""Two results held against each other: what ``wireproof compare`` prints."""
+"""Results held against each other: what ``wireproof compare`` prints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ import msgspec
 
 from wireproof.model.finding import Verdict
 
-__all__ = ["LAUNCHES", "Comparison", "Conclusion", "Difference", "Ratio", "Side", "Source"]
+__all__ = [
+    "LAUNCHES",
+    "Comparison",
+    "Conclusion",
+    "Difference",
+    "Ratio",
+    "Scaling",
+    "ScalingCurve",
+    "ScalingPoint",
+    "Side",
+    "Source",
+]
 
 LAUNCHES = 3
 """So many on each side show how launches differ."""
@@ -91,3 +102,44 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
             return "fail"
         open_ = any(row.conclusion == "undecided" or row.launches < LAUNCHES for row in rows)
         return "pass" if rows and not open_ else "inconclusive"
+
+
+class ScalingPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A number at ``count`` nodes or ranks: the geometric mean of ``results`` results, with its
+    95 % interval (None for a log, which states none). ``source``: index into ``Scaling.sources``.
+    """
+
+    count: int
+    value: float
+    low: float | None = None
+    high: float | None = None
+    results: int = 1
+    source: int = 0
+
+
+class ScalingCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """One number at two counts or more, in the order of the counts. ``unit``: ``ns`` or
+    ``bytes_per_s``.
+    """
+
+    name: str
+    message_bytes: int
+    unit: Literal["ns", "bytes_per_s"]
+    points: list[ScalingPoint]
+
+
+class Scaling(msgspec.Struct, frozen=True, kw_only=True):
+    """Numbers of several results against the count of nodes or ranks (``against``). ``claimed``:
+    some of the sources are logs of other programs, whose path nothing proves.
+    """
+
+    against: Literal["nodes", "ranks"]
+    sources: list[Source]
+    curves: list[ScalingCurve] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
+    claimed: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """``pass``: there is a curve to look at; whether it is a good curve is not judged."""
+        return "pass" if self.curves else "inconclusive"

@@ -44,13 +44,12 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True):
     """A detached signature of the manifest. ``vouched``: by somebody whom the file of signers
-    names; ``valid``: it is of this manifest, by the key that ``said`` names; ``unknown``: its key
-    is not here, so that nobody can tell; ``unchecked``: it was not looked at, and ``said`` says
-    why.
+    names; ``valid``: it is of this manifest, by the key that ``said`` names; ``unchecked``: it
+    was not looked at, and ``said`` says why.
     """
 
     file: str
-    state: Literal["vouched", "valid", "unknown", "unchecked"]
+    state: Literal["vouched", "valid", "unchecked"]
     said: str
 
 

@@ -65,7 +65,8 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``),
     with its interval. ``efficiency`` is goodput / attainable, never / nominal. ``level``,
     ``quality``: of the path's evidence, the weakest end, in the ledger's terms; "" without any.
-    ``striping``: how the rails shared the bytes, "" where no rails are claimed.
+    ``striping``: how the rails shared the bytes, "" where no rails are claimed. ``settled``: this
+    sample was too wide or moved too few bytes, and a repeat of the same measurement passes.
     """
 
     point: int
@@ -95,6 +96,7 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     quality: str = ""
     striping: Striping = ""
     rails: list[RailShare] = msgspec.field(default_factory=list)
+    settled: bool = False
 
 
 class GroupVerdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ import msgspec
 
 from wireproof.model.claim import Claim
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.json_reader import refuse_large
 from wireproof.model.record import (
     Close,
     EngineError,
@@ -77,6 +78,7 @@ def decode_frame(line: bytes) -> Frame:
     Raises ``BadFrame`` with the decoder's reason.
     """
     try:
+        refuse_large(line)
         frame: Frame = _DECODER.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFrame(
@@ -98,15 +100,15 @@ class FrameReader:
     """Cuts a byte stream into frames. Lines that are no frames (MPI libraries print on stdout too)
     become ``talk``.
 
-    ``lines`` were completed so far. ``torn`` is what followed the last newline: after a crash, the
-    frame under way. It is never decoded.
+    ``lines`` were completed so far, of which ``blank`` had no letter. ``torn`` is what followed the
+    last newline: after a crash, the frame under way. It is never decoded.
     """
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._max = max_line_bytes
         self._tail = bytearray()
         self.talk: list[bytes] = []
-        self.lines = 0
+        self.lines = self.blank = 0
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, Frame]]:
         """Yield (line without newline, frame) for each line that ``data`` completes.
@@ -125,6 +127,8 @@ class FrameReader:
                 yield line, decode_frame(line)
             elif line.strip():
                 self.talk.append(line)
+            else:
+                self.blank += 1
         self._tail += data[start:]
         self._bound(len(self._tail))
 

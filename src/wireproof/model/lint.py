@@ -16,6 +16,7 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
     """``line`` and ``column`` count from 1 (columns in characters). ``fix`` is the corrected line,
     "" when a person must decide; several lines are joined by newlines; it replaces the lines
     ``line`` to ``last``. ``safe``: ``--fix`` may write it. ``right``: the rule's right form.
+    ``whole``: these lines after the fixes of all their faults, "" where that is ``fix``.
     ``setting``: the entry of the catalogue of settings that it is about, "" for none, what that
     ``wanted`` is, and until which release the setting counts.
     """
@@ -32,6 +33,7 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
     safe: bool = False
     last: int = 0
     right: str = ""
+    whole: str = ""
     setting: str = ""
     wanted: str = ""
     setting_until: str = ""

@@ -409,6 +409,12 @@ class EngineError(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", 
     rank: int | None = None
 
 
+class PlanRead(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="plan"):
+    """How many bytes of a paced plan rank 0 has read. Nothing that was measured: it is not kept."""
+
+    read_bytes: int
+
+
 class Close(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="close"):
     points: int
     failed: int
@@ -416,4 +422,16 @@ class Close(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="c
     peak_rss_bytes: int
 
 
-Frame = Open | Host | FactFrame | Floor | Idle | Start | PointRecord | Total | EngineError | Close
+Frame = (
+    Open
+    | Host
+    | FactFrame
+    | Floor
+    | Idle
+    | Start
+    | PointRecord
+    | Total
+    | EngineError
+    | PlanRead
+    | Close
+)

@@ -6,6 +6,7 @@ print it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -13,7 +14,18 @@ import msgspec
 from wireproof.model.atlas import Place
 from wireproof.model.finding import Evidence, Proof, Severity, Verdict
 
-__all__ = ["Reason", "Series", "SeriesPoint", "SeriesVerdict", "Traffic"]
+__all__ = [
+    "SOFTWARE",
+    "Reason",
+    "Series",
+    "SeriesPoint",
+    "SeriesVerdict",
+    "Traffic",
+    "software_of",
+]
+
+SOFTWARE = "software: "
+"""How a note begins that names the MPI, the system or its kernel."""
 
 Traffic = Literal[
     "pingpong", "stream", "exchange", "put", "get", "rate", "ring", "collective", "atomic", "other"
@@ -112,3 +124,8 @@ class SeriesVerdict(msgspec.Struct, frozen=True, kw_only=True):
     explained_by: list[str] = msgspec.field(default_factory=list)
     places: list[Place] = msgspec.field(default_factory=list)
     derivation: list[str] = msgspec.field(default_factory=list)
+
+
+def software_of(notes: Iterable[str]) -> str:
+    """The MPI, system and kernel that the notes of a series name, "" without."""
+    return ", ".join(note.removeprefix(SOFTWARE) for note in notes if note.startswith(SOFTWARE))

@@ -15,6 +15,7 @@ from wireproof.model.subject import Direction
 
 __all__ = [
     "PROFILES",
+    "SEVERITIES",
     "Audit",
     "AuditResult",
     "Effect",
@@ -25,6 +26,7 @@ __all__ = [
     "Read",
     "Scope",
     "Setting",
+    "Severity",
     "Status",
 ]
 
@@ -42,6 +44,9 @@ Scope = Literal["host", "nic", "rdma", "each"]
 """What has the setting: the host, each fabric interface, each RDMA port, or each file that a
 pattern matches.
 """
+Severity = Literal["minor", "major", "critical"]
+SEVERITIES: tuple[Severity, ...] = ("minor", "major", "critical")
+_MAJOR = 0.2
 Status = Literal["pass", "fail", "not-applicable", "unknown", "waived"]
 
 
@@ -57,7 +62,9 @@ class Read(_Data, frozen=True):
     ``KEY=`` or ``KEY`` and a blank. ``when``: a condition for this place. ``statuses``: exit
     statuses of the command with which its text is an answer, too. ``own``: the command comes with
     what it tells of, so that a host without it does not have the setting; where another is missing,
-    the setting is unknown.
+    the setting is unknown. ``worst``: of several files that ``file`` matches (every core, policy,
+    queue) the ``largest`` or ``smallest`` value counts, or the first of the words between ``|``; of
+    scope each for every name of the last ``*``.
     """
 
     file: str = ""
@@ -68,6 +75,7 @@ class Read(_Data, frozen=True):
     when: str = ""
     statuses: tuple[int, ...] = ()
     own: bool = False
+    worst: str = ""
 
 
 class Inferred(_Data, frozen=True):
@@ -99,6 +107,15 @@ class Effect(_Data, frozen=True):
     direction: Direction = ""
     over: Literal["", "ip", "rdma", "gpu", "shm"] = ""
     pauses: bool = False
+
+    @property
+    def severity(self) -> Severity:
+        """``critical``: numbers or jobs are wrong or do not run; ``major``: a fifth or more may be
+        lost.
+        """
+        if self.on in ("correctness", "availability"):
+            return "critical"
+        return "major" if self.high >= _MAJOR else "minor"
 
 
 class Fix(_Data, frozen=True):
@@ -198,11 +215,14 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof audit --json`` prints. ``skipped``: entries that cannot be used, and why."""
+    """What ``wireproof audit --json`` prints. ``skipped``: entries that cannot be used, and why.
+    ``against``: the reference whose values are wanted in place of the catalogue's, "" for none.
+    """
 
     schema: str = "wireproof.audit"
     version: int = 1
     profile: Profile = "throughput"
+    against: str = ""
     hosts: list[str] = msgspec.field(default_factory=list)
     results: list[AuditResult] = msgspec.field(default_factory=list)
     skipped: list[str] = msgspec.field(default_factory=list)

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import Any
+from collections.abc import Collection
+from typing import Any, TypeVar
+
+import msgspec
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["DEEPEST", "LARGEST", "read_toml"]
+__all__ = ["DEEPEST", "LARGEST", "read_rows", "read_toml"]
+
+Row = TypeVar("Row")
 
 LARGEST = 1 << 20
 """Characters; no settings, limits, lab or world are longer. A topology of a large fabric may be
@@ -55,6 +60,34 @@ def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, An
         raise BadInput(f"{source}: not TOML: {str(error)[:200]}.") from error
     except ValueError as error:  # a number with more digits than Python reads
         raise BadInput(f"{source}: a value cannot be read: {str(error)[:200]}.") from error
+
+
+def read_rows(
+    text: str, source: str, name: str, kind: type[Row], beside: Collection[str] = ()
+) -> list[Row]:
+    """The entries ``[[name]]`` of a file that may hold those called ``beside`` too. ``BadInput``
+    names ``source``, the line at which a wrong entry begins, and its field.
+    """
+    tree = read_toml(text, source)
+    if others := sorted(tree.keys() - {name, *beside}):
+        raise BadInput(f"{source}: {others[0][:60]!r} is not known here: entries are [[{name}]].")
+    entries = tree.get(name, [])
+    found = []
+    for number, entry in enumerate(entries if isinstance(entries, list) else [entries]):
+        try:
+            found.append(msgspec.convert(entry, kind))
+        except msgspec.ValidationError as error:
+            said = str(error).replace("`", "'").replace("$.", "")
+            line = _line_of(text, name, number)
+            raise BadInput(f"{source}, line {line}: {said[:1].lower()}{said[1:]}.") from error
+    return found
+
+
+def _line_of(text: str, name: str, number: int) -> int:
+    """Where entry ``number`` of ``[[name]]`` begins."""
+    heads = re.finditer(rf"^\s*\[\[\s*{re.escape(name)}\s*\]\]", text, re.MULTILINE)
+    start = next((each.start() for at, each in enumerate(heads) if at == number), 0)
+    return text.count("\n", 0, start) + 1
 
 
 def _too_deep(text: str) -> int:

@@ -94,11 +94,11 @@ class HostTuned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tuned(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``apply``, ``confirm``, ``revert`` and ``status`` give. ``id``: of the change set, the
-    same on all hosts; ``until``: when it reverts by itself, local time with its zone.
+    """What the commands on change sets give. ``id``: of the set, the same on all hosts; ``until``:
+    when it reverts by itself, local time with its zone.
     """
 
-    action: Literal["apply", "confirm", "revert", "status"]
+    action: Literal["apply", "confirm", "revert", "status", "verify"]
     id: str = ""
     until: str = ""
     hosts: list[HostTuned] = msgspec.field(default_factory=list)

@@ -102,7 +102,7 @@ def link_of_port(nic: Nic, carrier: Carrier, others: Iterable[Nic] = ()) -> Link
 
 def _link(nic: Nic, carrier: Carrier, others: dict[str, Nic], depth: int) -> LinkClaim | None:
     kind = nic.link_kind or _STACKED_DRIVERS.get(nic.driver.lower(), "")
-    if kind in _STACKED and nic.rdma is None:
+    if kind in _STACKED and (nic.rdma is None or _is_of_what_is_below(nic, others)):
         return _of_lower(nic, kind, carrier, others, depth) if depth else None
     if nic.kind == "loopback" or _made_up(nic):
         return None
@@ -121,6 +121,17 @@ def _link(nic: Nic, carrier: Carrier, others: dict[str, Nic], depth: int) -> Lin
         pcie=_slot(nic.pcie),
         at_most=at_most,
         source=f"the port itself: {nic.name} says {why}{held}",
+    )
+
+
+def _is_of_what_is_below(nic: Nic, others: dict[str, Nic]) -> bool:
+    """Whether the RDMA device is that of the one port below, which may be several rails."""
+    below = [others[name].rdma for name in nic.lower if name in others]
+    return (
+        len(below) == 1
+        and nic.rdma is not None
+        and below[0] is not None
+        and ((below[0].device, below[0].port) == (nic.rdma.device, nic.rdma.port))
     )
 
 

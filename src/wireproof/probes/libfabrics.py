@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded
+from wireproof.files.programs import by_path
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.providers import Libfabric, Listing, Offer, Provider
 
@@ -115,9 +116,8 @@ def ask(engine: Path, path: str, environment: Mapping[str, str]) -> tuple[Listin
     variables = {name: value for name, value in environment.items() if name != "FI_PROVIDER"}
     try:
         done = subprocess.run(
-            argv,
+            **by_path(argv, {**variables, "FI_LOG_LEVEL": "warn"}),
             capture_output=True,
-            env={**variables, "FI_LOG_LEVEL": "warn"},
             timeout=_PATIENCE_S,
             check=False,
         )
@@ -130,7 +130,7 @@ def ask(engine: Path, path: str, environment: Mapping[str, str]) -> tuple[Listin
         return None, said, why if lines else f"{why} with status {done.returncode}"
     try:
         return msgspec.json.decode(done.stdout, type=Listing), said, ""
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         return None, said, f"its list cannot be read: {error}"
 
 

@@ -8,6 +8,7 @@ import platform
 import subprocess
 from pathlib import Path
 
+from wireproof.files.programs import by_path
 from wireproof.launch.tools import find_tool
 from wireproof.model.diagnosis import Capability, Machine
 
@@ -62,7 +63,7 @@ def _namespaces(root: bool) -> Capability:
     how = "as root" if root else "in an unprivileged user namespace"
     try:
         done = subprocess.run(
-            namespaces_argv(root),
+            **by_path(namespaces_argv(root)),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=TRY_SECONDS,

@@ -14,7 +14,15 @@ from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
 from wireproof.report.flows import Flow, flows
 from wireproof.report.names import fold
 from wireproof.report.rails import rails_sentence
-from wireproof.report.section import CULPRITS, Section, is_baseline, passing, ranked, results
+from wireproof.report.section import (
+    CULPRITS,
+    Section,
+    counted,
+    is_baseline,
+    passing,
+    ranked,
+    results,
+)
 from wireproof.report.undo import undo
 from wireproof.report.why import why
 
@@ -97,7 +105,7 @@ def _reached(section: Section) -> str:
     """What large messages reach of the ceiling: a number alone tells nobody whether it is
     normal.
     """
-    limits, pairs = section.limits, section.judgement.pairs
+    limits, pairs = section.limits, counted(section.judgement)
     ceiling = limits.attainable_bytes_per_s if limits else None
     rates = [one for one in pairs if one.unit == "bytes_per_s" and one.efficiency is not None]
     if not ceiling or not rates:
@@ -165,7 +173,10 @@ def _which(section: Section) -> Answer:
     named = list(dict.fromkeys(subjects))
     if named:
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""
-        return Answer(question, ", ".join(named[:3]) + more, "", decisive[0].severity)
+        listed = ", ".join(named[:3]) + more
+        if decisive[0].severity == "fail" or codes & set(CULPRITS):
+            return Answer(question, listed, "", decisive[0].severity)
+        return Answer(question, "Not known", f"Undecided: {listed}.", "inconclusive")
     if section.judgement.verdict == "pass":
         return Answer(question, "None stands out", "", "pass")
     return Answer(question, "Cannot be determined", "", "inconclusive")

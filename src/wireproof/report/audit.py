@@ -1,4 +1,6 @@
-"""What an audit found, for other programs and for pages: HTML, SARIF 2.1.0, JUnit XML."""
+"""What an audit found, for other programs and for pages: HTML, SARIF 2.1.0, JUnit XML,
+OpenMetrics, Node Health Check.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 from wireproof.model.quantity import counted
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.failing import Failing, carrier_of, failing, unread
+from wireproof.report.gate.metrics import family, label_text
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
 from wireproof.report.text.audit import audit_lines
@@ -143,10 +146,56 @@ def _cells(one: Failing) -> tuple[str, ...]:
     return name, one.who, one.values, one.wanted, why, one.mend
 
 
+def _openmetrics(audit: Audit) -> str:
+    """For node_exporter's text file collector: how many settings have which status on each node,
+    and a series for each that fails.
+    """
+    counts: dict[tuple[str, str], int] = {}
+    failed: dict[tuple[str, str, str], None] = {}
+    for one in audit.results:
+        key = (label_text(one.host), one.status)
+        counts[key] = counts.get(key, 0) + 1
+        if one.status == "fail":
+            failed[(label_text(one.host), label_text(one.id), label_text(one.instance))] = None
+    lines = family(
+        "wireproof_audit_settings",
+        "gauge",
+        "Settings of a node by their status.",
+        [
+            f'wireproof_audit_settings{{node="{node}",status="{status}"}} {count}'
+            for (node, status), count in counts.items()
+        ],
+    )
+    lines += family(
+        "wireproof_audit_failed",
+        "gauge",
+        "A setting that fails.",
+        [
+            f'wireproof_audit_failed{{node="{node}",setting="{name}",instance="{of}"}} 1'
+            for node, name, of in failed
+        ],
+    )
+    return "\n".join([*lines, "# EOF"])
+
+
+def _nhc(audit: Audit) -> str:
+    """``ERROR:  wireproof:  ...`` in one line, as Node Health Check logs its own checks."""
+    fails, verdict = failing(audit.results), audit.verdict
+    names = ", ".join(f"{one.id} on {one.who}" for one in fails)
+    read = sum(len(one.ids) for one in unread(audit.results))
+    open_ = f"{counted(read, 'setting')} could not be read"
+    told = f"{counted(len(fails), 'setting')} to mend: {names}" if fails else open_
+    if verdict == "pass":
+        return clean(f"OK:  wireproof:  settings of {fold(audit.hosts)}", 1000)
+    return clean(f"ERROR:  wireproof:  {verdict}: settings of {fold(audit.hosts)}: {told}", 1000)
+
+
 FORMS: dict[str, Callable[[Audit], str]] = {
     "html": _html,
     "sarif": _sarif,
     "junit": _junit,
+    "openmetrics": _openmetrics,
+    "nhc": _nhc,
 }
 """Each form by the name that ``--format`` has for it."""
 

@@ -18,6 +18,7 @@ _SURE = {"measured": 1.0, "vendor": 0.9, "literature": 0.7, "practice": 0.6, "es
 _WEIGHTS = {"correctness": 3.0, "availability": 2.0, "none": 0.0}
 _OTHER_CARRIER = 0.2
 """A setting of sockets matters that much less on a fabric of RDMA, and vice versa."""
+_UNKEPT = "is not in the archive"
 _MOST_VALUES = 3
 _MOST_LABELS = 6
 _RDMA_PORTS = ("port-state", "port-rate")
@@ -144,8 +145,12 @@ def unread(results: Iterable[AuditResult]) -> list[Unread]:
 
 
 def _reason(one: AuditResult) -> str:
-    """The message without the entry's title; a program that is missing is one reason for all."""
+    """The message without the entry's title; a program that is missing is one reason for all, and
+    so is what an archive does not keep.
+    """
     reason = one.message.partition(": ")[2] or one.message
+    if reason.endswith(_UNKEPT):
+        return f"what they are read from {_UNKEPT}"
     program = re.fullmatch(r"(\S+) .*(is not installed there)", reason)
     return f"{program[1]} {program[2]}" if program else reason
 

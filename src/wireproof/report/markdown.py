@@ -48,7 +48,7 @@ def _section(section: Section, name: str) -> list[str]:
     judgement = section.judgement
     found = tables(section)
     lead = [_safe(section.lead), ""] if section.lead else []
-    grids = [result_grid(table, name) for table in found]
+    grids = [result_grid(table, name, judgement.findings) for table in found]
     grids += [group_grid(table, name) for table in group_tables(section)]
     grids += [one for one in (setting_grid(section, name), disclosure_grid(section, name)) if one]
     return [

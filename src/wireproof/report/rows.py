@@ -9,12 +9,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
-from wireproof.model.finding import PairVerdict
+from wireproof.model.finding import Finding, PairVerdict
 from wireproof.model.pattern import is_round_trip, place_of, title_of
 from wireproof.model.severity import worst
-from wireproof.report.section import Section
+from wireproof.model.subject import Both, Node, Port, Route, Subject
+from wireproof.report.section import CULPRITS, Section, counted
 
-__all__ = ["Cell", "Row", "Table", "directed_cells", "folded", "heat_cells", "heat_size", "tables"]
+__all__ = [
+    "Cell",
+    "Row",
+    "Table",
+    "chosen",
+    "directed_cells",
+    "folded",
+    "heat_cells",
+    "heat_size",
+    "tables",
+]
 
 
 @dataclass(frozen=True)
@@ -103,7 +114,7 @@ def tables(section: Section) -> list[Table]:
     repetition.
     """
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
-    for pair in section.judgement.pairs:
+    for pair in counted(section.judgement):
         form = pair.form or ("latency" if pair.unit == "ns" else "stream")
         groups.setdefault((pair.pattern, form, pair.formula, pair.unit), []).append(
             row_of(pair, section)
@@ -146,6 +157,54 @@ def _one_of(group: list[Row]) -> Row:
         (row for row in group if row.pair.verdict == verdict), key=lambda row: row.pair.value
     )
     return replace(grave[(len(grave) - 1) // 2], times=len(group))
+
+
+def chosen(rows: Iterable[Row], findings: Iterable[Finding], most: int) -> list[Row]:
+    """At most ``most`` of ``rows``, in their order: the culprits' (in half of the room where others
+    do not pass, too), what does not pass, and of what passes some of each part of the table. Among
+    those of one kind the gravest stay, and of these the slowest.
+    """
+    rows = list(rows)
+    if len(rows) <= most:
+        return rows
+    accused = [one.about for one in findings if one.code in _ACCUSING and one.about is not None]
+    grave = sorted(range(len(rows)), key=lambda place: _weight(rows[place]))
+    guilty = [at for at in grave if any(_concerns(one, rows[at]) for one in accused)]
+    bad = [at for at in grave if rows[at].pair.verdict != "pass"]
+    first = dict.fromkeys([*guilty[: most // 2], *bad, *guilty])
+    shown = list(first)[:most]
+    fill = [at for at in range(len(rows)) if at not in first]
+    room = most - len(shown)
+    step = max(1, -(-len(fill) // room)) if room else len(fill) + 1
+    return [rows[at] for at in sorted([*shown, *fill[::step][:room]])]
+
+
+_ACCUSING = frozenset({*CULPRITS, "node-direction-slow", "direction-slow"})
+_GRAVE = ("fail", "inconclusive", "pass")
+
+
+def _weight(row: Row) -> tuple[int, float]:
+    """Gravest first, then slowest."""
+    return _GRAVE.index(row.pair.verdict), -(row.time_ns or 0.0)
+
+
+def _concerns(about: Subject, row: Row) -> bool:
+    """Whether the row's messages passed what a finding is about; of switches and links the rows do
+    not say it.
+    """
+    origin, target = row.between
+    both_ways = is_round_trip(row.pair.pattern, row.pair.form)
+    match about:
+        case Node(name):
+            return name in row.between
+        case Port(node, direction):
+            ends = {"tx": (origin,), "rx": (target,)}.get(direction, row.between)
+            return node in (row.between if both_ways else ends)
+        case Route(one, other):
+            return row.between == (one, other) or (both_ways and row.between == (other, one))
+        case Both(one, other):
+            return {origin, target} == {one, other}
+    return False
 
 
 def heat_size(rows: Iterable[Row]) -> int | None:

@@ -25,6 +25,7 @@ from wireproof.report.names import fold
 __all__ = [
     "CULPRITS",
     "Section",
+    "counted",
     "grouped",
     "headline",
     "is_baseline",
@@ -133,21 +134,24 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
     return rank(finding.severity), telling, 0.0
 
 
+def counted(judgement: Judgement) -> list[PairVerdict]:
+    """The pairs' results without the samples that a repeat has settled."""
+    return [pair for pair in judgement.pairs if not pair.settled]
+
+
 def results(judgement: Judgement) -> list[PairVerdict | GroupVerdict]:
     """Everything that has a verdict: of pairs, and of ranks that measured together."""
-    return [*judgement.pairs, *judgement.groups]
+    return [*counted(judgement), *judgement.groups]
 
 
 def passing(judgement: Judgement) -> str:
-    """How many results pass. In a run that passes, the others are settled (``settled_by_repeats``):
-    a reader of the rows must not take them for failures.
-    """
+    """How many results pass, and how many samples a repeat replaces."""
     judged = results(judgement)
     good = sum(one.verdict == "pass" for one in judged)
-    text = f"{good} of {len(judged)} results pass"
-    if judgement.verdict != "pass" or good == len(judged):
-        return text
-    return f"{text}; the other {len(judged) - good} vary too much, and a repeat of each passes"
+    again = len(judgement.pairs) - len(counted(judgement))
+    many = "samples that varied too much were" if again > 1 else "sample that varied too much was"
+    repeated = f" ({again} {many} measured again)" if again else ""
+    return f"{good} of {len(judged)} results pass{repeated}"
 
 
 def suspected(section: Section) -> tuple[str, set[str]]:
@@ -178,10 +182,13 @@ def is_baseline(section: Section) -> bool:
 
 
 def short_headline(section: Section) -> str:
-    """The verdict without the details that the finding itself has: up to the first aside."""
-    return re.split(
-        r"; (?![^;.]* counted )|\. | \(95 % interval| \(and at ", headline(section), maxsplit=1
-    )[0]
+    """The verdict without the details that the finding itself has: up to the first aside. Of what
+    is undecided the asides are the reason: they stay.
+    """
+    aside = r"\. | \(95 % interval| \(and at "
+    if section.judgement.verdict != "inconclusive":
+        aside = rf"; (?![^;.]* counted )|{aside}"
+    return re.split(aside, headline(section), maxsplit=1)[0]
 
 
 def headline(section: Section) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.report.names import fold
-from wireproof.report.section import Section, results, suspected
+from wireproof.report.section import Section, counted, results, suspected
 
 __all__ = ["Why", "excluded", "why"]
 
@@ -124,12 +124,12 @@ def _load(section: Section) -> str:
     """That the hosts were busy, which may be the cause of anything slow."""
     seen = (one for one in section.judgement.findings if one.code == "oversubscribed")
     first = next(seen, None)
-    return f"Not excluded: other load ({first.message.rstrip('.')})." if first else ""
+    return f"Not ruled out: other load ({first.message.rstrip('.')})." if first else ""
 
 
 def _excluded(section: Section, finding: Finding) -> str:
     found = excluded(section, finding)
-    return f"Excluded: {'; '.join(found)}." if found else ""
+    return f"Ruled out: {'; '.join(found)}." if found else ""
 
 
 def excluded(section: Section, finding: Finding) -> list[str]:
@@ -157,7 +157,7 @@ def _others_are_good(section: Section, finding: Finding) -> list[str]:
     about = {node} if isinstance(node, str) else set(named) if isinstance(named, list) else set()
     if not about:
         return []
-    pairs = section.judgement.pairs
+    pairs = counted(section.judgement)
     others = [one for one in pairs if not {one.origin_host, one.target_host} & about]
     good = sum(one.verdict == "pass" for one in others)
     if (

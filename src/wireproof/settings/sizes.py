@@ -6,7 +6,7 @@ import re
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["LARGEST", "format_size", "parse_size", "parse_sizes"]
+__all__ = ["LARGEST", "format_size", "parse_bytes", "parse_counts", "parse_size", "parse_sizes"]
 
 LARGEST = 1 << 30
 """MPI counts are 32 bit and the engine holds the buffers of both directions: 1 GiB is the largest
@@ -32,13 +32,20 @@ _FORM = re.compile(r"([0-9]{1,18})\s*([A-Za-z]*)", re.ASCII)
 _MOST_SIZES = 1000
 
 
-def parse_size(text: str) -> int:
-    """Bytes of ``"8"``, ``"1KiB"``, ``"1MB"``. Raises ``BadInput`` that says what is allowed."""
+def parse_bytes(text: str, what: str = "size") -> int:
+    """Bytes of ``"18560"``, ``"18560B"``, ``"495GB"``; ``what`` they are of, for the sentence.
+    Raises ``BadInput`` that says what is allowed.
+    """
     found = _FORM.fullmatch(text.strip())
     unit = UNITS.get(found.group(2)) if found else None
     if found is None or unit is None:
-        raise BadInput(f"message size {text[:40]!r} is not understood: give {ALLOWED}.")
-    size = int(found.group(1)) * unit
+        raise BadInput(f"{what} {text[:40]!r} is not understood: give {ALLOWED}.")
+    return int(found.group(1)) * unit
+
+
+def parse_size(text: str) -> int:
+    """Bytes of ``"8"``, ``"1KiB"``, ``"1MB"``. Raises ``BadInput`` that says what is allowed."""
+    size = parse_bytes(text, "message size")
     if size > LARGEST:
         raise BadInput(
             f"message size {text.strip()[:40]} is above the largest, {format_size(LARGEST)}."
@@ -87,3 +94,12 @@ def format_size(size: int) -> str:
         if size >= UNITS[name] and size % UNITS[name] == 0:
             return f"{size // UNITS[name]}{name}"
     return f"{size}B"
+
+
+def parse_counts(text: str) -> tuple[int, ...]:
+    """``2,4,8`` as numbers of nodes; "" as none. Raises ``BadInput``."""
+    words = [word.strip() for word in text.split(",")] if text else []
+    plain = all(word.isascii() and word.isdigit() and len(word) < 8 for word in words)
+    if not plain or not all(map(int, words)):
+        raise BadInput(f"{text[:40]!r} is no list of node counts such as 2,4,8.")
+    return tuple(map(int, words))

@@ -9,6 +9,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.dossier import KIND, SCHEMA, Dossier
 from wireproof.model.errors import BadInput, made_by_newer
+from wireproof.model.json_reader import decode_json
 
 __all__ = ["DOSSIER", "read_dossier", "write_dossier"]
 
@@ -33,12 +34,12 @@ def read_dossier(folder: Path) -> Dossier:
     path = folder / DOSSIER
     try:
         data = read_bounded(path, _LARGEST, follow=False)
-        head = msgspec.json.decode(data, type=_Head)
+        head = decode_json(data, _Head)
         if head.kind != KIND or head.schema < 1:
             raise BadInput(f"{path} is no dossier of wireproof.")
         if head.schema > SCHEMA:
             raise made_by_newer(path, f"{head.schema} of {head.wireproof[:40]!r}", SCHEMA)
-        return msgspec.json.decode(data, type=Dossier)
+        return decode_json(data, Dossier)
     except FileNotFoundError:
         raise BadInput(f"{folder} has no {DOSSIER}: it is no dossier of wireproof.") from None
     except OSError as error:

@@ -15,6 +15,7 @@ from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.files.private import own_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.firmware import FirmwareSet
+from wireproof.model.json_reader import decode_json
 
 __all__ = ["newest_set", "sets_of", "write_set"]
 
@@ -67,7 +68,7 @@ def newest_set(folder: Path, host: str, name: str = "") -> FirmwareSet | None:
 
 def _read(path: Path) -> FirmwareSet:
     try:
-        return msgspec.json.decode(read_bounded(path, _LARGEST, follow=False), type=FirmwareSet)
+        return decode_json(read_bounded(path, _LARGEST, follow=False), FirmwareSet)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

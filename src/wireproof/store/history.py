@@ -10,38 +10,38 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import re
-import secrets
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from wireproof.files.held import held_folder, make_folder, within
 from wireproof.files.hostile import read_bounded, refuse_other_than_regular, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure, made_by_newer
 from wireproof.model.history import Entry
+from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
 from wireproof.model.sound import LARGEST, unsound
-from wireproof.store.seal import as_literal
+from wireproof.store.seal import as_literal, first_line
 
 __all__ = [
     "INDEX",
     "LOG",
     "RESULTS",
-    "IndexState",
     "add_entry",
     "each_entry",
     "entries",
-    "index_state",
+    "refuse_other_than_history",
     "remove_entries",
 ]
-
-IndexState = tuple[tuple[str, int, int], ...]
-"""Name, time of the last change in ns and size of each file, by name."""
 
 INDEX, RESULTS = "index", "results"
 LOG = "log"
 """In the folder of an imported log: its copy."""
 _LARGEST_ENTRY = 16 << 20
+_LARGEST_TABLE = 1 << 30
 _LOOSE = 200
 """Loose entries that are read one by one; more are put together."""
 _ROWS_AT_ONCE = 2048
@@ -49,13 +49,12 @@ _ROWS_AT_ONCE = 2048
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
 _VERSION = 1
 _FETCHED = 64
+_MEMORY = "768MB"
+_LONGEST = "SELECT coalesce(max(strlen(entry)), 0) + 1 FROM read_parquet(?)"
 _TRIES = 10
 _LEAST = 1e-6
 """Of a number of ours, in ns or bytes/s: less, or none, has no ratio."""
 _GO_ON = "Remove it to go on without it."
-
-
-_ENTRIES = msgspec.json.Decoder(Entry)
 
 
 class _Head(msgspec.Struct):
@@ -69,21 +68,27 @@ def add_entry(root: Path, entry: Entry) -> None:
     if not _ID.fullmatch(entry.id):
         raise BadInput(f"{entry.id[:60]!r} cannot be the name of a result.")
     try:
-        (root / INDEX).mkdir(parents=True, exist_ok=True)
+        with held_folder(root, make=0o777):
+            make_folder(root / INDEX)
         replace_file(root / INDEX / f"{entry.id}.json", msgspec.json.encode(entry) + b"\n")
     except OSError as error:
         raise CouldNotMeasure(f"the history {root} cannot be written: {error.strerror}.") from error
+
+
+def refuse_other_than_history(root: Path) -> None:
+    """Raises ``BadInput`` for a folder that is no history."""
+    if not (root / INDEX).is_dir():
+        raise BadInput(
+            f"{root} is no history: it has no folder {INDEX}. `wireproof check --history {root}`"
+            " begins one."
+        )
 
 
 def entries(root: Path) -> list[Entry]:
     """All entries, oldest first. Raises ``BadInput`` for a folder that is no history, or holds a
     damaged or newer entry, naming the file.
     """
-    if not (root / INDEX).is_dir():
-        raise BadInput(
-            f"{root} is no history: it has no folder {INDEX}. `wireproof check --history {root}`"
-            " begins one."
-        )
+    refuse_other_than_history(root)
     found, files = _settled(root)
     if len(files) > _LOOSE:
         with contextlib.suppress(OSError, CouldNotMeasure):  # a reader may be allowed to read only
@@ -111,20 +116,6 @@ def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
         raise BadInput(f"{error.filename or error} goes while it is read: try again.") from error
 
 
-def index_state(root: Path) -> IndexState:
-    """The files of the index; as long as it is equal, so are the entries. Empty for what is no
-    history, or cannot be read.
-    """
-    state = []
-    with contextlib.suppress(OSError):
-        for path in (root / INDEX).iterdir():
-            if path.suffix in (".json", ".parquet"):
-                with contextlib.suppress(FileNotFoundError):
-                    seen = path.lstat()
-                    state.append((path.name, seen.st_mtime_ns, seen.st_size))
-    return tuple(sorted(state))
-
-
 def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
     """Each entry once, in no order and never all in memory. What cannot be read is told to
     ``trouble``, one sentence each, and left out; nothing is written.
@@ -133,9 +124,9 @@ def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
     known: set[str] = set()
     for path in [*loose, *reversed(tables)]:  # the order in which an entry replaces another
         try:
-            for text in _texts(path):
+            for data in _texts(path):
                 with _told(trouble):
-                    entry = _entry(text, path)
+                    entry = _entry(data, path)
                     if entry.id not in known:
                         known.add(entry.id)
                         yield entry
@@ -153,7 +144,7 @@ def _told(trouble: Callable[[str], None]) -> Iterator[None]:
         trouble(str(error))
 
 
-def _texts(path: Path) -> Iterable[bytes | str]:
+def _texts(path: Path) -> Iterable[bytes]:
     return [_bytes(path)] if path.suffix == ".json" else _rows(path)
 
 
@@ -167,13 +158,18 @@ def _files(root: Path) -> tuple[list[Path], list[Path]]:
 def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
     found: dict[str, Entry] = {}
     loose, tables = _files(root)
-    for path in tables:
-        for text in _rows(path):
-            entry = _entry(text, path)
+    taken = 0
+    for path in [*tables, *loose]:
+        for data in _texts(path):
+            taken += memory_of(data)
+            if taken > LARGEST_DECODED:
+                raise BadInput(
+                    f"the history {root} would take more than {LARGEST_DECODED >> 20} MiB of"
+                    f" memory, from {path.name} on: `wireproof history pages` reads any, prune it"
+                    " or remove the file."
+                )
+            entry = _entry(data, path)
             found[entry.id] = entry
-    for path in loose:
-        entry = _entry(_bytes(path), path)
-        found[entry.id] = entry
     return found, [*tables, *loose]
 
 
@@ -186,10 +182,10 @@ def _bytes(path: Path) -> bytes:
         raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
 
 
-def _entry(data: bytes | str, path: Path) -> Entry:
+def _entry(data: bytes, path: Path) -> Entry:
     try:
         found = _decoded(data, path)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}. {_GO_ON}") from error
     if not _ID.fullmatch(found.id):
         raise BadInput(f"{path} names {found.id[:60]!r}, which is no result.")
@@ -200,12 +196,12 @@ def _entry(data: bytes | str, path: Path) -> Entry:
     return found
 
 
-def _decoded(data: bytes | str, path: Path) -> Entry:
+def _decoded(data: bytes, path: Path) -> Entry:
     try:
-        found = _ENTRIES.decode(data)
+        found = decode_json(data, Entry)
         version = found.version
     except msgspec.ValidationError:
-        version = msgspec.json.decode(data, type=_Head).version  # a newer one has other fields
+        version = decode_json(data, _Head).version  # a newer one has other fields
         if version <= _VERSION:
             raise
     if version > _VERSION:
@@ -213,8 +209,10 @@ def _decoded(data: bytes | str, path: Path) -> Entry:
     return found
 
 
-def _rows(path: Path) -> Iterator[str]:
-    """The entries of a table, some at a time."""
+def _rows(path: Path) -> Iterator[bytes]:
+    """The entries of a table, some at a time: a few bytes of Parquet can be any number of long
+    texts.
+    """
     import duckdb
 
     try:
@@ -224,15 +222,23 @@ def _rows(path: Path) -> Iterator[str]:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
     try:
-        with duckdb.connect(config={"threads": "1"}) as database:  # each holds a group
-            table = database.execute("SELECT entry FROM read_parquet(?)", [as_literal(path)])
-            while rows := table.fetchmany(_FETCHED):
+        with duckdb.connect(
+            config={"threads": "1", "memory_limit": _MEMORY, "temp_directory": ""}
+        ) as database:  # each holds a group
+            given = [as_literal(path)]
+            [(longest,)] = database.execute(_LONGEST, given).fetchall()
+            if longest > _LARGEST_ENTRY:
+                raise BadInput(
+                    f"{path} has an entry of more than {_LARGEST_ENTRY >> 20} MiB. {_GO_ON}"
+                )
+            table = database.execute("SELECT entry FROM read_parquet(?)", given)
+            while rows := table.fetchmany(max(1, min(_FETCHED, _LARGEST_ENTRY // longest))):
                 for row in rows:
-                    yield str(row[0])
-    except duckdb.Error as error:
+                    yield str(row[0]).encode()
+    except (duckdb.Error, UnicodeDecodeError) as error:
         if not path.exists():
             raise FileNotFoundError(path) from error
-        raise BadInput(f"{path} cannot be read: {str(error).splitlines()[0][:200]}.") from error
+        raise BadInput(f"{path} cannot be read: {first_line(error)}.") from error
 
 
 def _name_of(found: dict[str, Entry]) -> str:
@@ -246,9 +252,11 @@ def _replace(root: Path, found: dict[str, Entry], files: Sequence[Path]) -> None
     host has written meanwhile stays.
     """
     _write_parquet(root, list(found.values()))
-    for path in files:
-        if path.name != _name_of(found):
-            path.unlink(missing_ok=True)
+    with held_folder(root / INDEX) as folder:
+        for path in files:
+            if path.name != _name_of(found):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(within(folder, path), dir_fd=folder)
 
 
 def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
@@ -256,9 +264,12 @@ def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
     import duckdb
 
     name = _name_of({one.id: one for one in all_entries})
-    fresh = root / INDEX / f".{name}.{secrets.token_hex(6)}.new"
     try:
-        with duckdb.connect() as database:
+        with (
+            tempfile.TemporaryDirectory(prefix="wireproof-index-") as scratch,
+            duckdb.connect() as database,
+        ):
+            fresh = Path(scratch) / name
             database.execute(
                 "CREATE TABLE entries (id VARCHAR, measured VARCHAR, fingerprint VARCHAR,"
                 " verdict VARCHAR, entry VARCHAR)"
@@ -279,10 +290,8 @@ def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
                 f"COPY (SELECT * FROM entries ORDER BY measured) TO '{target}'"  # noqa: S608
                 f" (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS_AT_ONCE})"
             )
-        fresh.replace(root / INDEX / name)
+            data = read_bounded(fresh, _LARGEST_TABLE, follow=False)
+        replace_file(root / INDEX / name, data)
     except (duckdb.Error, OSError) as error:
-        raise CouldNotMeasure(
-            f"the history {root} cannot be written: {str(error).splitlines()[0][:200]}."
-        ) from error
-    finally:
-        fresh.unlink(missing_ok=True)
+        why = getattr(error, "strerror", None) or first_line(error)
+        raise CouldNotMeasure(f"the history {root} cannot be written: {why}.") from error

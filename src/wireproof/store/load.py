@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from wireproof.files.hostile import open_regular, read_bounded
-from wireproof.model.document import RunDocument, missing_code
+from wireproof.model.document import KIND, SCHEMA, RunDocument, missing_code
 from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.frames import (
     MAX_FRAMES_BYTES,
@@ -21,16 +24,95 @@ from wireproof.model.frames import (
     sealed_points,
 )
 from wireproof.model.frames import SCHEMA as INTERFACE
+from wireproof.model.json_reader import decode_json
 from wireproof.model.record import Frame
 from wireproof.model.run import Missing, Run
 from wireproof.model.sound import unsound
-from wireproof.store.migrate import migrate
 
-__all__ = ["DOCUMENT", "FRAMES", "each_frame", "load_document", "load_frames", "load_run"]
+__all__ = [
+    "DOCUMENT",
+    "FRAMES",
+    "each_frame",
+    "load_document",
+    "load_frames",
+    "load_run",
+    "migrate",
+]
+
+Step = Callable[[dict[str, Any]], dict[str, Any]]
+
+_LOST = re.compile(
+    r"(ended|killed) by|\brank \d+\b.*\b(lost|gone|died|killed)\b|peer.*gone", re.IGNORECASE
+)
+_LATE = re.compile(r"deadline|timed? ?out", re.IGNORECASE)
+_OTHER_ENDINGS = ("interrupted", "disk-full", "mismatch", "not-started", "bad-frame")
+_NO_RESULT = "the engine sent no result for it"
+_NOT_REACHED = "not reached: "
+
+
+def _coded(sentence: str, ended: object) -> dict[str, Any]:
+    """A sentence of schema 1 as code and text, read as the judge of those days read it."""
+    reached = not sentence.startswith(_NOT_REACHED)
+    if sentence == _NO_RESULT:
+        code: object = "no-result"
+    elif _LOST.search(sentence):
+        code = "rank-lost"
+    elif _LATE.search(sentence):
+        code = "deadline"
+    else:
+        code = ended if ended in _OTHER_ENDINGS else "failed"
+    return {"code": code, "text": sentence.removeprefix(_NOT_REACHED), "reached": reached}
+
+
+def _missing_has_codes(document: dict[str, Any]) -> dict[str, Any]:
+    """Schema 1 had one sentence for each missing point."""
+    missing = document.get("missing")
+    if not isinstance(missing, dict):
+        return document
+    coded = {
+        point: _coded(why, document.get("ended")) if isinstance(why, str) else why
+        for point, why in missing.items()
+    }
+    return {**document, "missing": coded}
+
+
+MIGRATIONS: dict[int, Step] = {1: _missing_has_codes}
+"""From schema N to N + 1, under key N. A step never changes its argument and is tested on a stored
+old file.
+"""
+
+
+def migrate(
+    document: object, name: str, *, steps: Mapping[int, Step] = MIGRATIONS, target: int = SCHEMA
+) -> dict[str, Any]:
+    """``document`` (decoded JSON of ``name``) in schema ``target``.
+
+    Raises ``BadInput`` when it is not ours, is newer than we are, or has no known migration.
+    """
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        raise BadInput(
+            f"{name} was not written by wireproof: give a folder that 'wireproof measure --out' has"
+            " made."
+        )
+    schema = document.get("schema")
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 0:
+        raise BadInput(f"{name} has no schema version: the file is damaged.")
+    if schema > target:
+        raise made_by_newer(name, schema, target)
+    while schema < target:
+        if schema not in steps:
+            raise BadInput(f"{name} has schema {schema}, which this wireproof can no longer read.")
+        document = steps[schema](document)
+        schema += 1
+        document = {**document, "schema": schema}
+    return document
+
 
 FRAMES = "frames.jsonl"
 DOCUMENT = "run.json"
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
+_MOST_BLANK = 1000
+"""Lines without a letter: the recorder writes none, and each costs as much time as a frame."""
 _LARGEST_DOCUMENT = 256 << 20
 CUT_OFF = "the recording was cut off before it could say why"
 
@@ -45,17 +127,33 @@ def load_document(folder: Path) -> RunDocument:
     if not path.is_file() and not path.is_symlink():
         raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
     try:
-        document = migrate(
-            msgspec.json.decode(read_bounded(path, _LARGEST_DOCUMENT, follow=False)), str(path)
-        )
-        found = msgspec.convert(document, RunDocument, str_keys=True)
+        found = _document(read_bounded(path, _LARGEST_DOCUMENT, follow=False), path)
         if why := unsound(found):
             raise BadInput(f"{path} has a number that cannot be: {why}.")
         return found
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}.") from error
+
+
+class _Head(msgspec.Struct):
+    kind: msgspec.Raw = msgspec.Raw()
+    schema: msgspec.Raw = msgspec.Raw()
+
+
+_OURS = (msgspec.json.encode(KIND), msgspec.json.encode(SCHEMA))
+
+
+def _document(data: bytes, path: Path) -> RunDocument:
+    """Of the present schema at once; another is migrated, and twice in memory meanwhile."""
+    head = _Head()
+    with contextlib.suppress(msgspec.ValidationError, UnicodeDecodeError, RecursionError):
+        head = msgspec.json.decode(data, type=_Head)
+    if (bytes(head.kind), bytes(head.schema)) == _OURS:
+        return decode_json(data, RunDocument)
+    document = migrate(decode_json(data, object, times=2), str(path))
+    return msgspec.convert(document, RunDocument, str_keys=True)
 
 
 def load_frames(folder: Path) -> list[Frame]:
@@ -75,6 +173,8 @@ def each_frame(folder: Path) -> Iterator[Frame]:
             while (data := file.read(_CHUNK)) and not reader.talk:
                 for _, frame in reader.feed(data):
                     yield frame
+                if reader.blank > _MOST_BLANK:
+                    raise BadFrame("so many lines are empty that the file is damaged.")
     except FileNotFoundError:
         return
     except OSError as error:

@@ -21,7 +21,6 @@ __all__ = [
     "MANIFEST",
     "Difference",
     "differences",
-    "differs",
     "digest_of",
     "is_sealed",
     "listed",
@@ -109,11 +108,6 @@ def listed(folder: Path) -> dict[str, str]:
             raise BadInput(f"{path}, line {number} is damaged: {parts[2]} is named twice.")
         found[parts[2]] = parts[1]
     return found
-
-
-def differs(folder: Path, name: str) -> bool:
-    """Whether one file is otherwise than the manifest says, or is not in it."""
-    return listed(folder).get(name) != _digest(folder, name)
 
 
 def signatures_of(folder: Path) -> list[Path]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Metric
+from wireproof.store.seal import first_line
 
 if TYPE_CHECKING:
     import duckdb
@@ -260,14 +261,15 @@ def _create(
     )
     database.execute("CREATE TYPE node AS ENUM (SELECT name FROM names ORDER BY i)")
     rounds = f"coalesce(try_cast({_quoted(number)} AS INTEGER), 0)" if number else "0"
+    between_two = f"{o}::VARCHAR <> {t}::VARCHAR"  # as they are named: 1.0 and '1.0' are one node
     goodness = f"try_cast({v} AS DOUBLE)"
     database.execute(
         f"CREATE TEMP TABLE pairs AS SELECT enum_code({o}::VARCHAR::node)::INTEGER AS o,"  # noqa: S608  quoted names
         f" enum_code({t}::VARCHAR::node)::INTEGER AS t, {rounds}::INTEGER AS r,"
         f" ({goodness} * {factor!r})::FLOAT AS v FROM {source}"
-        f" WHERE {goodness} > 0 AND isfinite({goodness}) AND {o} <> {t}"
+        f" WHERE {goodness} > 0 AND isfinite({goodness}) AND {between_two}"
     )
-    given = f"SELECT count(*) FROM {source} WHERE {o} <> {t}"  # noqa: S608
+    given = f"SELECT count(*) FROM {source} WHERE {between_two}"  # noqa: S608
     rows, between = (_count(database, query) for query in ("SELECT count(*) FROM pairs", given))
     return metric, nodes, rows, between - rows
 
@@ -320,6 +322,7 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
             raise CouldNotMeasure(
                 f"{path} does not fit: free space for temporary files, or set TMPDIR."
             ) from error
-        except duckdb.Error as error:
-            first = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-            raise BadInput(f"{path} cannot be read as a table of pairs: {first}") from error
+        except (duckdb.Error, UnicodeDecodeError) as error:
+            raise BadInput(
+                f"{path} cannot be read as a table of pairs: {first_line(error)}"
+            ) from error

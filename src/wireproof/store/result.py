@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.fabric import Fabric
+from wireproof.model.json_reader import decode_json
 from wireproof.model.sound import unsound
 from wireproof.model.stored import KIND, SCHEMA, StoredResult
 
@@ -25,10 +27,12 @@ def write_result(folder: Path, result: StoredResult) -> None:
     replace_file(folder / RESULT, msgspec.json.encode(result) + b"\n")
 
 
-def read_result(folder: Path) -> StoredResult | None:
-    """What ``folder`` says of its parts; None when there is no such file.
+def read_result(folder: Path, sealed: str = "") -> StoredResult | None:
+    """What ``folder`` says of its parts; None when there is no such file. ``sealed``: the SHA-256
+    that the bytes read here must have.
 
-    Raises ``BadInput`` when it is damaged, of a newer version, or names what is not inside.
+    Raises ``BadInput`` when it is damaged, of a newer version, names what is not inside, or is not
+    what was sealed.
     """
     path = folder / RESULT
     try:
@@ -37,11 +41,12 @@ def read_result(folder: Path) -> StoredResult | None:
         return None
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    if sealed and hashlib.sha256(data).hexdigest() != sealed:
+        raise BadInput(f"{folder} is a dossier, and its {RESULT} is not what was sealed.")
     try:
-        found = msgspec.convert(
-            _checked(msgspec.json.decode(data), path), StoredResult, str_keys=True
-        )
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        _check_head(data, path)
+        found = decode_json(data, StoredResult)
+    except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}.") from error
     if why := unsound(found):
         raise BadInput(f"{path} has a number that cannot be: {why}.")
@@ -66,20 +71,28 @@ def read_fabrics(folder: Path) -> list[Fabric]:
     """
     path = folder / RESULT
     try:
-        found = msgspec.json.decode(read_bounded(path, _LARGEST, follow=False), type=_Fabrics)
+        found = decode_json(read_bounded(path, _LARGEST, follow=False), _Fabrics)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}.") from error
     return [one.fabric for one in found.parts if one.fabric is not None]
 
 
-def _checked(document: object, path: Path) -> object:
-    if not isinstance(document, dict) or document.get("kind") != KIND:
+class _Head(msgspec.Struct):
+    kind: msgspec.Raw = msgspec.Raw()
+    schema: msgspec.Raw = msgspec.Raw()
+
+
+def _check_head(data: bytes, path: Path) -> None:
+    try:
+        head = msgspec.json.decode(data, type=_Head)
+    except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):  # no object
+        head = _Head()
+    if bytes(head.kind) != msgspec.json.encode(KIND):
         raise BadInput(f"{path} is not a result of wireproof.")
-    schema = document.get("schema")
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+    schema = bytes(head.schema)
+    if not schema.isdigit() or int(schema[:20]) < 1:
         raise BadInput(f"{path} is damaged: it has no schema number.")
-    if schema > SCHEMA:
-        raise made_by_newer(path, schema, SCHEMA)
-    return document
+    if int(schema[:20]) > SCHEMA:
+        raise made_by_newer(path, int(schema[:20]), SCHEMA)

@@ -8,9 +8,11 @@ import contextlib
 import errno
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from wireproof.files.held import held_folder
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.frames import MAX_LINE_BYTES
@@ -20,13 +22,25 @@ from wireproof.store.load import FRAMES, each_frame, load_document
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["BATCHES", "POINTS", "SCHEMA", "as_literal", "is_tabled", "seal", "table_differences"]
+__all__ = [
+    "BATCHES",
+    "POINTS",
+    "SCHEMA",
+    "as_literal",
+    "first_line",
+    "is_tabled",
+    "seal",
+    "table_differences",
+]
 
 POINTS, BATCHES = "points.parquet", "batches.parquet"
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": "1",
     "autoinstall_known_extensions": "false",
+    "memory_limit": "4GB",
+    "temp_directory": "",  # never into the current folder
 }
+"""A check of 10,000 hosts takes 0.7 GB; records that another has made may ask for any amount."""
 SCHEMA = 1
 """Version of the tables' columns, kept in the files' own metadata."""
 
@@ -72,8 +86,9 @@ _BATCHES = f"""WITH pairs AS ({_PAIRS}),
         pair.operations_per_batch AS operations_per_batch, unnest(pair.batch_ns) AS elapsed_ns,
         unnest(range(len(pair.batch_ns))) AS batch FROM pairs),
     blocks AS (SELECT point, pair.origin AS origin, unnest(pair.block_batches) AS size,
-        unnest(range(len(pair.block_batches))) AS block FROM pairs),
-    members AS (SELECT point, origin, block, unnest(range(size)) AS within FROM blocks),
+        len(pair.batch_ns) AS most, unnest(range(len(pair.block_batches))) AS block FROM pairs),
+    members AS (SELECT point, origin, block, unnest(range(least(size, most))) AS within
+        FROM blocks),
     labels AS (SELECT point, origin, block,
         row_number() OVER (PARTITION BY point, origin ORDER BY block, within) - 1 AS batch
         FROM members)
@@ -100,11 +115,10 @@ def seal(folder: Path) -> list[Path]:
         return []
     import duckdb
 
-    fresh = {name: folder / f".{name}.new" for name in (POINTS, BATCHES)}
     try:
-        for path in fresh.values():
-            path.unlink(missing_ok=True)  # a link there would be written through
         with (
+            held_folder(folder) as held,
+            _drafts(folder if held is None else Path(f"/proc/self/fd/{held}")) as fresh,
             open_regular(folder / FRAMES, follow=False) as frames,
             duckdb.connect(config=dict(_CONFIG)) as database,
         ):
@@ -112,9 +126,19 @@ def seal(folder: Path) -> list[Path]:
             _check_complete(database, wanted)
             for name, query in ((POINTS, _POINTS), (BATCHES, _BATCHES)):
                 database.execute(_copy(query, fresh[name], run_id))
-        return [_publish(path) for path in fresh.values()]
-    except (duckdb.Error, OSError) as error:
+            return [folder / _publish(path).name for path in fresh.values()]
+    except (duckdb.Error, UnicodeDecodeError, OSError) as error:
         raise CouldNotMeasure(_reason(folder, error)) from error
+
+
+@contextlib.contextmanager
+def _drafts(place: Path) -> Iterator[dict[str, Path]]:
+    """The files that are written first, none of which is there before or after."""
+    fresh = {name: place / f".{name}.new" for name in (POINTS, BATCHES)}
+    try:
+        for path in fresh.values():
+            path.unlink(missing_ok=True)  # a link there would be written through
+        yield fresh
     finally:
         for path in fresh.values():
             with contextlib.suppress(OSError):
@@ -147,8 +171,8 @@ def table_differences(folder: Path) -> list[str]:
                 own = _POINTS if name == POINTS else _BATCHES
                 if not _alike(database, table, own):
                     found.append(f"{name} has other rows than {FRAMES}")
-    except (duckdb.Error, OSError) as error:
-        raise BadInput(f"{folder}: {_first_line(error)}.") from error
+    except (duckdb.Error, UnicodeDecodeError, OSError) as error:
+        raise BadInput(f"{folder}: {first_line(error)}.") from error
     return found
 
 
@@ -242,12 +266,15 @@ def _publish(fresh: Path) -> Path:
     return fresh.replace(fresh.with_name(fresh.name.removeprefix(".").removesuffix(".new")))
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What DuckDB says of a file, or Python of DuckDB's words that are no UTF-8."""
+    if isinstance(error, UnicodeDecodeError):
+        return "a text in it is no UTF-8"
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
 def _reason(folder: Path, error: Exception) -> str:
-    text = _first_line(error)
+    text = first_line(error)
     if "No space" in text or getattr(error, "errno", None) == errno.ENOSPC:
         return (
             f"no space is left for the tables of {folder}; its frames are kept: free some, and"

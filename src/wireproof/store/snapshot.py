@@ -6,6 +6,7 @@ newer catalogue. MessagePack in gzip.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import zlib
@@ -14,19 +15,23 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.files.hostile import open_regular
+from wireproof.files.held import held_folder, within
+from wireproof.files.hostile import create, open_regular
 from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
-__all__ = ["is_snapshot", "read_snapshot", "write_snapshot"]
+__all__ = ["SETTINGS", "is_snapshot", "read_snapshot", "write_snapshot"]
 
+SETTINGS = "settings.snapshot"
+"""The snapshot in a result's folder: what was read of the hosts' settings."""
 _VERSION = 2
 """2 added the exit status of commands and whether a text was cut; 1 is read."""
 _OWN_LISTS = ("interfaces", "pci", "bios", "bios/pending", "bios/registry")
 """Made by us: what could be a secret was left out when they were."""
 _MAGIC = b"\x1f\x8b"
 _LARGEST = 1 << 30
+_BLOCK = 1 << 20
 """Bytes that a snapshot may unpack to."""
 
 
@@ -93,16 +98,20 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
     known = [_Place(kind, place, list(argv)) for kind, place, argv in places]
     document = _Snapshot(_VERSION, texts.values, known, hosts)
     data = gzip.compress(msgspec.msgpack.encode(document), mtime=0)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(draft, flags, 0o666), "wb") as file:
-            file.write(data)
-        os.link(draft, path)  # never over a file that is there
+        with held_folder(path.parent) as folder:
+            draft = within(folder, fresh)
+            try:
+                with os.fdopen(create(draft, folder), "wb") as file:
+                    file.write(data)
+                # never over a file that is there
+                os.link(draft, within(folder, path), src_dir_fd=folder, dst_dir_fd=folder)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(draft, dir_fd=folder)
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def is_snapshot(path: Path) -> bool:
@@ -123,30 +132,47 @@ def read_snapshot(path: Path) -> dict[str, list[FactFrame]]:
     """
     try:
         with open_regular(path) as file, gzip.GzipFile(fileobj=file) as packed:
-            data = packed.read(_LARGEST + 1)
+            pieces, size = [], 0
+            while size <= _LARGEST and (piece := packed.read(_BLOCK)):
+                pieces.append(piece)
+                size += len(piece)
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(f"{path} cannot be read as a snapshot: {error}.") from error
-    if len(data) > _LARGEST:
+    if size > _LARGEST:
         raise BadInput(f"{path} unpacks to more than {_LARGEST >> 20} MiB: that is no snapshot.")
+    data = b"".join(pieces)
+    del pieces
     try:
         _check_version(data, path)
-        found = msgspec.msgpack.decode(data, type=_Snapshot)
-        found = msgspec.structs.replace(found, texts=_clean(found))
-        frames: dict[_Fact, FactFrame] = {}  # like hosts share theirs
-        for facts in found.hosts.values():
-            for one in facts:
-                if one not in frames:
-                    frames[one] = _frame(one, found)
-        return {host: [frames[one] for one in facts] for host, facts in found.hosts.items()}
-    except (msgspec.DecodeError, IndexError, RecursionError) as error:
+        return _hosts(msgspec.msgpack.decode(data, type=_Packed))
+    except (msgspec.DecodeError, UnicodeDecodeError, IndexError, RecursionError) as error:
         raise BadInput(f"{path} is no snapshot of wireproof: {error}.") from error
 
 
-def _clean(found: _Snapshot) -> list[str]:
-    """The texts with secrets masked, for a snapshot of before; not those that the engine wrote."""
-    own = {number for number, place in enumerate(found.places) if place.path in _OWN_LISTS}
-    kept = {one.text for facts in found.hosts.values() for one in facts if one.place in own}
-    return [text if number in kept else masked(text) for number, text in enumerate(found.texts)]
+class _Packed(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
+    """As `_Snapshot`, with the facts of each host still packed: all at once would not fit."""
+
+    version: int
+    texts: list[str]
+    places: list[_Place]
+    hosts: dict[str, msgspec.Raw]
+
+
+def _hosts(found: _Packed) -> dict[str, list[FactFrame]]:
+    """The frames of each host; like hosts share theirs. Secrets are masked, for a snapshot of
+    before, in what is not the engine's own.
+    """
+    frames: dict[_Fact, FactFrame] = {}
+    masks: dict[int, str] = {}
+    decoder = msgspec.msgpack.Decoder(list[_Fact])
+    hosts: dict[str, list[FactFrame]] = {}
+    for host, packed in found.hosts.items():
+        facts = decoder.decode(packed)
+        for one in facts:
+            if one not in frames:
+                frames[one] = _frame(one, found, masks)
+        hosts[host] = [frames[one] for one in facts]
+    return hosts
 
 
 class _Head(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
@@ -161,10 +187,13 @@ def _check_version(data: bytes, path: Path) -> None:
         raise BadInput(f"{path} is damaged: there is no snapshot of version {version}.")
 
 
-def _frame(one: _Fact, found: _Snapshot) -> FactFrame:
+def _frame(one: _Fact, found: _Packed, masks: dict[int, str]) -> FactFrame:
     if min(one.place, one.text, one.reason) < 0:
         raise IndexError("a number below 0")
     place = found.places[one.place]
+    text, reason = found.texts[one.text], _masked(one.reason, found, masks)
+    if place.path not in _OWN_LISTS:
+        text = _masked(one.text, found, masks)
     return msgspec.convert(
         {
             "frame": "fact",
@@ -173,10 +202,17 @@ def _frame(one: _Fact, found: _Snapshot) -> FactFrame:
             "path": place.path,
             "argv": place.argv,
             "status": one.status,
-            "text": found.texts[one.text],
-            "reason": found.texts[one.reason],
+            "text": text,
+            "reason": reason,
             "exit_status": one.exit_status,
             "truncated": one.truncated,
         },
         FactFrame,
     )
+
+
+def _masked(number: int, found: _Packed, masks: dict[int, str]) -> str:
+    text = masks.get(number)
+    if text is None:
+        text = masks[number] = masked(found.texts[number])
+    return text

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from wireproof.files.held import held_folder, make_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import CouldNotMeasure
 
@@ -21,7 +22,8 @@ _LARGEST = 64
 def take_turns(root: Path, nodes: Iterable[str], when: str) -> None:
     """Raises ``CouldNotMeasure`` when the history cannot be written."""
     try:
-        (root / TURNS).mkdir(parents=True, exist_ok=True)
+        with held_folder(root, make=0o777):
+            make_folder(root / TURNS)
         for node in nodes:
             replace_file(_file(root, node), when.encode())
     except OSError as error:

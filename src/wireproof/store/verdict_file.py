@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 
 from wireproof.files.aside import answer_aside
-from wireproof.files.hostile import refuse_other_than_regular, replace_file
+from wireproof.files.hostile import remove_file, replace_file
 from wireproof.model.errors import CouldNotMeasure
 
 __all__ = ["put_verdict"]
@@ -33,8 +33,7 @@ def _replaced(page: Path, text: str) -> bytes:
     except OSError as error:
         why = str(error.strerror)
         with contextlib.suppress(OSError):
-            refuse_other_than_regular(page.lstat(), page)
-            page.unlink()
+            remove_file(page)
             why += "; the old verdict in it is removed"
         return why.encode()
     return b""

@@ -10,6 +10,7 @@ import msgspec
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import INTERFACES
+from wireproof.model.json_reader import decode_json
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import Nic
 
@@ -73,6 +74,6 @@ def with_lower(facts: HostFacts, names: Iterable[str]) -> frozenset[str]:
 def _nics(facts: HostFacts) -> list[Nic]:
     text = facts.file(INTERFACES).text
     try:
-        return msgspec.json.decode(text, type=list[Nic]) if text else []
+        return decode_json(text, list[Nic]) if text else []
     except msgspec.DecodeError:
         return []

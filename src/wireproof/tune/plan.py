@@ -17,14 +17,38 @@ from wireproof.model.change import Change, Keep
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import Read
 from wireproof.model.tuning import ByHand, HostPlan, PlannedChange, PlannedKeep
-from wireproof.tune.coupled import coupled_with
+from wireproof.tune.coupled import coupled_with, lossy
 from wireproof.tune.dropin import is_text, merged
-from wireproof.tune.kernel_arguments import added
 from wireproof.tune.named import Named
 from wireproof.tune.standing import has_value, standing, text_of_file
 from wireproof.tune.wishes import Wish
 
-__all__ = ["MOST_CHANGES", "Allowed", "host_plan", "of_lab"]
+__all__ = ["MOST_CHANGES", "Allowed", "added", "host_plan", "of_lab"]
+
+_RED_HAT = {"rhel", "centos", "rocky", "almalinux", "ol", "fedora", "scientific", "amzn"}
+_DEBIAN = {"debian", "ubuntu", "linuxmint", "pop"}
+_SUSE = {"sles", "sled", "opensuse-leap", "opensuse-tumbleweed", "sle_hpc"}
+_GRUB_D = "/etc/default/grub.d/90-wireproof.cfg"
+
+
+def added(argument: str, system: object, *, image: bool) -> str:
+    """What to run on ``system`` (ID of os-release). ``image``: the system is an image (ostree)."""
+    if image:
+        return (
+            f"rpm-ostree kargs --append-if-missing={argument}, or with bootc"
+            f' kargs = ["{argument}"] in /usr/lib/bootc/kargs.d/90-wireproof.toml of the image;'
+            " then a reboot"
+        )
+    if system in _DEBIAN:
+        line = f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {argument}"'
+        return f"the line {line} in {_GRUB_D}, then update-grub and a reboot"
+    if system in _SUSE:
+        return f'pbl --add-option "{argument}" and pbl --config, then a reboot'
+    grubby = f'grubby --update-kernel=ALL --args="{argument}"'
+    if system in _RED_HAT:
+        return f"{grubby}, then a reboot"
+    return f"the kernel argument {argument} by the system's own tool ({grubby}), then a reboot"
+
 
 MOST_CHANGES = 4096
 """What the node program takes at once."""
@@ -196,6 +220,8 @@ class _Plan:
             raise BadInput(
                 f"{twice.change.id} and {one.path} are the same file: give one value for it."
             )
+        if why := lossy(one.path, one.value):
+            raise BadInput(f"{one.path} = {one.value}: {why}. Change it by hand.")
         text = self.facts.file(one.path).text
         choice = text is not None and "[" in text
         change = Change(

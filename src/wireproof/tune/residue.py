@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from wireproof.audit.catalogue import Catalogue
@@ -10,9 +10,10 @@ from wireproof.audit.facts import HostFacts
 from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import HostTuned, ResidueFound
 from wireproof.tune.dropin import set_lines
-from wireproof.tune.settings_files import FOLDERS, Written, written_in
+from wireproof.tune.overruled import files_of
+from wireproof.tune.settings_files import Written, winning, written_in
 
-__all__ = ["TOOLS", "residue_of", "residue_requests", "values_asked"]
+__all__ = ["TOOLS", "residue_of", "values_asked"]
 
 TOOLS = {
     "*mlnx*": "MLNX_OFED",
@@ -35,12 +36,6 @@ _HALF = {
 }
 
 
-def residue_requests() -> tuple[FactRequest, ...]:
-    """The files that set something."""
-    globs = [FactRequest(kind="glob", path=path, limit_bytes=65536) for path in FOLDERS]
-    return (FactRequest(kind="file", path="/etc/sysctl.conf"), *globs)
-
-
 def values_asked(facts: HostFacts, known: Catalogue) -> tuple[FactRequest, ...]:
     """The places whose values at run time are held against the files."""
     places = {one.place for one in _of_interest(facts, known)}
@@ -56,12 +51,6 @@ def residue_of(facts: HostFacts, status: HostTuned, known: Catalogue) -> list[Re
     return found
 
 
-def _files(facts: HostFacts) -> Mapping[str, str]:
-    paths = [path for pattern in FOLDERS for path in facts.matching(pattern)]
-    texts = {path: facts.file(path).text for path in ["/etc/sysctl.conf", *paths]}
-    return {path: text for path, text in texts.items() if text is not None}
-
-
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
@@ -70,7 +59,7 @@ def _drop_ins(facts: HostFacts, status: HostTuned) -> Iterator[ResidueFound]:
     """Files of our names that no confirmed set has written."""
     confirmed = {one.id for one in status.sets if one.state == "confirmed"}
     kept = {one.id for one in status.changes if one.of in confirmed and one.state != "removed"}
-    for path, text in _files(facts).items():
+    for path, text in files_of(facts).items():
         if _OURS in _name(path) and path not in kept:
             count = len(set_lines(text))
             message = f"no journal knows it; it sets {count} value{'' if count == 1 else 's'}"
@@ -98,24 +87,13 @@ def _sets(host: str, status: HostTuned) -> Iterator[ResidueFound]:
 def _of_interest(facts: HostFacts, known: Catalogue) -> list[Written]:
     """What files set of the catalogue's settings, and all that files of ours set."""
     places = {read.file for entry in known.entries.values() for read in entry.setting.reads}
-    written = [one for path, text in _files(facts).items() for one in written_in(path, text)]
+    written = [one for path, text in files_of(facts).items() for one in written_in(path, text)]
     return [one for one in written if one.place in places or _OURS in _name(one.file)]
-
-
-def _winning(written: Iterable[Written]) -> dict[str, Written]:
-    """The last file by name counts; of two with one name that of /etc; sysctl.conf at the end."""
-    folders = ("/usr/lib/", "/run/", "/etc/")
-
-    def rank(one: Written) -> tuple[bool, str, int]:
-        folder = next((at for at, name in enumerate(folders) if one.file.startswith(name)), 0)
-        return one.file == "/etc/sysctl.conf", _name(one.file), folder
-
-    return {one.place: one for one in sorted(written, key=rank)}
 
 
 def _differs(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:
     """Values at run time that are not those of the file that counts."""
-    for place, one in sorted(_winning(_of_interest(facts, known)).items()):
+    for place, one in sorted(winning(_of_interest(facts, known)).items()):
         paths = facts.matching(place) if "*" in place else [place]
         for path in paths:
             text = facts.file(path).text
@@ -141,14 +119,14 @@ def _same(now: str, value: str) -> bool:
 def _others(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:
     """Settings of the catalogue in files that known tools write, or that overrule ours."""
     written = _of_interest(facts, known)
-    winning = _winning(written)
+    counting = winning(written)
     ours = {one.place for one in written if _OURS in _name(one.file)}
     for one in written:
         if _OURS in _name(one.file):
             continue
         patterns = (tool for name, tool in TOOLS.items() if fnmatchcase(_name(one.file), name))
         tool = next(patterns, "")
-        overrules = one.place in ours and winning[one.place] == one
+        overrules = one.place in ours and counting[one.place] == one
         if tool or overrules:
             by = f"a file of {tool} sets" if tool else "sets"
             more = ", which overrules ours" if overrules else ""

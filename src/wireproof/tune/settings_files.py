@@ -6,14 +6,18 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["FOLDERS", "Written", "sysctl_path", "written_in"]
+__all__ = ["FOLDERS", "Written", "sysctl_path", "winning", "written_in"]
 
 FOLDERS = (
     "/etc/sysctl.d/*.conf",
     "/run/sysctl.d/*.conf",
     "/usr/lib/sysctl.d/*.conf",
     "/etc/modprobe.d/*.conf",
+    "/run/modprobe.d/*.conf",
+    "/usr/lib/modprobe.d/*.conf",
     "/etc/tmpfiles.d/*.conf",
+    "/run/tmpfiles.d/*.conf",
+    "/usr/lib/tmpfiles.d/*.conf",
     "/etc/udev/rules.d/*.rules",
     "/etc/security/limits.d/*.conf",
 )
@@ -39,7 +43,7 @@ def written_in(file: str, text: str) -> list[Written]:
     """What ``file`` sets, in its order; lines of other kinds are passed over."""
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and line[0] not in "#;"]
-    folder = file.rsplit("/", 2)[-2] if file.count("/") > 1 else ""
+    folder = _kind(file)
     if folder == "sysctl.d" or file == "/etc/sysctl.conf":
         found: Iterable[tuple[str, str]] = _sysctl(lines)
     elif folder == "modprobe.d":
@@ -73,3 +77,32 @@ def _tmpfiles(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
         words = line.split(None, 6)
         if len(words) == 7 and words[0].rstrip("+!-") == "w":
             yield words[1].replace("%%", "%"), words[6].replace("%%", "%")
+
+
+def winning(written: Iterable[Written]) -> dict[str, Written]:
+    """What counts at the next boot, by place. Of two files with one name that of /etc is read
+    alone. Then the last by name counts, sysctl.conf at the end; of tmpfiles.d the first by name.
+    """
+    kept = list(written)
+    read: dict[tuple[str, str], str] = {}
+    for file in sorted({one.file for one in kept}, key=_folder):
+        read[_kind(file), _name(file)] = file
+    counted = [one for one in kept if read[_kind(one.file), _name(one.file)] == one.file]
+    early = [one for one in counted if _kind(one.file) == "tmpfiles.d"]
+    late = [one for one in counted if _kind(one.file) != "tmpfiles.d"]
+    first = {one.place: one for one in sorted(early, key=lambda one: _name(one.file), reverse=True)}
+    last = sorted(late, key=lambda one: (one.file == "/etc/sysctl.conf", _name(one.file)))
+    return first | {one.place: one for one in last}
+
+
+def _folder(file: str) -> int:
+    folders = ("/usr/lib/", "/run/", "/etc/")
+    return next((at for at, name in enumerate(folders) if file.startswith(name)), 0)
+
+
+def _kind(file: str) -> str:
+    return file.rsplit("/", 2)[-2] if file.count("/") > 1 else ""
+
+
+def _name(file: str) -> str:
+    return file.rpartition("/")[2]

@@ -12,7 +12,7 @@ from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.remedy import Remedy, remedy_of, remedy_with
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import Profile
-from wireproof.tune.coupled import coupled_with
+from wireproof.tune.coupled import coupled_with, lossy
 from wireproof.tune.named import Named
 
 __all__ = ["DROP_INS", "Wish", "requests_of", "wishes_of"]
@@ -121,7 +121,7 @@ def _why_not(remedy: Remedy, reading: Reading) -> str:
         return "its driver does not let it be changed ([fixed])"
     if remedy.fix.value and not remedy.value:
         return "its good value depends on what could not be read here"
-    return ""
+    return lossy(remedy.file, remedy.value)
 
 
 def requests_of(wishes: Sequence[Wish]) -> tuple[FactRequest, ...]:

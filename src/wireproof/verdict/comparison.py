@@ -175,17 +175,23 @@ def _rows(
     )
     if found.reason:
         return [found]
+    return [
+        _with_ratio(msgspec.structs.replace(found, name=name), key, (one, other), launches)
+        for name, one, other in _split(found.name, key, a, b)
+    ]
+
+
+def _split(
+    name: str, key: Key, a: Sequence[Sample], b: Sequence[Sample]
+) -> list[tuple[str, Sequence[Sample], Sequence[Sample]]]:
+    """A name with both sides: of each node or pair that changed apart, and of the others before."""
     apart = changed_apart(_ratios(a, b), "hrt" if key.unit == "ns" else "goodput")
     routes = {route for _, own in apart for route in own}
     rest = [[one for one in side if one.route not in routes] for side in (a, b)]
-    rows = [(f"{found.name}, {words}", _of(set(own), a), _of(set(own), b)) for words, own in apart]
-    if rest[0] and rest[1]:
-        others = f"{found.name}, the others" if apart else found.name
-        rows = [(others, rest[0], rest[1]), *rows]
-    return [
-        _with_ratio(msgspec.structs.replace(found, name=name), key, (one, other), launches)
-        for name, one, other in rows
-    ]
+    rows = [(f"{name}, {words}", _of(set(own), a), _of(set(own), b)) for words, own in apart]
+    if not (rest[0] and rest[1]):
+        return [*rows]
+    return [(f"{name}, the others" if apart else name, rest[0], rest[1]), *rows]
 
 
 def _of(routes: set[tuple[str, ...]], side: Sequence[Sample]) -> list[Sample]:

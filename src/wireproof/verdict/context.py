@@ -13,7 +13,7 @@ import msgspec
 from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.rails import with_rails
 from wireproof.analysis.relations import beneath, identities, port_called, stacks
-from wireproof.analysis.witness import ports_of
+from wireproof.analysis.witness import moved_in, ports_of
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
 from wireproof.model.record import Host, Idle, Nic, PairResult
@@ -177,7 +177,7 @@ def context(
         claims=claims,
         idle={idle.rank: idle for idle in run.idle},
         atlas=atlas,
-        ports=ports_of(hosts, hidden),
+        ports=ports_of(hosts, hidden, moved_in(run)),
         nics=_claimed_nics(hosts, claims),
     )
     return with_link(found, link)

@@ -136,14 +136,17 @@ def audit(
     profile: SettingsProfile = "throughput",
     source: Path | None = None,
     snapshot: Path | None = None,
-    waivers: Path | None = None,
+    site: Path | None = None,
+    against: str = "",
     reporter: Reporter | None = None,
     **options: Unpack[Options],
 ) -> Audit:
     """Read the settings that a fabric depends on and say which are wrong, on some hosts, on this
     machine alone, or in ``source`` (a snapshot, a folder with a host's files, a sosreport).
 
-    ``only``: settings by name, none: all. Gives what ``wireproof audit --json`` prints. Raises
+    ``only``: settings by name, none: all. ``site``: a TOML file of what the site has decided.
+    ``against``: a golden host, a snapshot or a result to hold the hosts against, in place of the
+    catalogue. Gives what ``wireproof audit --json`` prints. Raises
     ``BadInput`` for options that cannot be used and ``CouldNotMeasure`` when no host answers.
     """
     check_names(options, Options.__annotations__)
@@ -152,7 +155,8 @@ def audit(
         profile=profile,
         source=source,
         snapshot=snapshot,
-        waivers=waivers,
+        site=site,
+        against=against,
         only=only,
     )
     return run_audit(specification, reporter or LoggingReporter(), environment_of(options))

@@ -1,4 +1,4 @@
-"""A host's files from a folder or a sosreport archive: what ``audit --from`` reads."""
+"""A host's files from a folder, a sosreport or a supportconfig: what ``audit --from`` reads."""
 
 from __future__ import annotations
 
@@ -7,18 +7,28 @@ import lzma
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO, Self, cast
 
+import msgspec
+
+from wireproof.audit.facts import UNKEPT, matches_any
 from wireproof.files.hostile import open_regular
+from wireproof.files.unpacked import Unpacked
 from wireproof.instrument.facts import without_secrets
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
+from wireproof.workflow.supportconfig import NAMES, file_called, is_supportconfig, lay_out
 
-__all__ = ["command_facts", "opened"]
+__all__ = ["as_kept", "command_facts", "opened", "with_sysctls"]
 
 _LARGEST_ARCHIVE = 4 << 30
+_LARGEST_UNPACKED = 16 << 30
+"""With what is not wanted: to pass it over it has to be decompressed, too."""
+_MOST_HEADERS = 1000
+"""Of those that hold for all members; each member with any gets a copy."""
 _MOST_MEMBERS = 1_000_000
 _WANTED = ("etc", "proc", "sys", "sos_commands", "uname", "lspci", "environment")
 _RELEASE = ("usr", "lib", "os-release")
@@ -30,7 +40,13 @@ _SECRETS = frozenset(
     )
 )
 _LARGEST_TEXT = 4 << 20
-_ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
+_MOST_WITHIN = 8
+_DAMAGE = (
+    *(tarfile.TarError, zlib.error, lzma.LZMAError),
+    *(OSError, EOFError, ValueError, RecursionError, OverflowError),
+)
+"""What tarfile and the forms of compression raise for what is no archive, or a hostile one."""
+_ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz")
 
 
 @contextlib.contextmanager
@@ -39,7 +55,8 @@ def opened(source: Path) -> Iterator[Path]:
     unpacks to, which is gone after the block. ``BadInput`` when it is neither.
     """
     if source.is_dir():
-        yield _root(source)
+        with _as_root(source) as root:
+            yield root
         return
     if not source.name.endswith(_ARCHIVES):
         raise BadInput(
@@ -48,7 +65,24 @@ def opened(source: Path) -> Iterator[Path]:
         )
     with tempfile.TemporaryDirectory(prefix="wireproof-archive-") as scratch:
         _unpack(source, Path(scratch))
-        yield _root(Path(scratch))
+        with _as_root(Path(scratch)) as root:
+            yield root
+
+
+@contextlib.contextmanager
+def _as_root(folder: Path) -> Iterator[Path]:
+    """``folder`` or the host's folder in it; of a supportconfig a layout that is gone after it."""
+    inside = (each for each in sorted(folder.iterdir()) if each.is_dir())
+    found = next((each for each in (folder, *inside) if is_supportconfig(each)), None)
+    if found is None:
+        yield _root(folder)
+        return
+    with tempfile.TemporaryDirectory(prefix="wireproof-archive-") as scratch:
+        root = Path(scratch) / found.name
+        root.mkdir()
+        (root / "sos_commands").mkdir()
+        lay_out(found, root)
+        yield root
 
 
 def _root(folder: Path) -> Path:
@@ -74,27 +108,65 @@ def _unpack(source: Path, folder: Path) -> None:
     """Only files of the parts that are read; no link, device or path that leads elsewhere."""
     total = 0
     try:
-        with open_regular(source) as file, tarfile.open(fileobj=file, mode="r:*") as archive:
-            for number, member in enumerate(archive):
-                if number >= _MOST_MEMBERS:
-                    raise BadInput(f"{source} has more than a million members: no sosreport has.")
-                if not member.isreg() or not _is_wanted(member.name):
-                    continue
-                total += member.size
-                if total > _LARGEST_ARCHIVE:
-                    raise BadInput(f"{source} unpacks to more than 4 GiB: that is too large.")
-                archive.extract(member, folder, filter="data")
-    except (tarfile.TarError, OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        with open_regular(source) as file:
+            stream = cast("BinaryIO", Unpacked(file, _LARGEST_UNPACKED))
+            with tarfile.open(fileobj=stream, mode="r:", tarinfo=_Member) as archive:
+                for member in _members(archive, source):
+                    total += member.size
+                    if total > _LARGEST_ARCHIVE:
+                        raise BadInput(f"{source} unpacks to more than 4 GiB: that is too large.")
+                    archive.extract(member, folder, filter="data")
+    except _DAMAGE as error:
         said, _, more = str(error).partition("\n")  # one line for each form that was tried
         why = "it is no tar archive, or cut off" if more or not said else said
         raise BadInput(f"{source} cannot be read as an archive: {why.rstrip('.')}.") from error
 
 
+class _Member(tarfile.TarInfo):
+    """tarfile calls this for each header, from within the header before it where one belongs to the
+    next, and holds all of them until the last.
+    """
+
+    _within = 0
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        if _Member._within >= _MOST_WITHIN:
+            raise tarfile.ReadError(f"a member has more than {_MOST_WITHIN} headers")
+        _Member._within += 1
+        try:
+            return super().fromtarfile(archive)
+        finally:
+            _Member._within -= 1
+
+
+def _members(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo]:
+    """Those that are read, one after another: tarfile would keep them all."""
+    for _ in range(_MOST_MEMBERS):
+        member = archive.next()
+        archive.members = []  # type: ignore[attr-defined]
+        if member is None:
+            return
+        if len(archive.pax_headers) > _MOST_HEADERS:
+            raise BadInput(f"{source} has more than {_MOST_HEADERS} headers for all its members.")
+        if member.isreg() and _is_wanted(member.name):
+            yield member
+    raise BadInput(f"{source} has more than {_MOST_MEMBERS} members: no sosreport has.")
+
+
 def _is_wanted(name: str) -> bool:
     """Of the parts that are read, but for what holds secrets: that is not even unpacked."""
     parts = Path(name).parts
-    wanted = any(part in _WANTED for part in parts[:2]) or parts[-3:] == _RELEASE
+    texts = len(parts) == 2 and parts[0].startswith(NAMES) and parts[1].endswith(".txt")
+    wanted = any(part in _WANTED for part in parts[:2]) or parts[-3:] == _RELEASE or texts
     return wanted and not _SECRETS.intersection(parts)
+
+
+_ALSO = {
+    "ip_-d_address": ("ip_address", "ip_addr"),
+    "lspci_-nnvv": ("lspci_-nnvvv", "lspci_-vvnn", "lspci_-nnv", "lspci_-nnvvk"),
+}
+"""Other commands that archives keep, which print what is read there."""
 
 
 def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame]:
@@ -104,8 +176,8 @@ def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame
     for request in requests:
         if request.kind != "command":
             continue
-        name = "_".join(word.replace("/", ".") for word in request.argv)
-        file = kept.get(name)
+        name = file_called(request.argv)
+        file = next((kept[each] for each in (name, *_ALSO.get(name, ())) if each in kept), None)
         text = _text(file) if file is not None else None
         frame = FactFrame(
             rank=0,
@@ -113,10 +185,101 @@ def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame
             argv=list(request.argv),
             status="missing" if text is None else "ok",
             text=text or "",
-            reason="" if text is not None else "is not in the archive",
+            reason="" if text is not None else UNKEPT,
         )
         found.append(without_secrets(frame))
     return found
+
+
+def with_sysctls(root: Path, frames: Iterable[FactFrame]) -> tuple[FactFrame, ...]:
+    """``frames`` with the files below /proc/sys that an archive keeps as the text of ``sysctl -a``
+    alone: all that can be read, so that what it lacks is not there.
+    """
+    values: dict[str, str] = {}
+    for file in sorted(root.glob("sos_commands/*/sysctl_-a*")):
+        for line in (_text(file) or "").splitlines():
+            name, equals, value = line.partition(" = ")
+            if equals:
+                values.setdefault(name.strip().translate(_AS_PATH), value)
+    return tuple(each for frame in frames for each in _of_sysctl(frame, values))
+
+
+_WHOLE = ("/sys/devices/system/cpu", "/sys/devices/system/node")
+"""Folders that sos copies with all that is in them (its plugins processor and memory)."""
+_MODULES = "/sys/module/"
+
+
+def as_kept(root: Path, frames: Iterable[FactFrame]) -> tuple[FactFrame, ...]:
+    """``frames`` of a sosreport, or of a folder without interfaces, in which what is missing is
+    known to be missing on the host only if the whole folder is kept. A folder with all of /sys is
+    as good as the host.
+    """
+    frames = tuple(frames)
+    if not (root / "sos_commands").is_dir() and (root / "sys/class/net").is_dir():
+        return frames
+    loaded = {
+        line.split(" ", 1)[0]
+        for one in frames
+        if one.path == "/proc/modules" and one.kind == "file"
+        for line in one.text.splitlines()
+    }
+    return tuple(
+        msgspec.structs.replace(one, status="failed", reason=UNKEPT)
+        if _is_missing(one) and not _is_known_missing(one.path, root, loaded)
+        else one
+        for one in frames
+    )
+
+
+def _is_missing(frame: FactFrame) -> bool:
+    empty = frame.kind == "glob" and frame.status == "ok" and not frame.text.strip()
+    return frame.kind != "command" and (frame.status == "missing" or empty)
+
+
+def _is_known_missing(path: str, root: Path, loaded: Collection[str]) -> bool:
+    if path.startswith(_MODULES):
+        return _lacks_module(path, root, loaded)
+    if path.startswith(_SYSCTLS):
+        return any(root.glob("sos_commands/*/sysctl_-a*")) or (root / "proc/sys/kernel").is_dir()
+    return any(path.startswith(f"{each}/") and (root / each[1:]).is_dir() for each in _WHOLE)
+
+
+def _lacks_module(path: str, root: Path, loaded: Collection[str]) -> bool:
+    """sos copies the parameters of all loaded modules: what has none is not loaded."""
+    name = path.removeprefix(_MODULES).partition("/")[0]
+    folder = root / "sys/module"
+    if not folder.is_dir() or "*" in name:
+        return False
+    return (folder / name / "parameters").is_dir() or (
+        bool(loaded) and name not in loaded and not (folder / name).exists()
+    )
+
+
+_AS_PATH = str.maketrans("./", "/.")
+"""``net.ipv4.conf.eth0/7.mtu`` is net/ipv4/conf/eth0.7/mtu (sysctl.d(5))."""
+_SYSCTLS = "/proc/sys/"
+
+
+def _of_sysctl(frame: FactFrame, values: Mapping[str, str]) -> Iterator[FactFrame]:
+    """The frame, or what the values say in its place: of a pattern its list and its files."""
+    if not frame.path.startswith(_SYSCTLS) or not _is_missing(frame):
+        yield frame
+        return
+    names = [frame.path.removeprefix(_SYSCTLS)]
+    if frame.kind == "glob":
+        names = [name for name in values if matches_any(names, name)]
+        listing = "".join(f"{_SYSCTLS}{name}\n" for name in names)
+        yield _said(frame, listing) if names else frame
+    elif names[0] not in values:
+        yield frame
+        return
+    for name in names:
+        file = FactFrame(rank=0, kind="file", status="ok", path=f"{_SYSCTLS}{name}")
+        yield without_secrets(_said(file, f"{values[name]}\n"))
+
+
+def _said(frame: FactFrame, text: str) -> FactFrame:
+    return msgspec.structs.replace(frame, status="ok", text=text, reason="")
 
 
 def _text(file: Path) -> str | None:

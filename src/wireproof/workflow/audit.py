@@ -6,21 +6,25 @@ import dataclasses
 import datetime
 import socket
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from wireproof.audit.alike import odd_ones
+from wireproof.audit.alike import kind_of, odd_ones
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_interfaces
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.golden import differences, reference_for
+from wireproof.audit.ib_text import DEVINFO, IBSTAT, perfquery_of
 from wireproof.audit.interfaces import CHOSEN
 from wireproof.audit.ip_text import IP_ADDRESS
 from wireproof.audit.judge import judge_machines
-from wireproof.audit.machine import machine_of
-from wireproof.audit.pci import LSPCI
-from wireproof.audit.waivers import Waiver, waived, waivers_of
+from wireproof.audit.machine import Machine, machine_of
+from wireproof.audit.mlxconfig import queries_of
+from wireproof.audit.pci import LSPCI, adapters_of
+from wireproof.audit.printed import DMIDECODE, printed_of
+from wireproof.audit.site import NOTHING, Site, decided, grave_enough, site_of
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_engine
@@ -32,11 +36,11 @@ from wireproof.model.rails import rails_of
 from wireproof.model.record import FactFrame
 from wireproof.model.run import Run
 from wireproof.model.secrets import masked
-from wireproof.model.setting import Audit, AuditResult, Profile, Setting
+from wireproof.model.setting import SEVERITIES, Audit, AuditResult, Profile, Setting, Severity
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.settings.hosts import parse_hosts
-from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
-from wireproof.workflow.archive import command_facts, opened
+from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
+from wireproof.workflow.archive import as_kept, command_facts, opened, with_sysctls
 from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.job_facts import of_job, of_ranks, with_job
 from wireproof.workflow.reporter import Reporter
@@ -77,7 +81,9 @@ class AuditSpecification:
     """``source``: a snapshot, a folder with a host's files, or a sosreport, in place of the
     target's hosts. ``only``: identifiers of settings; none: all. ``bmc``: how the
     firmware's settings are read. ``snapshot``: a file to keep what
-    was read in. ``waivers``: a TOML file of what the site has decided to leave.
+    was read in. ``site``: a TOML file of what the site has decided. ``against``: a
+    host, or a source or result folder, that the hosts are held against in place of the catalogue.
+    ``at_least``: what fails by less is waived.
     """
 
     target: TargetSpecification = field(default_factory=TargetSpecification)
@@ -85,7 +91,9 @@ class AuditSpecification:
     bmc: BmcOptions = field(default_factory=BmcOptions)
     source: Path | None = None
     snapshot: Path | None = None
-    waivers: Path | None = None
+    site: Path | None = None
+    against: str = ""
+    at_least: Severity = "minor"
     only: tuple[str, ...] = ()
 
 
@@ -114,11 +122,29 @@ def audit(
     known = catalogue()
     for name in specification.only:
         known.get(name)
-    waivers = _waivers(specification.waivers, known)
+    site = _site(specification.site, known)
     answers = _answers(specification, known, reporter, environment)
     if specification.snapshot is not None:
         write_snapshot(specification.snapshot, {one.host: one.frames for one in answers})
-    return _judged(specification, known, answers, waivers)
+    if not specification.against:
+        return _judged(specification, known, answers, site)
+    beside = _beside(specification, known, reporter, environment)
+    return _judged(specification, known, answers, site, beside)
+
+
+def _beside(
+    specification: AuditSpecification,
+    known: Catalogue,
+    reporter: Reporter,
+    environment: Mapping[str, str],
+) -> list[Collected]:
+    """What the reference said: files, else a host that is reached as the others are."""
+    source = Path(specification.against)
+    if source.exists() or "/" in specification.against:
+        return facts_of_source(source, known)
+    hosts = tuple(parse_hosts(specification.against))
+    target = dataclasses.replace(specification.target, hosts=hosts)
+    return facts_of_target(resolve_target(target, environment), known, reporter, environment)
 
 
 def settings_by_id() -> dict[str, Setting]:
@@ -137,32 +163,71 @@ def _judged(
     specification: AuditSpecification,
     known: Catalogue,
     answers: Sequence[Collected],
-    waivers: Sequence[Waiver] = (),
+    site: Site = NOTHING,
+    beside: Sequence[Collected] = (),
 ) -> Audit:
-    machines = [machine_of(HostFacts.of(one.host, one.frames)) for one in answers if one.frames]
-    if not machines:
-        raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
-    results = judge_machines(machines, known, specification.profile, specification.only)
-    results += odd_ones(machines, results, known)
-    results = waived(results, waivers, datetime.date.today(), parse_hosts)
+    machines: list[Machine] = []
+    results = judge_machines(
+        _machines(answers, machines), known, specification.profile, specification.only
+    )
+    if specification.against:
+        results = _held_against(beside, results, specification, known)
+    else:
+        results += odd_ones(machines, results, known)
+    if site is not NOTHING:
+        results = decided(results, site, datetime.date.today(), parse_hosts, known.entries)
+    if specification.at_least != SEVERITIES[0]:
+        results = grave_enough(results, specification.at_least, known.entries)
     results += [_silent(one) for one in answers if one.problem]
     return Audit(
         profile=specification.profile,
+        against=specification.against,
         hosts=[one.host for one in answers],
         results=results,
         skipped=list(known.skipped),
     )
 
 
-def _waivers(path: Path | None, known: Catalogue) -> list[Waiver]:
+def _machines(answers: Sequence[Collected], kinds: list[Machine]) -> Iterator[Machine]:
+    """The machine of each answer, one after another; what tells its kind goes to ``kinds``."""
+    if not any(one.frames for one in answers):
+        raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
+    for one in answers:
+        if one.frames:
+            machine = machine_of(HostFacts.of(one.host, one.frames))
+            kinds.append(kind_of(machine))
+            yield machine
+
+
+def _held_against(
+    beside: Sequence[Collected],
+    results: Sequence[AuditResult],
+    specification: AuditSpecification,
+    known: Catalogue,
+) -> list[AuditResult]:
+    """Raises ``BadInput`` if a host has no reference."""
+    references: dict[str, list[AuditResult]] = defaultdict(list)
+    judged = judge_machines(_machines(beside, []), known, specification.profile, specification.only)
+    for one in judged:
+        references[one.host].append(one)
+    hosts = dict.fromkeys(one.host for one in results)
+    if lacking := [host for host in hosts if not reference_for(host, references)]:
+        raise BadInput(
+            f"{specification.against} has {counted(len(references), 'host')}, and none is called"
+            f" {lacking[0]}: give one host or its snapshot as the reference."
+        )
+    return differences(results, references, known)
+
+
+def _site(path: Path | None, known: Catalogue) -> Site:
     if path is None:
-        return []
+        return NOTHING
     try:
         with open_regular(path) as file:
             text = file.read(_LARGEST).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {error}.") from error
-    return waivers_of(text, str(path), known.entries)
+    return site_of(text, str(path), known.entries)
 
 
 def _answers(
@@ -285,8 +350,12 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
     """
     if not source.exists():
         raise BadInput(f"{source} is not there.")
+    kept = source / SETTINGS  # of a check's result
+    if is_snapshot(kept):
+        source = kept
     if is_snapshot(source):
-        return [Collected(host, tuple(facts)) for host, facts in read_snapshot(source).items()]
+        hosts = read_snapshot(source)
+        return [Collected(host, tuple(hosts.pop(host))) for host in list(hosts)]
     with opened(source) as folder:
         root = str(folder.absolute())
         name = _host_of(folder)
@@ -294,10 +363,19 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
         wanted = requests(known)
         files = tuple(request for request in wanted if request.kind != "command")
         (found,) = collect({name: argv}, files)
-        first = (*found.frames, *command_facts(folder, _of_archives(LSPCI, IP_ADDRESS)))
-        nics = [nic.label for nic in machine_of(HostFacts.of(name, first)).nics]
-        drivers = _of_archives(*(("ethtool", "-i", nic) for nic in nics))
-        asked = (*wanted, *requests_of_interfaces(known, nics), *drivers)
+        first = (
+            *as_kept(folder, with_sysctls(folder, found.frames)),
+            *command_facts(folder, _of_archives(LSPCI, IP_ADDRESS, IBSTAT, DEVINFO, DMIDECODE)),
+        )
+        machine = machine_of(HostFacts.of(name, first))
+        nics = [nic.label for nic in machine.nics]
+        ports = [(port.places["device"], port.places["port"]) for port in machine.rdma]
+        printed = _of_archives(
+            *(argv for nic in nics for argv in printed_of(nic)),
+            *(perfquery_of(*port) for port in ports),
+            *(argv for _, pci in adapters_of(machine.facts) if pci for argv in queries_of(pci)),
+        )
+        asked = (*wanted, *requests_of_interfaces(known, nics), *printed)
         return [dataclasses.replace(found, frames=(*first, *command_facts(folder, asked)))]
 
 

@@ -19,6 +19,7 @@ from wireproof.physics.links import link_from_name
 from wireproof.plan.pace import affordable, covering, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
+from wireproof.store.snapshot import SETTINGS
 from wireproof.store.turns import take_turns
 from wireproof.workflow.audit import audit_target
 from wireproof.workflow.dossier.seal import seal, unseal
@@ -36,7 +37,6 @@ from wireproof.workflow.session.screen import run_screen
 from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import CheckSpecification, Profile
-from wireproof.workflow.stored import SETTINGS
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.claims import refuse_lone_claims
 from wireproof.workflow.target.fabric import fabric_for

@@ -20,8 +20,11 @@ from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
 
 __all__ = [
+    "PLAYED",
     "CompareSpecification",
     "compare",
+    "samples_by_key",
+    "source_of",
 ]
 
 _FIRST = (
@@ -34,7 +37,7 @@ _FIRST = (
 HEADLINES = tuple(dict.fromkeys((pattern, size) for _, pattern, size, _ in _FIRST))
 """What two fabrics are compared by first: latency, bandwidth, message rate, rings."""
 _NUMBERED = re.compile(r"-[0-9]+$", re.ASCII)
-_PLAYED = "numbers of a model say nothing of a machine, and are not compared"
+PLAYED = "numbers of a model say nothing of a machine, and are not compared"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -64,20 +67,24 @@ def compare(specification: CompareSpecification, reporter: Reporter) -> Comparis
     a, b = ([part.section for part in each.result.parts] for each in (one, other))
     same, differ = _conditions(a, b)
     return Comparison(
-        a=_source(specification.a, a),
-        b=_source(specification.b, b),
+        a=source_of(specification.a, a),
+        b=source_of(specification.b, b),
         practical=PRACTICAL,
         same=same,
         differ=differ,
         settings=_settings(a[0].settings, b[0].settings),
         rows=compared(
-            _samples(a), _samples(b), HEADLINES, launches=min(_launches(a), _launches(b))
+            samples_by_key(a),
+            samples_by_key(b),
+            HEADLINES,
+            launches=min(_launches(a), _launches(b)),
         ),
         notes=_notes(a, b),
     )
 
 
-def _samples(sections: Sequence[Section]) -> dict[Key, list[Sample]]:
+def samples_by_key(sections: Sequence[Section]) -> dict[Key, list[Sample]]:
+    """Every result of a folder's parts, by what it is a number of."""
     found: dict[Key, list[Sample]] = {}
     for section in sections:
         for key, samples in samples_of(section.judgement, section.run).items():
@@ -85,7 +92,8 @@ def _samples(sections: Sequence[Section]) -> dict[Key, list[Sample]]:
     return found
 
 
-def _source(folder: Path, sections: Sequence[Section]) -> Source:
+def source_of(folder: Path, sections: Sequence[Section]) -> Source:
+    """A folder's result, in one line."""
     hosts = {one.host for section in sections for one in section.run.claim.hosts}
     return Source(
         name=str(folder),
@@ -147,10 +155,13 @@ def _notes(a: Sequence[Section], b: Sequence[Section]) -> list[str]:
             " standard)"
         )
     if any(section.run.played for section in (*a, *b)):
-        notes.append(_PLAYED)
+        notes.append(PLAYED)
     if any(section.settings is None for section in (a[0], b[0])):
         notes.append("one of the results keeps no settings of its hosts: these are not compared")
-    known = {(key.pattern, key.message_bytes, key.order) for key in (*_samples(a), *_samples(b))}
+    known = {
+        (key.pattern, key.message_bytes, key.order)
+        for key in (*samples_by_key(a), *samples_by_key(b))
+    }
     if absent := [name for name, *of in _FIRST if tuple(of) not in known]:
         notes.append(f"neither result has: {', '.join(absent)} (`measure` gives each)")
     return notes

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
 from wireproof.model.comparison import Comparison, Difference, Ratio, Side, Source
-from wireproof.model.series import Traffic
+from wireproof.model.series import Traffic, software_of
 from wireproof.report.json.judgement import JudgedSeries, JudgementDocument
 from wireproof.report.names import clean, fold
 from wireproof.verdict.comparison import PRACTICAL
 from wireproof.workflow.history.logs import headline_of
 from wireproof.workflow.judge import judge
 
-__all__ = ["compare_logs"]
+__all__ = ["compare_logs", "log_source"]
 
 _NOTE = "both are logs: claims of other programs, with no proof of their path and no interval"
 _MOST = 200
@@ -33,8 +33,8 @@ def compare_logs(a: Path, b: Path) -> Comparison:
     left, right = _points(one.series), _points(other.series)
     differ = _differences(one.series, other.series)
     return Comparison(
-        a=_source(a, one),
-        b=_source(b, other),
+        a=log_source(a, one),
+        b=log_source(b, other),
         practical=PRACTICAL,
         claimed=True,
         differ=differ,
@@ -43,7 +43,8 @@ def compare_logs(a: Path, b: Path) -> Comparison:
     )
 
 
-def _source(path: Path, found: JudgementDocument) -> Source:
+def log_source(path: Path, found: JudgementDocument) -> Source:
+    """A log, in one line."""
     hosts = {name for one in found.series for name in one.hosts}
     named = fold([clean(name, 80) for name in sorted(hosts)]) if hosts else "hosts not named"
     return Source(name=str(path), hosts=named, measured="claimed", verdict=found.verdict)
@@ -100,9 +101,12 @@ def _differences(a: Sequence[JudgedSeries], b: Sequence[JudgedSeries]) -> list[D
         if not all(sides):
             continue
         for name, field in _CONDITIONS:
-            left, right = (_values(side, field) for side in sides)
+            left, right = (_values(getattr(one, field) for one in side) for side in sides)
             if left != right:
                 found.append(Difference(name=f"{name} of {pattern}", a=left, b=right))
+        left, right = (_values(software_of(one.notes) for one in side) for side in sides)
+        if left != right:
+            found.append(Difference(name=f"software of {pattern}", a=left, b=right))
     return found
 
 
@@ -116,6 +120,6 @@ _CONDITIONS = (
 )
 
 
-def _values(series: Sequence[JudgedSeries], field: str) -> str:
-    values = {str(getattr(one, field) or "not said") for one in series}
+def _values(said: Iterable[object]) -> str:
+    values = {str(one or "not said") for one in said}
     return clean(", ".join(sorted(values)), _MOST)

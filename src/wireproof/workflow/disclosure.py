@@ -10,14 +10,23 @@ from pathlib import Path
 
 from wireproof.audit.disclosed import disclosed_items
 from wireproof.audit.facts import HostFacts
+from wireproof.files.hostile import read_bounded
+from wireproof.model.disclosure import GROUPS, Group
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Audit
+from wireproof.model.toml import read_toml
 from wireproof.report.disclosure import Found, folded, run_items, setting_items
 from wireproof.report.section import Section
 from wireproof.store.snapshot import read_snapshot
 
-__all__ = ["with_disclosures"]
+__all__ = ["BY_HAND", "with_disclosures"]
+
+BY_HAND = "disclosed.toml"
+"""In a result's folder: tables of the disclosure's groups, such as ``[network]`` for switches."""
+_LARGEST = 64 << 10
+_LONGEST = 400
+_SWITCH = ("switch model", "switch firmware")
 
 
 def with_disclosures(
@@ -25,12 +34,54 @@ def with_disclosures(
 ) -> list[Section]:
     """Each section with its disclosure. ``snapshot``: what was read of the hosts, where it is
     there; a damaged one is as none. ``command``: what repeats the result, where that is known.
+    What a person states beside the snapshot (``BY_HAND``) is said to be so.
     """
     settings = next((one.settings for one in sections if one.settings is not None), None)
     kept = _read(snapshot) if settings is not None else {}
     again = shlex.join(command)
     own: Found = ("method", "command that repeats it", again, "", "" if again else "unknown")
-    return [_with(one, settings, kept, own) for one in sections]
+    stated = [own, *_by_hand(snapshot.parent / BY_HAND)]
+    return [_with(one, settings, kept, stated) for one in sections]
+
+
+def _by_hand(path: Path) -> list[Found]:
+    """What a person has written beside the result, and what only a person can know of it. A damaged
+    file costs no result.
+    """
+    found: list[Found] = []
+    try:
+        given = list(_given(path))
+    except BadInput as error:
+        given = []
+        found.append(("method", "stated by hand", "", "", str(error)))
+    for name in _SWITCH:
+        if not any(one[1] == name for one in given):
+            why = f"no host sees it: state it in {path.name} of the result's folder"
+            found.append(("network", name, "", "", why))
+    return [*found, *((group, name, f"{value} (by hand)", "", "") for group, name, value in given)]
+
+
+def _given(path: Path) -> Iterable[tuple[Group, str, str]]:
+    """Raises ``BadInput`` for what cannot be read."""
+    try:
+        text = read_bounded(path, _LARGEST, follow=False).decode("utf-8")
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read: {error}.") from error
+    for table, values in read_toml(text, str(path)).items():
+        yield from _checked(path, table, values)
+
+
+def _checked(path: Path, table: str, values: object) -> Iterable[tuple[Group, str, str]]:
+    """Raises ``BadInput`` for what is no table of texts under the name of a group."""
+    group = next((one for one in GROUPS if one == table), None)
+    if group is None or not isinstance(values, dict):
+        raise BadInput(f"{path}: {table[:40]!r} is no table; tables are {', '.join(GROUPS)}.")
+    for name, value in values.items():
+        if not isinstance(value, str | int) or not name or len(f"{name}{value}") > _LONGEST:
+            raise BadInput(f"{path}: [{group}] {name[:40]!r}: a short text is wanted.")
+        yield group, name, str(value)
 
 
 def _read(snapshot: Path) -> Mapping[str, Sequence[FactFrame]]:
@@ -44,7 +95,7 @@ def _with(
     section: Section,
     settings: Audit | None,
     kept: Mapping[str, Sequence[FactFrame]],
-    command: Found,
+    stated: Sequence[Found],
 ) -> Section:
     hosts = list(dict.fromkeys(host.host for host in section.run.hosts))
     own: dict[str, list[FactFrame]] = defaultdict(list)
@@ -53,7 +104,7 @@ def _with(
         own[names.get(frame.rank, "")].append(frame)
     found = [
         *_of_hosts(hosts, own, kept),
-        command,
+        *stated,
         *run_items(section),
         *setting_items(settings),
     ]

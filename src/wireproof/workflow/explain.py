@@ -5,25 +5,33 @@ place that knows them all, and which of them speak of the same setting.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-from wireproof.audit.machine import Instance
-from wireproof.audit.remedy import fix_text, remedy_with
-from wireproof.lint.rule import Rule
-from wireproof.lint.rules import RULES
-from wireproof.locate.causes.rules import RULES as CAUSES
 from wireproof.model.errors import BadInput
-from wireproof.model.setting import Setting
-from wireproof.report.text.audit import entry_rows
-from wireproof.verdict import catalogue as verdict
-from wireproof.verdict.catalogue import Entry
-from wireproof.workflow.audit import settings_by_id
-from wireproof.workflow.documents.lists import Explanations
+from wireproof.verdict.catalogue import CATALOGUE, Entry, causes
+
+if TYPE_CHECKING:
+    from wireproof.lint.rule import Rule
+    from wireproof.model.lint import LintFinding
+    from wireproof.model.setting import Setting
+    from wireproof.workflow.documents.lists import Explanations
 
 __all__ = ["Explanation", "explain", "explanations", "names"]
 
 _NEAR = 3
+_MOST_ALIKE = 5
+_SYSCTLS = "/proc/sys/"
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]{2,80}")
+_OF_NAMES = (
+    "component-removed",
+    "variable-misspelt",
+    "variable-removed",
+    "variable-without-effect",
+)
+"""Rules about a variable's name, whatever its value."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,26 +45,107 @@ class Explanation:
 
 def explain(code: str) -> list[Explanation]:
     """All that is called ``code``: a finding or a cause, a rule of lint, a setting (of which a rule
-    may have the name). Raises ``BadInput`` that suggests near names of all of them.
+    may have the name); else the settings that the system, a maker's menu or a document calls so
+    (``krcvqs``, ``PSM3_RDMA``, ``vm.swappiness``, ``C1E Autopromote``). Raises ``BadInput`` that
+    suggests near names of all of them.
     """
     key = code.strip().lower().replace("_", "-")
-    settings = settings_by_id()
-    findings = {**verdict.CATALOGUE, **verdict.causes()}
+    if key in CATALOGUE:  # no cause, rule or setting has the code of a finding
+        return [_of_finding(CATALOGUE[key], None)]
+    from wireproof.lint.rules import RULES
+    from wireproof.workflow.audit import settings_by_id
+
+    settings, others = settings_by_id(), causes()
     found: list[Explanation] = []
-    if key in findings:
-        found.append(_of_finding(findings[key], settings.get(_setting_of(key))))
+    if key in others:
+        found.append(_of_finding(others[key], settings.get(_setting_of(key))))
     if key in RULES:
         found.append(_of_rule(RULES[key], settings.get(RULES[key].setting)))
     if key in settings:
         found.append(_of_setting(settings[key]))
     if not found:
-        raise BadInput(_unknown(code, key, names()))
+        found = [_of_setting(one) for one in _known_as(code.strip(), settings.values())]
+    if not found:
+        found = _as_variable(code.strip())
+    if not found:
+        raise BadInput(_knob(code.strip()) or _unknown(code, key, names()))
     return found
+
+
+def _as_variable(name: str) -> list[Explanation]:
+    """The rules that a script which sets the variable ``name`` breaks: it is gone, or misspelt."""
+    if _VARIABLE.fullmatch(name) is None:
+        return []
+    from wireproof.lint.check import lint_text
+    from wireproof.lint.rules import RULES
+
+    said = lint_text(f"#!/bin/bash\nexport {name}=1\n", "x.sh")
+    of_name = [one for one in said if one.code in _OF_NAMES]
+    return [_of_rule(RULES[one.code], None, (_seen(one), one.right)) for one in of_name]
+
+
+def _seen(finding: LintFinding) -> str:
+    """What the finding adds to its rule's sentence."""
+    from wireproof.lint.rules import RULES
+
+    return finding.message.removeprefix(RULES[finding.code].sentence.removesuffix(".") + ": ")
+
+
+def _tried(setting: Setting) -> list[tuple[str, str]]:
+    """Of a variable that `study` varies: how to try its values here."""
+    names = [read.key for read in setting.reads if _VARIABLE.fullmatch(read.key)]
+    return _listed("Tried by", [command for name in names for command, _ in _studies(name)])
+
+
+def _knob(name: str) -> str:
+    """Of a variable that `study` knows: what it is; else ""."""
+    for command, what in _studies(name):
+        return f"{name} is no setting of a host but a knob: {what}. '{command}' tries its values."
+    return ""
+
+
+def _studies(name: str) -> Iterator[tuple[str, str]]:
+    """The command that tries a variable, and what the variable is."""
+    from wireproof.workflow.study.libraries import libraries, library_called
+
+    for library in libraries() if _VARIABLE.fullmatch(name) else ():
+        for knob in library_called(library).knob:
+            if knob.name == name:
+                yield f"wireproof study {library} --knobs {name}", knob.what
+
+
+def _known_as(name: str, settings: Iterable[Setting]) -> list[Setting]:
+    """Settings by the names of what they are read from; by a folder on the way if none is that."""
+    key = name.casefold()
+    named = [(one, [text.casefold() for text in _names_of(one)]) for one in settings]
+    for tier in (0, 1):
+        found = [one for one, texts in named if key in (texts if tier == 0 else _parts(texts))]
+        if found and (tier == 0 or len(found) <= _MOST_ALIKE):
+            return found[:_MOST_ALIKE]
+    return []
+
+
+def _names_of(setting: Setting) -> Iterator[str]:
+    """Variables, attributes of menus, files with their last part, and sysctls with dots."""
+    for names in setting.names.values():
+        yield from names
+    for read in setting.reads:
+        yield from filter(None, (read.key, read.file, read.file.rpartition("/")[2]))
+        if read.file.startswith(_SYSCTLS):
+            yield read.file.removeprefix(_SYSCTLS).replace("/", ".")
+
+
+def _parts(texts: Iterable[str]) -> set[str]:
+    return {part for text in texts if text.startswith("/") for part in text.split("/") if part}
 
 
 def explanations(found: Sequence[Explanation]) -> Explanations:
     """As one document; of nothing: all findings."""
-    entries = [one.entry for one in found] or list(verdict.CATALOGUE.values())
+    from wireproof.lint.rule import Rule
+    from wireproof.model.setting import Setting
+    from wireproof.workflow.documents.lists import Explanations
+
+    entries = [one.entry for one in found] or list(CATALOGUE.values())
     return Explanations(
         findings=[one for one in entries if isinstance(one, Entry)],
         rules=[one for one in entries if isinstance(one, Rule)],
@@ -66,7 +155,10 @@ def explanations(found: Sequence[Explanation]) -> Explanations:
 
 def names() -> list[str]:
     """All codes, rules and settings that ``explain`` knows."""
-    return sorted({*verdict.CATALOGUE, *verdict.causes(), *RULES, *settings_by_id()})
+    from wireproof.lint.rules import RULES
+    from wireproof.workflow.audit import settings_by_id
+
+    return sorted({*CATALOGUE, *causes(), *RULES, *settings_by_id()})
 
 
 def _unknown(code: str, key: str, names: Sequence[str]) -> str:
@@ -80,6 +172,8 @@ def _unknown(code: str, key: str, names: Sequence[str]) -> str:
 
 
 def _setting_of(cause: str) -> str:
+    from wireproof.locate.causes.rules import RULES as CAUSES
+
     return next((rule.setting for rule in CAUSES if rule.code == cause), "")
 
 
@@ -93,10 +187,12 @@ def _of_finding(entry: Entry, setting: Setting | None) -> Explanation:
     return Explanation(entry=entry, title=f"{entry.code}: {entry.title}", paragraphs=tuple(texts))
 
 
-def _of_rule(rule: Rule, setting: Setting | None) -> Explanation:
+def _of_rule(rule: Rule, setting: Setting | None, here: tuple[str, str] = ("", "")) -> Explanation:
+    """``here``: what the rule says of one name, and its right form."""
     texts = [
+        *([("Here", here[0])] if here[0] else []),
         ("Means", rule.why),
-        ("Right", rule.right),
+        ("Right", here[1] or rule.right),
         *_pointer(setting),
         ("Source", rule.source),
     ]
@@ -111,10 +207,14 @@ def _pointer(setting: Setting | None) -> list[tuple[str, str]]:
 
 
 def _of_setting(setting: Setting) -> Explanation:
+    from wireproof.lint.rules import RULES
+    from wireproof.locate.causes.rules import RULES as CAUSES
+    from wireproof.report.text.audit import entry_rows
+
     rules = [rule.code for rule in RULES.values() if rule.setting == setting.id]
     causes = [rule.code for rule in CAUSES if rule.setting == setting.id]
     rows = [(name.capitalize() or "Means", text) for name, text in entry_rows(setting)]
-    rows += _mended(setting)
+    rows += _mended(setting) + _tried(setting)
     rows += _listed("Rules of lint", rules) + _listed("Causes", causes)
     title = f"{setting.id}: {setting.title} (setting, group {setting.group})"
     return Explanation(entry=setting, title=title, paragraphs=tuple(rows))
@@ -122,11 +222,16 @@ def _of_setting(setting: Setting) -> Explanation:
 
 def _mended(setting: Setting) -> list[tuple[str, str]]:
     """The fix, with the names of interfaces left open, and the undo."""
+    from wireproof.audit.machine import Instance
+    from wireproof.audit.remedy import fix_text, remedy_with
+
     fix = setting.fix
     if fix is None:
         return []
     place = next((read.file for read in setting.reads if read.file.startswith("/")), "")
-    text = fix_text(remedy_with(fix, Instance("", {}, {}), place, fix.value.get("any", "")))
+    value = fix.value.get("any", "")
+    value = "VALUE" if value.startswith("=") else value  # calculated on the host
+    text = fix_text(remedy_with(fix, Instance("", {}, {}), place, value))
     return [("Fix", text), ("Undo", fix.undo)] if text else []
 
 

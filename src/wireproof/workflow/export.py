@@ -7,13 +7,14 @@ and the page's policy allows it none.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded, replace_file
+from wireproof.files.programs import by_path, find_program
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.forms import Form
 from wireproof.report.section import Section
@@ -103,12 +104,12 @@ def _figures(sections: Sequence[Section]) -> dict[str, str]:
 
 
 def _written(folder: Path, name: str, data: bytes) -> None:
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     replace_file(folder / name, data)
 
 
 def _chromium(form: Form) -> str:
-    program = next((found for name in _BROWSERS if (found := shutil.which(name))), None)
+    program = next((found for name in _BROWSERS if (found := find_program(name))), None)
     if program is None:
         raise BadInput(
             f"--format {form} is drawn by Chromium, and none of {', '.join(_BROWSERS)} is on PATH:"
@@ -150,12 +151,11 @@ def _shot(program: str, form: Form, text: str, kind: str) -> bytes:
         argv = chromium_argv(program, form, source, target, root=os.geteuid() == 0)
         try:
             done = subprocess.run(
-                argv,
+                **by_path(argv, {**os.environ, "HOME": made}),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_TIMEOUT_S,
                 check=False,
-                env={**os.environ, "HOME": made},
             )
         except subprocess.TimeoutExpired as error:
             raise CouldNotMeasure(f"{program} did not end in {_TIMEOUT_S:.0f} s.") from error

@@ -25,9 +25,9 @@ from wireproof.report.json.encode import json_text
 from wireproof.report.names import fold
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.load import DOCUMENT
-from wireproof.store.manifest import differs, is_sealed
-from wireproof.store.newest import SKEW_S, measured, newest_result
-from wireproof.store.result import RESULT
+from wireproof.store.manifest import is_sealed, listed
+from wireproof.store.newest import SKEW_S, measured, newest_result, unfinished_after
+from wireproof.store.result import RESULT, read_result
 from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.version import version
 from wireproof.workflow.bug import sentence
@@ -46,7 +46,7 @@ class GateSpecification:
     """
 
     source: Path
-    nodes: str = ""
+    nodes: str | None = None
     max_age_s: float = 86400.0
     within_s: float = 50.0
 
@@ -73,10 +73,14 @@ def gate(specification: GateSpecification) -> Gate:
     return _undecided(specification, wanted, f"{specification.source} {why}")
 
 
-def _wanted(nodes: str) -> tuple[str, ...]:
+def _wanted(nodes: str | None) -> tuple[str, ...]:
     """The names asked for; ``here`` is this host, by its name without the domain."""
-    if not nodes:
+    if nodes is None:
         return ()
+    if not nodes.strip():
+        raise BadInput(
+            "--node is empty: no node is asked for. Is the variable set that it was made of?"
+        )
     return (socket.gethostname().partition(".")[0],) if nodes == "here" else parse_hosts(nodes)
 
 
@@ -97,9 +101,16 @@ def _answer(specification: GateSpecification, wanted: Sequence[str]) -> Gate:
             reason = f"{specification.source} has records and no result: its check has not ended"
         return _undecided(specification, wanted, reason)
     place, result = found
-    if is_sealed(place) and differs(place, RESULT):
-        why = f"{place} is a dossier, and its {RESULT} is not what was sealed"
-        return _undecided(specification, wanted, why)
+    if place != specification.source:
+        broken = unfinished_after(specification.source, place, wanted)
+        if broken is not None:
+            why = f"{broken} is a newer check that did not end: run it again, or remove the folder"
+            return _undecided(specification, wanted, why)
+    if is_sealed(place):
+        try:
+            result = read_result(place, listed(place).get(RESULT, "nothing")) or result
+        except BadInput as error:
+            return _undecided(specification, wanted, str(error))
     return _judged(specification, wanted, place, result)
 
 
@@ -158,7 +169,7 @@ def _telling(nodes: Sequence[NodeVerdict], whole: Verdict) -> tuple[Verdict, str
         return (
             verdict,
             everybody,
-            "results of each pass and crossed the wire, and none is open",
+            "all results of each pass and crossed the wire",
         )
     first = next((one for one in nodes if one.verdict == verdict), None)
     if first is None:

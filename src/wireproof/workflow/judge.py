@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, TypedDict, TypeVar, Unpack
 
 import msgspec
 
@@ -67,6 +67,20 @@ class Standard:
     atlas: Atlas | None = None
 
 
+class Claims(TypedDict, total=False):
+    """What a user says of a log, as he writes it. ``link``: ``10gbe``; ``path``: ``tcp``; ``mtu``
+    in bytes; ``pcie``: ``gen3x16``; ``physics``: a TOML file that overrides constants; ``site``: a
+    folder of published numbers (docs/atlas.md) beside wireproof's.
+    """
+
+    link: str | None
+    path: str
+    mtu: int | None
+    pcie: str
+    physics: Path | None
+    site: Path | None
+
+
 def standard(
     link: str | None = None,
     *,
@@ -100,20 +114,16 @@ def judge(
     text_or_path: str | bytes | Path,
     *,
     name: str = "text",
-    link: str | None = None,
-    path: str = "",
-    mtu: int | None = None,
-    pcie: str = "",
-    physics: Path | None = None,
-    site: Path | None = None,
+    **claims: Unpack[Claims],
 ) -> JudgementDocument:
-    """What a benchmark has printed, held against ``link``: a text, or the Path of a file or folder.
+    """What a benchmark has printed, held against the claims: a text, or the Path of a file or
+    folder.
 
     Gives what ``wireproof judge --json`` prints. Raises BadInput when a text or a file holds no
     result; files of a folder that hold none are listed in ``errors``. ``name``: what a text is
-    called there; ``site``: a folder of published numbers (docs/atlas.md) beside wireproof's.
+    called there.
     """
-    against = standard(link, path=path, mtu=mtu, pcie=pcie, physics=physics, site=site)
+    against = standard(**claims)
     if isinstance(text_or_path, Path):
         found = list(judge_files(files_of([str(text_or_path)]), against, _itself))
     else:

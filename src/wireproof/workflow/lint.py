@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal
 
 from wireproof.files.hostile import open_regular
 from wireproof.lint.check import lint_text
-from wireproof.lint.fix import repaired
+from wireproof.lint.fix import repaired, with_whole_lines
 from wireproof.lint.kinds import KINDS
 from wireproof.lint.recognised import is_recipe
 from wireproof.lint.rule import Kind
@@ -59,7 +59,7 @@ class Filter:
             if finding.severity == "error" or not self.errors_only
         ]
         if found:
-            return with_settings(found, text, settings_by_id())
+            return with_settings(with_whole_lines(found, text, self.kind), text, settings_by_id())
         if self.kind is None and text.strip() and not is_recipe(text, name):
             raise BadInput(
                 f"{clean(name, 200)} is not a recipe: no command, job option or line of a"

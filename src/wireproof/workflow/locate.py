@@ -32,12 +32,12 @@ from wireproof.plan.schedule import screen_rounds
 from wireproof.report.json.located import LocateDocument, WorstPair
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
+from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.audit import AuditSpecification, audit, settings_by_id
 from wireproof.workflow.joined import without_own_doing
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
 from wireproof.workflow.specification import LocateSpecification
-from wireproof.workflow.stored import SETTINGS
 from wireproof.workflow.target.fabric import read_fabric
 
 __all__ = ["from_folder", "from_table", "from_world", "joined", "locate"]
@@ -125,7 +125,10 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
         confirm = joined([one for run in again if (one := samples_of(run, metric)) is not None])
         known, said = _known(fabric, samples.nodes)
         notes += said
-        concluded = conclude(screen(samples, known), confirm, known)
+        try:
+            concluded = conclude(screen(samples, known), confirm, known)
+        except ValueError as error:
+            raise BadInput(f"{folder} is damaged: {error}.") from error
         found = explain(concluded, runs[0], settings=settings_by_id())
         located.append(with_settings(found, wrong, runs[0].claim.link) if wrong else found)
     if not located:
@@ -178,7 +181,10 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
             )
         worst = _worst(table)
         undecided = _undecided(table.left_out)
-    located, scattered = by_rows(screen(samples, known))
+    try:
+        located, scattered = by_rows(screen(samples, known))
+    except ValueError as error:  # what DuckDB makes of a table whose statistics are damaged
+        raise BadInput(f"{path} is damaged: {error}.") from error
     return LocateDocument(
         located=(located,),
         notes=tuple(notes),

@@ -15,14 +15,15 @@ from wireproof.report.forms import Form
 from wireproof.report.section import Section
 from wireproof.store.manifest import is_sealed
 from wireproof.store.result import RESULT
+from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.disclosure import with_disclosures
-from wireproof.workflow.dossier.intact import refuse_altered
+from wireproof.workflow.dossier.intact import unaltered
 from wireproof.workflow.export import default_target, exported
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.result import Part, Result
-from wireproof.workflow.stored import SETTINGS, conclusions, judged_again, stored_in
+from wireproof.workflow.stored import conclusions, judged_again, stored_in
 from wireproof.workflow.target.fabric import read_fabric
 
 __all__ = ["Rejudged", "ReportSpecification", "judged_anew", "report"]
@@ -71,7 +72,6 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
     written. Nothing is written into a dossier.
     """
     for folder in filter(is_sealed, specification.folders):
-        refuse_altered(folder)
         if specification.page is not None and _is_inside(specification.page, folder):
             raise BadInput(
                 f"{folder} is a dossier: a file more would break it. Give another --out."
@@ -81,7 +81,7 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
     for folder in specification.folders:
         if len(specification.folders) > 1:
             reporter.say(f"judging {folder}")
-        found.append(judged_anew(folder, fabric))
+        found.append(_judged(folder, fabric))
         if found[-1].before is None:
             reporter.warn(
                 f"{folder} has no {RESULT}: its check has not ended, or is of before there was one."
@@ -94,6 +94,16 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
         page = exported(specification.form, sections, found[0].title, specification.page, reporter)
         return [_with_page(one, page) for one in found]
     return [_own_page(one, specification.form, reporter) for one in found]
+
+
+def _judged(folder: Path, fabric: Fabric | None) -> Rejudged:
+    """Of a dossier a copy is judged: what was found to be whole cannot be exchanged meanwhile."""
+    if not is_sealed(folder):
+        return judged_anew(folder, fabric)
+    with unaltered(folder) as copy:
+        found = judged_anew(copy, fabric)
+    result = dataclasses.replace(found.result, folder=folder)
+    return dataclasses.replace(found, folder=folder, result=result)
 
 
 def _is_inside(page: Path, folder: Path) -> bool:

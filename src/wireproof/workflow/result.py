@@ -16,11 +16,12 @@ from wireproof.report.json.result import Document, document_of
 from wireproof.report.section import Section
 from wireproof.store.result import RESULT, write_result
 from wireproof.store.seal import is_tabled, seal
+from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.disclosure import with_disclosures
 from wireproof.workflow.history.keep import record
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.specification import Storage
-from wireproof.workflow.stored import SETTINGS, stored_result
+from wireproof.workflow.stored import stored_result
 
 __all__ = ["PAGE", "Part", "Result", "kept"]
 

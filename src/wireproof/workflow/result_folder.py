@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from wireproof.files.held import make_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import how_to_go_on
@@ -59,7 +60,7 @@ def _opened(storage: Storage, name: str, reporter: Reporter) -> Path:
                 " run in it."
             )
         _private(out, reporter, change=storage.may_change_mode)
-    except NotADirectoryError as error:
+    except (NotADirectoryError, FileExistsError) as error:
         raise BadInput(f"{out} is not a folder: give another --out.") from error
     except OSError as error:
         raise CouldNotMeasure(
@@ -76,23 +77,23 @@ def _private(out: Path, reporter: Reporter, *, change: bool) -> None:
     ``change`` False: the mode of a folder that is there stays (a file in the current folder has
     named it), and one that is open is refused.
     """
+    make_folder(out, 0o700)
+    folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        out.mkdir(mode=0o700, parents=True)
-    except FileExistsError:
-        found = out.stat()
-        if not stat.S_ISDIR(found.st_mode):
-            raise NotADirectoryError from None
+        found = os.fstat(folder)
         if found.st_uid != os.geteuid():
             raise BadInput(
                 f"the folder {out} belongs to the user with the number {found.st_uid}: give another"
                 " --out."
-            ) from None
+            )
         if found.st_mode & 0o077 and not change:
             raise BadInput(
                 f"the folder {out} is open to others: give it with --out, or make it yours (chmod"
                 " 700)."
-            ) from None
+            )
         if found.st_mode & 0o077:
-            out.chmod(0o700)
+            os.fchmod(folder, 0o700)
             mode = f"{stat.S_IMODE(found.st_mode):04o}"
             reporter.say(f"the folder {out} was open to others (mode {mode}); now it is 0700")
+    finally:
+        os.close(folder)

@@ -17,6 +17,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
+from wireproof.model.json_reader import decode_json
 from wireproof.settings.resolve import DECLARED, PREFIX
 from wireproof.workflow.reporter import Reporter
 
@@ -299,9 +300,7 @@ def recall(folder: Path) -> StoredInvocation:
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the --out folder of a check.")
     try:
-        asked = msgspec.json.decode(
-            read_bounded(path, _LARGEST, follow=False), type=StoredInvocation
-        )
+        asked = decode_json(read_bounded(path, _LARGEST, follow=False), StoredInvocation)
     except FileNotFoundError:
         raise BadInput(
             f"{folder} does not say how it was asked (no {ASKED}): repeat the command with --resume"

@@ -20,6 +20,7 @@ from wireproof.physics.table import with_constants
 from wireproof.report.section import Section
 from wireproof.store.load import DOCUMENT, load_run
 from wireproof.store.result import read_result
+from wireproof.store.snapshot import SETTINGS
 from wireproof.verdict.node import node_verdicts
 from wireproof.verdict.run.repeated import settled_by_repeats
 from wireproof.version import version
@@ -31,7 +32,6 @@ from wireproof.workflow.session.screen import CONFIRM_BASE, METRICS, located_sec
 from wireproof.workflow.session.session import Session
 
 __all__ = [
-    "SETTINGS",
     "conclusions",
     "judged_again",
     "merged_records",
@@ -40,8 +40,6 @@ __all__ = [
 ]
 
 _LAUNCH = re.compile(r"(run|pair|loopback|confirm)(-again|-\d+)?(\.\d+)?", re.ASCII)
-SETTINGS = "settings.snapshot"
-"""The file of what was read of the hosts' settings."""
 _ASK = "give the --out folder of a check or measurement"
 _OF_RUN = ("run", "confirm")
 """Stems of launches that are judged together: the screen and its suspects alone."""
@@ -175,7 +173,10 @@ def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -
     )
     section = dataclasses.replace(judged(run, session, places), standing=part.standing)
     if part.screened:
-        return _located(section, fabric or part.fabric)
+        try:
+            return _located(section, fabric or part.fabric)
+        except ValueError as error:
+            raise BadInput(f"{folder} is damaged: {error}.") from error
     if part.settled:
         section = dataclasses.replace(
             section, judgement=settled_by_repeats(section.judgement), settled=True

@@ -8,30 +8,16 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from wireproof.analysis.catalogue.broadcom import BROADCOM
-from wireproof.analysis.catalogue.cloud import CLOUD
-from wireproof.analysis.catalogue.intel import INTEL
-from wireproof.analysis.catalogue.makers import MAKERS
-from wireproof.analysis.catalogue.mellanox import MELLANOX
-from wireproof.analysis.catalogue.omnipath import OMNIPATH, of_rate
-from wireproof.analysis.catalogue.plain import PLAIN
+from wireproof.analysis.catalogue.read import families
 from wireproof.analysis.catalogue.row import Family, Row
-from wireproof.analysis.catalogue.virtual import LOOPBACK, SOFT_RDMA, VIRTUAL
 from wireproof.model.record import Nic
 
-__all__ = ["FAMILIES", "by_driver", "by_kind", "family_of"]
+__all__ = ["by_driver", "by_kind", "family_of"]
 
-FAMILIES: tuple[Family, ...] = (
-    *MELLANOX,
-    *OMNIPATH,
-    *INTEL,
-    *BROADCOM,
-    *MAKERS,
-    *CLOUD,
-    *PLAIN,
-    *VIRTUAL,
-)
 _AGGREGATES = ("bond", "team")
+_SOFT_RDMA, _CN5000 = "rdma_rxe", "hfi2"
+"""Drivers by which families are found that others stand for."""
+_OPA100_GBITS = 100.0
 _SOFTWARE_KINDS = ("veth", "dummy", "tun")
 
 
@@ -43,7 +29,7 @@ def by_driver(driver: str) -> Family | None:
     name = driver.lower()
     found = (
         family
-        for family in FAMILIES
+        for family in families()
         if any(fnmatchcase(name, pattern) for pattern in family.drivers)
     )
     return next(found, None) if name else None
@@ -51,7 +37,7 @@ def by_driver(driver: str) -> Family | None:
 
 def by_kind(kind: str) -> Family | None:
     """The family of a virtual interface's kind."""
-    return next((family for family in FAMILIES if kind in family.kinds), None) if kind else None
+    return next((family for family in families() if kind in family.kinds), None) if kind else None
 
 
 def family_of(nic: Nic) -> Family | None:
@@ -59,20 +45,28 @@ def family_of(nic: Nic) -> Family | None:
     not know.
     """
     if nic.kind == "loopback":
-        return LOOPBACK
+        return by_driver("loopback")
     own = by_kind(nic.link_kind) or by_driver(nic.driver)
     if nic.rdma is None:
         return own
     own = own and of_rate(own, nic.rdma.rate)
     below = by_driver(nic.rdma.driver)
-    if below is not None and below is not SOFT_RDMA:
+    soft = by_driver(_SOFT_RDMA)
+    if below is not None and below is not soft:
         return _together(own, of_rate(below, nic.rdma.rate))
-    return own and _without_hardware(own, soft=below is SOFT_RDMA, driver=nic.rdma.driver)
+    return own and _without_hardware(own, soft if below else None, driver=nic.rdma.driver)
 
 
-def _without_hardware(own: Family, *, soft: bool, driver: str) -> Family:
-    """An interface whose RDMA device is software, or of no driver that we know."""
-    if soft:
+def of_rate(family: Family, rate: str) -> Family:
+    """hfi1 above 100 Gb/s is CN5000. ``rate``: as the kernel says it, ``400 Gb/sec (4X NDR)``."""
+    number = rate.split(" ", 1)[0]
+    faster = number.replace(".", "", 1).isdecimal() and float(number) > _OPA100_GBITS
+    return by_driver(_CN5000) or family if faster and family is by_driver("hfi1") else family
+
+
+def _without_hardware(own: Family, soft: Family | None, driver: str) -> Family:
+    """An interface whose RDMA device is ``soft``, or of no driver that we know."""
+    if soft is not None:
         return _soft(own)
     return _with_blind_rdma(own) if driver else _without_driver(own)
 
@@ -92,7 +86,8 @@ def _together(own: Family | None, below: Family) -> Family:
     adapter itself.
     """
     if not below.has_rdma:
-        return _with_blind_rdma(own) if own is not None and own.stacked else _soft(below)
+        # RDMA in software states that it is: this is hardware of which no counter is known
+        return _with_blind_rdma(own or below)
     if own is None or own is below or not (own.stacked or _without_interface(below)):
         return below
     return replace(
@@ -124,7 +119,8 @@ def _soft(family: Family) -> Family:
     rows = tuple(
         replace(row, carrier="any") if row.carrier == "kernel" else row for row in family.rows
     )
-    packets = SOFT_RDMA.rdma_packets
+    rxe = by_driver(_SOFT_RDMA)
+    packets = rxe.rdma_packets if rxe else ()
     return replace(
         family, name=f"{family.name} with RDMA in software", rows=rows, rdma_packets=packets
     )

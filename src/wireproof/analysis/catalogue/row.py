@@ -28,7 +28,10 @@ class Row:
     traffic's packets. ``source``: where this is known from; it has ``unchecked:`` before what
     nobody has read in the driver. ``quality``: ``lower-bound`` where a part may be missing (too
     little is then no evidence of absence), ``double`` where a part may be in it twice. ``fcs``: the
-    4 bytes of each frame's check sequence are in it; None: not known.
+    4 bytes of each frame's check sequence are in it; None: not known. ``stops``: the setting with
+    which it stands still whatever crosses; where nothing of the port moved, it says nothing.
+    ``turned``: counters of the bytes of both directions, among these, that the adapter's own switch
+    turned round.
     """
 
     tx: tuple[str, ...]
@@ -48,6 +51,8 @@ class Row:
     function: Function = "any"
     quality: Quality = "exact"
     fcs: bool | None = None
+    stops: str = ""
+    turned: tuple[str, ...] = ()
 
     def names(self, direction: Direction) -> tuple[str, ...]:
         """Templates of the byte counters of one direction."""

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from wireproof.model.ledger import Direction
 
-__all__ = ["Dropped", "Names", "PfcFamily", "names"]
+__all__ = ["Dropped", "Names", "PfcFamily"]
 
-Names = tuple[tuple[str, ...], ...]
-"""Alternatives, the best first; each is a sum of counters. ``{p}``: the priority; ``{nic}``,
-``{device}``, ``{port}``: as the ledger's catalogue has them. Without a folder: of ``ethtool -S``.
+Names = tuple[str, ...]
+"""Alternatives, the best first; each is counters to add up, divided by spaces. ``{p}``: the
+priority; ``{nic}``, ``{device}``, ``{port}``: as the ledger's catalogue has them. Without a folder:
+of ``ethtool -S``.
 """
 
 
-def names(*alternatives: str) -> Names:
-    """Each alternative as written: counters to add up, divided by blanks."""
-    return tuple(tuple(one.split()) for one in alternatives)
-
-
-@dataclass(frozen=True)
-class Dropped:
+class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A counter of lost packets. ``proves``: at 0 it shows that nothing was lost in this direction
     for want of buffers; one that does not (a kernel's software queue) can only speak against it.
     """
@@ -31,11 +26,10 @@ class Dropped:
 
     @property
     def by_priority(self) -> bool:
-        return any("{p}" in name for one in self.names for name in one)
+        return any("{p}" in alternative for alternative in self.names)
 
 
-@dataclass(frozen=True)
-class PfcFamily:
+class PfcFamily(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One kind of adapter, by the driver of its interface (shell patterns, lower case).
 
     Pairs are (tx, rx). ``xoff``, ``xon``: pause frames that stop and that resume; ``frames``: both
@@ -70,5 +64,5 @@ class PfcFamily:
     shown_when_on: bool = False
     unison: bool = False
     refresh_ms: float = 0.0
-    unchecked: tuple[str, ...] = field(default=())
+    unchecked: tuple[str, ...] = ()
     note: str = ""

@@ -5,33 +5,88 @@ adapter. Wraps and new beginnings are told by the same code that the byte ledger
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
 
 import msgspec
 
+from wireproof.analysis.catalogue.read import texts
 from wireproof.analysis.changes import ABSENT, Changes, MarkedChanges
 from wireproof.analysis.crossed import crossed_at
 from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.pfc.family import Names, PfcFamily
-from wireproof.analysis.pfc.find import by_counters, by_driver
 from wireproof.analysis.traffic import speed_of
 from wireproof.model.ledger import Direction, Ledger, PortLedger
 from wireproof.model.pfc import Count, Drop, Pauses, PfcReading, PriorityReading
 from wireproof.model.record import Nic
+from wireproof.model.toml import read_rows
 from wireproof.model.traffic import Watched
 
-__all__ = ["readings_of", "statistics_of"]
+__all__ = ["by_counters", "by_driver", "pausing", "readings_of", "statistics_of"]
+
+
+@lru_cache(maxsize=1)
+def pausing() -> tuple[PfcFamily, ...]:
+    """All adapters whose counters of pauses are known."""
+    return tuple(one for text, name in texts() for one in pauses_in(text, name))
+
+
+def pauses_in(text: str, source: str) -> list[PfcFamily]:
+    """Those of one file. Raises ``BadInput`` with ``source``, line and field."""
+    return read_rows(text, source, "pauses", PfcFamily, beside=("family",))
+
+
+def by_driver(driver: str) -> PfcFamily | None:
+    """None: no counters of pauses are known of this driver."""
+    name = driver.lower()
+    return next(
+        (one for one in pausing() if any(fnmatchcase(name, pattern) for pattern in one.drivers)),
+        None,
+    )
+
+
+def by_counters(statistics: Container[str]) -> PfcFamily | None:
+    """The one family whose pause counters are among ``statistics`` (names of ``ethtool -S``); None
+    where none is, or several are.
+    """
+    for signs in (_own, _totals):
+        found = [
+            one for one in pausing() if any(_listed(names, statistics) for names in signs(one))
+        ]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _own(family: PfcFamily) -> tuple[Names, ...]:
+    """What no other family has."""
+    pairs = (family.xoff, family.frames, family.paused_us, family.load)
+    return tuple(names for pair in pairs for names in pair if names)
+
+
+def _totals(family: PfcFamily) -> tuple[Names, ...]:
+    return () if _own(family) else family.total
+
+
+def _listed(names: Names, statistics: Container[str]) -> bool:
+    return any(
+        all(name.format(p=priority) in statistics for name in one.split())
+        for one in names
+        for priority in range(8)
+    )
+
 
 PRIORITIES = range(8)
 _LEAST_TRAFFIC = 1_000_000.0
 _A_PART = 0.1
 _DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _EVERYWHERE: tuple[Names, ...] = tuple(
-    ((f"net/{{nic}}/{one}",),) for one in ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
+    (f"net/{{nic}}/{one}",) for one in ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
 )
 """The kernel's own: packets that found no buffer; drivers that do not count them show 0."""
 
-_RESENT: Names = (("ip/Tcp/RetransSegs",),)
+_RESENT: Names = ("ip/Tcp/RetransSegs",)
 
 
 def readings_of(watched: Watched, nics: Iterable[str]) -> list[PfcReading]:
@@ -87,7 +142,7 @@ class _Host:
     def count(self, names: Names, nic: Nic, priority: int = 0) -> Count | None:
         """The first alternative that is there; None where none is."""
         for one in names:
-            spelled = [_full(name, nic, priority) for name in one]
+            spelled = [_full(name, nic, priority) for name in one.split()]
             known = [self.spelled[name] for name in spelled if name in self.spelled]
             if known:
                 return self._sum(known)

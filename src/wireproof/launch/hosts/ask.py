@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from wireproof.files.programs import by_path
+
 __all__ = ["printed"]
 
 _TIMEOUT_S = 15.0
@@ -23,8 +25,7 @@ def printed(
     """
     try:
         done = subprocess.run(
-            argv,
-            env=None if environment is None else dict(environment),
+            **by_path(argv, environment),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_TIMEOUT_S,

@@ -8,14 +8,15 @@ left running: what has not answered in time, or when the user interrupts, is end
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import shlex
-import shutil
 import subprocess
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from wireproof.files.programs import by_path, find_program
 from wireproof.launch.hosts.here import hosts_here
 from wireproof.model.errors import BadInput
 
@@ -136,13 +137,20 @@ def facts_by_host(
     far = [host for host in names if host not in near]
     done = {host: _here(argv, timeout_s) for host in near}
     if far:
-        if shutil.which(agent or "ssh") is None:
+        if find_program(agent or "ssh") is None:
             raise BadInput(
                 f"there is no program {agent or 'ssh'} to reach {far[0]} by: install it, or give"
                 " --agent."
             )
         listener = _Answers(far, len(near), len(names), progress)
-        _run(listener, shlex.join(argv), agent, timeout_s, fanout, dict(environment or {}))
+        _run(
+            listener,
+            shlex.join(argv),
+            agent,
+            timeout_s,
+            fanout,
+            {**os.environ, **(environment or {})},
+        )
         done |= {host: listener.answer(host, timeout_s) for host in far}
     return {host: done[host] for host in names}
 
@@ -150,7 +158,11 @@ def facts_by_host(
 def _here(argv: Sequence[str], timeout_s: float) -> Answer:
     try:
         done = subprocess.run(
-            argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout_s, check=False
+            **by_path(argv),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=timeout_s,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return Answer(problem=problem_of(-1, [], timeout_s))
@@ -212,7 +224,9 @@ def _worker(
     class Client(SshClient):  # type: ignore[misc]
         def _build_cmd(self) -> tuple[list[str], dict[str, str] | None]:
             argv, _ = super()._build_cmd()
-            return ([agent, str(self.key), command] if agent else argv, extra or None)
+            words = [agent, str(self.key), command] if agent else argv
+            started = by_path(words, {**os.environ, **extra})
+            return started["args"], started["env"]
 
     class Worker(WorkerSsh):  # type: ignore[misc]
         SHELL_CLASS = Client

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from wireproof.files.programs import by_path
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.elf import read_soname
 from wireproof.launch.mpi.install import ABI_OF_SONAME, Family, MpiInstall, version_of
@@ -60,8 +61,7 @@ def ask_library(library: Path) -> LibraryAnswer:
     """Version and ABI of an MPI library; ``problem`` says why there is no answer."""
     try:
         done = subprocess.run(
-            probe_argv(library),
-            env=_bare_environment(library.parent),
+            **by_path(probe_argv(library), _bare_environment(library.parent)),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=ASK_SECONDS,
@@ -99,8 +99,7 @@ def family_of_launcher(version: str) -> Family | None:
 def _launcher_family(launcher: Path) -> Family | None:
     try:
         done = subprocess.run(
-            [str(launcher), "--version"],
-            env=_bare_environment(),
+            **by_path([str(launcher), "--version"], _bare_environment()),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=ASK_SECONDS,

@@ -15,6 +15,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from wireproof.files.programs import by_path
 from wireproof.launch.engines import find_program
 from wireproof.launch.guard import start_guarded
 from wireproof.launch.schedulers.allocation import Allocation
@@ -81,8 +82,7 @@ def _ask(argv: Sequence[str], through: Sequence[str] = ()) -> subprocess.Complet
     """Run one of Slurm's programs; ``CouldNotMeasure`` when it is not here or does not answer."""
     try:
         return subprocess.run(
-            [*through, *argv],
-            env=_environment(),
+            **by_path([*through, *argv], _environment()),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

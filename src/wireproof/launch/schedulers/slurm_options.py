@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from wireproof.files.programs import find_program
 from wireproof.launch.hosts.ask import printed
 from wireproof.launch.registry import MPIS, Mpi
 from wireproof.launch.request import LaunchRequest, Starter
@@ -208,7 +208,7 @@ def _pmi2_library() -> str:
     """Slurm's libpmi2 beside srun's prefix or where distributions put it; it must be there on the
     nodes too.
     """
-    srun = shutil.which("srun")
+    srun = find_program("srun")
     beside = (
         [str(Path(srun).resolve().parent.parent / name) for name in ("lib64", "lib", "lib64/slurm")]
         if srun

@@ -22,6 +22,11 @@ ENABLED_ONLY = re.compile(r"\s*LinkSpeed\s+En:\s*\S+\s+Sup:(?!.*\bAct:)")
 IBSTAT = re.compile(r"\s*State:\s*(?:Initializing|Initialize|Down|Armed)\s*$")
 PFC = re.compile(r"\bPFC\b[^.;]{0,60}\b(?:TORs?|ToRs?|leaf|edge)\b(?: switch(?:es)?)? only\b")
 PARAMETER = re.compile(r"\s*(?:parm:\s{0,30})?(hdrq_entsize|max_mtu)\s?:\s?\S")
+FOUR_PORTS = re.compile(r"\bCurrent Configuration:\s{0,20}4x10\b", re.IGNORECASE)
+SIGNS = (
+    ("PFC", PFC, "pfc-part-way"),
+    ("Configuration:", FOUR_PORTS, "qcu-four-ports"),
+)
 REBOOTS = ("reboot", "shutdown", "rpower", "ipmitool", "init")
 SOON = 3  # commands behind /SET within which the reboot must come
 
@@ -38,10 +43,10 @@ def outputs(recipe: Recipe) -> Iterator[Broken]:
             yield Broken(
                 "port-not-active", number, len(text) - len(text.lstrip()) + 1, text.strip()[:120]
             )
-        if "PFC" in text:
-            found = PFC.search(text)
+        for sign, pattern, code in SIGNS:
+            found = pattern.search(text) if sign in text else None
             if found:
-                yield Broken("pfc-part-way", number, found.start() + 1, found.group()[:120])
+                yield Broken(code, number, found.start() + 1, found.group()[:120])
         if "hdrq_entsize" in text or "max_mtu" in text:
             yield from listing(recipe, number, text)
 

@@ -12,6 +12,7 @@ from ipaddress import IPv4Network
 from wireproof.lint.admin.by_program import is_commands, on, option_value
 from wireproof.lint.files.interfaces.addresses import is_address, network_of
 from wireproof.lint.files.interfaces.interface import prefix_of
+from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
 
@@ -29,6 +30,11 @@ XCAT = (
     "updatenode",
     "nodeset",
 )
+TYPES = {
+    "ethernet": "Ethernet",
+    "infiniband": "InfiniBand",
+    **{kind: kind for kind in ("vlan", "bond", "bridge", "bridge_ovs", "bmc", "unused")},
+}
 TABLES = ("hosts", "dns", "dhcp", "ntp", "knownhosts", "conservercf", "goconscf")
 
 
@@ -59,6 +65,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
             yield from make(recipe, command, xcat)
         elif command.program in ("chdef", "mkdef"):
             yield from masks(recipe, command)
+            yield from types(recipe, command)
         defined += definitions(command)
     yield from merging(recipe, defined)
 
@@ -79,6 +86,20 @@ def masks(recipe: Recipe, command: Command) -> Iterator[Broken]:
         name, equals, value = word.text.partition("=")
         if name == "mask" and equals and re.match(r"[0-9.]+$", value) and prefix_of(value) is None:
             yield on("network-mask", recipe, command, word)
+
+
+def types(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``nictypes.ib0=OmniPath``: confignetwork makes the letters small and then finds none."""
+    for word in command.words:
+        name, equals, value = word.text.partition("=")
+        kind = value.lower()
+        if not name.startswith("nictypes.") or not re.fullmatch(r"[a-z_]{2,20}", kind):
+            continue
+        if equals and kind not in TYPES:
+            fabric = re.match(r"omni|opa|hfi|ib", kind)
+            meant = "infiniband" if fabric else nearest(kind, tuple(TYPES), 0.7)
+            fix = [(word, f"{name}={TYPES[meant]}")] if meant else None
+            yield on("xcat-nic-type", recipe, command, word, "", fix)
 
 
 def definitions(command: Command) -> Iterator[Defined]:

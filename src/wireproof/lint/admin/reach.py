@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.admin.by_program import by_program, on, option_value
+from wireproof.lint.files.fragments import LONGEST_LINE
 from wireproof.lint.files.interfaces.addresses import is_address
 from wireproof.lint.files.interfaces.interface import (
     CONNECTED_MOST,
@@ -134,16 +135,12 @@ def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[B
             f"{size.text} on {device}",
             [(size, str(CONNECTED_MOST))],
         )
-    elif (
-        interface.infiniband and value > DATAGRAM_MOST and ipoib_mode(recipe, device) == "datagram"
-    ):
-        yield on(
-            "command-mtu",
-            recipe,
-            command,
-            size,
-            f"{size.text} on {device}, which is set to datagram",
-        )
+    elif interface.infiniband and value > DATAGRAM_MOST:
+        seen = f"{size.text} on {device}"
+        if ipoib_mode(recipe, device) == "datagram":
+            yield on("command-mtu", recipe, command, size, f"{seen}, which is set to datagram")
+        elif not any("connected" in line[:LONGEST_LINE].lower() for line in recipe.lines):
+            yield on("mtu-not-connected", recipe, command, size, seen)
 
 
 def ipoib_mode(recipe: Recipe, device: str) -> str:

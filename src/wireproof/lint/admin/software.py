@@ -13,7 +13,7 @@ from wireproof.lint.files import irqbalance as irqbalance_file
 from wireproof.lint.files.fragments import LONGEST_LINE, Line
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.shell import Command, commands
+from wireproof.lint.shell import Command, Word, commands
 
 __all__ = ["CHECKS"]
 
@@ -212,6 +212,76 @@ def is_low(value: str) -> bool:
     return value not in ("unlimited", "hard", "soft")
 
 
+CHROOT = re.compile(r"\$(?:CHROOT\b|\{CHROOT\})")
+ROOT = re.compile(r"CHROOT=[\"']?/install/netboot/([^/\s]+)/([^/\s]+)/([^/\s]+)/rootimg")
+IMAGE = re.compile(r"([a-z]+[\d.]+)-([a-z0-9_]+)-(?:netboot|statelite)-([\w.-]+)$")
+
+
+def images(recipe: Recipe) -> Iterator[Broken]:
+    """The folder of a diskless image: set before it is used, and of the image that is packed."""
+    if not is_commands(recipe):
+        return
+    every = commands(recipe)
+    sets = [(at, word) for at, command in enumerate(every) if (word := root_of(command))]
+    used = next(filter(None, map(first_use, every[: sets[0][0]])), None) if sets else None
+    if used is not None and not is_set(recipe, used.line):
+        yield used
+    for at, word in sets:
+        yield from other_root(recipe, every[at], word)
+
+
+def root_of(command: Command) -> Word | None:
+    """The word that gives CHROOT its value."""
+    words = (*command.assignments, *command.words)
+    return next((word for word in words if word.text.startswith("CHROOT=")), None)
+
+
+def is_set(recipe: Recipe, line: int) -> bool:
+    """Whether CHROOT gets a value above the line, in whatever form."""
+    return any("CHROOT=" in text[:LONGEST_LINE] for text in recipe.lines[: line - 1])
+
+
+def first_use(command: Command) -> Broken | None:
+    """A command that names files below CHROOT."""
+    for word in (*command.words, *(redirect.target for redirect in command.redirects)):
+        if CHROOT.search(word.text):
+            return Broken("chroot-before-set", word.line, word.column, word.text[:160])
+    return None
+
+
+def other_root(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
+    """The images that are packed, of which none lies in the folder."""
+    root = ROOT.match(word.text)
+    names = [
+        name
+        for other in commands(recipe)
+        if other.program in ("packimage", "genimage")
+        for name in other.texts[1:]
+    ]
+    packed = {name: found.groups() for name in names if (found := IMAGE.match(name))}
+    if root is not None and packed and root.groups() not in packed.values():
+        seen = f"{word.text[:160]}, {next(iter(packed))}"
+        yield on("image-other-root", recipe, command, word, seen)
+
+
+PROMPT = re.compile(r"\s\\?\$>\s+(?=[a-z./])")
+
+
+def prompts(recipe: Recipe) -> Iterator[Broken]:
+    """``$> one $> two``, as a document's lines are joined."""
+    if not is_commands(recipe):
+        return
+    for number, long in enumerate(recipe.lines, start=1):
+        text = long[:LONGEST_LINE]
+        first = text.find("$> ")
+        if first < 0 or text[:first].strip(" \t\\-*•0123456789.)"):
+            continue
+        inside = PROMPT.search(text, first + 3)
+        if inside is not None:
+            fix = PROMPT.sub("\n" + text[: first + 3].replace("\\", "\\\\"), text)
+            yield Broken("prompt-inside-line", number, inside.start() + 2, "", fix)
+
+
 def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """The daemon's options given by hand."""
     if len(command.words) > 1 and command.last == command.line:
@@ -222,6 +292,8 @@ def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 CHECKS = (
     repositories,
+    images,
+    prompts,
     by_program(
         {
             **dict.fromkeys(("dnf", "yum", "rpm", "microdnf"), packages),

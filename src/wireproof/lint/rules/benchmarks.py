@@ -58,6 +58,23 @@ RULES: tuple[Rule, ...] = (
         "perftest man page, -m and -R",
     ),
     Rule(
+        "perftest-without-cm",
+        "perftest over Omni-Path has no -R.",
+        "Without rdma_cm its queue pair takes an MTU of InfiniBand, 4096 bytes at most; the 8 KiB "
+        "that large messages want come with -R over the server's IPoIB address.",
+        "ib_write_bw -F -R -s 1048576 SERVER-IPOIB-ADDRESS",
+        "Omni-Path performance tuning guide, RDMA performance; perftest man page, -R",
+        severity="warning",
+    ),
+    Rule(
+        "pinned-to-core-0",
+        "The benchmark is pinned to core 0.",
+        "Interrupts and the kernel's own work run there first: the number is smaller and varies.",
+        "qperf SERVER -m 1M -ca 6 tcp_bw; iperf3 -c HOST -A 4: a core of the adapter's NUMA node",
+        "Omni-Path performance tuning guide, qperf",
+        severity="warning",
+    ),
+    Rule(
         "perftest-sides-differ",
         "Server and client of one perftest have different options.",
         "Both must agree on -R, -a, -s and -m: they wait for each other or stop with 'Couldn't "

@@ -65,8 +65,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "component-removed",
         "Newer Open MPI does not have this component.",
-        "Open MPI 5 has no openib, yalla, mxm and psm: the selection fails there, UCX and OFI are "
-        "in their place.",
+        "Open MPI 5 has no openib, yalla, mxm and psm: the selection fails there and their "
+        "variables are not read, UCX and OFI are in their place.",
         "--mca pml ucx (InfiniBand, RoCE), or --mca pml cm --mca mtl psm2 (Omni-Path)",
         "https://docs.open-mpi.org/en/v5.0.x/release-notes/changelog/v5.0.x.html",
         severity="warning",
@@ -211,6 +211,14 @@ RULES: tuple[Rule, ...] = (
         "https://docs.open-mpi.org/en/v5.0.x/mca.html; ompi_info --param pml all",
         severity="warning",
         setting="env-ompi-mca-pml",
+    ),
+    Rule(
+        "one-sided-over-tcp",
+        "A one-sided benchmark runs over TCP with the component that Open MPI takes by itself.",
+        "Open MPI 4 may abort in MPI_Win_allocate then; Open MPI 5 has no pt2pt and needs none.",
+        "--mca osc pt2pt (Open MPI 4)",
+        "tried with Open MPI 4.1 over TCP between two hosts",
+        severity="warning",
     ),
     Rule(
         "shared-memory-only",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, jobs
 from wireproof.lint.script.launch import BENCHMARK, Launch
-from wireproof.lint.script.mpi_family import Mpi, environment, mpi_of, old_intel
+from wireproof.lint.script.mpi_family import Mpi, environment, mpi_of, old_intel, open_mpi_5
 from wireproof.lint.script.variables import provider_of
 from wireproof.lint.shell import Command, Word, at_word, corrected
 from wireproof.lint.shell.wrap import LAUNCHERS
@@ -93,15 +93,10 @@ def _is_gone(word: Word, mpi: Mpi | None, launch: Launch) -> bool:
 def _not_of(word: Word, mpi: Mpi | None, job: Job) -> str:
     """The MPI that does not know the option, "" when it may."""
     if mpi == "openmpi" and _ONLY_HYDRA.match(word.text):
-        return "" if word.text.endswith("ppn") and _five(job) else "Open MPI"
+        return "" if word.text.endswith("ppn") and open_mpi_5(job) else "Open MPI"
     if mpi in ("intel", "mpich") and _ONLY_OPENMPI.match(word.text):
         return "Intel MPI" if mpi == "intel" else "MPICH"
     return ""
-
-
-def _five(job: Job) -> bool:
-    """The text names an Open MPI 5 or later, whose launcher is another program."""
-    return bool(re.search(r"open-?mpi[^\n]{0,12}[/_-]v?[5-9]\.", job.text, re.IGNORECASE))
 
 
 def _option_words(launch: Launch) -> Iterator[Word]:

@@ -10,7 +10,7 @@ from typing import Literal
 from wireproof.lint.script.job import Job
 from wireproof.lint.script.launch import Family, Launch
 
-__all__ = ["Mpi", "environment", "mpi_of", "old_intel", "several_nodes"]
+__all__ = ["Mpi", "environment", "mpi_of", "old_intel", "open_mpi_5", "several_nodes"]
 
 Mpi = Literal["openmpi", "intel", "mpich", "mvapich"]
 
@@ -110,6 +110,11 @@ def _signs(job: Job) -> list[tuple[int, Mpi]]:
 def old_intel(job: Job) -> bool:
     """The script names an Intel MPI before 2019, whose fabrics and options were others."""
     return bool(_OLD.search(job.text))
+
+
+def open_mpi_5(job: Job) -> bool:
+    """The text names an Open MPI 5 or later, whose launcher is another program."""
+    return bool(re.search(r"open-?mpi[^\n]{0,12}[/_-]v?[5-9]\.", job.text, re.IGNORECASE))
 
 
 def environment(job: Job, launch: Launch) -> dict[str, str]:

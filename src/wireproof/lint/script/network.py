@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, at_word, commands, corrected
@@ -17,6 +18,10 @@ _PERFTEST = re.compile(r"(ib|raw_ethernet)_(write|read|send|atomic|burst)_(bw|la
 # Options of perftest without a value; all others of one letter take one.
 _FLAGS = frozenset(f"-{letter}" for letter in "abeFghHNORUVzXWPEKj")
 _MTUS = ("256", "512", "1024", "2048", "4096", "9000", "1500")
+_CM = re.compile(r"[-–—−]R|--rdma_cm")
+_OPA_MTU = 8192
+_LONGEST = 4000
+_OMNI_PATH = re.compile(r"\b(?:hfi1|hfi1_\d|opainfo|opafm|opaconfig)\b|\bOmni-Path\b")
 _CLIENT_TEXT = """-t -O -P -u -n -R -w -l -Z -M -N -k -T -b -C --time --omit --parallel --udp
 --bytes --reverse --window --len --length --zerocopy --set-mss --no-delay --bidir --bitrate
 --bandwidth --congestion"""
@@ -37,6 +42,8 @@ def perftest(recipe: Recipe) -> Iterator[Broken]:
         mtu = _value(command, "-m") or _value(command, "--mtu")
         if mtu is not None and mtu.text.isdigit() and mtu.text not in _MTUS:
             yield at_word("perftest-mtu", mtu, f"{command.program} -m {mtu.text}")
+        if not any(_CM.fullmatch(text) for text in command.texts):
+            yield from _small_mtu(recipe, command)
         if not _host(command):
             servers[command.program] = command
         elif command.program in servers:
@@ -52,6 +59,28 @@ def _sides(server: Command, client: Command) -> Iterator[Broken]:
         lines = f"lines {server.line} and {client.line}"
         seen = f"{', '.join(differ)} on one side only ({lines})"
         yield Broken("perftest-sides-differ", client.line, client.words[0].column, seen)
+
+
+def _small_mtu(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """A bandwidth over Omni-Path whose queue pair keeps an MTU of InfiniBand."""
+    size = _value(command, "-s") or _value(command, "--size")
+    small = size is not None and (not size.text.isdigit() or int(size.text[:9]) < _OPA_MTU)
+    shown = any(text in ("-h", "--help", "-V", "--version") for text in command.texts)
+    device = _value(command, "-d") or _value(command, "--ib-dev")
+    fits = device.text.startswith("hfi1") if device is not None else omni_path(recipe)
+    if fits and command.program.endswith("_bw") and not small and not shown:
+        word = command.words[0]
+        fix = corrected(recipe, [(word, f"{word.raw} -R")], word.line)
+        yield at_word("perftest-without-cm", word, command.text, fix)
+
+
+@lru_cache(maxsize=4)
+def omni_path(recipe: Recipe) -> bool:
+    """Whether the text is about Omni-Path's adapters, and about no other InfiniBand."""
+    texts = [line[:_LONGEST] for line in recipe.lines]
+    return any(_OMNI_PATH.search(line) for line in texts) and not any(
+        "mlx" in line or "mthca" in line for line in texts
+    )
 
 
 def _value(command: Command, option: str) -> Word | None:
@@ -115,6 +144,26 @@ def _late(recipe: Recipe, command: Command, first: int, last: int) -> Iterator[B
         yield at_word("qperf-option-order", late[0], command.text, fix)
 
 
+_PINS = {"qperf": ("-ca", "-lca", "-rca", "--affinity"), "iperf3": ("-A", "--affinity")}
+_BY_TASKSET = frozenset(("qperf", "iperf3", "iperf", "netperf", "netserver", "sockperf"))
+
+
+def first_core(recipe: Recipe) -> Iterator[Broken]:
+    """Core 0 for what measures the kernel's sockets."""
+    for command in commands(recipe):
+        if command.program in _PINS:
+            for option in _PINS[command.program]:
+                yield from _is_first(_value(command, option), command)
+        if command.program in _BY_TASKSET and "taskset" in [each.text for each in command.outer]:
+            mask = [word for word in command.outer if re.fullmatch(r"0x0*1|0", word.text)]
+            yield from _is_first(mask[0] if mask else None, command)
+
+
+def _is_first(word: Word | None, command: Command) -> Iterator[Broken]:
+    if word is not None and re.fullmatch(r"0(,0)?|0x0*1", word.text):
+        yield at_word("pinned-to-core-0", word, command.text)
+
+
 def taskset(recipe: Recipe) -> Iterator[Broken]:
     """``taskset 0-3 prog``."""
     for command in commands(recipe):
@@ -128,4 +177,4 @@ def taskset(recipe: Recipe) -> Iterator[Broken]:
             yield at_word("taskset-list", words[1], command.text, fix)
 
 
-CHECKS = (perftest, iperf, qperf, taskset)
+CHECKS = (perftest, iperf, qperf, first_core, taskset)

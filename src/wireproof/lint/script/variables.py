@@ -17,7 +17,7 @@ __all__ = ["CHECKS", "provider_of"]
 
 
 _TOKEN = re.compile(
-    r"(?<![\w-])(I_MPI_|PSM3_|PSM2_|UCX_|NCCL_|OMPI_MCA_)([A-Za-z][A-Za-z0-9_]{2,80})\b(?!\*)"
+    r"(?<![\w-])(I_MPI_|PSM3_|PSM2_|UCX_|NCCL_|MXM_|OMPI_MCA_)([A-Za-z][A-Za-z0-9_]{2,80})\b(?!\*)"
 )
 _ALIASES = {
     "I_MPI_PROCESSOR_LIST": "I_MPI_PIN_PROCESSOR_LIST",
@@ -37,7 +37,9 @@ _REMOVED = re.compile(
     r"I_MPI_(?:TMI|DAPL|OFA|RDMA)_\w+\Z|I_MPI_(?:DEVICE|NETMASK|TCP_NETMASK"
     r"|DYNAMIC_CONNECTION_MODE)\Z"
 )
+_CHOOSES = ("FI_PROVIDER", "I_MPI_OFI_PROVIDER", "I_MPI_TMI_PROVIDER")
 _NOTHING = frozenset(("PSM2_PRINT_STATS", "PSM2_RDMA"))
+_MXM = {"TLS": "UCX_TLS", "RDMA_PORTS": "UCX_NET_DEVICES", "IB_PORTS": "UCX_NET_DEVICES"}
 _SWITCH = r"(?i:0|1|on|off|yes|no|enable|disable|true|false)"
 _VALUES: dict[str, str] = {
     "I_MPI_PIN": _SWITCH,
@@ -132,6 +134,10 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
             yield Broken("variable-removed", number, at + 1, name, new, right=instead)
     elif name in _NOTHING:
         yield Broken("variable-without-effect", number, at + 1, name)
+    elif name.startswith("MXM_"):
+        instead = _MXM.get(name.removeprefix("MXM_"), "a variable of UCX")
+        seen = f"{instead}, with --mca pml ucx"
+        yield Broken("component-removed", number, at + 1, name, right=seen)
     else:
         right = nearest(name)
         if right and at >= 0:
@@ -226,25 +232,33 @@ def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[
     seen, parts = f"I_MPI_FABRICS={value}", value.split(":")
     providers = [part for part in parts if part in _PROVIDERS and part != "shm"]
     if providers:
-        fix = _by_provider(recipe, setting, value, providers[0])
+        new = "shm:ofi" if value.startswith("shm:") else "ofi"
+        fix = _by_provider(recipe, setting, value, providers[0], new)
         yield _at("fabric-is-provider", setting, seen, fix)
     elif not any(_GONE.match(part) for part in parts):
         yield _at("value-invalid", setting, seen)
     elif not old_intel(job):
-        wire = any(launch.ranks == 2 and launch.benchmark for launch in job.launches)
-        new = "shm:ofi" if parts[0] == "shm" and not wire else "ofi"
-        word = setting.value_word
+        yield _removed(recipe, job, setting, value)
+
+
+def _removed(recipe: Recipe, job: Job, setting: Setting, value: str) -> Broken:
+    """A fabric that is gone, with the provider that took its place unless another is named."""
+    wire = any(launch.ranks == 2 and launch.benchmark for launch in job.launches)
+    new = "shm:ofi" if value.startswith("shm:") and not wire else "ofi"
+    word, provider = setting.value_word, provider_of(value)
+    if " " in provider or any(each.name in _CHOOSES for each in job.settings):
         fix = corrected(recipe, [(word, word.raw.replace(value, new))], word.line)
-        right = f"I_MPI_FABRICS={new} FI_PROVIDER={provider_of(value)}"
-        yield _at("fabric-removed", setting, seen, fix, right)
+    else:
+        fix = _by_provider(recipe, setting, value, provider, new)
+    right = f"I_MPI_FABRICS={new} FI_PROVIDER={provider}"
+    return _at("fabric-removed", setting, f"I_MPI_FABRICS={value}", fix, right)
 
 
-def _by_provider(recipe: Recipe, setting: Setting, value: str, provider: str) -> str:
-    """The line with the fabric ofi, and the provider in the variable that names it."""
-    new = "shm:ofi" if value.startswith("shm:") else "ofi"
+def _by_provider(recipe: Recipe, setting: Setting, value: str, provider: str, new: str) -> str:
+    """The line with the fabric ``new``, and the provider in the variable that names it."""
     word = setting.value_word
     if setting.how == "genv" and word is not setting.word:
-        text = f"{new} -genv FI_PROVIDER {provider}"
+        text = word.raw.replace(value, f"{new} -genv FI_PROVIDER {provider}")
     else:
         text = f"{word.raw.replace(value, new)} FI_PROVIDER={provider}"
     return corrected(recipe, [(word, text)], word.line)

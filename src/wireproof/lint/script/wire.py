@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, Setting, jobs
 from wireproof.lint.script.launch import Launch
-from wireproof.lint.script.mpi_family import environment, mpi_of, several_nodes
+from wireproof.lint.script.mpi_family import environment, mpi_of, open_mpi_5, several_nodes
 from wireproof.lint.shell import Word, at_word, corrected
 
 __all__ = ["CHECKS"]
@@ -22,6 +22,7 @@ _PAIRS = re.compile(
     r"(?i)pingpong|pingping|sendrecv|exchange|uniband|biband|unidir|bidir|birandom|unirandom"
     r"|corandom"
 )
+_ONE_SIDED = re.compile(r"osu_(put|get|acc|cas|fop)_|IMB-(RMA|EXT)\b")
 _TCP_BTL = re.compile(r"(^|,)tcp(,|$)")
 _CARRIED = re.compile(r"(UCX|FI|PSM2|PSM3|NCCL)_[A-Z0-9_]+\Z")
 
@@ -112,7 +113,7 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
         word = launch.command.words[0]
         provider = values.get("FI_PROVIDER") or values.get("I_MPI_OFI_PROVIDER") or ""
         if _looks_intel(job, launch) and not provider:
-            if not _names_interface(values):
+            if not _names_interface(values) and not _names_fabric(values):
                 fix = _inserted(recipe, word, "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER <provider>")
                 yield at_word("no-fabric-selection", word, launch.command.text, fix)
             continue
@@ -123,6 +124,14 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
 
 def _names_interface(values: dict[str, str]) -> bool:
     return any(name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET")) for name in values)
+
+
+def _names_fabric(values: dict[str, str]) -> bool:
+    """A fabric of Intel MPI before 2019, which is a choice; rules say what took its place."""
+    if "I_MPI_TMI_PROVIDER" in values:
+        return True
+    parts = values.get("I_MPI_FABRICS", "").strip("\"'").split(":")
+    return any(part not in ("", "shm", "ofi") for part in parts)
 
 
 def _any_interface(recipe: Recipe, job: Job, launch: Launch, provider: str) -> Iterator[Broken]:
@@ -170,8 +179,20 @@ def _btl(recipe: Recipe, job: Job, launch: Launch) -> Iterator[Broken]:
         edits = [(value, f"{value.raw} --mca btl_tcp_if_include <interface>")]
         fix = corrected(recipe, edits, value.line) if by_option else None
         yield Broken("no-interface", value.line, word.column, f"btl {btl}", fix)
+    if _TCP_BTL.search(btl) and _aborts(job, launch, values):
+        edits = [(value, f"{value.raw} --mca osc pt2pt")]
+        fix = corrected(recipe, edits, value.line) if by_option else None
+        yield Broken("one-sided-over-tcp", value.line, word.column, f"btl {btl}", fix)
     if by_option and "OMPI_MCA_pml" not in values:
         yield at_word("pml-not-forced", word, f"btl {btl}", _with_pml(recipe, launch, word))
+
+
+def _aborts(job: Job, launch: Launch, values: dict[str, str]) -> bool:
+    """A one-sided benchmark with the one-sided component that Open MPI 4 takes by itself."""
+    following = None if launch.program else job.after(launch.command.last)
+    name = launch.benchmark or (following.program if following else "")
+    one_sided = _ONE_SIDED.match(name) is not None
+    return one_sided and "OMPI_MCA_osc" not in values and not open_mpi_5(job)
 
 
 def _inserted(recipe: Recipe, launcher: Word, options: str) -> str:

@@ -54,6 +54,8 @@ def tokens(lines: list[str], first: int, indents: list[int], *, spanning: bool) 
     characters at the start of line i (a prompt, a bullet) are skipped. ``spanning``: quotes may go
     over line ends.
     """
+    if not lines:  # a document whose every line is a sentence
+        return
     starts, at = [], 0
     for line in lines:
         starts.append(at)

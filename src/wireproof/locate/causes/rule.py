@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
 
 from wireproof.locate.causes.mend import in_line
-from wireproof.locate.causes.signs import Sign
+from wireproof.locate.causes.signs import AnySign
 from wireproof.model.located import Blame, Cause
 from wireproof.model.setting import Setting
 
@@ -14,11 +17,9 @@ __all__ = ["Rule", "Shape"]
 
 _NODE = frozenset({"node", "port", "switch"})
 _BOTH = frozenset({"goodput", "hrt"})
-_ANY = {"": 1.0, "tx": 1.0, "rx": 1.0}
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of ``when`` must hold. ``confidence`` is that of the cause, 0 to 1, times the factor of
     the culprit's direction; when all of ``surer`` hold as well, it is ``sure``.
 
@@ -27,14 +28,16 @@ class Rule:
     """
 
     code: str
-    when: tuple[Sign, ...]
+    when: tuple[AnySign, ...]
     confidence: float
     sentence: str
     fix: str = ""
     kinds: frozenset[str] = _NODE
     metrics: frozenset[str] = _BOTH
-    directions: tuple[tuple[str, float], ...] = tuple(_ANY.items())
-    surer: tuple[Sign, ...] = ()
+    directions: dict[Literal["both", "tx", "rx"], float] = msgspec.field(
+        default_factory=lambda: {"both": 1.0, "tx": 1.0, "rx": 1.0}
+    )
+    surer: tuple[AnySign, ...] = ()
     sure: float = 0.95
     setting: str = ""
     no_setting: str = ""
@@ -43,7 +46,7 @@ class Rule:
         """How well the rule fits a culprit's kind and direction; 0 when it does not."""
         if blame.kind not in self.kinds or blame.metric not in self.metrics:
             return 0.0
-        return dict(self.directions).get(blame.direction, 0.0)
+        return self.directions.get(blame.direction or "both", 0.0)
 
     def cause(
         self,

@@ -4,8 +4,10 @@ says what was seen.
 
 from __future__ import annotations
 
+import re
 import statistics
-from dataclasses import dataclass
+
+import msgspec
 
 from wireproof.locate.causes.machine import Machine, Peers, Usual
 from wireproof.locate.causes.properties import UNLIMITED
@@ -15,6 +17,7 @@ from wireproof.model.quantity import line_rate, percent, significant, throughput
 
 __all__ = [
     "Above",
+    "AnySign",
     "Below",
     "Differs",
     "Explains",
@@ -42,10 +45,14 @@ _UNITS = {
 _SHARES = {"busy_share", "claimed_share", "clock_apart", "kernel_share", "other_share"}
 
 
-@dataclass(frozen=True)
-class Sign:
-    """Base of all signs. ``seen`` returns sentences, empty when the sign does not hold or is not
-    known; ``means`` says what it asks.
+def _tag(name: str) -> str:
+    """``is-not`` for IsNot."""
+    return re.sub(r"(?<!^)([A-Z])", r"-\1", name).lower()
+
+
+class Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="sign", tag=_tag):
+    """Base of all signs, which a file calls by ``sign``. ``seen`` returns sentences, empty when the
+    sign does not hold or is not known; ``means`` says what it asks.
     """
 
     def means(self) -> str:
@@ -85,8 +92,7 @@ def _against(machine: Machine, name: str, value: float | str, usual: Usual) -> s
     return f"{_stated(machine, name, value)}; {others}"
 
 
-@dataclass(frozen=True)
-class Is(Sign):
+class Is(Sign, frozen=True):
     """A property has this value."""
 
     name: str
@@ -100,8 +106,7 @@ class Is(Sign):
         return [f"{machine.name}: {_spaced(self.name)} is {found}"] if found == self.value else []
 
 
-@dataclass(frozen=True)
-class IsNot(Sign):
+class IsNot(Sign, frozen=True):
     """A property is known and has another value."""
 
     name: str
@@ -117,8 +122,7 @@ class IsNot(Sign):
         return [f"{machine.name}: {_spaced(self.name)} is {found}"]
 
 
-@dataclass(frozen=True)
-class Unusual(Sign):
+class Unusual(Sign, frozen=True):
     """A property is known, and not known to be what most peers have: what all have does not make
     one of them slow.
     """
@@ -138,8 +142,7 @@ class Unusual(Sign):
         return [_against(machine, self.name, value, usual)]
 
 
-@dataclass(frozen=True)
-class Less(Sign):
+class Less(Sign, frozen=True):
     """A property is less than another one of the same machine."""
 
     name: str
@@ -156,8 +159,7 @@ class Less(Sign):
         return [f"{_stated(machine, self.name, one)}, {more}"]
 
 
-@dataclass(frozen=True)
-class Below(Sign):
+class Below(Sign, frozen=True):
     """A number is below what most peers have."""
 
     name: str
@@ -172,8 +174,7 @@ class Below(Sign):
         return [_against(machine, self.name, value, usual)] if value < usual.value else []
 
 
-@dataclass(frozen=True)
-class Differs(Sign):
+class Differs(Sign, frozen=True):
     """A property is not what most peers have."""
 
     name: str
@@ -188,8 +189,7 @@ class Differs(Sign):
         return [_against(machine, self.name, value, usual)]
 
 
-@dataclass(frozen=True)
-class Above(Sign):
+class Above(Sign, frozen=True):
     """A number is at least ``least``, and at least ``times`` the peers' median where they have it
     (``times`` 0: no comparison). With ``times``, two peers at least must have it.
     """
@@ -215,8 +215,7 @@ class Above(Sign):
         return [f"{stated}, median of {usual[1]} other nodes {_shown(self.name, usual[0])}"]
 
 
-@dataclass(frozen=True)
-class Most(Sign):
+class Most(Sign, frozen=True):
     """A number is at most this."""
 
     name: str
@@ -230,8 +229,7 @@ class Most(Sign):
         return [] if value is None or value > self.most else [_stated(machine, self.name, value)]
 
 
-@dataclass(frozen=True)
-class Explains(Sign):
+class Explains(Sign, frozen=True):
     """A limit in bytes/s is at most what was expected, so that it can be the reason; ``tight``: and
     what was reached is most of it.
     """
@@ -253,8 +251,7 @@ class Explains(Sign):
         return [f"{_spaced(self.name)} {throughput(limit)}, expected {expected}, reached {reached}"]
 
 
-@dataclass(frozen=True)
-class HeadersExplain(Sign):
+class HeadersExplain(Sign, frozen=True):
     """The loss is what the headers of smaller packets cost: payload / wire = (MTU - 52) / (MTU +
     38) of TCP over Ethernet, against the peers' MTU; within 3 % of the goodput or a third of the
     loss.
@@ -271,8 +268,7 @@ class HeadersExplain(Sign):
         return [f"the headers of such packets cost {cost}, the loss is {lost}"]
 
 
-@dataclass(frozen=True)
-class Grows(Sign):
+class Grows(Sign, frozen=True):
     """Counters of the machine's own NIC (or of its IP stack) with one of ``words`` in their names,
     and none of ``without``, rose by ``least`` or more, and ``times`` as much, per byte, as on most
     peers.
@@ -318,8 +314,7 @@ class Grows(Sign):
         return meant and not any(word in leaf for word in self.without)
 
 
-@dataclass(frozen=True)
-class SettingDiffers(Sign):
+class SettingDiffers(Sign, frozen=True):
     """Settings that most peers agree on and the machine has otherwise."""
 
     def means(self) -> str:
@@ -336,3 +331,19 @@ class SettingDiffers(Sign):
                 found.append(f"{machine.name}: {name} {value}; {others}")
         more = [f"and {len(found) - _MOST_NAMED} more settings"] if len(found) > _MOST_NAMED else []
         return [*found[:_MOST_NAMED], *more]
+
+
+AnySign = (
+    Is
+    | IsNot
+    | Unusual
+    | Less
+    | Below
+    | Differs
+    | Above
+    | Most
+    | Explains
+    | HeadersExplain
+    | Grows
+    | SettingDiffers
+)

@@ -11,15 +11,49 @@ import numpy as np
 
 from wireproof.locate.arrays import Flags, Floats
 from wireproof.locate.criteria import Criteria, as_log
-from wireproof.locate.screen.drift import drift_of
+from wireproof.locate.samples import Samples
 from wireproof.locate.screen.effects import Effects, Polishing, Ports, explained, fine_strata
 from wireproof.locate.screen.leaves import leaf_excess, slow_inside
 from wireproof.locate.screen.strata import Kinds, kinds_of, one_kind, ports_of
-from wireproof.locate.significance import REACH, median_error
+from wireproof.locate.significance import REACH, median_error, robust_scale
 from wireproof.locate.slowness import log_slowness
 from wireproof.locate.tiers import ONE_SWITCH, Paths, Places
 
 __all__ = ["Fit", "fit", "port_levels", "shown", "tier_levels"]
+
+_PARTS = 8
+_FASTER = 0.25
+_QUARTILE_FACTOR = 1.3626  # standard error of a normal variable's quartile over that of its mean
+_FEWEST = 12  # samples of a part of the time, to know its median
+_SURE = 5.0  # standard errors between the fastest part and the slowest
+
+
+def drift_of(samples: Samples, residual: Floats, use: Flags, least: float) -> Floats | None:
+    """Log slowness of each sample that its time explains, the fastest part of the time 0; None
+    where there is none.
+
+    ``residual``: log slowness against paths and ports; ``use``: samples on paths that show a port.
+    The time is cut into up to eight parts of as many samples; between their middles the drift is a
+    straight line.
+    """
+    rows = np.nonzero(use)[0]
+    parts = min(_PARTS, rows.size // _FEWEST)
+    if samples.when.size != len(samples) or parts < 2:
+        return None
+    rows = rows[np.argsort(samples.when[rows], kind="stable")]
+    pieces = np.array_split(rows, parts)
+    middle = np.asarray([float(np.median(samples.when[piece])) for piece in pieces])
+    # The faster quarter: one node of four that became slow is in half of the samples, and no
+    # other became slow.
+    level = np.asarray([float(np.quantile(residual[piece], _FASTER)) for piece in pieces])
+    noise = float(np.median([robust_scale(residual[piece]) for piece in pieces]))
+    # of the difference of two parts
+    error = _QUARTILE_FACTOR * noise * (2.0 * parts / rows.size) ** 0.5
+    if float(np.ptp(level)) < max(least, _SURE * error):
+        return None
+    found = np.interp(samples.when, middle, level)
+    return np.asarray(found - found.min(), dtype=np.float64)
+
 
 _INNER = 2  # samples within the leaf that acquit a port of what is slow across leaves
 

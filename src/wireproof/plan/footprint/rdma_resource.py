@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from wireproof.model.errors import BadInput
+from wireproof.model.json_reader import decode_json
 
 __all__ = ["Resources", "resources_of"]
 
@@ -79,7 +80,7 @@ def _number(value: object) -> int:
 
 def _json_rows(text: str) -> list[dict[str, Any]]:
     try:
-        found = msgspec.json.decode(text)
+        found = decode_json(text, object)
     except msgspec.DecodeError as error:
         raise BadInput(f"what was observed is no JSON of rdma -j: {error}.") from None
     rows = found if isinstance(found, list) else [found]

@@ -114,7 +114,7 @@ def over_pairs(section: Section, tables: Sequence[Table], name: str) -> Chart | 
     return Chart(
         id=name,
         title="Spread over the pairs: share of directions that are no faster",
-        note="A foot at the left are the slow ones; the steep part is what the others have.",
+        note="A tail on the left is slow directions; the steep part is the normal rate.",
         alt=f"Cumulative share of directions against goodput. {told}.",
         x=Axis("goodput (MB/s)", False, 0.0, high, plain(0.0, high)),
         y=Axis("share of directions (%)", False, 0.0, 104.0, _SHARES),

@@ -11,16 +11,18 @@ from wireproof.model.severity import worst
 from wireproof.report.names import clean
 from wireproof.version import version
 
-__all__ = ["openmetrics"]
+__all__ = ["family", "label_text", "openmetrics"]
 
 _STATES: tuple[Verdict, ...] = ("pass", "fail", "inconclusive")
 
 
-def _label(text: str) -> str:
+def label_text(text: str) -> str:
+    """``text`` as the value of a label."""
     return clean(text, 200).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
 
 
-def _family(name: str, kind: str, about: str, samples: list[str]) -> list[str]:
+def family(name: str, kind: str, about: str, samples: list[str]) -> list[str]:
+    """The lines of a metric family."""
     return [f"# HELP {name} {about}", f"# TYPE {name} {kind}", *samples]
 
 
@@ -30,7 +32,7 @@ def _by_label(nodes: Sequence[NodeVerdict]) -> dict[str, Verdict]:
     """
     found: defaultdict[str, list[Verdict]] = defaultdict(list)
     for node in nodes:
-        found[_label(node.node)].append(node.verdict)
+        found[label_text(node.node)].append(node.verdict)
     return {label: worst(verdicts) for label, verdicts in found.items()}
 
 
@@ -47,7 +49,7 @@ def openmetrics(gate: Gate) -> str:
     States are gauges of 0 and 1, one of them 1. Samples carry no time stamps: the collector
     refuses those.
     """
-    lines = _family(
+    lines = family(
         "wireproof_verdict",
         "gauge",
         "Verdict of the last result; exactly one is 1.",
@@ -56,30 +58,30 @@ def openmetrics(gate: Gate) -> str:
     if gate.nodes:
         verdicts = _by_label(gate.nodes)
         samples = [line for label, verdict in verdicts.items() for line in _states(label, verdict)]
-        lines += _family(
+        lines += family(
             "wireproof_node_verdict",
             "gauge",
             "Verdict on each node in the last result; exactly one is 1.",
             samples,
         )
     if (when := seconds_of(gate.measured)) is not None:
-        lines += _family(
+        lines += family(
             "wireproof_result_time_seconds",
             "gauge",
             "When the last result was measured, seconds since 1970.",
             [f"wireproof_result_time_seconds {when:.0f}"],
         )
     if gate.max_age_s is not None:
-        lines += _family(
+        lines += family(
             "wireproof_result_max_age_seconds",
             "gauge",
             "How old the last result may be: beyond that a pass of this file counts no more.",
             [f"wireproof_result_max_age_seconds {gate.max_age_s:.0f}"],
         )
-    lines += _family(
+    lines += family(
         "wireproof_build_info",
         "gauge",
         "Version that wrote this file.",
-        [f'wireproof_build_info{{version="{_label(version())}"}} 1'],
+        [f'wireproof_build_info{{version="{label_text(version())}"}} 1'],
     )
     return "\n".join([*lines, "# EOF"])

@@ -5,16 +5,17 @@ that is a number, as a program wants it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.disclosure import Disclosed
+from wireproof.model.finding import Finding
 from wireproof.report.audit import setting_rows
 from wireproof.report.group_cells import cells_of
 from wireproof.report.group_rows import GroupTable
 from wireproof.report.names import clean, fold
-from wireproof.report.rows import Row, Table
+from wireproof.report.rows import Row, Table, chosen
 from wireproof.report.section import Section, suspected
 from wireproof.report.text.groups import LEGEND
 
@@ -86,14 +87,14 @@ def number(value: float | None, text: str, digits: int = 6) -> Cell:
     return Cell(text, f"{value:.{digits}g}" if known else "")
 
 
-def result_grid(table: Table, name: str) -> Grid:
-    """All results of one pattern; of very many those that do not pass stay."""
-    rows = _shown(table)
+def result_grid(table: Table, name: str, findings: Iterable[Finding] = ()) -> Grid:
+    """All results of one pattern; of very many the culprits' and those that do not pass stay."""
+    rows = chosen(table.rows, findings, MOST_ROWS)
     left = len(table.rows) - len(rows)
     one = clean(" → ".join(table.rows[0].between), 200) + ". " if table.pairs == 1 else ""
     caption = f"{one}Median with half of its 95 % interval."
     if left:
-        caption += f" {left} rows that pass are left out here; the result file holds all."
+        caption += f" {left} rows are left out here; the result file holds all."
     return Grid(
         id=name,
         title=table.title,
@@ -152,15 +153,6 @@ def _cells(row: Row, timed: bool) -> list[Cell]:
         Cell(clean(pair.label, 20)),
         Cell(pair.verdict + codes),
     ]
-
-
-def _shown(table: Table) -> Sequence[Row]:
-    """All rows, or those that do not pass and as many others as there is room for, in order."""
-    if len(table.rows) <= MOST_ROWS:
-        return table.rows
-    first = sorted(table.rows, key=lambda row: row.pair.verdict == "pass")[:MOST_ROWS]
-    chosen = {id(row) for row in first}
-    return [row for row in table.rows if id(row) in chosen]
 
 
 def group_grid(table: GroupTable, name: str) -> Grid:

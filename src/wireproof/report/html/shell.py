@@ -71,16 +71,16 @@ def script(name: str) -> str:
     return text
 
 
-def policy(*scripts: str, forms: bool = False) -> str:
-    """No connection of any kind; only these scripts, by their hashes; styles inline. ``forms``: may
-    ask the server that the page is from.
+def policy(*scripts: str, beside: bool = False) -> str:
+    """No connection of any kind; only these scripts, by their hashes; styles inline, with
+    ``beside`` also from a file beside the page.
     """
     allowed = " ".join(f"'sha256-{_digest(one)}'" for one in scripts) or "'none'"
-    asked = "'self'" if forms else "'none'"
+    styles = " 'self' file:" if beside else ""
     return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'{styles}; "
         "connect-src 'none'; font-src 'none'; frame-src 'none'; base-uri 'none'; "
-        f"form-action {asked}"
+        "form-action 'none'"
     )
 
 

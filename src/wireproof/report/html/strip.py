@@ -20,7 +20,7 @@ from wireproof.model.finding import PairVerdict
 from wireproof.model.ledger import Direction
 from wireproof.model.located import Blame, Located
 from wireproof.report.names import clean, natural
-from wireproof.report.section import Section
+from wireproof.report.section import Section, counted
 
 __all__ = ["Lane", "Mark", "Strip", "leaf_by_node", "strip_of"]
 
@@ -189,7 +189,7 @@ def _streams(section: Section) -> list[PairVerdict]:
     """Results of one direction between different hosts, of the size that most pairs have."""
     streams = [
         pair
-        for pair in section.judgement.pairs
+        for pair in counted(section.judgement)
         if pair.pattern in _ONE_WAY and pair.unit == "bytes_per_s" and pair.value > 0
     ]
     sizes = Counter(pair.message_bytes for pair in streams)

@@ -17,16 +17,80 @@ from wireproof.report.flows import flows
 from wireproof.report.group_rows import group_tables
 from wireproof.report.html.embedded import embedded
 from wireproof.report.html.grids import Grid, disclosure_grid, group_grid, result_grid, setting_grid
-from wireproof.report.html.located import Pictures, WhoView, pair_pictures, who_views
+from wireproof.report.html.heat import MOST_HOSTS, HeatMap, heat_map
+from wireproof.report.html.leaves import LeafMap, leaf_map
 from wireproof.report.html.markup import in_script, trusted
+from wireproof.report.html.pairs import PairMap, pair_map
 from wireproof.report.html.proof import Proof, proof_of
 from wireproof.report.html.published import PlaceView, place_views
+from wireproof.report.html.strip import Strip, strip_of
+from wireproof.report.located import Culprit, Story, each, stories
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import Table, tables
 from wireproof.report.section import Section, grouped, short_headline
 
 __all__ = ["SectionView", "view"]
+
+MOST_CULPRITS = 40
+
+
+@dataclass(frozen=True)
+class WhoView:
+    """``culprits`` are in the order of their numbers in the strip; ``left_out`` more are in the
+    result file.
+    """
+
+    id: str
+    story: Story
+    strip: Strip | None
+    culprits: list[Culprit]
+    left_out: int
+
+
+def who_views(section: Section, name: str) -> list[WhoView]:
+    """One for each metric that was screened."""
+    return [
+        WhoView(
+            id=f"{name}-who{number}",
+            story=story,
+            strip=strip_of(section, located, f"{name}-{number}"),
+            culprits=each(located, MOST_CULPRITS),
+            left_out=max(0, len(located.blames) - MOST_CULPRITS),
+        )
+        for number, (located, story) in enumerate(
+            zip(section.located, stories(section.located), strict=True), 1
+        )
+    ]
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Host by host as a table; leaf by leaf, and all pairs for the page's script to zoom into."""
+
+    maps: list[HeatMap]
+    leaves: list[LeafMap]
+    pairs: list[PairMap]
+
+
+def pair_pictures(section: Section, found: list[Table], name: str) -> Pictures:
+    """Each table of rates as a picture: host by host, or leaf by leaf where there are more hosts
+    than can be drawn.
+    """
+    whole = Pictures([], [], [])
+    for number, table in enumerate(found):
+        if table.unit == "ns":
+            continue
+        if len({host for row in table.rows for host in row.between}) > MOST_HOSTS:
+            leaf = leaf_map(section, table, f"{name}-map{number}", section.located)
+            whole.leaves.extend([leaf] if leaf is not None else [])
+            pairs = pair_map(table, f"{name}-map{number}")
+            whole.pairs.extend([pairs] if pairs is not None else [])
+        else:
+            drawn = heat_map(table, f"{name}-map{number}")
+            whole.maps.extend([drawn] if drawn is not None else [])
+    return whole
+
 
 MOST_UNREAD = 100
 
@@ -144,7 +208,8 @@ def _figure(chart: Chart) -> FigureView:
 
 
 def _grids(section: Section, found: Sequence[Table], name: str) -> list[Grid]:
-    results = [result_grid(table, f"{name}-table{i}") for i, table in enumerate(found, 1)]
+    findings = section.judgement.findings
+    results = [result_grid(table, f"{name}-table{i}", findings) for i, table in enumerate(found, 1)]
     groups = group_tables(section)
     return [*results, *(group_grid(one, f"{name}-group{i}") for i, one in enumerate(groups, 1))]
 

@@ -6,8 +6,9 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
+from wireproof.model.quantity import counted
 from wireproof.model.setting import Audit, AuditResult, Read, Setting, Status
-from wireproof.report.failing import Failing, carrier_of, effect_text, failing, unread, who
+from wireproof.report.failing import Failing, Unread, carrier_of, effect_text, failing, unread, who
 from wireproof.report.names import clean, fold
 from wireproof.report.text.look import Look
 
@@ -24,6 +25,8 @@ _WORDS: dict[Status, str] = {
 _MOST = 5
 """Settings that a check names."""
 _LONGEST_REASON = 240
+_MOST_REASONS, _MOST_NAMES = 9, 4
+"""Reasons and settings that a report names."""
 
 
 def audit_lines(audit: Audit, look: Look, *, everything: bool = False) -> list[str]:
@@ -32,13 +35,26 @@ def audit_lines(audit: Audit, look: Look, *, everything: bool = False) -> list[s
     lines = [_head(audit, len(found), look)]
     for one in found:
         lines += _failed(one, look)
-    for missing in unread(audit.results):
-        what = ", ".join(missing.ids)
-        lines += _wrapped(f"UNKNOWN on {missing.who}: {what}", look, "  ", "    ")
-        lines += _wrapped(missing.reason[:_LONGEST_REASON], look, "    ", "    ")
+    lines += _unread(unread(audit.results), look, everything=everything)
     for status in ("waived", "pass", "not-applicable") if everything else ():
         lines += [_brief(group, look) for group in _folded(audit.results, status)]
     lines += [look.say(f"left out of the catalogue: {why}") for why in audit.skipped]
+    return lines
+
+
+def _unread(found: Sequence[Unread], look: Look, *, everything: bool) -> list[str]:
+    """A line for each reason, that of most settings first; with ``everything`` all names."""
+    lines: list[str] = []
+    shown = found if everything else found[:_MOST_REASONS]
+    for one in shown:
+        names = one.ids if everything else one.ids[:_MOST_NAMES]
+        rest = len(one.ids) - len(names)
+        more = f" and {rest} more" if rest else ""
+        what = f"UNKNOWN on {one.who}: {', '.join(names)}{more}: {one.reason[:_LONGEST_REASON]}"
+        lines += _wrapped(what, look, "  ", "    ")
+    if rest_of := found[len(shown) :]:
+        settings = counted(sum(len(one.ids) for one in rest_of), "setting")
+        lines.append(f"  UNKNOWN: {settings} for other reasons; --all names them")
     return lines
 
 
@@ -66,8 +82,10 @@ def _head(audit: Audit, fails: int, look: Look) -> str:
     """``fails``: entries; beside them how many results there are of each status."""
     counts = Counter(result.status for result in audit.results)
     said = ", ".join(f"{counts[status]} {_WORDS[status]}" for status in _ORDER if counts[status])
-    entries = f"{fails} setting{'s' * (fails != 1)} to mend; " if fails else ""
-    where = f"settings of {fold(audit.hosts)} for {audit.profile}"
+    done = "differ" + "s" * (fails == 1) if audit.against else "to mend"
+    entries = f"{counted(fails, 'setting')} {done}; " if fails else ""
+    beside = f"against {clean(audit.against)}" if audit.against else f"for {audit.profile}"
+    where = f"settings of {fold(audit.hosts)} {beside}"
     return look.say(f"{where}: {entries}{said or 'nothing'}")
 
 
@@ -113,6 +131,8 @@ def _place(read: Read) -> str:
         return "BIOS"
     if read.file.startswith(("pci/", "pci-host/")):
         return f"PCI configuration space, {read.file.rpartition('/')[2]}"
+    if read.file.startswith("mlxconfig/"):
+        return f"mlxconfig -e q of an archive, {read.file.rpartition('/')[2]}"
     return read.file or " ".join(read.command)
 
 

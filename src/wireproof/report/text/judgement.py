@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from wireproof.model import quantity
 from wireproof.model.finding import Verdict
-from wireproof.model.series import SeriesPoint
+from wireproof.model.series import SeriesPoint, software_of
 from wireproof.report.json.judgement import JudgedSeries
 from wireproof.report.text.dots import place_lines
 from wireproof.report.text.look import Look
@@ -138,6 +138,9 @@ def long_text(judged: JudgedSeries, look: Look) -> str:
     for text in (_value(judged), _curve(judged, look)):
         if text:
             lines.append(f"  {look.say(text, 300) if '|' not in text else text}")
+    software = software_of(judged.notes)
+    if software:
+        lines.append(f"  {'measured on':<12} {look.say(software, 200)}")
     for place in judged.places:
         first, *rest = place_lines(place, look)
         lines.append(f"  {'published':<12} {first}")

@@ -13,7 +13,8 @@ __all__ = ["count_text", "finding_lines"]
 def finding_lines(finding: LintFinding) -> list[str]:
     """Place and message as a compiler prints them, then why, then what is right."""
     place = f"{clean(finding.file, 200)}:{finding.line}:{finding.column}"
-    right = finding.fix.split("\n") if finding.fix else [finding.right] if finding.right else []
+    mended = finding.whole or finding.fix
+    right = mended.split("\n") if mended else [finding.right] if finding.right else []
     return [
         f"{place}: {finding.severity}: {clean(finding.message)} [{finding.code}]",
         f"    why:   {clean(finding.why)}",

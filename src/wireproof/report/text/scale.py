@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from wireproof.model.planning.scale import Prediction, Scale
 from wireproof.report.text.look import Look
 
-__all__ = ["csv_text", "scale_lines", "time_text"]
+__all__ = ["BAR", "bar", "csv_text", "scale_lines", "time_text"]
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
-_BAR = 24
+BAR = 24
 _COLUMNS = (
     "pattern",
     "order",
@@ -75,7 +75,7 @@ def _chart(rows: Sequence[Prediction], look: Look) -> list[str]:
     most = max(one.latency_ns for one in rows) or 1.0
     return [
         f"  {one.nodes:>9,} nodes {one.ranks:>9,} ranks  {time_text(one.latency_ns):>9}"
-        f"  {_bar(one.latency_ns / most, look):{_BAR}}{_spread(one)}".rstrip()
+        f"  {bar(one.latency_ns / most, look):{BAR}}{_spread(one)}".rstrip()
         for one in rows
     ]
 
@@ -88,9 +88,9 @@ def _spread(one: Prediction) -> str:
     return f"  {low} to {high} ({one.simulated} of {one.total})"
 
 
-def _bar(share: float, look: Look) -> str:
+def bar(share: float, look: Look) -> str:
     """A bar of ``share`` of the width, in eighths where the place has them."""
     if look.ascii:
-        return "#" * max(1, round(share * _BAR))
-    eighths = max(1, round(share * _BAR * 8))
+        return "#" * max(1, round(share * BAR))
+    eighths = max(1, round(share * BAR * 8))
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()

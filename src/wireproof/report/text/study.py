@@ -64,12 +64,19 @@ def _pattern(study: Study, pattern: Measured, look: Look) -> list[str]:
     if found:
         lines.append(f"  {'':<{width}} {'':<{bar}} {'effect, 95 %':<26} {'':<5} obeyed")
     for one, name in zip(found, names, strict=True):
-        short = name if len(name) <= width else name[: width - 2] + ".."
         lines.append(
-            f"  {short:<{width}} {_figure(one, scale, bar):<{bar}} {_effect(one):<26}"
+            f"  {_short(name, width):<{width}} {_figure(one, scale, bar):<{bar}} {_effect(one):<26}"
             f" {_WORDS[one.answer]:<5} {obeyed.get(one.configuration, '')}".rstrip()
         )
     return lines
+
+
+def _short(name: str, width: int) -> str:
+    """Cut in the middle: the value at the end tells the rows apart."""
+    if len(name) <= width:
+        return name
+    value = min(len(name) - name.rfind("=", 0, -1), width - 4)
+    return f"{name[: width - 2 - value]}..{name[-value:]}"
 
 
 def _size(one: Effect) -> float:

@@ -15,7 +15,7 @@ from wireproof.report.answers import counted_at
 from wireproof.report.columns import Head, grid
 from wireproof.report.names import clean
 from wireproof.report.rails import rails_sentence
-from wireproof.report.rows import Row, Table, folded, tables
+from wireproof.report.rows import Row, Table, chosen, folded, tables
 from wireproof.report.section import (
     Section,
     grouped,
@@ -55,8 +55,8 @@ _LEGEND = (
     "10^6 bytes, MiB = 2^20"
 )
 _AGAIN = (
-    "n: a row stands for n measurements of the same: of those with the gravest verdict that of the"
-    " median; all are in the report and in --json"
+    "n: measurements in this row; shown is the median of those with the worst verdict. The report"
+    " and --json have them all"
 )
 MOST_ROWS = 24
 MOST_FINDINGS = 4
@@ -111,7 +111,7 @@ def result_tables(section: Section, look: Look = PLAIN) -> str:
     """
     parts: list[Paragraph] = []
     for table in tables(section):
-        parts.extend(_render(table, look))
+        parts.extend(_render(table, section.judgement.findings, look))
     if parts:
         parts += [Paragraph.of(""), Paragraph.of(look.say(_LEGEND), "dim")]
     parts.extend(group_parts(section, look))
@@ -229,8 +229,8 @@ def _columns(table: Table, again: bool) -> list[_Column]:
     return [*columns, _Column("n", 6, lambda row: str(row.times))] if again else columns
 
 
-def _render(table: Table, look: Look) -> list[Paragraph]:
-    rows, left_out = _chosen(table)
+def _render(table: Table, findings: list[Finding], look: Look) -> list[Paragraph]:
+    rows, left_out = _chosen(table, findings)
     again = any(row.times > 1 for row in rows)
     columns = _columns(table, again)
     cells = [[look.say(column.value(row), 60) for column in columns] for row in rows]
@@ -253,18 +253,12 @@ def _render(table: Table, look: Look) -> list[Paragraph]:
     return parts
 
 
-def _chosen(table: Table) -> tuple[list[Row], int]:
-    """All rows if few; otherwise one for each direction and size; if those are many, every row that
-    does not pass, then passing rows up to the bound, in table order.
+def _chosen(table: Table, findings: list[Finding]) -> tuple[list[Row], int]:
+    """All rows if few; otherwise one for each direction and size; if those are many, those that
+    tell most.
     """
     if len(table.rows) <= MOST_ROWS:
         return list(table.rows), 0
     rows = folded(table.rows)
-    if len(rows) <= MOST_ROWS:
-        return rows, 0
-    bad = [row for row in rows if row.pair.verdict != "pass"][:MOST_ROWS]
-    fill = [row for row in rows if row.pair.verdict == "pass"]
-    room = MOST_ROWS - len(bad)
-    step = max(1, -(-len(fill) // room)) if room else len(fill) + 1
-    some = {id(row) for row in [*bad, *fill[::step][:room]]}
-    return [row for row in rows if id(row) in some], len(rows) - len(some)
+    some = chosen(rows, findings, MOST_ROWS)
+    return some, len(rows) - len(some)

@@ -46,7 +46,7 @@ def _changes(plan: HostPlan) -> Iterator[dict[str, Any]]:
     for number, each in enumerate(plan.changes):
         one = each.change
         name = f"before_{number}"
-        yield from _file(one, name) if one.kind == "file" else _command(one)
+        yield from _file(one, name) if one.kind == "file" else _command(one, name)
 
 
 def _file(one: Change, name: str) -> Iterator[dict[str, Any]]:
@@ -69,9 +69,30 @@ def _file(one: Change, name: str) -> Iterator[dict[str, Any]]:
     }
 
 
-def _command(one: Change) -> Iterator[dict[str, Any]]:
+def _command(one: Change, name: str) -> Iterator[dict[str, Any]]:
+    """The value is the first word behind its key, as `tune apply` reads it."""
+    yield {
+        "name": f"read {one.id}",
+        "ansible.builtin.command": {"argv": list(one.read)},
+        "register": name,
+        "changed_when": False,
+        "check_mode": False,
+    }
     argv = [word.replace("{value}", one.value) for word in one.write]
-    yield {"name": f"set {one.id}", "ansible.builtin.command": {"argv": argv}}
+    first = json.dumps("\\1")
+    found = f"{name}.stdout | regex_search({json.dumps(_pattern(one))}, {first})"
+    yield {
+        "name": f"set {one.id}",
+        "ansible.builtin.command": {"argv": argv},
+        "when": f"(({found}) or []) != [{json.dumps(one.value)}]",
+    }
+
+
+def _pattern(one: Change) -> str:
+    """What `audit.values.part_of` looks for, in a single expression."""
+    section = rf"^\s*{re.escape(one.section)}.*?" if one.section else ""
+    names = "|".join(re.escape(name) for name in one.key.split("|"))
+    return rf"(?ms){section}(?:^|(?<=[\s,]))(?:{names})(?:[ \t]*[:=][ \t]*|[ \t]+)(\S+)"
 
 
 def _keep(one: Keep) -> dict[str, Any]:

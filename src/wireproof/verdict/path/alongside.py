@@ -23,6 +23,7 @@ from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.subject import Port, Route, Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
+from wireproof.verdict.path.pace import explained
 from wireproof.verdict.path.proof import Witnessed
 
 __all__ = ["Others", "explains"]
@@ -33,14 +34,8 @@ _NEARLY = 0.95
 # of the places of a pair: the others are on the way back, and cost acknowledgements only
 _FORWARD = 2
 _MILD = 0.6  # of what is expected: more than this traffic on the way back does not take away
-# bytes a packet: Ethernet, IPv6, TCP with options; and what else belongs to a stream
-_HEADERS, _SPARE = 90.0, 0.02
-_SMALL_MTU = 900.0
-_ACKS = 0.05
-_PER_MESSAGE = 300.0
 _SEGMENT = 1514.0
 _RESENT = "ip/Tcp/RetransSegs"
-_OPPOSITE: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +71,11 @@ class Others:
             if reader is None or ledger is None or due.need < self.ctx.criteria.min_payload_bytes:
                 continue
             name = claimed if claimed in ledger.ports else _busiest(ledger, direction)
-            back = seen.dues.get((reader, claimed, _OPPOSITE[direction]))
-            own = (
-                due.need * self._with_headers() + (back.need if back else 0.0) * _ACKS + due.control
-            )
-            own += _PER_MESSAGE * sum(
-                pair.messages_forward + pair.messages_backward for pair in point.pairs
-            )
+            own = explained(self.ctx, point, seen, (reader, claimed, direction))
             own += _resent(readings.get(reader))
             found = _beyond(ledger, name, direction, own) if name else None
             if found:
                 self.seen[point.id][Port(self.ctx.name(reader), direction)] = _Seen(name, found)
-
-    def _with_headers(self) -> float:
-        mtu = self.ctx.link.mtu if self.ctx.link is not None else None
-        return 1.0 + _SPARE + _HEADERS / (mtu or _SMALL_MTU)
 
     def rate_at(self, points: Iterable[int], place: Port) -> float:
         """Median bytes/s of others at one place over ``points``; 0 where most of them saw none."""

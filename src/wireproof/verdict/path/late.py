@@ -15,16 +15,21 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from wireproof.analysis.changes import WitnessChanges
+from wireproof.analysis.crossed import crossed_at, everywhere
 from wireproof.model.ledger import Direction
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
+from wireproof.verdict.path.pace import OPPOSITE, explained, keeps_pace
 from wireproof.verdict.path.proof import PairProof, Place, Witnessed, pair_proof
 from wireproof.verdict.path.sight import Due, Sighting, look
 
 __all__ = ["summed"]
 
 _LATE = "counters-late"
+_DECIDED = ("on-wire", "wrong-path", "mixed")
 _LEAST, _MOST = 0.95, 1.12
+_SILENT = ("off-wire", "partly")
+_LOST = ("wrapped", "dark", "blind")
 _QUIET_OTHERS = 8_000_000  # bytes over a run: less is a launcher or a login
 
 
@@ -35,10 +40,10 @@ def summed(
     over the run.
     """
     waited = {total.rank for total in ctx.run.totals if total.settled_ns > 0}
-    late = {proof.code == _LATE for seen in witnessed for proof in seen.pairs}
-    if not waited and True not in late:
+    silent = (proof.code == _LATE or _lacks(proof) for seen in witnessed for proof in seen.pairs)
+    if not waited and not any(silent):
         return [proof for seen in witnessed for proof in seen.pairs]
-    whole = _Whole(ctx, witnessed, waited)
+    whole = _Whole(ctx, points, witnessed, waited)
     return [
         whole.proof(pair, proof, seen) if whole.may_be_late(proof, seen) else proof
         for point, seen in zip(points, witnessed, strict=True)
@@ -50,12 +55,18 @@ class _Whole:
     """The sum of a run at each place."""
 
     def __init__(
-        self, ctx: Context, witnessed: Sequence[Witnessed], waited: AbstractSet[int]
+        self,
+        ctx: Context,
+        points: Sequence[PointRecord],
+        witnessed: Sequence[Witnessed],
+        waited: AbstractSet[int],
     ) -> None:
-        self.ctx, self.waited = ctx, waited
+        self.ctx, self.points, self.witnessed, self.waited = ctx, points, witnessed, waited
+        self.paced: dict[Place, bool] = {}
         self.dues: dict[Place, Due] = {}
         self.missing: dict[Place, float] = {}
         self.shown: dict[Place, float] = {}
+        self.due_shown: dict[Place, float] = {}
         self.overflown: set[Place] = set()
         for seen in witnessed:
             for place, due in seen.dues.items():
@@ -71,7 +82,23 @@ class _Whole:
 
     def may_be_late(self, proof: PairProof, seen: Witnessed) -> bool:
         """Whether some end that does not show the bytes has counters that were waited for."""
-        return proof.code == _LATE or any(self._is_late(one, seen) for one in proof.sightings)
+        return proof.code == _LATE or any(
+            self._is_late(one, seen) or self._is_open(one, seen) for one in proof.sightings
+        )
+
+    def _is_open(self, one: Sighting, seen: Witnessed) -> bool:
+        """What a point lacks may have crossed all the same."""
+        return self._made_up(one, seen) or self._unsettled(one, seen)
+
+    def _unsettled(self, one: Sighting, seen: Witnessed) -> bool:
+        """Another way out of the host is late, and nobody waited for it: it may have carried what
+        no port showed.
+        """
+        ledger = self.ledgers.get(seen.reader_of.get(one.rank, -1))
+        if one.kind not in _SILENT or ledger is None:
+            return False
+        ways = everywhere(ledger, one.direction)
+        return any(way.quality == "stale" for name, way in ways.items() if name != one.nic)
 
     def _is_late(self, one: Sighting, seen: Witnessed) -> bool:
         """Where one point of a port was not seen as due, what another one shows may be the first
@@ -93,6 +120,8 @@ class _Whole:
         for one in (one for proof in seen.pairs for one in proof.sightings):
             place = self._place(one, seen)
             self.shown[place] = self.shown.get(place, 0.0) + (one.seen or 0.0)
+            due_here = min(one.seen or 0.0, one.need)
+            self.due_shown[place] = self.due_shown.get(place, 0.0) + due_here
             others[place] = sum(one.others.values())
             if one.kind != "on-wire" and self._fell_short(one):
                 self.missing[place] = self.missing.get(place, 0.0) + one.need
@@ -105,16 +134,39 @@ class _Whole:
         """The whole run shows more than the readings around its points, by what could be this
         point's, or one point showed more than its bytes.
         """
-        reader, name, direction = place
-        if reader is None or reader not in self.ledgers or place not in self.dues:
+        if place[0] is None or place[0] not in self.ledgers or place not in self.dues:
             return False
         if place in self.overflown:
             return True
-        whole = look(
-            self.ledgers[reader], one.rank, name, direction, self.dues[place], self.ctx.criteria
-        )
+        whole = self._over_the_run(one, place)
+        if whole.kind in _LOST:  # a counter came to its end: at which point is not known
+            return True
         total = (whole.seen or 0.0) + sum(whole.others.values())
         return total - self.shown[place] > self.ctx.criteria.stray_share * one.need
+
+    def _over_the_run(self, one: Sighting, place: Place) -> Sighting:
+        """What was due at ``place`` over the run, held against all that it saw."""
+        ledger = self.ledgers[place[0] if place[0] is not None else one.rank]
+        due = self.dues[place]
+        return look(ledger, one.rank, place[1], place[2], due, self.ctx.criteria)
+
+    def _made_up(self, one: Sighting, seen: Witnessed) -> bool:
+        """What a point lacks was seen beside what was due at other points: it came late, also on a
+        port whose counters are said to be live, or was another job's. Which, a sum does not tell.
+        """
+        place = self._place(one, seen)
+        if one.kind not in ("partly", "mixed", "off-wire") or place not in self.missing:
+            return False
+        if place[0] not in self.ledgers:
+            return False
+        lacking = self.ctx.criteria.on_wire_min * one.need - (one.seen or 0.0)
+        ledger, name = self.ledgers[place[0]], place[1] or one.nic
+        if name not in ledger.ports:
+            return False
+        # the quiet moments may have shown late counters' bytes: what was taken off for others too
+        crossed = crossed_at(ledger, name, place[2])
+        beside = (crossed.bytes or 0.0) + crossed.background - self.due_shown[place]
+        return 0 < lacking <= beside
 
     def _fell_short(self, one: Sighting) -> bool:
         """What is missing may come later; other traffic beside all that was due is not late."""
@@ -138,24 +190,50 @@ class _Whole:
         """The same end and direction by the whole run."""
         reader, name, direction = self._place(one, seen)
         due = self.dues.get((reader, name, direction))
-        if (
-            not self._is_late(one, seen)
-            or reader is None
-            or reader not in self.ledgers
-            or due is None
-        ):
+        if reader is None or reader not in self.ledgers or due is None:
             return one
+        if not self._is_late(one, seen):
+            return _stale(one) if self._is_open(one, seen) else one
         return self._by_sum(one, (reader, name, direction), due)
 
-    def _is_loud(self, reader: int, rank: int, name: str, direction: Direction) -> bool:
-        """More passed in this direction than wireproof explains: what passed in the other one may
-        be another job's too, and fit by chance.
+    def _is_loud(self, place: Place, rank: int, kind: str) -> bool:
+        """More passed in the other direction than wireproof explains: what passed in this one may
+        be another job's too, and fit by chance. If other ports carried it, theirs counts as well.
         """
-        due = self.dues.get((reader, name, direction))
-        if due is None:
+        reader, name, direction = place
+        back: Direction = "rx" if direction == "tx" else "tx"
+        due = self.dues.get((reader, name, back))
+        if due is None or reader is None:
             return False
-        seen = look(self.ledgers[reader], rank, name, direction, due, self.ctx.criteria).seen or 0.0
+        whole = look(self.ledgers[reader], rank, name, back, due, self.ctx.criteria)
+        seen = whole.seen or 0.0
+        seen += 0.0 if kind == "on-wire" else sum(whole.others.values())
         return seen > _MOST * max(due.need, due.most) + due.control + _QUIET_OTHERS
+
+    def _keeps_pace(self, one: Sighting, place: Place) -> bool:
+        """The port rose in both directions as the points came due, and by no more than these
+        explain.
+        """
+        reader, name, direction = place
+        both = (place, (reader, name, OPPOSITE[direction]))
+        return all(self._is_paced(one, each) for each in both if each in self.dues)
+
+    def _is_paced(self, one: Sighting, place: Place) -> bool:
+        if place not in self.paced:
+            total = next(total for total in self.ctx.run.totals if total.rank == place[0])
+            seen, due = self._over_the_run(one, place).seen or 0.0, self.dues[place]
+            least = self.ctx.criteria.on_wire_min * (
+                due.need if due.payload is None else due.payload
+            )
+            self.paced[place] = least <= seen <= self._explained(place) and keeps_pace(
+                self.ctx, self.points, self.witnessed, total, one, place
+            )
+        return self.paced[place]
+
+    def _explained(self, place: Place) -> float:
+        both = zip(self.points, self.witnessed, strict=True)
+        each = (explained(self.ctx, point, seen, place) for point, seen in both)
+        return sum(each) + _QUIET_OTHERS
 
     def _by_sum(self, one: Sighting, place: tuple[int, str, Direction], due: Due) -> Sighting:
         reader, name, direction = place
@@ -163,11 +241,12 @@ class _Whole:
         found = dataclasses.replace(
             whole, need=one.need, quality="stale", remark="summed over the run"
         )
-        if whole.kind in ("wrong-path", "mixed") and not _fits(whole, due):
+        loud = whole.kind in _DECIDED and self._is_loud(place, one.rank, whole.kind)
+        if whole.kind in ("wrong-path", "mixed") and (loud or not _fits(whole, due)):
             return _stale(found, one.remark)
         if whole.kind != "on-wire" or whole.seen is None:
             return found
-        if self._is_loud(reader, one.rank, name, "rx" if direction == "tx" else "tx"):
+        if loud or not self._keeps_pace(one, place):
             return _stale(found, one.remark)
         if sum(whole.others.values()) > max(
             self.ctx.criteria.stray_share * due.need, _QUIET_OTHERS
@@ -180,6 +259,11 @@ class _Whole:
             if one.need > spare
             else dataclasses.replace(found, kind="stale", remark=one.remark)
         )
+
+
+def _lacks(proof: PairProof) -> bool:
+    """Some end did not show the bytes, nor did another port."""
+    return any(one.kind in _SILENT for one in proof.sightings)
 
 
 def _stale(one: Sighting, remark: str = "") -> Sighting:
@@ -196,7 +280,7 @@ def _fits(whole: Sighting, due: Due) -> bool:
 
 def _is_counted(one: Sighting) -> bool:
     """No patience helps where nothing is read, or nothing of weight was due."""
-    return one.kind not in ("small", "unknown") and one.seen is not None
+    return one.kind != "small" and one.seen is not None
 
 
 def _plus(one: Due, other: Due) -> Due:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wireproof.analysis.relations import is_radio
 from wireproof.model import quantity
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import volume
@@ -79,10 +80,7 @@ _SENTENCES = {
     "unproven-no-counters": (
         "the claimed port's counters cannot be read{remark}, so the path is not proven"
     ),
-    "adapter-unknown": (
-        "the adapter's driver {driver} is not in the catalogue of counters, so the path is not "
-        "proven"
-    ),
+    "adapter-unknown": "{adapter}, so the path is not proven",
     "port-uncounted": (
         "another port may have carried it uncounted{remark}, so the path is not proven"
     ),
@@ -109,16 +107,22 @@ _SENTENCES = {
 def sentence(ctx: Context, proof: PairProof) -> str:
     """What decided, with the remark of the sighting that tells most."""
     remark = next((one.remark for one in proof.sightings if one.remark), "")
-    driver = next((_driver(ctx, one.rank) for one in proof.sightings if one.kind == "unknown"), "")
+    adapter = next(
+        (_adapter(ctx, one.rank) for one in proof.sightings if one.kind == "unknown"), ""
+    )
     return _SENTENCES[proof.code].format(
-        others=_others(proof.sightings), remark=f" ({remark})" if remark else "", driver=driver
+        others=_others(proof.sightings), remark=f" ({remark})" if remark else "", adapter=adapter
     )
 
 
-def _driver(ctx: Context, rank: int) -> str:
+def _adapter(ctx: Context, rank: int) -> str:
+    """Why what the claimed port counts proves no path."""
     nic = ctx.claimed_nic(rank)
+    if nic is not None and is_radio(nic):
+        return f"{nic.name} is a Wi-Fi interface and no wire"
     names = [nic.driver, nic.rdma.driver if nic.rdma is not None else ""] if nic is not None else []
-    return next((repr(name) for name in names if name), "(none stated)")
+    driver = next((repr(name) for name in names if name), "(none stated)")
+    return f"the adapter's driver {driver} is not in the catalogue of counters"
 
 
 def _moved(proof: PairProof) -> str:

@@ -24,14 +24,15 @@ OnRoute = tuple[tuple[str, str], int, PairProof]
 @dataclass
 class _Hosts:
     """What all points of two hosts say together: sizes that crossed, the most that was due where
-    bytes did not cross (``lost``), where no port carried them (``vanished``), whether the ends of
-    some point disagree, and the most that was due at a point whose bytes could not be told from
-    others (``blurred``), with the reason.
+    bytes did not cross (``lost``), where no port carried them (``vanished``), where another port
+    did (``elsewhere``), whether the ends of some point disagree, and the most that was due at a
+    point whose bytes could not be told from others (``blurred``), with the reason.
     """
 
     crossed: list[int] = field(default_factory=list)
     lost: int = -1
     vanished: int = -1
+    elsewhere: int = -1
     disagree: bool = False
     blurred: int = -1
     why: str = ""
@@ -43,6 +44,8 @@ class _Hosts:
             self.lost = max(self.lost, proof.expected or 0)
         if proof.proof == "off-wire":
             self.vanished = max(self.vanished, proof.expected or 0)
+        if proof.proof == "wrong-path" or proof.code == "striped":
+            self.elsewhere = max(self.elsewhere, proof.expected or 0)
         self.disagree |= proof.code == "ends-disagree"
         if proof.code in _BLURRED and (proof.expected or 0) > self.blurred:
             self.blurred, self.why = proof.expected or 0, proof.code
@@ -74,11 +77,13 @@ def settle(proofs: Sequence[OnRoute]) -> list[PairProof]:
 
 def _held_back(proof: PairProof, hosts: _Hosts) -> PairProof:
     """Others' traffic may make up what is missing on the claimed port; it need not do so at every
-    point.
+    point. What another port carried at a larger point was not seen there at this one, and has not
+    vanished.
     """
     crossed, elsewhere = proof.proof == "on-wire", proof.proof == "wrong-path"
     due = proof.expected or 0
-    if (crossed and due <= hosts.lost) or (elsewhere and due <= hosts.vanished):
+    unseen = proof.proof == "off-wire" and due <= hosts.elsewhere
+    if unseen or (crossed and due <= hosts.lost) or (elsewhere and due <= hosts.vanished):
         return replace(proof, proof="unproven", code="points-disagree")
     if proof.proof == "mixed" and hosts.blurred >= 0:  # the missing bytes may be counted there
         nearly = (proof.seen or 0) >= _NEARLY * due

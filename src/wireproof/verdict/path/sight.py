@@ -14,14 +14,17 @@ from dataclasses import dataclass, replace
 from wireproof.analysis.crossed import (
     Crossed,
     at_rails,
+    claimed_at,
     crossed_at,
     everywhere,
     fresh_at,
     others_than,
     up_to_date,
 )
-from wireproof.analysis.functions import is_real
+from wireproof.analysis.functions import is_real, shows_presence
+from wireproof.analysis.places import inner
 from wireproof.analysis.rails import are_rails
+from wireproof.analysis.relations import is_radio
 from wireproof.model.claim import Criteria
 from wireproof.model.ledger import LEVELS, Carrier, Direction, Ledger, Level, Quality
 
@@ -143,7 +146,7 @@ class _Look:
             criteria,
         )
         self.fresh: Level | None = None
-        whole = crossed_at(ledger, name, direction)
+        whole = claimed_at(ledger, name, direction)
         self.here = self._fresh(whole) if whole.quality == "stale" else whole
         self.around = others_than(ledger, name, direction)
         self.others = {
@@ -221,8 +224,15 @@ class _Look:
     def _kind(self) -> str:
         if self.due.own < self.criteria.min_payload_bytes:
             return "on-wire" if self._beyond_control() else "small"
-        if not self.ledger.ports[self.name].known:
+        port = self.ledger.ports[self.name]
+        if not shows_presence(port):
             return "unknown"
+        kind = self._counted()
+        if kind == "on-wire":
+            return "unknown" if is_radio(port.nic) else kind
+        return "unknown" if kind in ("blind", "dark") and not port.known else kind
+
+    def _counted(self) -> str:
         if self.here.bytes is None:
             return self._unread()
         if self.here.quality == "stale":
@@ -238,11 +248,11 @@ class _Look:
 
     def _least(self, here: Crossed) -> float:
         """A counter that may leave a part out, headers first of all, has to show the payload
-        alone.
+        alone, if there is any to speak of.
         """
-        if here.quality == "lower-bound" and self.due.payload is not None:
-            return self.due.payload
-        return self.due.need
+        payload = self.due.payload or 0.0
+        telling = payload >= self.criteria.min_payload_bytes
+        return payload if here.quality == "lower-bound" and telling else self.due.need
 
     def _unread(self) -> str:
         lost = self.here.quality == "pegged" or self.here.remark in ("reset", "negative")
@@ -274,10 +284,18 @@ class _Look:
         if here.quality == "wrapped" or self._may_have_wrapped(seen):
             return "wrapped"
         if not here.complete:
-            return self._unread()
+            return "mixed" if self._halved(seen / need, elsewhere, quiet) else self._unread()
         if seen < _ELSEWHERE * need and self._turned_round():
             return "inside"
         return self._absent(_missing(seen / need, elsewhere, self.loop / need, quiet))
+
+    def _halved(self, here: float, elsewhere: float, quiet: float) -> bool:
+        """Without what may have crossed here uncounted, this port and others account for all of it
+        and for no more.
+        """
+        if min(here, elsewhere) < quiet or here + elsewhere < self.criteria.on_wire_min:
+            return False
+        return (here + elsewhere) * self.due.need <= self.due.most
 
     def _turned_round(self) -> bool:
         """The adapter's own switch saw the bytes."""
@@ -289,8 +307,18 @@ class _Look:
         if kind == "wrong-path":
             return self._by_another()
         if kind in ("off-wire", "partly"):
-            return "dark" if self._dark() else "background" if self._masked() else kind
+            open_ = self._dark() or self._inside_the_host()
+            return "dark" if open_ else "background" if self._masked() else kind
         return kind
+
+    def _inside_the_host(self) -> bool:
+        """A virtual port whose other half is in another namespace carried as much as is missing.
+        Without an address it leads into a container of this host, as far as can be told; then
+        nothing says what took it there.
+        """
+        found = [crossed_at(self.ledger, one, self.direction) for one in inner(self.ledger)]
+        missing = self.criteria.on_wire_min * self.due.need - (self.here.bytes or 0.0)
+        return sum(one.bytes or 0.0 for one in found) >= missing
 
     def _by_another(self) -> str:
         """Other ports carried it, unless they carried more than this payload: then whose it was

@@ -4,16 +4,44 @@ Pure.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from wireproof.locate.significance import holm, robust_scale, upper_tail
 from wireproof.model.finding import Evidence, Finding, Severity
 from wireproof.model.pfc import PauseRate, PfcLoad, PfcReading
 from wireproof.verdict.pfc.made import made
-from wireproof.verdict.pfc.outliers import slow_receivers
 from wireproof.verdict.pfc.pressure import busiest
 from wireproof.verdict.pfc.rates import HALF, always_paused, matters, pause_rate
 
-__all__ = ["pause_findings"]
+__all__ = ["pause_findings", "slow_receivers"]
+
+_TIMES = 10.0
+_LEAST_SCALE = 0.25
+"""Of log10: healthy hosts differ by a factor of almost two."""
+_ALPHA = 1e-3
+
+
+def slow_receivers(frames: Sequence[int]) -> list[int]:
+    """Indices of the ports that sent far more pause frames than the others; needs two at least.
+
+    Between two ports the other one is the measure; of three and more, the median.
+    """
+    if len(frames) < 2:
+        return []
+    logs = np.log10(1.0 + np.asarray(frames, dtype=np.float64))
+    centre = float(np.min(logs)) if len(frames) == 2 else float(np.median(logs))
+    scale = max(_LEAST_SCALE, robust_scale(logs) if len(frames) > 3 else 0.0)
+    excess = logs - centre
+    p = holm(upper_tail(excess / scale))
+    return [
+        index
+        for index, count in enumerate(frames)
+        if count and excess[index] >= math.log10(_TIMES) and p[index] <= _ALPHA
+    ]
+
 
 _NEAR = 0.9
 _ONE_SIDED = 100

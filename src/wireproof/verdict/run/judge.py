@@ -5,13 +5,16 @@ later, on a laptop.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
+
+import msgspec
 
 from wireproof.analysis.measured import Measured, measure
 from wireproof.analysis.witness import rises
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict, Verdict
+from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Verdict
 from wireproof.model.pattern import one_way
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
@@ -30,7 +33,6 @@ from wireproof.verdict.path.settle import settle
 from wireproof.verdict.run.completeness import run_issues
 from wireproof.verdict.run.directions import Stream, direction_issues
 from wireproof.verdict.run.loss import Loss
-from wireproof.verdict.run.own_sockets import for_own_sockets
 from wireproof.verdict.run.plateau import Streams, fills_link
 from wireproof.verdict.run.plausible import Held, hold
 from wireproof.verdict.run.published import places_of, trailing
@@ -48,7 +50,51 @@ from wireproof.verdict.run.rails import down_issues, rail_issues
 from wireproof.verdict.run.shape import Sample, Variant, cache_issues, launch_issues, switch_issues
 from wireproof.verdict.run.striping import Striping, with_stripe
 
-__all__ = ["judge"]
+__all__ = ["OF_A_LIBRARY", "judge"]
+
+OF_A_LIBRARY = frozenset(
+    {
+        "library-mismatch",
+        "mixed-paths",
+        "nolocal-shm",
+        "off-wire",
+        "one-host",
+        "one-rail",
+        "port-uncounted",
+        "rdma-instead-of-tcp",
+        "slow-start",
+        "striped",
+        "tcp-instead-of-rdma",
+        "traffic-off-wire",
+        "traffic-wrong-path",
+        "unequal-rails",
+        "wrong-path",
+    }
+)
+"""Codes whose advice is about an MPI library's variables."""
+_ADVICE = {
+    "tcp": (
+        "These are our own sockets, bound to the claimed NIC's address: look at the routes of both "
+        "hosts (ip route get PEER from ADDRESS, ip rule) and claim the NIC that is to be measured "
+        "(--nic)."
+    ),
+    "ofi": (
+        "There is no MPI in it: the record has libfabric's provider, domain and NIC; give "
+        "--provider and --nic as `wireproof doctor --providers` lists them, and look at the routes "
+        "of both hosts (ip route get PEER from ADDRESS) where the provider uses the kernel's "
+        "sockets."
+    ),
+}
+
+
+def for_own_sockets(ctx: Context, findings: Iterable[Finding]) -> list[Finding]:
+    """``findings`` without advice about MPI libraries, where there was none."""
+    advice = _ADVICE.get(ctx.run.open.transport if ctx.run.open else "")
+    return [
+        msgspec.structs.replace(one, advice=advice) if advice and one.code in OF_A_LIBRARY else one
+        for one in findings
+    ]
+
 
 _SMALL = 1024  # ping-pongs up to this size tell the latency that larger ones start from
 
@@ -76,7 +122,8 @@ def judge(
         ]
     )
     ctx = with_link(ctx, observed_link(ctx, settled))
-    bench = _Bench(ctx, Striping(ctx, pairs, settled))
+    proven = zip(pairs, (proof.proof for proof in settled), strict=True)
+    bench = _Bench(ctx, Striping(ctx, pairs, settled), Streams(ctx, proven))
     rest = iter(settled)
     for point, seen in zip(points, witnessed, strict=True):
         bench.point(point, seen, [next(rest) for _ in point.pairs])
@@ -86,8 +133,8 @@ def judge(
 class _Bench:
     """Collects issues and verdicts point by point, then draws what only the whole run shows."""
 
-    def __init__(self, ctx: Context, striping: Striping) -> None:
-        self.ctx, self.striping = ctx, striping
+    def __init__(self, ctx: Context, striping: Striping, streams: Streams) -> None:
+        self.ctx, self.striping, self.filling = ctx, striping, streams
         self.issues: list[Issue] = [*run_issues(ctx), *_link_issues(ctx), *down_issues(ctx)]
         self.pairs: list[PairVerdict] = []
         self.groups: list[GroupVerdict] = []
@@ -97,7 +144,6 @@ class _Bench:
         self.curved = _curved(ctx.run)
         self.starts = _starts(ctx)
         self.others = Others(ctx)
-        self.filling = Streams(ctx)
         self.loss = Loss(ctx)
 
     def point(self, point: PointRecord, seen: Witnessed, proofs: list[PairProof]) -> None:

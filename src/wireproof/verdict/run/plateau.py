@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from wireproof.analysis.measured import measure
 from wireproof.model.claim import LinkClaim
+from wireproof.model.finding import Proof
+from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics.bounds import FILL_BYTES, bounds_of, fill_bytes
 from wireproof.verdict.context import Context
 
@@ -22,7 +24,10 @@ lose the processor at random do not keep to one rate.
 """
 _ALIKE = 0.03  # by which the rates of a plateau differ at most
 _LEAST_SIZES = 3
+_ELSEWHERE = ("off-wire", "wrong-path", "mixed")
 _Route = tuple[int, int]
+OnPath = tuple[tuple[PointRecord, PairResult], Proof]
+"""A point with one of its pairs, and the proof of its path."""
 
 
 class _Rate(NamedTuple):
@@ -57,11 +62,14 @@ def explained_by_waiting(reached: float, waited: float, *, steady: bool) -> bool
 
 
 class Streams:
-    """The streams of a run that are long enough to fill the link, by ranks (origin, target)."""
+    """The streams of a run that are long enough to fill the link, by ranks (origin, target).
 
-    def __init__(self, ctx: Context) -> None:
+    What went through memory or over another link says nothing of this one.
+    """
+
+    def __init__(self, ctx: Context, results: Iterable[OnPath]) -> None:
         self._least = ctx.criteria.min_efficiency
-        self._rates = _rates(ctx)
+        self._rates = _rates(ctx, results)
         self._held = ctx.link is not None and bounds_of(ctx.link, ctx.table).most is not None
 
     def filled(self, route: _Route) -> bool:
@@ -92,20 +100,20 @@ class Streams:
         return min(rates[max(below)].reached, rates[min(above)].reached)
 
 
-def _rates(ctx: Context) -> Mapping[_Route, dict[int, _Rate]]:
+def _rates(ctx: Context, results: Iterable[OnPath]) -> Mapping[_Route, dict[int, _Rate]]:
     found: dict[_Route, dict[int, _Rate]] = defaultdict(dict)
     bounds = bounds_of(ctx.link, ctx.table) if ctx.link is not None else None
-    for point in ctx.run.points:
-        if point.pattern != "stream" or not fills_link(ctx.link, point.message_bytes):
+    for (point, pair), proof in results:
+        streams = point.pattern == "stream" and fills_link(ctx.link, point.message_bytes)
+        if not streams or proof in _ELSEWHERE:
             continue
-        for pair in point.pairs:
-            number = measure(point, pair)
-            if number is None or number.goodput_bytes_per_s <= 0:
-                continue
-            moved = number.goodput_bytes_per_s
-            expected = bounds.expected(moved)[0] if bounds is not None else None
-            rate = _Rate(moved, number.half_width, moved / (expected or math.inf))
-            known = found[pair.origin, pair.target].get(point.message_bytes)
-            if known is None or rate.goodput < known.goodput:
-                found[pair.origin, pair.target][point.message_bytes] = rate
+        number = measure(point, pair)
+        if number is None or number.goodput_bytes_per_s <= 0:
+            continue
+        moved = number.goodput_bytes_per_s
+        expected = bounds.expected(moved)[0] if bounds is not None else None
+        rate = _Rate(moved, number.half_width, moved / (expected or math.inf))
+        known = found[pair.origin, pair.target].get(point.message_bytes)
+        if known is None or rate.goodput < known.goodput:
+            found[pair.origin, pair.target][point.message_bytes] = rate
     return found

@@ -1,9 +1,10 @@
-"""A route that was measured several times: one sample that is too wide does not undo another that
-passes. Pure.
+"""A route that was measured several times: one sample that is too wide, or moved too few bytes,
+does not undo another that passes. Pure.
 
-Screens repeat the rounds of a few nodes. What is in doubt in one sample only because its interval
-is wide is settled by a sample of the same route, pattern and size that passes; it stays as it is in
-the results, and is a warning.
+Screens repeat the rounds of a few nodes, and what is open is measured once more. What is in doubt
+in one sample only because its interval is wide or its bytes were too few is settled by a sample of
+the same route, pattern and size that passes. It stays in the JSON document as `settled`, is no
+result of its own for a reader, and its findings become warnings.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.finding import Finding, Judgement, PairVerdict
+from wireproof.model.severity import worst_proof
 from wireproof.model.subject import Route
 from wireproof.verdict.issue import overall
 
-__all__ = ["settled_by_repeats"]
+__all__ = ["may_settle", "settled_by_repeats", "too_few_bytes"]
 
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
 """Codes that a wide interval alone brings about; what is wrong with a path or too fast is not among
 them.
 """
-_SOFTER = _WIDE | {"direction-slow"}
+_FEW = "unproven-too-few-bytes"
+_SOFTER = _WIDE | {"direction-slow", _FEW}
 """Of the findings: also what two directions of one route say of each other."""
-_BESIDE = frozenset({"oversubscribed", "clock-not-tsc"})
+_BESIDE = frozenset({"oversubscribed", "clock-not-tsc", "far-core-state"})
 """Warnings about the machine that go with a wide interval and decide nothing."""
 Measurement = tuple[Route, str, int]
 
@@ -40,30 +43,42 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
     settles.
     """
     passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
-    settled: list[PairVerdict] = []
-    left: list[PairVerdict] = []
-    for pair in judgement.pairs:
-        (settled if _is_settled(pair, passing) else left).append(pair)
-    if not settled:
+    pairs = [
+        msgspec.structs.replace(pair, settled=True) if _is_settled(pair, passing) else pair
+        for pair in judgement.pairs
+    ]
+    routes = {_route(pair) for pair in pairs if pair.settled}
+    if not routes:
         return judgement
-    routes = {_route(pair) for pair in settled}
+    left = [pair for pair in pairs if not pair.settled]
     routes -= {_route(pair) for pair in left if pair.verdict != "pass"}
     findings = [_softer(finding, routes) for finding in judgement.findings]
     return msgspec.structs.replace(
-        judgement, findings=findings, verdict=overall(findings, left, judgement.groups)
+        judgement,
+        pairs=pairs,
+        findings=findings,
+        verdict=overall(findings, left, judgement.groups),
+        proof=worst_proof([*(one.proof for one in left), *(one.proof for one in judgement.groups)]),
     )
 
 
 def _is_settled(pair: PairVerdict, passing: set[Measurement]) -> bool:
-    return pair.verdict == "inconclusive" and _measurement(pair) in passing and _only_wide(pair)
+    return _measurement(pair) in passing and may_settle(pair)
 
 
-def _only_wide(pair: PairVerdict) -> bool:
-    """Its bytes crossed, and a wide interval is named as what is open; an unknown reason settles
-    nothing.
+def may_settle(pair: PairVerdict) -> bool:
+    """Whether another sample may settle this inconclusive one: nothing is open but the width of its
+    interval or the number of its bytes. An unknown reason settles nothing.
     """
     codes = set(pair.codes)
-    return pair.proof == "on-wire" and bool(codes & _WIDE) and codes <= _WIDE | _BESIDE
+    if pair.verdict != "inconclusive" or not codes <= _WIDE | _BESIDE | {_FEW}:
+        return False
+    return too_few_bytes(pair) or (pair.proof == "on-wire" and bool(codes & _WIDE))
+
+
+def too_few_bytes(pair: PairVerdict) -> bool:
+    """Whether its path is not proven because too few bytes moved, and for nothing else."""
+    return pair.proof == "unproven" and _FEW in pair.codes
 
 
 def _softer(finding: Finding, routes: set[Route]) -> Finding:

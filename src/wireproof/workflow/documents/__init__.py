@@ -89,6 +89,7 @@ KINDS: tuple[Kind, ...] = (
         f"{_LISTS}:Results",
         "demo, and the others where a result has several parts",
     ),
+    Kind("wireproof.scaling", 1, "wireproof.model.comparison:Scaling", "compare --against"),
     Kind("wireproof.settings", 1, f"{_LISTS}:Settings", "audit --list, audit --explain"),
     Kind("wireproof.study", 1, "wireproof.model.study:Study", "study"),
     Kind("wireproof.trial", 1, "wireproof.model.trial:Trial", "tune try"),

@@ -15,6 +15,7 @@ from wireproof.files.hostile import read_bounded
 from wireproof.model.criteria import Agreed, threshold_criteria
 from wireproof.model.dossier import Dossier
 from wireproof.model.errors import BadInput
+from wireproof.model.json_reader import decode_json
 from wireproof.model.run import Run
 from wireproof.model.severity import worst
 from wireproof.model.stored import StoredPart, StoredResult
@@ -147,7 +148,7 @@ def _of_judgement(part: StoredPart, section: Section) -> Iterator[str]:
 def _of_disclosure(folder: Path, sections: Sequence[Section]) -> Iterator[str]:
     own = msgspec.to_builtins([section.disclosure for section in sections])
     try:
-        told = msgspec.json.decode(read_bounded(folder / DISCLOSURE, _LARGEST, follow=False))
+        told = decode_json(read_bounded(folder / DISCLOSURE, _LARGEST, follow=False), object)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{folder / DISCLOSURE} cannot be read: {error}.") from error
     if told != own:

@@ -1,4 +1,4 @@
-"""Detached signatures of a manifest, by the user's own tool: OpenSSH's ``ssh-keygen -Y`` or GnuPG.
+"""Detached signatures of a manifest, by the user's own tool: OpenSSH's ``ssh-keygen -Y``.
 
 Private keys are never read here: the tool is told their name. Whatever it says of a signature is
 shown, and its exit status decides.
@@ -6,13 +6,12 @@ shown, and its exit status decides.
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wireproof.files.hostile import open_regular, replace_file
+from wireproof.files.programs import by_path, find_program
 from wireproof.model.dossier import Signature
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.names import clean
@@ -22,8 +21,6 @@ __all__ = [
     "NAMESPACE",
     "check_signer",
     "checked",
-    "gpg_check_argv",
-    "gpg_sign_argv",
     "sign",
     "ssh_check_argv",
     "ssh_principals_argv",
@@ -62,20 +59,6 @@ def ssh_verify_argv(program: str, signature: Path, signers: Path, principal: str
     ]
 
 
-def gpg_sign_argv(program: str, key: str) -> list[str]:
-    """Signs what comes on standard input with the key of that name."""
-    return [program, "--armor", "--detach-sign", "--local-user", key, "--output", "-"]
-
-
-def gpg_check_argv(program: str, signature: Path, keyring: Path | None) -> list[str]:
-    """Is it a signature of this, by a key of ``keyring`` (``gpgv``) or one that the user has
-    (``gpg``)?
-    """
-    given = ["--keyring", str(keyring)] if keyring else ["--batch"]
-    verify = [] if keyring else ["--verify"]
-    return [program, "--status-fd", "1", *given, *verify, str(signature), "-"]
-
-
 def check_signer(key: str) -> None:
     """Raises ``BadInput`` when nothing here can sign with ``key``: said before hours of
     measurement.
@@ -84,13 +67,13 @@ def check_signer(key: str) -> None:
 
 
 def sign(folder: Path, key: str) -> Path:
-    """Sign the manifest of ``folder``; returns the new file beside it. ``key``: a file (an SSH
-    key; a public one is for the agent), else the name of a GnuPG key.
+    """Sign the manifest of ``folder``; returns the new file beside it. ``key``: the file of an SSH
+    key; a public one is for the agent.
 
     Raises ``BadInput`` when there is no such key or tool, ``CouldNotMeasure`` when it does not
     sign.
     """
-    argv, suffix = _signer(key)
+    argv = _signer(key)
     manifest = manifest_bytes(folder)
     done = _run(argv, manifest, _SIGN_S, said=None)
     if done.returncode != 0 or not done.stdout:
@@ -99,7 +82,7 @@ def sign(folder: Path, key: str) -> Path:
             f" without: `wireproof dossier sign {folder} --key KEY` signs it later."
         )
     try:
-        place = _free(folder, suffix)
+        place = _free(folder)
         replace_file(place, done.stdout)
     except OSError as error:
         raise CouldNotMeasure(
@@ -108,31 +91,18 @@ def sign(folder: Path, key: str) -> Path:
     return place
 
 
-def _program(name: str) -> str | None:
-    """In an absolute folder of PATH: a relative one is wherever somebody has put the dossier."""
-    folders = [one for one in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(one)]
-    found = shutil.which(name, path=os.pathsep.join(folders)) if folders else None
-    return found if found is not None and os.path.isabs(found) else None
+def _signer(key: str) -> list[str]:
+    if not Path(key).is_file():
+        raise BadInput(f"{key!r} is no file: give an SSH key's (GnuPG keys are not used any more).")
+    program = find_program("ssh-keygen")
+    if program is None:
+        raise BadInput("ssh-keygen (OpenSSH) is not on PATH: it signs with the key of a file.")
+    return ssh_sign_argv(program, str(Path(key).absolute()))
 
 
-def _signer(key: str) -> tuple[list[str], str]:
-    if Path(key).is_file():
-        program = _program("ssh-keygen")
-        if program is None:
-            raise BadInput("ssh-keygen (OpenSSH) is not on PATH: it signs with the key of a file.")
-        return ssh_sign_argv(program, str(Path(key).absolute())), "sig"
-    program = _program("gpg")
-    if program is None or "/" in key or not key.strip():
-        raise BadInput(
-            f"{key!r} is no file: give an SSH key's"
-            + (", or the name of a GnuPG key." if program else " (gpg is not on PATH).")
-        )
-    return gpg_sign_argv(program, key), "asc"
-
-
-def _free(folder: Path, suffix: str) -> Path:
+def _free(folder: Path) -> Path:
     """A name that no signature has: several parties may sign."""
-    names = [f"{MANIFEST}.{suffix}", *(f"{MANIFEST}.{n}.{suffix}" for n in range(2, 100))]
+    names = [f"{MANIFEST}.sig", *(f"{MANIFEST}.{n}.sig" for n in range(2, 100))]
     there = {path.name for path in signatures_of(folder)}
     free = next((name for name in names if name not in there), None)
     if free is None:
@@ -144,11 +114,12 @@ def checked(folder: Path, signers: Path | None) -> list[Signature]:
     """Every signature of the manifest, looked at. With ``signers`` one of them at least is by
     somebody whom that file names.
 
-    Raises ``BadInput`` for a signature that is not of this manifest, and when ``signers`` is given
-    and vouches for none; ``CouldNotMeasure`` when the tool that could tell is not here.
+    Raises ``BadInput`` for a signature that is not of this manifest, for one of GnuPG, and when
+    ``signers`` is given and vouches for none; ``CouldNotMeasure`` when the tool that could tell is
+    not here.
     """
     if signers is not None and not signers.is_file():
-        raise BadInput(f"{signers} is no file: give OpenSSH's allowed_signers, or a keyring.")
+        raise BadInput(f"{signers} is no file: give OpenSSH's allowed_signers.")
     manifest = manifest_bytes(folder)
     found = [_checked(path, manifest, signers) for path in signatures_of(folder)]
     if signers is None or any(one.state == "vouched" for one in found):
@@ -174,7 +145,7 @@ def _checked(path: Path, manifest: bytes, signers: Path | None) -> Signature:
 
 
 def _by_ssh(path: Path, manifest: bytes, signers: Path | None) -> Signature:
-    program = _program("ssh-keygen")
+    program = find_program("ssh-keygen")
     if program is None:
         return _unchecked(path, "ssh-keygen (OpenSSH) is not on PATH")
     done = _run(ssh_check_argv(program, path), manifest, _CHECK_S)
@@ -196,26 +167,13 @@ def _principals(program: str, path: Path, signers: Path | None) -> list[str]:
     return lines[:_MOST_PRINCIPALS] if done.returncode == 0 else []
 
 
-def _by_gpg(path: Path, manifest: bytes, signers: Path | None) -> Signature:
-    name = "gpgv" if signers else "gpg"
-    program = _program(name)
-    if program is None:
-        return _unchecked(path, f"{name} (GnuPG) is not on PATH")
-    done = _run(gpg_check_argv(program, path, signers), manifest, _CHECK_S)
-    status = {
-        words[1]: words[2:]
-        for line in done.stdout.decode("utf-8", "replace").splitlines()
-        if len(words := line.split()) > 1 and words[0] == "[GNUPG:]"
-    }
-    if "BADSIG" in status or not status.keys() & {"GOODSIG", "NO_PUBKEY", "EXPKEYSIG", "EXPSIG"}:
-        raise _not_of_it(path, done)
-    if done.returncode == 0 and {"GOODSIG", "VALIDSIG"} <= status.keys():
-        who = clean(" ".join(status["GOODSIG"][1:]), 200)
-        said = f"good signature of {who}, key {clean(status['VALIDSIG'][0], 64)}"
-        return Signature(file=path.name, state="vouched" if signers else "valid", said=said)
-    key = clean(" ".join(status.get("NO_PUBKEY", [])), 64)
-    said = f"its key {key} is not known here" if key else "its key has expired or is revoked"
-    return Signature(file=path.name, state="unknown", said=said)
+def _of_gnupg(path: Path, _manifest: bytes, _signers: Path | None) -> Signature:
+    """Earlier versions vouched for it: whoever counts on that is not to read a verdict here."""
+    raise BadInput(
+        f"{path.name} is a GnuPG signature, which wireproof does not read any more: check it with"
+        f" `gpg --verify {path.name} {MANIFEST}`, move it elsewhere, and have the dossier signed"
+        " with an SSH key (`wireproof dossier sign`)."
+    )
 
 
 def _by_its_own_tool(path: Path, _manifest: bytes, _signers: Path | None) -> Signature:
@@ -224,7 +182,7 @@ def _by_its_own_tool(path: Path, _manifest: bytes, _signers: Path | None) -> Sig
 
 _LOOKS: dict[str, Callable[[Path, bytes, Path | None], Signature]] = {
     ".sig": _by_ssh,
-    ".asc": _by_gpg,
+    ".asc": _of_gnupg,
 }
 
 
@@ -251,7 +209,12 @@ def _run(
     """``said`` None: what the tool asks or complains of reaches the user."""
     try:
         return subprocess.run(
-            argv, input=data, stdout=subprocess.PIPE, stderr=said, timeout=timeout_s, check=False
+            **by_path(argv),
+            input=data,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            timeout=timeout_s,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise CouldNotMeasure(f"{argv[0]} did not end in {timeout_s:.0f} s.") from error

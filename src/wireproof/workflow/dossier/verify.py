@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from wireproof.files.hostile import read_bounded
 from wireproof.model.dossier import Dossier, Rejudgement, Verification
 from wireproof.model.errors import BadInput
@@ -15,7 +17,7 @@ from wireproof.store.manifest import MANIFEST, digest_of, listed
 from wireproof.store.result import RESULT
 from wireproof.version import version
 from wireproof.workflow.dossier.evidence import contradictions
-from wireproof.workflow.dossier.intact import refuse_altered, told
+from wireproof.workflow.dossier.intact import told, unaltered
 from wireproof.workflow.dossier.program import platform_name, program_digest, rules_digest
 from wireproof.workflow.dossier.seal import CRITERIA, DISCLOSURE
 from wireproof.workflow.dossier.signature import checked
@@ -31,8 +33,8 @@ _LARGEST_PAGE = 256 << 20
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class VerifySpecification:
-    """``signers``: a file of those whose signature is demanded (OpenSSH's allowed_signers, or a
-    keyring of GnuPG); None: none is.
+    """``signers``: a file of those whose signature is demanded (OpenSSH's allowed_signers); None:
+    none is.
     """
 
     folder: Path
@@ -45,15 +47,21 @@ def verify(specification: VerifySpecification) -> Verification:
 
     Raises ``BadInput`` for one that was altered, naming each file, is of a newer version, or lacks
     a signature that is demanded; ``CouldNotMeasure`` when a tool that checks signatures is missing.
-    Nothing is written.
+    What is judged is a copy of what was hashed. Nothing is written.
     """
     folder = specification.folder
-    refuse_altered(folder)
+    with unaltered(folder) as copy:
+        found = _verified(copy, specification.signers)
+    return msgspec.structs.replace(found, folder=str(folder))
+
+
+def _verified(folder: Path, signers: Path | None) -> Verification:
+    """Of a copy that nobody can exchange while it is judged."""
     names = listed(folder)
     if lacks := [name for name in _PARTS if name not in names]:
         raise BadInput(f"{folder} is no whole dossier: it lacks {', '.join(lacks)}.")
     dossier = read_dossier(folder)
-    signatures = checked(folder, specification.signers)
+    signatures = checked(folder, signers)
     again = judged_anew(folder)
     sections = [part.section for part in again.result.parts]
     same_rules = dossier.rules == rules_digest()
@@ -74,7 +82,7 @@ def verify(specification: VerifySpecification) -> Verification:
             f" {told(found)}. It was edited and sealed anew: no verdict is given."
         )
     return Verification(
-        folder=str(folder),
+        folder=folder.name,
         verdict=again.result.verdict,
         files=len(names),
         manifest=digest_of(folder / MANIFEST),

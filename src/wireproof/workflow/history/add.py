@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
+from wireproof.files.copies import copy_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.history import Entry
 from wireproof.report.section import Section
 from wireproof.store.history import RESULTS
 from wireproof.store.load import DOCUMENT
+from wireproof.store.manifest import is_sealed
 from wireproof.store.result import RESULT
-from wireproof.workflow.history.folders import not_copied, whole_folder
+from wireproof.workflow.dossier.intact import held, refuse_altered
+from wireproof.workflow.history.folders import whole_folder
 from wireproof.workflow.history.keep import measured, record
 from wireproof.workflow.history.logs import LogClaims, add_log, read_log
-from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.report import Rejudged, judged_anew
 from wireproof.workflow.reporter import Reporter
 
 __all__ = ["add", "add_all"]
@@ -49,17 +50,26 @@ def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
     of the history itself stays where it is, and its entry is written anew. Raises ``BadInput`` for
     a folder without a result, ``CouldNotMeasure`` when the history cannot be written.
     """
-    (again,) = report(ReportSpecification(folders=(folder,), pages=False), reporter)
-    sections = [part.section for part in again.result.parts]
     own = folder.resolve()
     if own.parent == (root / RESULTS).resolve():
-        return record(root, own, sections)
-    started = measured(sections)
-    stamp = re.sub(r"[^0-9TZ]", "", started.replace("+00:00", "Z"))
-    place = root / RESULTS / f"{stamp or 'undated'}-{_digest(folder, sections)}"
-    if not place.exists():
-        _copy(folder, place)
+        return record(root, own, _sections(judged_anew(own)))
+    with held(folder) as copy:
+        if is_sealed(copy):
+            refuse_altered(copy)
+        again = judged_anew(copy)
+        if again.before is None:
+            reporter.warn(f"{folder} has no {RESULT}: what is there is judged.")
+        sections = _sections(again)
+        stamp = re.sub(r"[^0-9TZ]", "", measured(sections).replace("+00:00", "Z"))
+        place = root / RESULTS / f"{stamp or 'undated'}-{_digest(copy, sections)}"
+        if not place.exists():
+            with whole_folder(place) as fresh:
+                copy_folder(copy, fresh)
     return record(root, place, sections)
+
+
+def _sections(again: Rejudged) -> list[Section]:
+    return [part.section for part in again.result.parts]
 
 
 def _digest(folder: Path, sections: Sequence[Section]) -> str:
@@ -73,16 +83,3 @@ def _digest(folder: Path, sections: Sequence[Section]) -> str:
         return hashlib.sha256(read_bounded(path, _LARGEST, follow=False)).hexdigest()[:6]
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-
-
-def _copy(folder: Path, place: Path) -> None:
-    with whole_folder(place) as fresh:
-        shutil.copytree(folder, fresh, symlinks=True, copy_function=partial(_copied, place))
-
-
-def _copied(place: Path, source: str, target: str) -> str:
-    """A file; the first that cannot be copied ends it all, where ``copytree`` would go on."""
-    try:
-        return str(shutil.copy2(source, target, follow_symlinks=False))
-    except OSError as error:
-        raise not_copied(place, error) from error

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from wireproof.files.held import held_folder, within
 from wireproof.model.errors import CouldNotMeasure
 
 __all__ = ["not_copied", "whole_folder"]
@@ -21,19 +23,24 @@ def whole_folder(place: Path) -> Iterator[Path]:
     """
     fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
     try:
-        fresh.parent.mkdir(parents=True, exist_ok=True)
-        yield fresh
-        with contextlib.suppress(FileExistsError):
-            _renamed(fresh, place)
+        with (
+            held_folder(place.parents[1], make=0o777),
+            held_folder(place.parent, make=0o777) as folder,
+        ):
+            try:
+                yield fresh
+                with contextlib.suppress(FileExistsError):
+                    _renamed(fresh, place, folder)
+            finally:
+                shutil.rmtree(within(folder, fresh), ignore_errors=True, dir_fd=folder)
     except OSError as error:
         raise not_copied(place, error) from error
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _renamed(fresh: Path, place: Path) -> None:
+def _renamed(fresh: Path, place: Path, folder: int | None) -> None:
     try:
-        fresh.rename(place)
+        draft, name = within(folder, fresh), within(folder, place)
+        os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as error:
         if error.errno == errno.ENOTEMPTY:
             raise FileExistsError(place) from error

@@ -8,9 +8,10 @@ import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Literal
 
 from wireproof.adapters.imb.date import date_of
+from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
 from wireproof.model.history import Claimed, Entry, Imported
@@ -23,7 +24,7 @@ from wireproof.settings.moments import parse_moment
 from wireproof.store.history import LOG, RESULTS, add_entry
 from wireproof.version import version
 from wireproof.workflow.history.folders import not_copied, whole_folder
-from wireproof.workflow.judge import judge
+from wireproof.workflow.judge import Claims, judge
 
 __all__ = ["Log", "LogClaims", "add_log", "headline_of", "judged_again", "read_log"]
 
@@ -84,20 +85,16 @@ def read_log(path: Path, claims: LogClaims) -> Log:
         dated=dated,
         hosts=hosts,
         numbers=numbers,
-        **_judged_by(claims),
+        link=claims.link,
+        path=claims.path,
+        mtu=claims.mtu,
+        pcie=claims.pcie,
     )
     return Log(entry=_entry(imported, measured, found), data=data)
 
 
-class _By(TypedDict):
-    link: str | None
-    path: str
-    mtu: int | None
-    pcie: str
-
-
-def _judged_by(claims: LogClaims | Imported) -> _By:
-    return _By(link=claims.link, path=claims.path, mtu=claims.mtu, pcie=claims.pcie)
+def _judged_by(claims: LogClaims | Imported) -> Claims:
+    return Claims(link=claims.link, path=claims.path, mtu=claims.mtu, pcie=claims.pcie)
 
 
 def _contents(path: Path) -> tuple[bytes, datetime]:
@@ -206,7 +203,7 @@ def add_log(root: Path, log: Log) -> Entry:
         _write(place, log)
     else:
         with whole_folder(place) as fresh:
-            fresh.mkdir()
+            make_folder(fresh, 0o700)
             _write(fresh, log)
     add_entry(root, log.entry)
     return log.entry

@@ -8,12 +8,18 @@ import contextlib
 import dataclasses
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from wireproof.analysis.pfc.ports import ports_of
+from wireproof.instrument.facts import Collected, collect
 from wireproof.model.errors import BadInput
-from wireproof.model.pfc import PfcLoad, PfcRecord
-from wireproof.workflow.pfc.configured_live import settings_on
+from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
+from wireproof.model.record import FactFrame, Nic
+from wireproof.model.traffic import Watched
+from wireproof.workflow.audit import reader_argv
+from wireproof.workflow.pfc.configured import commands_of, settings_of
 from wireproof.workflow.pfc.incast import Incast, run_incast
 from wireproof.workflow.pfc.judged import refuse
 from wireproof.workflow.prove.command import ProofSpecification, run_command
@@ -23,6 +29,38 @@ from wireproof.workflow.target.reach import launcher_environment
 from wireproof.workflow.target.target import Target
 
 __all__ = ["LiveSpecification", "record_live"]
+
+
+def settings_on(
+    target: Target, watched: Sequence[Watched], named: Mapping[str, str]
+) -> list[PfcSettings]:
+    """Of each port that is looked at; hosts with the same ports are asked together."""
+    argv_of = reader_argv(target)
+    groups: dict[tuple[str, ...], list[tuple[str, list[Nic]]]] = defaultdict(list)
+    for one in watched:
+        if one.about is not None and one.host in argv_of:
+            names = ports_of(one.about.nics, named.get(one.host, ""))
+            ports = [each for each in one.about.nics if each.name in names]
+            groups[tuple(each.name for each in ports)].append((one.host, ports))
+    found: list[PfcSettings] = []
+    for members in groups.values():
+        wanted = [request for port in members[0][1] for request in commands_of(port)]
+        if not wanted:
+            continue
+        answers = collect({host: argv_of[host] for host, _ in members}, wanted)
+        for (host, ports), answer in zip(members, answers, strict=True):
+            texts = _texts(answer)
+            found += [settings_of(host, port, texts) for port in ports]
+    return found
+
+
+def _texts(answer: Collected) -> dict[str, str]:
+    return {_place(one): one.text for one in answer.frames if one.status == "ok"}
+
+
+def _place(frame: FactFrame) -> str:
+    return " ".join(frame.argv) if frame.kind == "command" else frame.path
+
 
 _INTERVAL_S = 0.5
 _LONGEST_S = 86_400.0

@@ -4,6 +4,7 @@ with the files or texts of one host or of several.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
+from wireproof.model.json_reader import decode_json
 from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.sound import unsound
 from wireproof.model.traffic import Mark, Watched
@@ -19,7 +21,7 @@ from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read
 
 __all__ = ["read_snapshot", "record_of", "write_snapshot"]
 
-_LARGEST = 1 << 30
+_LARGEST = 256 << 20
 _REBOOTED = "it was started again between the readings"
 
 
@@ -122,15 +124,36 @@ def write_snapshot(path: Path, record: PfcRecord) -> None:
         raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
 
 
+_PAUSES = re.compile(rb"^[ \t]*([\w.]{1,60}x(?:on|off)[\w.]{0,40}): (\d{1,20})\s*$", re.MULTILINE)
+_MOST_SHOWN = 4
+
+
+def _single(path: Path, data: bytes) -> str:
+    """What one print of ``ethtool -S`` is good for; "" for any other text."""
+    found = _PAUSES.findall(data[: 1 << 20])
+    if not found:
+        return ""
+    moved = [f"{name.decode()} {int(count):,}" for name, count in found if int(count)]
+    shown = ", ".join(moved[:_MOST_SHOWN]) or "no Xoff and no Xon"
+    return (
+        f"{path} is one reading of a host's counters, which count since its driver was loaded"
+        f" ({shown}): it shows no loss and no load. Store one before the load and one after it, as"
+        " before/HOST.txt and after/HOST.txt, and give their folder."
+    )
+
+
 def read_snapshot(path: Path) -> PfcRecord:
     """What ``write_snapshot`` wrote. Raises ``BadInput`` for any other file."""
     try:
-        record = msgspec.json.decode(read_bounded(path, _LARGEST), type=PfcRecord)
+        data = read_bounded(path, _LARGEST)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    try:
+        record = decode_json(data, PfcRecord)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(
-            f"{path} is no snapshot of `wireproof pfc` (and no folder with before and after)."
+            _single(path, data)
+            or f"{path} is no snapshot of `wireproof pfc` (and no folder with before and after)."
         ) from error
     if why := _unsound(record):
         raise BadInput(f"{path} holds a number that cannot be: {why}.")

@@ -5,12 +5,12 @@ that does, and what ended it from outside.
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
 import msgspec
 
+from wireproof.files.programs import find_program
 from wireproof.instrument.measure import Outcome
 from wireproof.launch.command import build_command, request_for
 from wireproof.launch.known import SCHEDULERS
@@ -104,7 +104,7 @@ def _options_beside_ssh(
     if theirs.argv == own.argv:
         return [first]
     component = reach_of(in_job).openmpi
-    if component not in theirs.argv and shutil.which(scheduler.program) is None:
+    if component not in theirs.argv and find_program(scheduler.program) is None:
         return [_ssh_option(own, f"{scheduler.program} is not on PATH"), first]
     return [first, _ssh_option(own, f"should the way of {in_job.scheduler} not start")]
 

@@ -30,6 +30,7 @@ from wireproof.verdict.run.repeated import settled_by_repeats
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.campaign import CampaignResult
+from wireproof.workflow.session.disturbed import again, open_points
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import campaign_run, judged
 from wireproof.workflow.session.screen_plan import confirm_points, crowded
@@ -67,9 +68,37 @@ def run_screen(
         else ""
     )
     records = [*carried.folders, *(stage.carried.folders if stage else [])]
-    section = judged(run, dataclasses.replace(session, lead=session.lead or lead), records)
-    section = located_section(section, screens, stage.run if stage else None, fabric)
-    return section, [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
+    outcomes = [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
+    led = dataclasses.replace(session, lead=session.lead or lead)
+
+    def concluded(run: Run, records: Sequence[Path]) -> Section:
+        again = stage.run if stage else None
+        return located_section(judged(run, led, records), screens, again, fabric)
+
+    section = concluded(run, records)
+    more = None if broken_off else _open(led, target, section, carried.lost, reporter)
+    if more is None:
+        return section, outcomes
+    whole = merged_run([run, more.run])
+    return concluded(whole, [*records, *more.carried.folders]), [*outcomes, *more.carried.outcomes]
+
+
+def _open(
+    session: Session, target: Target, section: Section, lost: Mapping[int, str], reporter: Reporter
+) -> _Stage | None:
+    """What keeps a screen undecided, once more; None if that is nothing or cannot be measured."""
+    bounded = session.resume or session.until is not None or session.deadline_s is not None
+    if section.judgement.verdict != "inconclusive" or bounded or session.plays_hosts:
+        return None
+    points = open_points(session, section.judgement)
+    if not points:
+        return None
+    try:
+        run, carried = campaign_run(again(session, points, reporter), target, reporter, lost=lost)
+    except CouldNotMeasure as error:  # what was measured stands
+        reporter.warn(f"the open points could not be measured again: {error}")
+        return None
+    return _Stage(run, carried)
 
 
 def located_section(

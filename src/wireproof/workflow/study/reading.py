@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from wireproof.adapters.psm3 import is_statistics, readback, statistics
+from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import Statistics
@@ -29,7 +30,7 @@ def counting(library: Library, folder: Path) -> dict[str, str]:
     """The variables that make a run leave its counters in ``folder``, which is made."""
     if not library.counts:
         return {}
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder, 0o700)
     return {name: value.replace("{folder}", str(folder)) for name, value in library.counts.items()}
 
 

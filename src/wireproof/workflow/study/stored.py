@@ -8,6 +8,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.json_reader import decode_json
 from wireproof.model.study import Begun, Study
 
 __all__ = ["Keeper"]
@@ -30,10 +31,10 @@ class Keeper:
             return None
         try:
             data = read_bounded(self.folder / BEGUN, _LARGEST, follow=False)
-            found = msgspec.json.decode(data, type=Begun)
+            found = decode_json(data, Begun)
         except OSError as error:
             raise BadInput(f"{self.folder / BEGUN} cannot be read: {error.strerror}.") from error
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise BadInput(f"{self.folder / BEGUN} is no study under way: {error}.") from error
         for part, value in asked.items():
             if found.asked.get(part) != value:

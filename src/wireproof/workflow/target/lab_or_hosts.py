@@ -11,6 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from wireproof.files.programs import by_path
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _configured(host: str) -> bool:
     """ssh would go to another name than the one given: somebody has written that down."""
     try:
         done = subprocess.run(
-            ["ssh", "-G", host],
+            **by_path(["ssh", "-G", host]),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=ASK_S,

@@ -6,20 +6,21 @@ import datetime
 import getpass
 import secrets
 import socket
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.facts import Collected, collect
+from wireproof.launch.schedulers.slurm_nodes import CONFIGURATION, slurm_of
 from wireproof.model.change import ChangeSet
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import HostPlan, HostTuned, Tuned, TunePlan
 from wireproof.tune.moved import moved
+from wireproof.tune.sets import in_force_first, waiting
 from wireproof.tune.standing import places_of
-from wireproof.workflow.audit import more_of_source, reader_argv
+from wireproof.workflow.audit import reader_argv
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import (
     Place,
@@ -29,9 +30,32 @@ from wireproof.workflow.tune.node import (
     revert_set,
     set_status,
 )
-from wireproof.workflow.tune.scheduler import refusals
+from wireproof.workflow.tune.read_files import read_files
+from wireproof.workflow.tune.verify import with_overruled
 
-__all__ = ["apply", "confirm", "may_be_touched", "new_id", "revert", "status", "who"]
+__all__ = ["apply", "confirm", "may_be_touched", "new_id", "refusals", "revert", "status", "who"]
+
+
+def refusals(
+    target: Target, hosts: Sequence[str], environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Why a host may not be changed, one sentence each; hosts that may be are not in it."""
+    if not hosts:
+        return {}
+    slurm = slurm_of(environment, target.through())
+    return slurm.refusals(hosts) if slurm is not None else _configured(target, hosts)
+
+
+def _configured(target: Target, hosts: Sequence[str]) -> dict[str, str]:
+    """No Slurm answers here: hosts that have its configuration are refused."""
+    if target.lab is not None:
+        return {}
+    argv_of = reader_argv(target)
+    wanted = [FactRequest(kind="file", path=path) for path in CONFIGURATION]
+    answers = collect({host: argv_of[host] for host in hosts}, wanted)
+    why = "it is configured for Slurm, which does not answer here and say who has it"
+    return {one.host: why for one in answers if any(each.status == "ok" for each in one.frames)}
+
 
 DEFAULT_TIMEOUT_S = 600
 
@@ -138,26 +162,22 @@ def _read_again(
     target: Target, wanted: Mapping[str, HostPlan], place: Place | None
 ) -> list[Collected]:
     """The places of each host's plan; hosts with the same places together."""
-    groups: dict[tuple[FactRequest, ...], list[str]] = {}
-    for host, one in wanted.items():
-        asked = places_of([each.change for each in one.changes], [each.keep for each in one.keeps])
-        groups.setdefault(asked, []).append(host)
-    answers: list[Collected] = []
-    argv_of = reader_argv(target)
-    for asked, hosts in groups.items():
-        if place is not None and place.root:
-            root = Path(place.root)
-            answers += [Collected(host, more_of_source(root, host, asked)) for host in hosts]
-        else:
-            answers += collect({host: argv_of[host] for host in hosts}, asked)
-    return answers
+    asked = {
+        host: places_of([each.change for each in one.changes], [each.keep for each in one.keeps])
+        for host, one in wanted.items()
+    }
+    return list(read_files(target, asked, place).values())
 
 
-def confirm(target: Target, name: str, place: Place | None = None) -> Tuned:
-    """Keep the set: its drop-ins are written and its timer ends."""
-    return Tuned(
-        action="confirm", id=name, hosts=confirm_set(target, hosts_of(target), name, place)
-    )
+def confirm(target: Target, name: str = "", place: Place | None = None) -> Tuned:
+    """Keep the set: its drop-ins are written and its timer ends. ``name`` "": of the single set
+    that waits, on the hosts where it does. Raises ``BadInput`` when none or several wait.
+    """
+    hosts = hosts_of(target)
+    if not name:
+        name, hosts = waiting(set_status(target, hosts, "", place))
+    answers = confirm_set(target, hosts, name, place)
+    return Tuned(action="confirm", id=name, hosts=with_overruled(answers, target, place))
 
 
 def revert(
@@ -170,4 +190,5 @@ def revert(
 
 def status(target: Target, name: str = "", place: Place | None = None) -> Tuned:
     """What is applied where, until when, and what has moved since; nothing is changed."""
-    return Tuned(action="status", id=name, hosts=set_status(target, hosts_of(target), name, place))
+    answers = set_status(target, hosts_of(target), name, place)
+    return Tuned(action="status", id=name, hosts=[in_force_first(one) for one in answers])

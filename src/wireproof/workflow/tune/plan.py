@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
+import socket
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +18,7 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.files.hostile import open_regular, replace_file
 from wireproof.instrument.facts import Collected, collect
+from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
@@ -24,10 +27,17 @@ from wireproof.model.tuning import HostPlan, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.store.snapshot import is_snapshot
 from wireproof.tune.bios import Asked, firmware_wishes, with_attributes
-from wireproof.tune.carrying import CONNECTIONS
+from wireproof.tune.carrying import (
+    CONNECTIONS,
+    default_interfaces,
+    having,
+    ssh_addresses,
+    with_lower,
+)
 from wireproof.tune.coupled import coupled_with
 from wireproof.tune.named import Named, named_all
 from wireproof.tune.nowhere import nowhere
+from wireproof.tune.overruled import files_of, overruled, settings_files
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.read import read_plan
 from wireproof.tune.wishes import DROP_INS, Wish, requests_of, wishes_of
@@ -42,10 +52,37 @@ from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 from wireproof.workflow.target.target import Target, this_machine
-from wireproof.workflow.tune.carrying import carrying
 from wireproof.workflow.tune.node import hosts_of
 
-__all__ = ["PlanSpecification", "load_plan", "plan", "save_plan", "target_of"]
+__all__ = ["PlanSpecification", "carrying", "load_plan", "plan", "save_plan", "target_of"]
+
+
+def carrying(
+    target: Target, host: str, facts: HostFacts, environment: Mapping[str, str]
+) -> frozenset[str] | None:
+    """Names of the interfaces, with all that they stand on; None where they are not known.
+
+    A lab's node is reached without any of its interfaces. Of this machine it is those of open ssh
+    connections and of the default route: sudo forgets by which of them somebody is logged in.
+    """
+    if target.lab is not None:
+        return frozenset()
+    sessions = ssh_addresses(facts)
+    if not target.hosts or is_here(host):
+        words = environment.get("SSH_CONNECTION", "").split()
+        found = having(facts, sessions | set(words[2:3])) | default_interfaces(facts)
+        return with_lower(facts, found)
+    reached = having(facts, _addresses(host))
+    if not reached:
+        return None
+    return with_lower(facts, reached | having(facts, sessions))
+
+
+def _addresses(host: str) -> list[str]:
+    with contextlib.suppress(OSError, UnicodeError):
+        return [str(one[4][0]) for one in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+    return []
+
 
 _LARGEST_PLAN = 64 << 20
 _OSTREE = FactRequest(kind="file", path="/run/ostree-booted")
@@ -129,11 +166,22 @@ def _host(
     made = host_plan(machine, wishes, asked, hosts.allowed(answer.host, machine.facts))
     if hosts.target is not None and hosts.target.lab is not None:
         return of_lab(made)
+    made = _with_overruled(made, machine.facts)
     named = [Asked(one.name, one.value) for one in asked if one.name]
     if asked and not named:
         return made
     profile = hosts.specification.profile
     return with_attributes(made, firmware_wishes(machine, hosts.known, profile, named))
+
+
+def _with_overruled(made: HostPlan, facts: HostFacts) -> HostPlan:
+    """With a note for each value of its drop-ins that another file overrules."""
+    ours = {one.keep.path: one.keep.text for one in made.keeps}
+    notes = [
+        f"{one.place}: {one.file} says {one.value[:80]!r} and overrules ours at the next boot"
+        for one in overruled(files_of(facts), ours).values()
+    ]
+    return msgspec.structs.replace(made, notes=[*made.notes, *notes])
 
 
 class _Hosts:
@@ -182,7 +230,8 @@ class _Hosts:
         files = [FactRequest(kind="file", path=path) for path in places]
         for one in answers:
             if one.frames:
-                wanted = (*requests_of(wishes[one.host]), *files, _OSTREE, *more_asked)
+                boot = settings_files()
+                wanted = (*requests_of(wishes[one.host]), *files, _OSTREE, *boot, *more_asked)
                 groups[wanted].append(one.host)
         more: dict[str, tuple[FactFrame, ...]] = {}
         for wanted, hosts in groups.items():

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from wireproof.audit.facts import HostFacts
-from wireproof.instrument.facts import Collected, collect
-from wireproof.model.plan import FactRequest
+from wireproof.instrument.facts import Collected
 from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
 from wireproof.model.tuning import HostTuned, Residue, ResidueFound
-from wireproof.tune.residue import residue_of, residue_requests, values_asked
-from wireproof.workflow.audit import catalogue, more_of_source, reader_argv
+from wireproof.tune.overruled import settings_files
+from wireproof.tune.residue import residue_of, values_asked
+from wireproof.workflow.audit import catalogue
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import Place, hosts_of, set_status
+from wireproof.workflow.tune.read_files import read_files
 
 __all__ = ["residue"]
 
@@ -26,16 +25,16 @@ def residue(target: Target, reporter: Reporter, place: Place | None = None) -> R
     where = place or Place()
     if len(hosts) > 1:
         reporter.say(f"reading the settings' files of {counted(len(hosts), 'host')}")
-    wanted = {host: residue_requests() for host in hosts}
-    first = {one.host: one for one in _collected(target, wanted, where)}
+    first = read_files(target, {host: settings_files() for host in hosts}, where)
     asked = {
         host: values_asked(HostFacts.of(host, one.frames), known) for host, one in first.items()
     }
-    second = {one.host: one.frames for one in _collected(target, asked, where)}
+    second = read_files(target, asked, where)
     states = {one.host: one for one in set_status(target, hosts, "", where)}
     found: list[ResidueFound] = []
     for host in hosts:
-        found += _of_host(first[host], second.get(host, ()), states[host])
+        more = second[host].frames if host in second else ()
+        found += _of_host(first[host], more, states[host])
     return Residue(hosts=list(hosts), found=found)
 
 
@@ -43,22 +42,3 @@ def _of_host(one: Collected, more: tuple[FactFrame, ...], state: HostTuned) -> l
     if not one.frames:
         return [ResidueFound(host=one.host, kind="unread", place="the host", message=one.problem)]
     return residue_of(HostFacts.of(one.host, (*one.frames, *more)), state, catalogue())
-
-
-def _collected(
-    target: Target, wanted: dict[str, tuple[FactRequest, ...]], where: Place
-) -> list[Collected]:
-    """Hosts that are asked the same together; none is asked for nothing."""
-    if where.root:
-        root = Path(where.root)
-        return [Collected(host, more_of_source(root, host, one)) for host, one in wanted.items()]
-    groups: dict[tuple[FactRequest, ...], list[str]] = {}
-    for host, one in wanted.items():
-        if one:
-            groups.setdefault(one, []).append(host)
-    argv_of = reader_argv(target)
-    return [
-        answer
-        for asked, hosts in groups.items()
-        for answer in collect({host: argv_of[host] for host in hosts}, asked)
-    ]

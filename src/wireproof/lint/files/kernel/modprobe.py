@@ -58,6 +58,8 @@ def options(line: Line, lanes: int) -> Iterator[Broken]:
         yield at("modprobe-parameter-spaces", line, gap.start(), line.text.strip(), fixed)
         return
     words = list(WORD.finditer(line.text.split("#", 1)[0]))
+    if len(words) < 2:  # "options ," names no module
+        return
     module = words[1].group().replace("-", "_")
     for word in words[2:MOST_WORDS]:
         name, equals, value = word.group().partition("=")
@@ -76,7 +78,7 @@ def bare(line: Line, word: re.Match[str], module: str) -> Iterator[Broken]:
             line.text[: word.start()].rstrip() + " " + line.text[word.end() :].lstrip()
         ).rstrip()
         yield at("modprobe-module-repeated", line, word.start(), text, fixed)
-    before = line.text[: word.start()].split()[-1]
+    before = next(reversed(line.text[: word.start()].split()), "")
     if text.isdigit() and before in KNOWN.get(module, ()):
         start = line.text[: word.start()].rstrip()
         yield at(

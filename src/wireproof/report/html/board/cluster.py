@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from wireproof.model.board import Group, NodeNow, Overview, State
-from wireproof.report.html.board.frame import Page, framed
+from wireproof.report.html.board.frame import framed
+from wireproof.report.html.board.places import CLUSTER, RESULTS, file_of, is_plain
 from wireproof.report.html.board.rows import entry_rows, node_rows, words_of
 from wireproof.report.html.markup import in_script, trusted
 from wireproof.report.names import clean
@@ -44,7 +45,7 @@ class GroupView:
     pass.
     """
 
-    number: int
+    place: str
     name: str
     words: str
     tone: str
@@ -72,22 +73,25 @@ class MapView:
     data: Any
 
 
-def cluster_page(found: Overview, *, behind: bool = False) -> Page:
-    """Map, what does not pass, the newest results. ``behind``: a newer state is being read."""
+def cluster_page(found: Overview, places: Collection[str], written: str) -> str:
+    """Map, what does not pass, the newest results. ``places``: pages of results that are there;
+    ``written``: when.
+    """
     nodes = [node for group in found.groups for node in group.nodes]
     bad = sorted((one for one in nodes if one.state in ("fail", "inconclusive")), key=_worst_first)
     return framed(
         "cluster",
         "Cluster",
         found.root,
-        "./",
-        behind=behind,
+        CLUSTER,
+        written=written,
         map=_map(found, nodes),
         troubles=[clean(one, 400) for one in found.troubles],
         troubled=found.troubled,
-        bad=node_rows(bad[:_MOST_BAD]),
+        bad=node_rows(bad[:_MOST_BAD], places),
         bad_words=_bad_words(len(bad)),
-        newest=entry_rows(found.newest),
+        newest=entry_rows(found.newest, places),
+        all_results=RESULTS,
         results=f"{found.results:,}",
         regressions=regression_lines(found.newest[0].id, found.regressions) if found.newest else [],
     )
@@ -115,7 +119,7 @@ def _map(found: Overview, nodes: Sequence[NodeNow]) -> MapView:
             " Point at one to read it; press it to open it."
         ),
         counts=[
-            CountView(state, f"{counted[state]:,} {_WORDS[at]}", f"nodes?verdict={state}")
+            CountView(state, f"{counted[state]:,} {_WORDS[at]}", file_of("nodes", state))
             for at, state in enumerate(_STATES)
             if counted[state]
         ],
@@ -151,7 +155,7 @@ def _group(number: int, group: Group, cell: int) -> GroupView:
     tone = "fail" if counted["fail"] else "inconclusive" if counted["inconclusive"] else ""
     oldest = words_of([one for one in group.nodes if one.state == "pass"])
     return GroupView(
-        number=number,
+        place=file_of("group", str(number)),
         name=name,
         words=f"{name}: {said}{oldest}",
         tone=tone,
@@ -181,10 +185,18 @@ def _cells(kind: str, places: Sequence[tuple[int, int]]) -> str:
 
 
 def _data(groups: Sequence[Group]) -> str:
-    """What the pointer tells, of each group: names, states as digits, ages in s (-1: never)."""
+    """What the pointer tells, of each group: names, states as digits, ages in s (-1: never);
+    ``odd``: pages of nodes whose names are no file names.
+    """
     return json.dumps(
         {
             "words": _WORDS,
+            "odd": {
+                f"{number},{at}": file_of("node", node.node)
+                for number, one in enumerate(groups)
+                for at, node in enumerate(one.nodes)
+                if not is_plain(node.node)
+            },
             "columns": [_columns(len(one.nodes)) for one in groups],
             "names": [[clean(node.node, 80) for node in one.nodes] for one in groups],
             "states": [

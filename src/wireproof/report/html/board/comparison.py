@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from wireproof.model import quantity
 from wireproof.model.comparison import Comparison, Ratio, Source
-from wireproof.report.html.board.frame import Page, framed
+from wireproof.report.html.board.frame import framed
+from wireproof.report.html.board.places import file_of
 from wireproof.report.names import clean
 from wireproof.report.text.comparison import change_text, conclusion_text, side_text
 
@@ -20,6 +21,7 @@ _MOST = 400
 class SideView:
     letter: str
     id: str
+    place: str
     verdict: str
     words: str
 
@@ -38,8 +40,8 @@ class RatioView:
     bad: bool
 
 
-def comparison_page(root: str, a: str, b: str, found: Comparison) -> Page:
-    """``a``, ``b``: the names of the results."""
+def comparison_page(root: str, a: str, b: str, found: Comparison, places: Collection[str]) -> str:
+    """``a``, ``b``: the names of the results; ``places``: pages of results that are there."""
     rows = [one for one in found.rows if one.ratio is not None]
     left = [one for one in found.rows if one.ratio is None]
     notes = [clean(one, 300) for one in found.notes]
@@ -52,8 +54,7 @@ def comparison_page(root: str, a: str, b: str, found: Comparison) -> Page:
         "Compare",
         root,
         "",
-        sides=[_side("A", a, found.a), _side("B", b, found.b)],
-        swapped=f"compare?{urlencode({'a': b, 'b': a})}",
+        sides=[_side("A", a, found.a, places), _side("B", b, found.b, places)],
         head="B against A" if rows else "Nothing to compare",
         notes=notes,
         rows=[_row(one) for one in rows[:_MOST]],
@@ -68,9 +69,11 @@ def comparison_page(root: str, a: str, b: str, found: Comparison) -> Page:
     )
 
 
-def _side(letter: str, name: str, one: Source) -> SideView:
+def _side(letter: str, name: str, one: Source, places: Collection[str]) -> SideView:
+    place = file_of("run", name)
     words = f"{clean(one.hosts, 120)}, {clean(one.measured, 40)}"
-    return SideView(letter=letter, id=name, verdict=one.verdict, words=words)
+    place = place if place in places else ""
+    return SideView(letter=letter, id=name, place=place, verdict=one.verdict, words=words)
 
 
 def _row(one: Ratio) -> RatioView:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from wireproof.model.board import NodeNow
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Entry
 from wireproof.report.gate.lines import age
+from wireproof.report.html.board.places import file_of, numbered
 from wireproof.report.names import clean
 
 __all__ = [
@@ -23,14 +23,16 @@ __all__ = [
     "words_of",
 ]
 
-PER_PAGE = 100
+PER_PAGE = 500
 
 
 @dataclass(frozen=True)
 class NodeRow:
-    """``node``: as it is, for links; ``name``: to be shown. ``age_s``: "" for never."""
+    """``place``: its page; ``run``: that of its last result, "" if there is none. ``age_s``: "" for
+    never.
+    """
 
-    node: str
+    place: str
     name: str
     tone: str
     word: str
@@ -38,14 +40,21 @@ class NodeRow:
     age_s: str
     proven: str
     result: str
+    run: str
     reason: str
-    group: int
+    group: str
 
 
 @dataclass(frozen=True)
 class EntryRow:
+    """``place``: the page of the result, ``compare``: that of its comparison with the one before,
+    ``of_set``: that of its set; "" if there is none.
+    """
+
     id: str
-    fingerprint: str
+    place: str
+    compare: str
+    of_set: str
     measured: str
     tone: str
     hosts: str
@@ -67,10 +76,11 @@ class Turn:
     after_words: str = "next"
 
 
-def node_rows(nodes: Sequence[NodeNow]) -> list[NodeRow]:
+def node_rows(nodes: Sequence[NodeNow], places: Collection[str] = ()) -> list[NodeRow]:
+    """``places``: pages of results and comparisons that are there."""
     return [
         NodeRow(
-            node=one.node,
+            place=file_of("node", one.node),
             name=clean(one.node, 80),
             tone=one.state,
             word="never measured" if one.state == "never" else one.state,
@@ -78,21 +88,29 @@ def node_rows(nodes: Sequence[NodeNow]) -> list[NodeRow]:
             age_s="" if one.age_s is None else f"{one.age_s:.0f}",
             proven=clean(one.proven, 40),
             result=one.result,
+            run=_there("run", one.result, places),
             reason=clean(one.reason, 300),
-            group=one.group,
+            group=file_of("group", str(one.group)),
         )
         for one in nodes
     ]
 
 
 def entry_rows(
-    entries: Sequence[Entry], verdicts: Sequence[Verdict] = (), results: Sequence[int] = ()
+    entries: Sequence[Entry],
+    places: Collection[str] = (),
+    verdicts: Sequence[Verdict] = (),
+    results: Sequence[int] = (),
 ) -> list[EntryRow]:
-    """``verdicts``: in place of those of the results. ``results``: how many each stands for."""
+    """``places``: pages of results and comparisons that are there. ``verdicts``: in place of those
+    of the results. ``results``: how many each stands for.
+    """
     return [
         EntryRow(
             id=one.id,
-            fingerprint=one.fingerprint,
+            place=_there("run", one.id, places),
+            compare=_there("compare", one.id, places),
+            of_set=file_of("set", one.fingerprint),
             measured=clean(one.measured, 40).removesuffix("+00:00"),
             tone=verdicts[at] if verdicts else one.verdict,
             hosts=clean(one.hosts, 60) or ("-" if one.imported else ""),
@@ -104,6 +122,11 @@ def entry_rows(
         )
         for at, one in enumerate(entries)
     ]
+
+
+def _there(kind: str, name: str, places: Collection[str]) -> str:
+    place = file_of(kind, name)
+    return place if place in places else ""
 
 
 def _carried(one: Entry) -> str:
@@ -118,17 +141,15 @@ def words_of(nodes: Sequence[NodeNow]) -> str:
     return f", oldest proof {age(max(ages))} ago" if ages else ""
 
 
-def turned(place: str, asked: dict[str, str], first: int, count: int, total: int) -> Turn:
-    """Rows ``first`` (from 0) to ``first + count`` of ``total``, and the pages beside them."""
-    kept = {name: value for name, value in asked.items() if value}
-
-    def at(start: int) -> str:
-        return f"{place}?{urlencode(kept | {'from': str(start)})}"
-
+def turned(page: str, number: int, count: int, total: int) -> Turn:
+    """Page ``number`` (from 1) of a list of ``total`` rows, itself with ``count`` rows, and its
+    neighbours.
+    """
     if total <= count:
         return Turn(f"{total:,} in all")
+    first = (number - 1) * PER_PAGE
     return Turn(
         words=f"{first + 1:,} to {first + count:,} of {total:,}",
-        before=at(max(0, first - PER_PAGE)) if first else "",
-        after=at(first + count) if first + count < total else "",
+        before=numbered(page, number - 1) if number > 1 else "",
+        after=numbered(page, number + 1) if first + count < total else "",
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from wireproof.model import quantity
 from wireproof.model.board import SeriesLine, SeriesTrend
@@ -12,8 +11,8 @@ from wireproof.model.history import Change, Entry
 from wireproof.report.figure.chart import Chart
 from wireproof.report.figure.drawing import NARROW, WIDE, Size, drawn
 from wireproof.report.figure.trend import number_name, percent_change, trend_chart, value_text
-from wireproof.report.html.board.frame import Page, framed
-from wireproof.report.html.board.rows import Turn
+from wireproof.report.html.board.frame import framed
+from wireproof.report.html.board.places import TRENDS, file_of
 from wireproof.report.html.markup import trusted
 from wireproof.report.html.views import FigureView
 from wireproof.report.names import clean
@@ -27,7 +26,6 @@ _MOST_CHANGED = 12
 @dataclass(frozen=True)
 class SeriesRow:
     name: str
-    place: str
     bytes: int
     size: str
     window: str
@@ -39,11 +37,14 @@ class SeriesRow:
 
 @dataclass(frozen=True)
 class ChangeView:
-    """``compare``: where the results before and after it are compared, "" where one is missing."""
+    """``place``: the page of the result, ``compare``: that of its comparison with the one before;
+    "" if there is none.
+    """
 
     words: str
     measured: str
     since: str
+    place: str
     compare: str
     lines: list[str]
 
@@ -54,45 +55,43 @@ class TrendView:
 
     name: str
     figure: FigureView
-    page: Turn
+    window: str
     changes: list[ChangeView]
     none: str
 
 
 def trends_page(
-    root: str, newest: Entry, series: Sequence[SeriesLine], trends: Sequence[SeriesTrend]
-) -> Page:
-    """``trends``: those that are drawn, of ``series``."""
+    root: str,
+    newest: Entry,
+    series: Sequence[SeriesLine],
+    trends: Sequence[SeriesTrend],
+    places: Collection[str],
+) -> str:
+    """``trends``: those that are drawn, of ``series``. ``places``: pages of results and comparisons
+    that are there.
+    """
     mpi = clean(newest.mpi.partition(" (")[0], 40)
     kinds = (clean(newest.hosts, 120), clean(newest.link, 30), clean(newest.transport, 20), mpi)
-    views = [view for at, one in enumerate(trends, 1) if (view := _view(one, at)) is not None]
+    views = [
+        view for at, one in enumerate(trends, 1) if (view := _view(one, at, places)) is not None
+    ]
     return framed(
         "trends",
         "Trends",
         root,
-        "trends",
+        TRENDS,
         about=", ".join(one for one in kinds if one),
         undrawn="" if views or not series else "A curve needs two results of one number.",
         trends=views,
+        all_sets=TRENDS,
         series=[_row(one) for one in series],
     )
-
-
-def _place(one: SeriesLine, until: int | None = None) -> str:
-    asked = {
-        "set": one.newest.fingerprint,
-        "number": one.number.name,
-        "size": str(one.number.message_bytes),
-        "window": str(one.number.window),
-    }
-    return f"trends?{urlencode(asked | ({'until': str(until)} if until is not None else {}))}"
 
 
 def _row(one: SeriesLine) -> SeriesRow:
     number = one.number
     return SeriesRow(
         name=clean(number.name, 60),
-        place=_place(one),
         bytes=number.message_bytes,
         size=quantity.size(number.message_bytes),
         window=str(number.window) if number.window else "-",
@@ -103,7 +102,7 @@ def _row(one: SeriesLine) -> SeriesRow:
     )
 
 
-def _view(found: SeriesTrend, at: int) -> TrendView | None:
+def _view(found: SeriesTrend, at: int, places: Collection[str]) -> TrendView | None:
     chart = trend_chart(found, f"trend{at}")
     if chart is None:
         return None
@@ -111,10 +110,10 @@ def _view(found: SeriesTrend, at: int) -> TrendView | None:
     return TrendView(
         name=number_name(found.line.number),
         figure=_figure(chart),
-        page=_turn(found),
-        changes=[_change(found, one) for one in reversed(found.changes)],
+        window=_window(found),
+        changes=[_change(found, one, places) for one in reversed(found.changes)],
         none=f"No change was found in these {len(found.values)} {words}."
-        " A series without any shows one in 1 of 100 cases.",
+        " False alarms: about 1 in 100 series that have not changed.",
     )
 
 
@@ -127,31 +126,23 @@ def _figure(chart: Chart) -> FigureView:
     )
 
 
-def _turn(found: SeriesTrend) -> Turn:
+def _window(found: SeriesTrend) -> str:
     count = len(found.values)
     if found.total <= count:
-        return Turn(f"{found.total:,} results")
-    end = found.first + count
-    return Turn(
-        words=f"Results {found.first + 1:,} to {end:,} of {found.total:,}: changes are looked for"
-        " among these",
-        before=_place(found.line, found.first) if found.first else "",
-        after=_place(found.line, min(found.total, end + count)) if end < found.total else "",
-        before_words="older",
-        after_words="newer",
-    )
+        return f"{found.total:,} results"
+    return f"The newest {count:,} of {found.total:,} results: changes are looked for among these."
 
 
-def _change(found: SeriesTrend, one: Change) -> ChangeView:
-    at = found.ids.index(one.since)
+def _change(found: SeriesTrend, one: Change, places: Collection[str]) -> ChangeView:
     lines = [clean(text, 240) for text in one.changed[:_MOST_CHANGED]]
     if len(one.changed) > _MOST_CHANGED:
         lines.append(f"and {len(one.changed) - _MOST_CHANGED} more conditions")
-    asked = urlencode({"a": found.ids[at - 1], "b": one.since})
+    place, compare = file_of("run", one.since), file_of("compare", one.since)
     return ChangeView(
         words=f"{percent_change(one)} (p {one.p:.4f})",
         measured=clean(one.measured, 40),
         since=one.since,
-        compare=f"compare?{asked}" if at else "",
+        place=place if place in places else "",
+        compare=compare if compare in places else "",
         lines=lines or ["No condition that is recorded changed there."],
     )

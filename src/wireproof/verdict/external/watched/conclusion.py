@@ -171,7 +171,7 @@ class _Judged:
                 return "unproven", [doubt]
             text = f"{said}: {volume(self.claimed.bytes)} crossed."
             return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
-        if self.claimed.trouble or not self._hardly_moved(rate):
+        if not self._hardly_moved(rate):
             return self._too_little(wanted)
         if self._bears_out(self.other, rate):
             text = f"{said}; {', '.join(self.other.names)} had {volume(self.other.peak)}/s."
@@ -189,7 +189,8 @@ class _Judged:
         it in all.
         """
         return (
-            self.claimed.peak < FAR_BELOW * rate
+            not self.claimed.trouble
+            and self.claimed.peak < FAR_BELOW * rate
             and self.claimed.below(HARDLY_S * rate)
             and self.claimed.below(16 * START_UP_BYTES)
         )
@@ -260,12 +261,17 @@ class _Judged:
         if dark := self.ports.dark():
             text = f"; {dark} may have carried the rest uncounted"
             return "unproven", "traffic-unreadable", text
-        if not absent or self.other.at_least(ABSENT * wanted + START_UP_BYTES):
+        some = ABSENT * wanted + START_UP_BYTES
+        if self.claimed.at_least(some) or self.other.at_least(some):
             text = f"{self._elsewhere()}: the rest went by memory or loopback"
             return "mixed", "traffic-mixed", text
         if self.loopback.at_least(MOST_OF_IT * wanted):
             text = f": {volume(self.loopback.bytes)} went over loopback, within one host"
             return "off-wire", "traffic-loopback", text
+        if not absent or not self.other.below(some):
+            unsure = volume(max(self.claimed.unsure, self.other.unsure))
+            text = f", and {unsure} of background before the command leave it open"
+            return "unproven", "traffic-background", text
         text = ": the messages went through memory, not over a wire"
         return "off-wire", "traffic-off-wire", text
 
@@ -306,10 +312,11 @@ class _Judged:
             "peak_bytes_per_s": self.claimed.peak,
             "interval_s": self.traffic.interval_s,
         }
-        said = (
-            f"{volume(rate)}/s was printed, {volume(self.claimed.peak)}/s is the most that "
-            f"{self._claimed_ports()} saw in any {self.traffic.interval_s * 1000:.0f} ms"
-        )
+        most = f"{volume(self.claimed.peak)}/s is the most that {self._claimed_ports()} saw in any"
+        span = f"{most} {self.traffic.interval_s * 1000:.0f} ms"
+        if not self.claimed.peak:
+            span = f"no two readings show a rate of {self._claimed_ports()}"
+        said = f"{volume(rate)}/s was printed, {span}"
         if self._in_bulk(claims, wanted):
             there = f"{said}; the bytes are all there."
             return "on-wire", [fine, reason("traffic-rate-unseen", there, seen, "warning")]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wireproof.analysis.relations import is_tunnel
+from wireproof.analysis.relations import is_radio, is_tunnel
 from wireproof.model.claim import Claim, LinkClaim
 from wireproof.model.quantity import volume
 from wireproof.model.record import Nic
@@ -60,6 +60,7 @@ class Doubts:
     def first(self) -> Reason | None:
         """The strongest doubt; None when there is none."""
         for question in (
+            self._radio,
             self._one_kernel,
             self._one_adapter,
             self._above_the_rows,
@@ -82,6 +83,13 @@ class Doubts:
             if name in self.ports.ledger(host).ports:
                 found.append(self.ports.ledger(host).ports[name].nic)
         return found
+
+    def _radio(self) -> Reason | None:
+        radios = [nic.name for nic in self._nics() if is_radio(nic)]
+        if not radios:
+            return None
+        text = f"{', '.join(radios)} is a Wi-Fi interface: what crossed it crossed no wire."
+        return reason("traffic-adapter-unknown", text, {"nic": ", ".join(radios)})
 
     def _one_kernel(self) -> Reason | None:
         """What two namespaces of one kernel say to each other needs no wire."""

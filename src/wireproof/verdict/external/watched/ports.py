@@ -5,17 +5,18 @@ ledgers. Pure.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from wireproof.analysis.crossed import (
     Crossed,
     added,
+    claimed_at,
     crossed_at,
     everywhere,
     others_than,
 )
-from wireproof.analysis.functions import is_real, shared_ports
+from wireproof.analysis.functions import is_real, shared_ports, shows_presence
 from wireproof.analysis.places import inner, may_lead_out, related
 from wireproof.analysis.rails import ledger_with_rails, rail_nics
 from wireproof.analysis.relations import port_called
@@ -34,7 +35,8 @@ _DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 @dataclasses.dataclass(frozen=True)
 class Carried:
     """Bytes in the busier direction over one kind of port; ``unsure``: the background that was
-    subtracted.
+    subtracted; ``most``: the most that may have crossed at both ends, None if it follows from these
+    two.
 
     ``inside``: what the adapter's own switch may have turned round, None where counters do not
     tell. ``packets`` None: not counted.
@@ -49,12 +51,13 @@ class Carried:
     inside: float | None = None
     level: str = ""
     quality: str = ""
+    most: float | None = None
 
     def at_least(self, wanted: float) -> bool:
         return self.bytes - self.unsure >= wanted
 
     def below(self, wanted: float) -> bool:
-        return self.bytes + self.unsure < wanted
+        return _most(self) < wanted
 
 
 START_UP_BYTES = 256 << 10
@@ -66,6 +69,23 @@ NOTHING = Carried(0.0, 0.0, 0.0, "", ())
 
 def _bytes(carried: Carried) -> float:
     return carried.bytes
+
+
+def _most(carried: Carried) -> float:
+    """What may have crossed, if the background was the command's own."""
+    return carried.bytes + carried.unsure if carried.most is None else carried.most
+
+
+_Key = Callable[[Carried], float]
+
+
+def _peak(ends: Iterable[Carried], count: float) -> float:
+    """The highest rate at any end; 0 if an end that carried it has no reading of its rate: what
+    went the other way meanwhile says nothing about it.
+    """
+    known = list(ends)
+    busy = [end for end in known if end.bytes >= max(count / 2, START_UP_BYTES)]
+    return max((end.peak for end in known), default=0.0) if all(end.peak for end in busy) else 0.0
 
 
 class Ports:
@@ -112,16 +132,16 @@ class Ports:
         return None
 
     def unknown(self) -> tuple[HostTraffic, PortLedger] | None:
-        """A claimed port whose adapter is not in the catalogue; without a claim, a host that has no
-        other.
+        """A claimed port whose adapter is not in the catalogue and may do RDMA; without a claim, a
+        host that has no other.
         """
         for host in self.hosts:
             ports = self.ledger(host).ports
             name = self.claimed_name(host)
-            if name and not ports[name].known:
+            if name and not shows_presence(ports[name]):
                 return host, ports[name]
             real = [port for port in ports.values() if is_real(port)]
-            if not name and real and not any(port.known for port in real):
+            if not name and real and not any(map(shows_presence, real)):
                 return host, real[0]
         return None
 
@@ -146,23 +166,30 @@ class Ports:
         both = [end for pair in ends for end in pair]
         alone = len(self.hosts) < 2 or kind == "loopback"
         if self.both_ways and kind != "loopback":
-            quieter = sorted((min(pair, key=_bytes) for pair in ends), key=_bytes, reverse=True)
-            found = quieter[: 1 if alone else 2] or [NOTHING]
-            chosen, peak = found[-1], max(end.peak for end in found)
+            counted = self._quieter(ends)[: 1 if alone else 2] or [NOTHING]
+            chosen, most = counted[-1], self._quieter(ends, _most)[: 1 if alone else 2][-1:]
         else:
-            chosen = (max if alone else min)(self._busiest(ends), key=_bytes)
-            peak = max((end.peak for end in both), default=0.0)
+            poorer = max if alone else min
+            chosen, counted = poorer(self._busiest(ends), key=_bytes), both
+            most = [poorer(self._busiest(ends, _most), key=_most)]
         return dataclasses.replace(
             chosen,
-            peak=peak,
+            most=max([_most(chosen), *map(_most, most)]),
+            peak=_peak(counted, chosen.bytes),
             trouble=next((end.trouble for end in both if end.trouble), ""),
             names=tuple(dict.fromkeys(name for end in both for name in end.names)),
         )
 
-    def _busiest(self, ends: list[tuple[Carried, Carried]]) -> tuple[Carried, Carried]:
+    def _quieter(self, ends: list[tuple[Carried, Carried]], by: _Key = _bytes) -> list[Carried]:
+        """The quieter direction of each host, the busiest host first."""
+        return sorted((min(pair, key=by) for pair in ends), key=by, reverse=True)
+
+    def _busiest(
+        self, ends: list[tuple[Carried, Carried]], by: _Key = _bytes
+    ) -> tuple[Carried, Carried]:
         """The busiest sender and the busiest receiver."""
-        sent = max((end for end, _ in ends), key=_bytes, default=NOTHING)
-        return sent, max((end for _, end in ends), key=_bytes, default=NOTHING)
+        sent = max((end for end, _ in ends), key=by, default=NOTHING)
+        return sent, max((end for _, end in ends), key=by, default=NOTHING)
 
     def sent_and_received(self, kind: Kind) -> tuple[Carried, Carried]:
         """The busiest sender and the busiest receiver, each by itself."""
@@ -201,7 +228,7 @@ class Ports:
             return _total({one: crossed_at(ledger, one, direction) for one in loops})
         if kind == "claimed":
             return _total(
-                {name: crossed_at(ledger, name, direction)}
+                {name: claimed_at(ledger, name, direction)}
                 if name
                 else self._ways_out(ledger, direction)
             )
@@ -214,6 +241,8 @@ class Ports:
         into one: only a second machine at its other end tells.
         """
         found = everywhere(ledger, direction)
+        if not any(port.known for port in ledger.ports.values() if is_real(port)):
+            found = {one: dataclasses.replace(seen, complete=False) for one, seen in found.items()}
         machines = {host.machine.partition("/")[0] for host in self.hosts}
         if "" not in machines and len(machines) > 1:
             return found

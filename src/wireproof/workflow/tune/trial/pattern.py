@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import resource
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -115,10 +117,12 @@ class PatternWorkload:
         return dataclasses.replace(self._session, extra=extra)
 
     def _launched(self, session: Session, shown: str) -> Section:
-        try:
-            section, outcomes = run_session(session, self.target, self._quiet)
-        except CouldNotMeasure as error:
-            raise CouldNotMeasure(f"{shown}: {error}") from error
+        with tempfile.TemporaryDirectory(prefix="wireproof-try-") as scratch:
+            there = dataclasses.replace(session, out=Path(scratch) / "run")
+            try:
+                section, outcomes = run_session(there, self.target, self._quiet)
+            except CouldNotMeasure as error:
+                raise CouldNotMeasure(f"{shown}: {error}") from error
         if outcomes[-1].ending.ended == "interrupted":
             raise KeyboardInterrupt
         if not section.run.points:

@@ -6,6 +6,8 @@ import dataclasses
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
+from types import TracebackType
+from typing import Protocol, Self
 
 import msgspec
 
@@ -13,19 +15,71 @@ from wireproof.analysis.signed_rank import least_size
 from wireproof.analysis.trial import ALPHA, RULE, block_order, compared, is_look, level
 from wireproof.analysis.trial.sentences import said
 from wireproof.model import quantity
-from wireproof.model.trial import Comparison, Look, Stopping, Trial, TrialRun
+from wireproof.model.trial import Comparison, Knob, Look, Stopping, Trial, TrialRun
 from wireproof.model.tuning import TunePlan
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.plan import PlanSpecification, plan
-from wireproof.workflow.tune.trial.applied import Applied, InEnvironment
 from wireproof.workflow.tune.trial.command import CommandWorkload
 from wireproof.workflow.tune.trial.on_hosts import OnHosts, planned
 from wireproof.workflow.tune.trial.pattern import PatternWorkload
-from wireproof.workflow.tune.trial.specification import OwnCommand, TrialSpecification, Workload
+from wireproof.workflow.tune.trial.specification import (
+    OwnCommand,
+    TrialSpecification,
+    Variables,
+    Workload,
+)
 
 __all__ = ["run_trial"]
+
+
+class Applied(Protocol):
+    """A context manager: leaving it brings the old value back, unless ``keep`` was called."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def put(self, value: int) -> Variables:
+        """Value number ``value`` is in force now, in runs with these variables. Raises
+        ``CouldNotMeasure`` when that cannot be.
+        """
+
+    def keep(self, value: int) -> str:
+        """The value stays; what the user has to do, in a sentence."""
+
+
+class InEnvironment:
+    """A variable of the runs: nothing outside them is changed."""
+
+    def __init__(self, knob: Knob) -> None:
+        self._knob = knob
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """There is nothing to take away."""
+
+    def put(self, value: int) -> Variables:
+        return {self._knob.name: self._knob.values[value]}
+
+    def keep(self, value: int) -> str:
+        text = self._knob.values[value]
+        do = f"unset {self._knob.name}" if text is None else f"export {self._knob.shown(value)}"
+        return f"a variable lasts as long as its process: put `{do}` into the job script"
+
 
 WARM_UP = -1
 _SPARE_S = 60.0

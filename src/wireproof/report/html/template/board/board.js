@@ -40,7 +40,7 @@
       const at = event.detail ? under(group, event) : -1; // 0: by the keyboard
       if (at < 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      location.assign(`node?name=${encodeURIComponent(data.names[group][at])}`);
+      location.assign(data.odd[`${group},${at}`] || `node-${data.names[group][at]}.html`);
     });
   });
 })();

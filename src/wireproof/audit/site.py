@@ -1,0 +1,208 @@
+"""What a site has decided: values of its own for groups of hosts, and settings that it leaves as
+they are for a time. Pure.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from wireproof.audit.catalogue import Entry
+from wireproof.audit.expression import Expression, Unknown, parse
+from wireproof.audit.remedy import by_hand_of
+from wireproof.audit.values import typed
+from wireproof.model.errors import BadInput
+from wireproof.model.setting import SEVERITIES, AuditResult, Setting, Severity
+from wireproof.model.toml import read_toml
+
+__all__ = ["NOTHING", "Role", "Site", "Waiver", "decided", "grave_enough", "site_of"]
+
+HostsOf = Callable[[str], Iterable[str]]
+"""Expands a set of hosts such as ``n[1-4]``."""
+
+
+class Waiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``hosts``: a set such as ``n[1-4]``, "" for all; ``until``: the last day that it counts."""
+
+    setting: str
+    reason: str
+    until: datetime.date
+    hosts: str = ""
+
+
+class Role(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``values``: what its hosts should have in place of the catalogue's wish, by the setting's
+    name: a value, or a condition such as ``value >= 4096``. ``hosts``: "" for all.
+    """
+
+    name: str
+    values: dict[str, str | int | float | bool]
+    hosts: str = ""
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    waiver: list[Waiver] = msgspec.field(default_factory=list)
+    role: list[Role] = msgspec.field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Site:
+    """The contents of a site's file. ``conditions``: those of the roles' values that are one."""
+
+    waivers: Sequence[Waiver] = ()
+    roles: Sequence[Role] = ()
+    conditions: Mapping[str, Expression] = field(default_factory=dict)
+
+
+NOTHING = Site()
+"""The site has decided nothing."""
+
+
+def site_of(text: str, source: str, known: Iterable[str]) -> Site:
+    """A site's TOML file. ``known``: the names of all settings. Raises ``BadInput`` that names what
+    is wrong; a waiver needs a reason and an end.
+    """
+    try:
+        found = msgspec.convert(read_toml(text, source), _File)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{source}: {error}.") from error
+    names = set(known)
+    for one in found.waiver:
+        if one.setting not in names:
+            raise BadInput(f"{source}: there is no setting {one.setting!r} to waive.")
+        if not one.reason.strip():
+            raise BadInput(f"{source}: the waiver of {one.setting} gives no reason.")
+    conditions: dict[str, Expression] = {}
+    for role in found.role:
+        for setting, value in role.values.items():
+            if setting not in names:
+                raise BadInput(f"{source}: role {role.name}: there is no setting {setting!r}.")
+            if re.search(r"\bvalue\b", str(value)):
+                conditions[str(value)] = _condition(str(value), f"{source}: role {role.name}")
+    return Site(found.waiver, found.role, conditions)
+
+
+def _condition(text: str, place: str) -> Expression:
+    try:
+        found = parse(text)
+    except BadInput as error:
+        raise BadInput(f"{place}: {text!r}: {error}") from error
+    if found.names != {"value"}:
+        raise BadInput(f"{place}: {text!r} may ask for `value` alone.")
+    return found
+
+
+def decided(
+    results: Sequence[AuditResult],
+    site: Site,
+    today: datetime.date,
+    hosts_of: HostsOf,
+    entries: Mapping[str, Entry],
+) -> list[AuditResult]:
+    """``results`` judged by the roles' values and with what is waived today; a waiver that has
+    ended is named and does not count. Raises ``BadInput`` if two roles of a host disagree.
+    """
+    roles = [(one, frozenset(hosts_of(one.hosts)) if one.hosts else None) for one in site.roles]
+    by_role = [_by_role(result, roles, site, entries) for result in results]
+    waivers = [(one, frozenset(hosts_of(one.hosts)) if one.hosts else None) for one in site.waivers]
+    return [_held(result, waivers, today) for result in by_role]
+
+
+def grave_enough(
+    results: Sequence[AuditResult], least: Severity, entries: Mapping[str, Entry]
+) -> list[AuditResult]:
+    """``results`` in which what fails is waived if its setting's effect is less grave than
+    ``least``. What could not be read stays unknown.
+    """
+    below = SEVERITIES[: SEVERITIES.index(least)]
+    return [
+        msgspec.structs.replace(
+            one, status="waived", message=f"less than {least}: {one.message}", expected_effect=None
+        )
+        if one.status == "fail" and entries[one.id].setting.effect.severity in below
+        else one
+        for one in results
+    ]
+
+
+def _by_role(
+    result: AuditResult,
+    roles: Sequence[tuple[Role, frozenset[str] | None]],
+    site: Site,
+    entries: Mapping[str, Entry],
+) -> AuditResult:
+    mine = [
+        role
+        for role, hosts in roles
+        if result.id in role.values and (hosts is None or result.host in hosts)
+    ]
+    if not mine or not (result.seen or result.status in ("pass", "fail")):
+        return result
+    wishes = {str(role.values[result.id]) for role in mine}
+    if len(wishes) > 1:
+        names = " and ".join(role.name for role in mine)
+        raise BadInput(f"the roles {names} want different values of {result.id} on {result.host}.")
+    return _judged(result, mine[0], entries[result.id].setting, site)
+
+
+def _judged(result: AuditResult, role: Role, setting: Setting, site: Site) -> AuditResult:
+    wish = role.values[result.id]
+    wanted = f"{wish}, by the role {role.name}"
+    if _as_wished(result.seen, wish, setting, site.conditions):
+        message = f"{setting.title}: as the site wants it"
+        return msgspec.structs.replace(
+            result, status="pass", wanted=wanted, message=message, fix="", expected_effect=None
+        )
+    plain = str(wish) not in site.conditions and setting.fix is not None and setting.fix.at_once
+    command = f"`wireproof tune apply {shlex.quote(f'{result.id}={_text(wish)}')}`"
+    return msgspec.structs.replace(
+        result,
+        status="fail",
+        wanted=wanted,
+        message=f"{setting.title}: not what the site wants of the role {role.name}",
+        expected_effect=setting.effect,
+        fix=command if plain else by_hand_of(setting),
+        undo=setting.fix.undo if setting.fix is not None else "",
+        usual="",
+    )
+
+
+def _as_wished(
+    seen: str,
+    wish: str | float | bool,
+    setting: Setting,
+    conditions: Mapping[str, Expression],
+) -> bool:
+    value = typed(seen, setting.form)
+    if (condition := conditions.get(str(wish))) is not None:
+        return condition.holds({"value": value}) is True
+    same = not isinstance(value, Unknown) and value == typed(_text(wish), setting.form)
+    return same or seen.split() == _text(wish).split()
+
+
+def _text(wish: str | float | bool) -> str:
+    """As it is written into files of /proc and /sys: 1 and 0 for true and false."""
+    return str(int(wish)) if isinstance(wish, bool) else str(wish)
+
+
+def _held(
+    result: AuditResult,
+    waivers: Sequence[tuple[Waiver, frozenset[str] | None]],
+    today: datetime.date,
+) -> AuditResult:
+    if result.status != "fail":
+        return result
+    for one, hosts in waivers:
+        if one.setting != result.id or (hosts is not None and result.host not in hosts):
+            continue
+        if one.until < today:
+            ended = f"{result.message} (a waiver ended on {one.until})"
+            return msgspec.structs.replace(result, message=ended)
+        said = f"waived until {one.until}: {one.reason}"
+        return msgspec.structs.replace(result, status="waived", message=said)
+    return result

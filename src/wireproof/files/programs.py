@@ -1,0 +1,69 @@
+"""Programs of this machine: searched in the absolute folders of PATH alone, and started by the path
+that was found.
+
+A relative or empty entry of PATH means the current folder, and whoever has made that folder would
+choose the program. This is the one place that searches: ``by_path`` stands in every call that
+starts a process.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+__all__ = ["Started", "by_path", "find_program", "search_path"]
+
+_SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+class Started(TypedDict):
+    """Arguments of ``subprocess.run`` and ``Popen``."""
+
+    args: list[str]
+    env: dict[str, str]
+
+
+def search_path(path: str | None) -> str:
+    """``path``, as PATH has it, without its relative and empty entries; the system's default when
+    nothing is left, because an empty PATH means the current folder too.
+    """
+    return _absolute_entries(path) or os.defpath
+
+
+def _absolute_entries(path: str | None) -> str:
+    entries = (os.defpath if path is None else path).split(os.pathsep)
+    return os.pathsep.join(filter(os.path.isabs, entries))
+
+
+def find_program(
+    name: str, environment: Mapping[str, str] | None = None, *, system: bool = False
+) -> str | None:
+    """The absolute path of the program ``name``, by PATH of ``environment`` (default: ours); with
+    ``system`` also where administrators' tools are, which are not on every user's PATH. A name with
+    a slash is a path that somebody has typed, from the current folder.
+    """
+    if os.path.dirname(name):
+        typed = os.path.join(os.getcwd(), name)
+        return typed if os.path.isfile(typed) and os.access(typed, os.X_OK) else None
+    around = os.environ if environment is None else environment
+    folders = [_absolute_entries(around.get("PATH")), _SYSTEM if system else ""]
+    path = os.pathsep.join(filter(None, folders))
+    found = shutil.which(name, path=path) if path else None
+    return found if found is not None and os.path.isabs(found) else None
+
+
+def by_path(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> Started:
+    """What starts ``argv`` in ``environment`` (default: ours), whose PATH leads nowhere relative:
+    ``subprocess.run(**by_path(argv), ...)``. Raises ``FileNotFoundError`` as that would.
+    """
+    given = os.environ if environment is None else environment
+    around = {**given, "PATH": search_path(given.get("PATH"))}
+    name = argv[0]
+    program = os.path.join(os.getcwd(), name) if os.path.dirname(name) else None
+    program = program or find_program(name, around)
+    if program is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return {"args": [program, *argv[1:]], "env": around}

@@ -1,0 +1,62 @@
+"""Decodes JSON that somebody else may have written, if what it would become fits into memory. Pure.
+
+Three bytes, ``{},``, can become 250 in memory, and a few bytes with one letter outside the first
+plane of Unicode make a text four times as long. So the items are counted before one is made.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+__all__ = ["LARGEST_DECODED", "decode_json", "memory_of", "refuse_large"]
+
+LARGEST_DECODED = 896 << 20
+"""Bytes in memory. A result of 10,000 hosts with two adapters each takes half of it."""
+_SMALL = 1 << 20
+_COSTS = ((b"{", 250), (b"[", 70), (b",", 60), (b":", 100))
+"""Bytes for each, at most, measured with CPython 3.11: the largest struct of ours without a value,
+an empty list, a number or short text, and a key of a dictionary.
+"""
+_WIDE = tuple(bytes([lead]) for lead in range(0xF0, 0xF5))
+T = TypeVar("T")
+
+
+def decode_json(data: bytes | str, type_: type[T], *, times: int = 1) -> T:
+    """``data`` as ``type_``; of a text what no UTF-8 can say becomes a question mark. ``times``:
+    how often it is in memory, as when it is converted after.
+
+    Raises ``msgspec.DecodeError`` whose text continues "... is damaged: ", also for text that is no
+    UTF-8, for what is nested too deeply, and for what would take more than ``LARGEST_DECODED``.
+    """
+    if isinstance(data, str):
+        data = data.encode("utf-8", "replace")
+    refuse_large(data, times=times)
+    try:
+        return msgspec.json.decode(data, type=type_)
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError(f"it is no UTF-8: {error.reason}") from error
+    except RecursionError as error:
+        raise msgspec.DecodeError("it is nested too deeply") from error
+
+
+def refuse_large(data: bytes, *, times: int = 1) -> None:
+    """Raises ``msgspec.DecodeError`` for what ``decode_json`` refuses for its size."""
+    if len(data) > _SMALL and times * memory_of(data) > LARGEST_DECODED:
+        raise msgspec.DecodeError(
+            f"decoded, it would take more than {LARGEST_DECODED >> 20} MiB of memory"
+        )
+
+
+def memory_of(data: bytes) -> int:
+    """Bytes of memory that ``data`` takes at most, decoded, and itself."""
+    items = sum(cost * data.count(letter) for letter, cost in _COSTS)
+    return items + len(data) * (1 + _width(data))
+
+
+def _width(data: bytes) -> int:
+    """Bytes for each letter of a text in which the widest one stands."""
+    if b"\\u" in data or any(lead in data for lead in _WIDE):
+        return 4
+    return 1 if data.isascii() else 2

@@ -1,0 +1,1 @@
+"""A history as linked pages: who was proven when, what has changed, runs, comparisons."""

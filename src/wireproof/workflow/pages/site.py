@@ -1,0 +1,306 @@
+"""A history written as pages, which any web server shows, and a browser without one.
+
+What takes long (a run's report, a comparison, a node's results) is written again only if what it
+shows has changed: the folder keeps a list of its pages, each with a key of what it was made of.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from wireproof.files.held import held_folder
+from wireproof.files.hostile import read_bounded, replace_in
+from wireproof.model.board import HostSet, NodeNow, SeriesLine
+from wireproof.model.comparison import Comparison
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.history import Entry
+from wireproof.model.json_reader import decode_json
+from wireproof.report.html.board.cluster import cluster_page
+from wireproof.report.html.board.comparison import comparison_page
+from wireproof.report.html.board.frame import stylesheet
+from wireproof.report.html.board.lists import (
+    log_page,
+    node_page,
+    nodes_pages,
+    results_pages,
+    sets_pages,
+)
+from wireproof.report.html.board.places import CLUSTER, NODES, STYLE, file_of
+from wireproof.report.html.board.trends import trends_page
+from wireproof.report.names import natural
+from wireproof.store.history import RESULTS, refuse_other_than_history
+from wireproof.version import version
+from wireproof.workflow.pages import jobs
+from wireproof.workflow.pages.apart import apart
+from wireproof.workflow.pages.board import Board
+from wireproof.workflow.pages.digest import digest_of, leaves_of
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.target.fabric import read_fabric
+
+__all__ = ["FOLDER", "STATE", "PagesSpecification", "Written", "write_pages"]
+
+FOLDER = "pages"
+"""In the history, unless another folder is given."""
+STATE = "wireproof-pages.json"
+RUNS = 50
+_SECONDS = 60.0
+_LARGEST = 64 << 20
+_HEADLINES = (("pingpong", 8), ("stream", 1 << 20))
+"""Drawn first of a set's numbers."""
+_MOST_DRAWN = 8
+_VERDICTS = ("fail", "inconclusive", "never", "pass")
+_PER_NODE = 25
+
+
+@dataclass(frozen=True, kw_only=True)
+class PagesSpecification:
+    """``folder`` None: the folder ``pages`` of the history ``root``. ``topology``: a description of
+    the fabric in place of those that the results have. ``runs``: so many of the newest results get
+    a report of their own; those that have one keep it.
+    """
+
+    root: Path
+    folder: Path | None = None
+    topology: Path | None = None
+    runs: int = RUNS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """``index``: the first page. ``written``, ``kept``: counts of pages."""
+
+    index: Path
+    written: int
+    kept: int
+
+
+class _State(msgspec.Struct):
+    """Each page with the key of what it was made of, "" for one that is always made."""
+
+    pages: dict[str, str] = {}
+
+
+def write_pages(specification: PagesSpecification, reporter: Reporter) -> Written:
+    """Write what has changed, and remove the pages of what is gone.
+
+    Raises ``BadInput`` for what is no history, a folder that holds something else, or a topology
+    that cannot be read, and ``CouldNotMeasure`` when a page cannot be written.
+    """
+    root = specification.root
+    refuse_other_than_history(root)
+    fabric = specification.topology
+    leaf = leaves_of(read_fabric(fabric)) if fabric is not None else None
+    board = Board(digest_of(root, leaf))
+    place = specification.folder or root / FOLDER
+    for trouble in board.digest.troubles:
+        reporter.warn(trouble)
+    with _opened(place) as folder:
+        site = _Site(board, folder, reporter)
+        try:
+            site.write(specification.runs)
+        except OSError as error:
+            raise CouldNotMeasure(f"{place} cannot be written: {error.strerror}.") from error
+    return Written(
+        index=place / CLUSTER,
+        written=site.written,
+        kept=len(site.now.pages) - site.written,
+    )
+
+
+@contextlib.contextmanager
+def _opened(place: Path) -> Iterator[int]:
+    """The folder's descriptor. It is made if need be; one that holds something else is refused."""
+    if place.is_symlink():
+        raise BadInput(f"{place} cannot be written to: it is a symbolic link.")
+    try:
+        with held_folder(place, make=0o777) as held:
+            folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=held)
+    except OSError as error:
+        raise BadInput(f"{place} cannot be written to: {error.strerror}.") from error
+    try:
+        names = os.listdir(folder)
+        if names and STATE not in names:
+            raise BadInput(
+                f"{place} holds {names[0][:60]!r} and no pages of a history: give an empty folder."
+            )
+        yield folder
+    finally:
+        os.close(folder)
+
+
+class _Site:
+    """The pages of one history in one folder."""
+
+    def __init__(self, board: Board, folder: int, reporter: Reporter) -> None:
+        self.board, self.folder, self.reporter = board, folder, reporter
+        self.root = board.digest.root
+        self.before, self.now = self._state(), _State(pages={})
+        self.written = 0
+        mask = os.umask(0)
+        os.umask(mask)
+        self.mode = 0o666 & ~mask
+
+    def _state(self) -> _State:
+        """What was written before; nothing if the list is damaged: then all is written again."""
+        with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+            data = read_bounded(STATE, _LARGEST, follow=False, folder=self.folder)
+            return decode_json(data, _State)
+        return _State(pages={})
+
+    def write(self, runs: int) -> None:
+        """All pages; the list of them is kept even if something fails in between."""
+        replace_in(STATE, self.folder, msgspec.json.encode(self.before))
+        try:
+            self._runs(runs)
+            self._nodes()
+            self._sets()
+            self._lists()
+        finally:
+            left = self.before.pages.keys() - self.now.pages.keys()
+            kept = {} if self._is_whole() else {name: self.before.pages[name] for name in left}
+            replace_in(STATE, self.folder, msgspec.json.encode(_State(pages=kept | self.now.pages)))
+        for name in left:
+            if name.endswith(".html") and "/" not in name:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=self.folder)
+
+    def _is_whole(self) -> bool:
+        return CLUSTER in self.now.pages
+
+    def _put(self, name: str, key: Sequence[object], made: Callable[[], str]) -> None:
+        """Write page ``name`` unless it is there and was made of the same."""
+        known = hashlib.sha256(repr((version(), key)).encode()).hexdigest()[:32]
+        self.now.pages[name] = known
+        if self.before.pages.get(name) == known and _is_there(name, self.folder):
+            return
+        self._write(name, made())
+
+    def _write(self, name: str, text: str) -> None:
+        replace_in(name, self.folder, text.encode(), self.mode)
+        self.now.pages.setdefault(name, "")
+        self.written += 1
+
+    def _folder_of(self, entry: Entry) -> Path:
+        """The name is one of the index, which is never more than a name. Raises ``BadInput``."""
+        folder = Path(self.root) / RESULTS / entry.id
+        if not folder.is_dir():
+            raise BadInput(f"the history has no records of {entry.id} any more.")
+        return folder
+
+    def _runs(self, newest: int) -> None:
+        """The report of each of the newest results and of those that had one, and how it compares
+        with the one before it in its set.
+        """
+        last: dict[str, Entry] = {}
+        first = len(self.board.entries) - newest
+        for at, entry in enumerate(self.board.entries):
+            before = last.get(entry.fingerprint)
+            if entry.imported is None:
+                last[entry.fingerprint] = entry
+            name = file_of("run", entry.id)
+            if at < first and name not in self.before.pages:
+                continue
+            self._put(name, [entry.id, entry.verdict], partial(self._run, entry))
+            if before is not None and entry.imported is None:
+                self._compared(before, entry)
+
+    def _run(self, entry: Entry) -> str:
+        self.reporter.say(f"report of {entry.id}, measured {entry.measured}")
+        try:
+            if entry.imported is None:
+                folder = self._folder_of(entry)
+                return apart(jobs.run_page, folder, seconds=_SECONDS).decode()
+            log = apart(jobs.log_text, Path(self.root), entry, entry.imported, seconds=_SECONDS)
+            return log_page(self.root, entry.id, log.decode())
+        except WireproofError as error:
+            return log_page(self.root, entry.id, f"This result cannot be shown: {error}")
+
+    def _compared(self, a: Entry, b: Entry) -> None:
+        def made() -> str:
+            try:
+                one, other = self._folder_of(a), self._folder_of(b)
+                data = apart(jobs.comparison, one, other, seconds=_SECONDS)
+            except WireproofError as error:
+                return log_page(self.root, b.id, f"This comparison cannot be shown: {error}")
+            found = msgspec.msgpack.decode(data, type=Comparison)
+            return comparison_page(self.root, a.id, b.id, found, self.now.pages)
+
+        self._put(file_of("compare", b.id), [a.id, b.id], made)
+
+    def _nodes(self) -> None:
+        latest = self.board.latest(_PER_NODE)
+        for group in self.board.groups():
+            for node in group.nodes:
+                results, total = latest(node.node)
+                seen = [(one.id, verdict) for one, verdict in results]
+                there = [file_of("run", one) in self.now.pages for one, _ in seen]
+                key = [node.state, node.proven, node.reason, node.group, total, seen, there]
+                made = partial(node_page, self.root, node, results, total, self.now.pages)
+                self._put(file_of("node", node.node), key, made)
+
+    def _sets(self) -> None:
+        for one in self.board.sets:
+            fingerprint = one.newest.fingerprint
+            key = [one.newest.id, one.results]
+            self._put(file_of("set", fingerprint), key, partial(self._set, one))
+
+    def _set(self, one: HostSet) -> str:
+        series = self.board.series(one.newest.fingerprint)
+        trends = [self.board.trend(line) for line in _drawn(series)]
+        return trends_page(self.root, one.newest, series, trends, self.now.pages)
+
+    def _lists(self) -> None:
+        """Lists show ages, so that they are made each time."""
+        board, places = self.board, self.now.pages
+        groups = board.groups()
+        nodes = sorted(
+            (node for group in groups for node in group.nodes), key=lambda one: natural(one.node)
+        )
+        found: list[Iterable[tuple[str, str]]] = [
+            nodes_pages(self.root, NODES, "Nodes", nodes, places)
+        ]
+        for verdict in _VERDICTS:
+            chosen = sorted((one for one in nodes if one.state == verdict), key=_oldest_first)
+            page, title = file_of("nodes", verdict), f"Nodes: {verdict}"
+            found.append(nodes_pages(self.root, page, title, chosen, places))
+        for number, group in enumerate(groups):
+            page = file_of("group", str(number))
+            title = f"Nodes: {group.name}"
+            found.append(nodes_pages(self.root, page, title, group.nodes, places))
+        found.append(results_pages(self.root, board.entries[::-1], places))
+        found.append(sets_pages(self.root, board.sets))
+        for pages in found:
+            for name, text in pages:
+                self._write(name, text)
+        self._write(STYLE, stylesheet())
+        written = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+        self._write(CLUSTER, cluster_page(board.overview(), places, written))
+
+
+def _is_there(name: str, folder: int) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
+
+
+def _oldest_first(one: NodeNow) -> str:
+    return one.proven
+
+
+def _drawn(series: Sequence[SeriesLine]) -> list[SeriesLine]:
+    """The headlines, then the others that have two results."""
+    several = [one for one in series if one.results > 1]
+    return sorted(
+        several, key=lambda one: (one.number.name, one.number.message_bytes) not in _HEADLINES
+    )[:_MOST_DRAWN]

@@ -1,0 +1,172 @@
+"""Numbers of several results against the count of nodes or ranks: how latency grows."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from wireproof.model.comparison import Scaling, ScalingCurve, ScalingPoint, Source
+from wireproof.model.errors import BadInput
+from wireproof.report.json.judgement import JudgedSeries
+from wireproof.report.names import clean
+from wireproof.report.section import Section
+from wireproof.verdict.comparison import number_of
+from wireproof.workflow.compare import PLAYED, samples_by_key, source_of
+from wireproof.workflow.compare_logs import log_source
+from wireproof.workflow.history.logs import headline_of
+from wireproof.workflow.judge import judge
+from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.reporter import Reporter
+
+__all__ = ["Against", "ScalingSpecification", "scaling"]
+
+Against = Literal["nodes", "ranks"]
+_CLAIMED = "numbers of logs are claims: no path is proven, and no interval is known"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ScalingSpecification:
+    """``results``: folders of checks or measurements, and logs that `judge` reads. ``nodes``: the
+    node count of each, for logs that do not state it; () if none is given. ``against`` None: nodes
+    if every number's are known, else ranks.
+    """
+
+    results: tuple[Path, ...]
+    against: Against | None = None
+    nodes: tuple[int, ...] = ()
+
+
+class _Point(NamedTuple):
+    name: str
+    message_bytes: int
+    unit: Literal["ns", "bytes_per_s"]
+    nodes: int | None
+    ranks: int | None
+    values: ScalingPoint
+
+
+def scaling(specification: ScalingSpecification, reporter: Reporter) -> Scaling:
+    """A curve for each number that is there at two counts or more.
+
+    Raises ``BadInput`` for a result that cannot be read, or a wrong number of node counts.
+    """
+    paths, nodes = specification.results, specification.nodes
+    if not paths:
+        raise BadInput("give the results to show: folders of --out, or logs.")
+    if nodes and len(nodes) != len(paths):
+        raise BadInput(
+            f"--nodes has {len(nodes)} counts for {len(paths)} results: give each result its own,"
+            " in the same order."
+        )
+    sources: list[Source] = []
+    points: list[_Point] = []
+    notes: dict[str, None] = {}
+    for index, path in enumerate(paths):
+        given = nodes[index] if nodes else None
+        if path.is_file():
+            found = judge(path)
+            sources.append(log_source(path, found))
+            points += _of_log(found.series, index, given)
+            notes[_CLAIMED] = None
+        else:
+            specified = ReportSpecification(folders=(path,), pages=False)
+            sections = [part.section for part in report(specified, reporter)[0].result.parts]
+            sources.append(source_of(path, sections))
+            points += _of_run(sections, index, given)
+            notes |= dict.fromkeys([PLAYED] if any(one.run.played for one in sections) else [])
+    against = specification.against or _axis(points)
+    curves = _curves(points, against)
+    if not curves:
+        notes[_nothing(points, against)] = None
+    return Scaling(
+        against=against,
+        sources=sources,
+        curves=curves,
+        notes=list(notes),
+        claimed=_CLAIMED in notes,
+    )
+
+
+def _of_log(series: Iterable[JudgedSeries], index: int, nodes: int | None) -> Iterable[_Point]:
+    for table in series:
+        count = nodes or (len(set(table.hosts)) if len(set(table.hosts)) > 1 else None)
+        program = "" if table.benchmark.lower().startswith(table.tool) else f"{table.tool} "
+        pairs = f" of {table.pairs} pairs" if table.pairs > 1 and table.traffic != "stream" else ""
+        name = clean(f"{program}{table.benchmark}{pairs}", 80)
+        ranks = table.processes or (2 * table.pairs if table.pairs > 1 else None)
+        for row in table.points:
+            unit, value = headline_of(table, row)
+            if value > 0:
+                point = ScalingPoint(count=0, value=value, source=index)
+                yield _Point(name, row.message_bytes, unit, count, ranks, point)
+
+
+def _of_run(sections: Sequence[Section], index: int, nodes: int | None) -> Iterable[_Point]:
+    hosts = {one.host for section in sections for one in section.run.claim.hosts}
+    for key, samples in samples_by_key(sections).items():
+        number = number_of(dataclasses.replace(key, members=2), samples)
+        if number is None:
+            continue
+        point = ScalingPoint(
+            count=0,
+            value=number.value,
+            low=number.low,
+            high=number.high,
+            results=number.results,
+            source=index,
+        )
+        count = nodes or len(hosts)
+        yield _Point(number.name, key.message_bytes, number.unit, count, key.members, point)
+
+
+def _axis(points: Sequence[_Point]) -> Against:
+    return "nodes" if points and all(one.nodes for one in points) else "ranks"
+
+
+def _curves(points: Sequence[_Point], against: Against) -> list[ScalingCurve]:
+    groups: dict[tuple[str, int, Literal["ns", "bytes_per_s"]], dict[int, list[_Point]]] = {}
+    for one in points:
+        count = one.nodes if against == "nodes" else one.ranks
+        if count:
+            key = one.name, one.message_bytes, one.unit
+            groups.setdefault(key, {}).setdefault(count, []).append(one)
+    return [
+        ScalingCurve(
+            name=name,
+            message_bytes=size,
+            unit=unit,
+            points=[_together(count, found) for count, found in sorted(counts.items())],
+        )
+        for (name, size, unit), counts in sorted(groups.items())
+        if len(counts) > 1
+    ]
+
+
+def _together(count: int, found: Sequence[_Point]) -> ScalingPoint:
+    """The results at one count: one as it is, several as their geometric mean and reach."""
+    values = [one.values for one in found]
+    if len(values) == 1:
+        return msgspec.structs.replace(values[0], count=count)
+    lows = [one.low for one in values if one.low is not None]
+    highs = [one.high for one in values if one.high is not None]
+    return ScalingPoint(
+        count=count,
+        value=statistics.geometric_mean(one.value for one in values),
+        low=min(lows) if len(lows) == len(values) else None,
+        high=max(highs) if len(highs) == len(values) else None,
+        results=sum(one.results for one in values),
+        source=values[0].source,
+    )
+
+
+def _nothing(points: Sequence[_Point], against: Against) -> str:
+    if not points:
+        return "no result holds a number with a proven path"
+    if not any(one.nodes if against == "nodes" else one.ranks for one in points):
+        return f"no result states its number of {against}: give --nodes N,N,.. in order"
+    return f"no number is there at two different counts of {against}"

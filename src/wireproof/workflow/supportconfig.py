@@ -1,0 +1,100 @@
+"""A supportconfig archive of SUSE, laid out as a sosreport is: texts of many sections, each a
+command or a file.
+
+    #==[ Command ]======================================#
+    # /sbin/ethtool -g eth0
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from wireproof.files.hostile import open_regular
+
+__all__ = ["NAMES", "file_called", "is_supportconfig", "lay_out"]
+
+NAMES = ("scc_", "nts_")
+"""How the folder in the archive begins (supportutils 3 and before)."""
+_WITNESSES = ("basic-environment.txt", "supportconfig.txt")
+_SECTION = re.compile(
+    r"^#==\[ (Command|Configuration File) \]=+#\n# ([^\n]{1,300})\n", re.MULTILINE
+)
+_ANY_SECTION = re.compile(r"^#==\[ ", re.MULTILINE)
+_LARGEST_TEXT = 64 << 20
+_MOST_SECTIONS = 20_000
+_LONGEST_NAME = 200
+_ROOTS = ("etc", "proc", "sys")
+_COMMANDS = PurePosixPath("sos_commands/supportconfig")
+_UNLIKE = re.compile(r"[^\w\-./]+")
+"""What sos writes as ``_``."""
+_HOST = re.compile(r"^(?:scc|nts)_(.+)_\d{6}_\d{4}$")
+
+
+def is_supportconfig(folder: Path) -> bool:
+    """Whether ``folder`` holds the texts of one."""
+    return any((folder / name).is_file() for name in _WITNESSES)
+
+
+def lay_out(source: Path, folder: Path) -> None:
+    """Write what the texts of ``source`` hold below ``folder``: files of /etc, /proc and /sys where
+    they were, and what a command printed by the command's name. The first of a name counts.
+    """
+    for text in sorted(source.glob("*.txt")):
+        try:
+            with open_regular(text, follow=False) as file:
+                content = file.read(_LARGEST_TEXT).decode("utf-8", "replace")
+        except OSError:
+            continue
+        for place, body in _places(content):
+            _write(folder / place, body)
+    if host := _HOST.match(source.name):
+        _write(folder / "etc/hostname", f"{host[1]}\n")
+
+
+def _places(content: str) -> Iterator[tuple[PurePosixPath, str]]:
+    """Where the sections belong, below a root, with their texts."""
+    for number, head in enumerate(_SECTION.finditer(content)):
+        if number >= _MOST_SECTIONS:
+            return
+        after = _ANY_SECTION.search(content, head.end())
+        place = _file(head[2]) if head[1] == "Configuration File" else _command(head[2])
+        if place is not None:
+            body = content[head.end() : after.start() if after else len(content)]
+            yield place, f"{body.rstrip()}\n"
+
+
+def _file(subject: str) -> PurePosixPath | None:
+    """``/etc/sysctl.conf``; None for ``/etc/x - File not found`` and what is not read."""
+    path, _, remark = subject.partition(" ")
+    parts = PurePosixPath(path).parts
+    within = len(parts) > 2 and parts[0] == "/" and parts[1] in _ROOTS and ".." not in parts
+    fits = all(len(part) <= _LONGEST_NAME for part in parts)
+    return PurePosixPath(*parts[1:]) if within and fits and not remark else None
+
+
+def _command(subject: str) -> PurePosixPath | None:
+    """``cat FILE`` is the file; others are called by their words, as sos calls them."""
+    words = subject.split()
+    words[0] = PurePosixPath(words[0]).name
+    if words[0] == "cat" and len(words) == 2:
+        return _file(words[1])
+    name = file_called(words)
+    return _COMMANDS / name if len(name) <= _LONGEST_NAME and name.strip(".") else None
+
+
+def file_called(words: Sequence[str]) -> str:
+    """The name that sos gives the file of what a command printed."""
+    return _UNLIKE.sub("_", " ".join(words)).replace("/", ".")
+
+
+def _write(path: Path, text: str) -> None:
+    """Into a folder that we have just made: what is there stays."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+    except (FileExistsError, NotADirectoryError):
+        return

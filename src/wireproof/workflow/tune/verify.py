@@ -1,0 +1,80 @@
+"""The work of ``wireproof tune verify``: what of the sets that were kept stands, after a boot too;
+and which file overrules them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from wireproof.audit.facts import HostFacts
+from wireproof.model.change import ChangeAnswer
+from wireproof.model.tuning import HostTuned, Tuned
+from wireproof.tune.overruled import files_of, overruled, settings_files
+from wireproof.tune.settings_files import Written
+from wireproof.workflow.target.target import Target
+from wireproof.workflow.tune.node import Place, hosts_of, set_status
+from wireproof.workflow.tune.read_files import read_files
+
+__all__ = ["verify", "with_overruled"]
+
+_STANDS = ("applied", "already", "rewritten", "kept")
+
+
+def verify(target: Target, name: str = "", place: Place | None = None) -> Tuned:
+    """The sets that are confirmed, on each host, with what overrules them; nothing is changed. The
+    status of a host is 1 when one of their values or files does not stand.
+    """
+    answers = [_kept(one) for one in set_status(target, hosts_of(target), name, place)]
+    hosts = [_verified(one) for one in with_overruled(answers, target, place)]
+    return Tuned(action="verify", id=name, hosts=hosts)
+
+
+def _kept(one: HostTuned) -> HostTuned:
+    sets = [each for each in one.sets if each.state == "confirmed"]
+    names = {each.id for each in sets}
+    changes = [each for each in one.changes if each.of in names]
+    return msgspec.structs.replace(one, sets=sets, changes=changes)
+
+
+def _verified(one: HostTuned) -> HostTuned:
+    stands = all(each.state in _STANDS for each in one.changes)
+    return one if stands or one.status else msgspec.structs.replace(one, status=1)
+
+
+def with_overruled(
+    answers: Sequence[HostTuned], target: Target, place: Place | None = None
+) -> list[HostTuned]:
+    """The answers with the file that overrules at the next boot, at each drop-in that was kept."""
+    wanted = [one.host for one in answers if any(each.state == "kept" for each in one.changes)]
+    read = read_files(target, {host: settings_files() for host in wanted}, place)
+    found = {
+        one.host: _overruled(one.changes, HostFacts.of(one.host, read[one.host].frames))
+        for one in answers
+        if one.host in read
+    }
+    return [
+        msgspec.structs.replace(one, changes=[_with(each, found[one.host]) for each in one.changes])
+        if found.get(one.host)
+        else one
+        for one in answers
+    ]
+
+
+def _overruled(changes: Iterable[ChangeAnswer], facts: HostFacts) -> Mapping[str, list[Written]]:
+    """By the drop-in of ours: the lines of others that count in place of its lines."""
+    files = files_of(facts)
+    kept = {each.id: files[each.id] for each in changes if each.id in files}
+    return {
+        path: lines
+        for path, text in kept.items()
+        if (lines := list(overruled(files, {path: text}).values()))
+    }
+
+
+def _with(each: ChangeAnswer, found: Mapping[str, list[Written]]) -> ChangeAnswer:
+    if each.state != "kept" or each.id not in found:
+        return each
+    lines = [f"{one.file} overrules {one.place} with {one.value[:80]!r}" for one in found[each.id]]
+    return msgspec.structs.replace(each, reason="; ".join([*lines, "at the next boot"]))

@@ -1,0 +1,436 @@
+"""What is stored besides run folders: results, documents, histories, archives, snapshots, and
+recipes: damaged, and read as the program reads it.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import functools
+import gzip
+import io
+import json
+import lzma
+import random
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import inspect
+from tests.fuzz.mutate import MUTATIONS
+from tests.fuzz.structure import HOSTILE_TEXTS, changed, text_of
+
+from wireproof.model.errors import WireproofError
+
+__all__ = [
+    "damaged_archive",
+    "damaged_document",
+    "damaged_history",
+    "damaged_recipe",
+    "damaged_result",
+    "damaged_snapshot",
+    "try_archive",
+    "try_document",
+    "try_history",
+    "try_recipe",
+    "try_result",
+    "try_snapshot",
+]
+
+ROOT = Path(__file__).parents[2]
+_LONGEST = 20_000
+
+
+def _refused(error: WireproofError) -> str:
+    return f"the refusal has {len(str(error))} characters" if len(str(error)) > _LONGEST else ""
+
+
+def _tried(*steps: Callable[[], object]) -> str:
+    """Each step reads the input or refuses it in a sentence; the first that does neither."""
+    for step in steps:
+        try:
+            step()
+        except WireproofError as error:
+            if why := _refused(error):
+                return why
+    return ""
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="wireproof-fuzz-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _flipped(choice: random.Random, data: bytes) -> bytes:
+    """Other bytes here and there, a piece gone or twice, the end cut off."""
+    found = bytearray(data)
+    for _ in range(choice.choice((0, 1, 1, 2, 8, 40))):
+        if found:
+            found[choice.randrange(len(found))] = choice.choice((0, 0xFF, choice.randrange(256)))
+    if found and choice.random() < 0.2:
+        at = choice.randrange(len(found))
+        piece = found[at : at + choice.choice((1, 4, 64, 600))]
+        found[at : at + len(piece)] = piece * choice.choice((0, 2, 50))
+    if choice.random() < 0.15:
+        del found[choice.randint(0, len(found)) :]
+    return bytes(found)
+
+
+# --- documents of every type that is read from a file
+# ------------------------------------------------------------------------------------------------
+
+
+def _example(choice: random.Random, kind: inspect.Type, depth: int = 0) -> Any:
+    """Some value of a type, as JSON has it."""
+    match kind:
+        case inspect.BoolType():
+            return choice.random() < 0.5
+        case inspect.IntType():
+            return choice.choice((0, 1, 2, 64, 1 << 20))
+        case inspect.FloatType():
+            return choice.choice((0.0, 0.5, 1e3, 1.25e9))
+        case inspect.LiteralType():
+            return choice.choice(kind.values)
+        case inspect.NoneType():
+            return None
+        case inspect.UnionType():
+            return _example(choice, choice.choice(kind.types), depth)
+        case inspect.DictType():
+            keys = [1, 2] if isinstance(kind.key_type, inspect.IntType) else ["n1", "tcp"]
+            return {str(key): _example(choice, kind.value_type, depth + 1) for key in keys}
+        case inspect.ListType() | inspect.VarTupleType() | inspect.SetType():
+            many = 0 if depth > 6 else choice.choice((0, 1, 2))
+            return [_example(choice, kind.item_type, depth + 1) for _ in range(many)]
+        case inspect.TupleType():
+            return [_example(choice, one, depth + 1) for one in kind.item_types]
+        case inspect.StructType():
+            return _struct(choice, kind, depth)
+    return choice.choice(("", "n1", "eth0", "2026-01-01T00:00:00Z", "run-1"))
+
+
+def _struct(choice: random.Random, kind: inspect.StructType, depth: int) -> Any:
+    values = {
+        field.encode_name: _example(choice, field.type, depth + 1)
+        for field in kind.fields
+        if field.required or (depth < 6 and choice.random() < 0.7)
+    }
+    for field in kind.fields:  # what the document is: else nothing behind is read
+        if field.name in ("kind", "schema", "version") and field.default is not msgspec.NODEFAULT:
+            values[field.encode_name] = field.default
+    if kind.tag_field is not None:
+        values[kind.tag_field] = kind.tag
+    return list(values.values()) if kind.array_like else values
+
+
+Reader = Callable[[Path], object]
+
+
+@functools.cache
+def _documents() -> dict[str, tuple[type, str, Reader]]:
+    """Each document: its type, the name of its file, and what reads it from a folder."""
+    from wireproof.instrument.changes import _answered
+    from wireproof.instrument.watch import Follower
+    from wireproof.model.change import ChangeAnswer
+    from wireproof.model.document import RunDocument
+    from wireproof.model.dossier import Dossier
+    from wireproof.model.firmware import FirmwareSet
+    from wireproof.model.history import Entry
+    from wireproof.model.pfc import PfcRecord
+    from wireproof.model.stored import StoredResult
+    from wireproof.model.study import Begun
+    from wireproof.model.traffic import Reading, WatchStart
+    from wireproof.model.tuning import TunePlan
+    from wireproof.store.dossier import read_dossier
+    from wireproof.store.firmware_journal import _read as read_set
+    from wireproof.store.history import each_entry, entries
+    from wireproof.store.load import load_document
+    from wireproof.store.result import read_fabrics, read_result
+    from wireproof.workflow.gate import GateSpecification, _answer
+    from wireproof.workflow.pfc.stored import read_snapshot
+    from wireproof.workflow.resume import StoredInvocation, recall
+    from wireproof.workflow.study.stored import Keeper
+    from wireproof.workflow.tune.plan import load_plan
+
+    def result(folder: Path) -> None:
+        read_fabrics(folder)
+        read_result(folder)
+
+    def gated(folder: Path) -> None:
+        found = _answer(GateSpecification(source=folder, max_age_s=1e12), ["n1"])
+        assert found.verdict in ("pass", "fail", "inconclusive")
+
+    def told(folder: Path) -> None:
+        """As a host's answer: what is wrong with it is said in the result."""
+        follower = Follower("n1")
+        for line in (watch + b"\n", (folder / "lines").read_bytes() + b"\n"):
+            follower.feed(line)
+
+    watch = msgspec.json.encode(WatchStart(schema=1, hostname="n1", interval_ms=10, nics=[]))
+    return {
+        "result": (StoredResult, "result.json", result),
+        "gated": (StoredResult, "result.json", gated),
+        "run": (RunDocument, "run.json", load_document),
+        "dossier": (Dossier, "dossier.json", read_dossier),
+        "asked": (StoredInvocation, "asked.json", recall),
+        "study": (Begun, "begun.json", lambda folder: Keeper(folder).begun({})),
+        "pfc": (PfcRecord, "record", lambda folder: read_snapshot(folder / "record")),
+        "plan": (TunePlan, "plan", lambda folder: load_plan(folder / "plan")),
+        "firmware": (FirmwareSet, "set.json", lambda folder: read_set(folder / "set.json")),
+        "entry": (Entry, "index/a.json", entries),
+        "entries": (Entry, "index/a.json", lambda at: list(each_entry(at, lambda why: None))),
+        "reading": (Reading, "lines", told),
+        "change": (
+            ChangeAnswer,
+            "lines",
+            lambda folder: _answered("n1", (folder / "lines").read_bytes(), "", 0),
+        ),
+    }
+
+
+def damaged_document(choice: random.Random) -> bytes:
+    name = choice.choice(list(_documents()))
+    value = _example(choice, inspect.type_info(_documents()[name][0]))
+    for _ in range(choice.choice((0, 1, 1, 2, 4))):
+        value = changed(choice, value)
+    text = text_of(choice, value)
+    return name.encode() + b"\0" + (text if choice.random() < 0.9 else _flipped(choice, text))
+
+
+def try_document(data: bytes) -> str:
+    name, _, text = data.partition(b"\0")
+    _, file, read = _documents()[name.decode()]
+    with _folder() as folder:
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_bytes(text)
+        return _tried(lambda: read(folder))
+
+
+# --- a whole result, judged again
+# ------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _dossier() -> dict[str, bytes]:
+    from tests.dossiers import dossier_of
+
+    with _folder() as folder:
+        made = dossier_of(folder / "dossier")
+        return {
+            str(path.relative_to(made)): path.read_bytes()
+            for path in sorted(made.rglob("*"))
+            if path.is_file() and path.name != "SHA256SUMS"
+        }
+
+
+_OF_A_RESULT = ("result.json", "run-1/run.json", "run-1/frames.jsonl")
+
+
+def damaged_result(choice: random.Random) -> bytes:
+    name = choice.choice(_OF_A_RESULT)
+    lines = _dossier()[name].splitlines()
+    for _ in range(choice.choice((1, 1, 2, 4))):
+        at = choice.randrange(len(lines))
+        with contextlib.suppress(ValueError, RecursionError):  # what is damaged already
+            lines[at] = text_of(choice, changed(choice, json.loads(lines[at])))
+    if choice.random() < 0.1:
+        choice.choice(MUTATIONS)(choice, lines)
+    return name.encode() + b"\0" + b"\n".join(lines) + b"\n"
+
+
+def try_result(data: bytes) -> str:
+    from wireproof.report.html.page import render
+    from wireproof.workflow.gate import GateSpecification, _answer
+    from wireproof.workflow.report import judged_anew
+
+    name, _, text = data.partition(b"\0")
+
+    def judged() -> None:
+        sections = [part.section for part in judged_anew(folder).result.parts]
+        if len(data) % 16 == 0:
+            render(sections, "fuzz")
+
+    with _folder() as folder:
+        for file, kept in (_dossier() | {name.decode(): text}).items():
+            (folder / file).parent.mkdir(exist_ok=True)
+            (folder / file).write_bytes(kept)
+        asked = GateSpecification(source=folder, max_age_s=1e12)
+        return _tried(lambda: _answer(asked, ["n1"]), judged)
+
+
+# --- a history's table
+# ------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _tables() -> list[bytes]:
+    import duckdb
+    from tests.unit.test_history import entry
+
+    from wireproof.store.history import INDEX, _write_parquet
+
+    found = []
+    with _folder() as folder:
+        (folder / INDEX).mkdir()
+        _write_parquet(folder, [entry(number) for number in range(1, 9)])
+        found += [path.read_bytes() for path in (folder / INDEX).iterdir()]
+        for codec in ("uncompressed", "snappy", "gzip"):
+            path = folder / codec
+            query = "SELECT '{}' AS entry, range AS id FROM range(40)"
+            duckdb.sql(query).write_parquet(str(path), compression=codec)
+            found.append(path.read_bytes())
+    return found
+
+
+def damaged_history(choice: random.Random) -> bytes:
+    return _flipped(choice, choice.choice(_tables()))
+
+
+def try_history(data: bytes) -> str:
+    from wireproof.store.history import INDEX, each_entry, entries
+
+    with _folder() as folder:
+        (folder / INDEX).mkdir()
+        (folder / INDEX / "entries-x[1]*.parquet").write_bytes(data)
+        return _tried(lambda: entries(folder), lambda: list(each_entry(folder, lambda why: None)))
+
+
+# --- archives and snapshots of hosts
+# ------------------------------------------------------------------------------------------------
+
+_FORMS: dict[str, Callable[[bytes], bytes]] = {
+    "tar": bytes,
+    "tar.gz": lambda data: gzip.compress(data, 1),
+    "tar.xz": lambda data: lzma.compress(data, preset=0),
+    "tar.bz2": lambda data: bz2.compress(data, 1),
+}
+_KINDS = (*map(bytes, zip(range(256))), *(tarfile.REGTYPE,) * 99, b"x" * 1, b"g", b"L", b"K", b"S")
+
+
+@functools.cache
+def _archive(form: int) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=form) as archive:
+        for name, size in (("etc/hostname", 3), ("h/proc/cmdline", 900), ("h/var/x", 5000)):
+            one = tarfile.TarInfo(name if form == tarfile.GNU_FORMAT else name + "\u00b5" * 60)
+            one.size = size
+            archive.addfile(one, io.BytesIO(b"x" * size))
+    return stream.getvalue()
+
+
+def damaged_archive(choice: random.Random) -> bytes:
+    data = bytearray(_archive(choice.choice((tarfile.GNU_FORMAT, tarfile.PAX_FORMAT))))
+    for _ in range(choice.choice((0, 1, 1, 2, 4))):
+        head = choice.randrange(len(data) // 512) * 512
+        if choice.random() < 0.4:
+            data[head + 156 : head + 157] = choice.choice(_KINDS)[:1]
+        else:
+            at = head + choice.choice((0, 1, 100, 108, 124, 130, 135, 136, 257, 345, 400))
+            data[at : at + 4] = choice.randbytes(4)
+        if choice.random() < 0.8:  # the sum of the header fits again
+            data[head + 148 : head + 156] = b" " * 8
+            sums = b"%06o\0 " % sum(data[head : head + 512])
+            data[head + 148 : head + 156] = sums
+    form = choice.choice(list(_FORMS))
+    packed = _FORMS[form](bytes(data))
+    return form.encode() + b"\0" + (packed if choice.random() < 0.7 else _flipped(choice, packed))
+
+
+def try_archive(data: bytes) -> str:
+    from wireproof.model.plan import FactRequest
+    from wireproof.workflow.archive import command_facts, opened
+
+    form, _, packed = data.partition(b"\0")
+    faults = []
+
+    def read() -> None:
+        with opened(folder / f"s.{form.decode()}") as root:
+            command_facts(root, [FactRequest(kind="command", argv=("uname", "-r"))])
+            for path in root.rglob("*"):
+                if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                    faults.append(f"{path.name!r} was unpacked")
+
+    with _folder() as folder:
+        (folder / f"s.{form.decode()}").write_bytes(packed)
+        return _tried(read) or next(iter(faults), "")
+
+
+@functools.cache
+def _snapshot() -> bytes:
+    from wireproof.model.record import FactFrame
+    from wireproof.store.snapshot import write_snapshot
+
+    frames = [
+        FactFrame(rank=0, kind=kind, path=path, status="ok", text="tsc\n")
+        for kind, path in (("file", "/proc/cmdline"), ("glob", "/sys/class/net/*"))
+    ]
+    with _folder() as folder:
+        write_snapshot(folder / "x", {"n1": frames, "n2": frames[:1]})
+        return gzip.decompress((folder / "x").read_bytes())
+
+
+def damaged_snapshot(choice: random.Random) -> bytes:
+    data = _flipped(choice, _snapshot())
+    packed = gzip.compress(data, 1)
+    return packed if choice.random() < 0.9 else _flipped(choice, packed)
+
+
+def try_snapshot(data: bytes) -> str:
+    from wireproof.store.snapshot import is_snapshot, read_snapshot
+
+    with _folder() as folder:
+        (folder / "x").write_bytes(data)
+        is_snapshot(folder / "x")
+        return _tried(lambda: read_snapshot(folder / "x"))
+
+
+# --- recipes
+# ------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _recipes() -> list[bytes]:
+    places = (ROOT / "tests" / "golden" / "recipes").rglob("*")
+    return [path.read_bytes() for path in sorted(places) if path.is_file()]
+
+
+_SHELL = (",", "\\", "\\\n", "=", "'", '"', "$(", "`", "<<E", "${")
+
+
+def damaged_recipe(choice: random.Random) -> bytes:
+    lines = choice.choice(_recipes()).split(b"\n")
+    start = choice.randrange(len(lines))
+    lines = lines[start : start + choice.choice((3, 10, 60))]
+    for _ in range(choice.choice((1, 2, 4, 8))):
+        if lines:
+            choice.choice(MUTATIONS)(choice, lines)
+    if lines and choice.random() < 0.3:
+        at = choice.randrange(len(lines))
+        words = lines[at].split(b" ")
+        odd = choice.choice((*HOSTILE_TEXTS, *_SHELL))
+        words[choice.randrange(len(words))] = odd.encode("utf-8", "replace")
+        lines[at] = b" ".join(words)
+    return b"\n".join(lines)[: 1 << 16]
+
+
+def try_recipe(data: bytes) -> str:
+    from wireproof.lint.kinds import KINDS
+    from wireproof.report.names import clean
+    from wireproof.workflow.lint import Filter
+
+    text = data.decode("utf-8", "surrogateescape")
+    kinds = (None, *KINDS)
+    found: list[Any] = []
+    kind = kinds[len(data) % len(kinds)]
+    for one in (Filter.of(None, "warning"), Filter.of(kind, "warning")):
+        if why := _tried(lambda one=one: found.extend(one.findings(text, "fuzz.sh"))):  # type: ignore[misc]
+            return why
+    clean(str(found), 1000)
+    return ""

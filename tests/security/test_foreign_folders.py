@@ -1,0 +1,322 @@
+"""Folders that another user has prepared: what is copied from them, and what is believed."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import random
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.dossiers import dossier_of
+
+from wireproof.files import copies
+from wireproof.files.copies import copy_folder
+from wireproof.locate.samples import Samples
+from wireproof.model.errors import BadInput
+from wireproof.model.located import Metric
+from wireproof.model.run import Run
+from wireproof.store.manifest import write_manifest
+from wireproof.workflow.dossier import verify as verifying
+from wireproof.workflow.dossier.verify import VerifySpecification, verify
+from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.history.add import add
+from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.reporter import LoggingReporter
+
+EXAMPLE = Path(__file__).parents[1] / "unit" / "data" / "run-folder-schema-1"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return dossier_of(tmp_path_factory.mktemp("made") / "dossier")
+
+
+@pytest.fixture
+def eves(made: Path, tmp_path: Path) -> Path:
+    """A result without a manifest, to which eve adds."""
+    folder = tmp_path / "eve" / "result"
+    shutil.copytree(made, folder)
+    (folder / "SHA256SUMS").unlink()
+    return folder
+
+
+def everything(root: Path) -> Iterator[Path]:
+    yield from root.rglob("*")
+
+
+def test_a_setuid_program_in_a_result_becomes_nobodys_program(eves: Path, tmp_path: Path) -> None:
+    """Copies are plain files that their owner alone can read; no mode is taken over."""
+    program = eves / "run-1" / "sh"
+    program.write_bytes(b"#!/bin/sh\n")
+    program.chmod(0o4755)
+    eves.chmod(0o777)
+    (eves / "run-1").chmod(0o2777)
+    entry = add(tmp_path / "history", eves, LoggingReporter())
+    place = tmp_path / "history" / "results" / entry.id
+    assert (place / "run-1" / "sh").is_file()
+    for path in (place, *everything(place)):
+        wanted = 0o700 if path.is_dir() else 0o600
+        assert stat.S_IMODE(path.lstat().st_mode) == wanted, path
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda path: path.symlink_to("/etc/shadow"), "a symbolic link"),
+        (lambda path: path.symlink_to("/etc"), "a symbolic link"),
+        (os.mkfifo, "a named pipe"),
+    ],
+)
+def test_what_is_no_file_is_not_copied(eves: Path, tmp_path: Path, make: object, word: str) -> None:
+    make(eves / "run-1" / "more")  # type: ignore[operator]
+    with pytest.raises(BadInput, match=f"more cannot be read: it is {word} and not a file"):
+        add(tmp_path / "history", eves, LoggingReporter())
+    assert not (tmp_path / "history").exists()
+
+
+def test_a_device_is_not_copied(eves: Path, tmp_path: Path) -> None:
+    try:
+        os.mknod(eves / "zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
+    except PermissionError:
+        pytest.skip("root: device nodes cannot be made")
+    with pytest.raises(BadInput, match="zero cannot be read: it is a device"):
+        add(tmp_path / "history", eves, LoggingReporter())
+
+
+def test_a_sparse_file_is_refused_before_it_takes_room(eves: Path, tmp_path: Path) -> None:
+    with open(eves / "huge", "wb") as file:
+        file.truncate(copies.LARGEST + 1)
+    with pytest.raises(BadInput, match="it holds more than 4 GiB"):
+        add(tmp_path / "history", eves, LoggingReporter())
+
+
+def test_too_many_and_too_deep_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "MOST", 3)
+    source = tmp_path / "many"
+    source.mkdir()
+    for name in "abcd":
+        (source / name).touch()
+    with pytest.raises(OSError, match="more than 3 files"):
+        copy_folder(source, tmp_path / "copy")
+    monkeypatch.undo()
+    deep = tmp_path / "deep"
+    (deep / "/".join("d" * (copies.DEPTH + 2))).mkdir(parents=True)
+    with pytest.raises(OSError, match="deeper than 16"):
+        copy_folder(deep, tmp_path / "copy2")
+
+
+def test_a_folder_that_becomes_a_link_while_it_is_copied_is_not_followed(tmp_path: Path) -> None:
+    """Eve exchanges a folder and a link as fast as she can: nothing from outside is ever copied."""
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "file").write_text("secret")
+    source = tmp_path / "source"
+    (source / "sub").mkdir(parents=True)
+    (source / "sub" / "file").write_text("open")
+    over = threading.Event()
+
+    def exchange() -> None:
+        (source / "link").symlink_to(secret)
+        while not over.is_set():
+            for one, other in (("sub", "away"), ("link", "sub"), ("sub", "link"), ("away", "sub")):
+                os.rename(source / one, source / other)
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    try:
+        for number in range(200):
+            copy = tmp_path / f"copy{number}"
+            with contextlib.suppress(OSError):
+                copy_folder(source, copy)
+            for path in everything(copy):
+                assert not path.is_file() or path.read_text() == "open"
+    finally:
+        over.set()
+        thread.join()
+
+
+def _exchanged_after_hashing(
+    monkeypatch: pytest.MonkeyPatch, module: object, name: str, folder: Path, other: Path
+) -> None:
+    """Eve's exchange at the worst moment: everything has been hashed, nothing is judged yet."""
+    real = getattr(module, name)
+
+    def then(*given: object, **named: object) -> object:
+        for path in folder.rglob("*"):
+            if path.is_file() and (other / path.relative_to(folder)).is_file():
+                path.write_bytes((other / path.relative_to(folder)).read_bytes())
+        return real(*given, **named)
+
+    monkeypatch.setattr(module, name, then)
+
+
+def _edited(made: Path, place: Path) -> Path:
+    """The dossier with another verdict, and what else says it, sealed anew."""
+    shutil.copytree(made, place)
+    result = place / "result.json"
+    text = result.read_text()
+    other = text.replace('"verdict":"pass"', '"verdict":"fail"')
+    assert other != text
+    result.write_text(other)
+    write_manifest(place)
+    return place
+
+
+def test_what_is_verified_is_what_was_hashed(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = verify(VerifySpecification(folder=made))
+    folder = tmp_path / "dossier"
+    shutil.copytree(made, folder)
+    other = _edited(made, tmp_path / "other")
+    _exchanged_after_hashing(monkeypatch, verifying, "read_dossier", folder, other)
+    found = verify(VerifySpecification(folder=folder))
+    assert (folder / "result.json").read_bytes() == (other / "result.json").read_bytes()
+    assert found.verdict == honest.verdict
+    assert found.manifest == honest.manifest
+    assert found.folder == str(folder)
+
+
+def test_what_is_reported_is_what_was_hashed(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wireproof.workflow import report as reporting
+
+    asked = ReportSpecification(folders=(tmp_path / "dossier",), pages=False)
+    shutil.copytree(made, tmp_path / "dossier")
+    other = _edited(made, tmp_path / "other")
+    (honest,) = report(asked, LoggingReporter())
+    _exchanged_after_hashing(monkeypatch, reporting, "stored_in", tmp_path / "dossier", other)
+    (found,) = report(asked, LoggingReporter())
+    assert (found.before, found.folder) == (honest.before, tmp_path / "dossier")
+
+
+def test_a_gate_reads_what_it_believes_once(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wireproof.workflow import gate as gating
+
+    folder = tmp_path / "dossier"
+    shutil.copytree(made, folder)
+    other = _edited(made, tmp_path / "other")
+    data = (folder / "result.json").read_bytes()
+    (folder / "result.json").write_bytes((other / "result.json").read_bytes())
+    real = gating.listed
+
+    def back(place: Path) -> dict[str, str]:
+        (place / "result.json").write_bytes(data)
+        return real(place)
+
+    monkeypatch.setattr(gating, "listed", back)
+    found = gate(GateSpecification(source=folder, max_age_s=1e12))
+    assert found.verdict == gate(GateSpecification(source=made, max_age_s=1e12)).verdict
+
+
+TOOLS = "git ssh ip tc ethtool systemctl unshare lspci chromium mpirun mpiexec srun sinfo scontrol"
+
+
+@pytest.mark.parametrize("path", [".", "", "..", "tools", "./tools:"])
+def test_no_program_of_the_current_folder_is_run(tmp_path: Path, path: str) -> None:
+    """A relative or empty entry of PATH is not searched."""
+    place = tmp_path / "work"
+    (place / "tools").mkdir(parents=True)
+    for folder in (tmp_path, place, place / "tools"):
+        for name in TOOLS.split():
+            (folder / name).write_text(f"#!/bin/sh\necho {name} >>{tmp_path}/ran\nexit 1\n")
+            (folder / name).chmod(0o755)
+    shutil.copytree(EXAMPLE, place / "result")
+    around = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"}
+    for words in (
+        ["doctor", "--no-run"],
+        ["audit", "--source", "/"],
+        ["report", "result", "--format", "pdf", "--out", "out.pdf"],
+        ["--version"],
+        ["check", "--hosts", "nowhere1.invalid,nowhere2.invalid", "--dry-run"],
+        ["check", "--lab", "no-such-lab"],
+    ):
+        subprocess.run(
+            [sys.executable, "-m", "wireproof", *words],
+            cwd=place,
+            env=around,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+
+
+def test_samples_that_cannot_be_are_bad_input(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a damaged table gives: a node that is paired with itself."""
+    from wireproof.workflow import locate
+
+    real = locate.samples_of
+
+    def with_itself(run: Run, metric: Metric) -> Samples | None:
+        found = real(run, metric)
+        return found and dataclasses.replace(found, target=found.origin)
+
+    monkeypatch.setattr(locate, "samples_of", with_itself)
+    with pytest.raises(BadInput, match="is damaged: a sample pairs a node with itself"):
+        locate.from_folder(made, None)
+
+
+def test_so_is_a_table_of_pairs_that_cannot_be(tmp_path: Path) -> None:
+    """DuckDB believes a Parquet file's statistics, and leaves out what they say is not needed."""
+    from tests.fuzz.targets import TARGETS
+
+    from wireproof.workflow.locate import from_table
+
+    (tmp_path / "x.parquet").write_bytes(TARGETS["pairs"].make(random.Random("21:pairs:900"))[1:])
+    with pytest.raises(BadInput, match="is damaged: a sample pairs a node with itself"):
+        from_table(tmp_path / "x.parquet", None)
+    rows = "origin,target,usec\n1,01,1.5\n1,2,2.5\n2,1,2.5\n1,1.0,3\n"
+    (tmp_path / "x.csv").write_text(rows)
+    with contextlib.suppress(BadInput):
+        from_table(tmp_path / "x.csv", None)
+
+
+@pytest.mark.parametrize(
+    "text", ["modprobe ,\\\n t", "options ,", "options , x", "modprobe \\\n ,", "options \t, 1"]
+)
+def test_half_a_line_of_modprobe_is_no_error_of_ours(tmp_path: Path, text: str) -> None:
+    for name in ("a.sh", "a.conf"):
+        (tmp_path / name).write_text(text)
+        argv = [sys.executable, "-m", "wireproof", "lint", str(tmp_path / name)]
+        done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
+        assert done.returncode in (0, 1, 2, 3), done.stderr
+
+
+def test_a_table_of_a_history_and_a_snapshot_are_for_their_owner(tmp_path: Path) -> None:
+    """The history's table and the settings of hosts are readable by you alone."""
+    from tests.unit.test_history import entry
+
+    from wireproof.store import history as store
+
+    (tmp_path / "index").mkdir()
+    before = os.umask(0)
+    try:
+        store._write_parquet(tmp_path, [entry(1)])
+    finally:
+        os.umask(before)
+    (table,) = (tmp_path / "index").iterdir()
+    assert stat.S_IMODE(table.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("number", ["11:recipes:8461", "21:recipes:8783", "21:recipes:23585"])
+def test_an_empty_script_within_a_script_is_no_error_of_ours(number: str) -> None:
+    """An empty here-document that is named as a script has no line to look at."""
+    from tests.fuzz.targets import TARGETS
+
+    from wireproof.lint.shell.lex import tokens
+
+    assert list(tokens([], 1, [], spanning=False)) == []
+    recipes = TARGETS["recipes"]
+    assert recipes.tried(recipes.make(random.Random(number))) == ""

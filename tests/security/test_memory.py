@@ -1,0 +1,273 @@
+"""Small files that ask for much memory or time: each is refused within 1 GiB."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import shutil
+import tarfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.dossiers import dossier_of
+from tests.security.memory import within_1_gib
+from tests.unit.test_history import entry
+
+from wireproof.model.errors import BadInput
+from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
+from wireproof.store import history
+from wireproof.store.load import FRAMES, load_document, load_frames
+from wireproof.store.result import read_fabrics, read_result
+from wireproof.workflow.archive import opened
+from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.reporter import LoggingReporter
+
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return dossier_of(tmp_path_factory.mktemp("made") / "dossier")
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "result")
+    (tmp_path / "result" / "SHA256SUMS").unlink()
+    return tmp_path / "result"
+
+
+def _refused(function: Callable[..., object], word: str, *given: object) -> None:
+    with pytest.raises(BadInput, match=word):
+        function(*given)
+
+
+def _refused_cheaply(function: Callable[..., object], word: str, *given: object) -> None:
+    within_1_gib(_refused, function, word, *given)
+
+
+# --- JSON
+
+DENSE: dict[str, Callable[[], bytes]] = {
+    "empty objects": lambda: b"{}," * (57 * MIB) + b"{}",
+    "empty lists": lambda: b"[]," * (20 * MIB) + b"[]",
+    "objects in objects": lambda: (b'{"a":' * 20 + b"1" + b"}" * 20 + b",") * (MIB // 2) + b"{}",
+    "keys": lambda: b'{"a":1},' * (5 * MIB) + b"{}",
+    "numbers": lambda: b"1e9," * (20 * MIB) + b"1",
+    "a long text with one wide letter": lambda: b'"' + b"x" * (190 * MIB) + "😀".encode() + b'"',
+    "a long text with one escape": lambda: b'"' + b"x" * (190 * MIB) + b'\\ud83d\\ude00"',
+}
+PLACES = ["[%s]", '{"unknown": [%s]}']
+
+
+def _dense(path: Path, inside: bytes, place: str) -> None:
+    before, after = place.encode().split(b"%s")
+    path.write_bytes(before + inside + after)
+
+
+def _with_known(path: Path, key: str, inside: bytes) -> None:
+    document = msgspec.json.decode(path.read_bytes())
+    document.pop(key, None)
+    text = msgspec.json.encode(document)
+    path.write_bytes(text[:-1] + b',"' + key.encode() + b'":[' + inside + b"]}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", DENSE)
+def test_what_would_become_large_is_refused_before(folder: Path, kind: str, place: str) -> None:
+    """A file of JSON that would take more memory than a bound is refused before it is decoded."""
+    word = "damaged|not a result|not written by wireproof"
+    _dense(folder / "result.json", DENSE[kind](), place)
+    _refused_cheaply(read_result, word, folder)
+    _refused_cheaply(read_fabrics, word, folder)
+    _dense(folder / "run-1" / "run.json", DENSE[kind](), place)
+    _refused_cheaply(load_document, word, folder / "run-1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["empty objects", "a long text with one wide letter"])
+def test_so_is_it_in_a_field_that_is_known(folder: Path, kind: str) -> None:
+    result, run = folder / "result.json", folder / "run-1" / "run.json"
+    _with_known(run, "reason" if "text" in kind else "missing", DENSE[kind]())
+    _refused_cheaply(load_document, "would take more than", folder / "run-1")
+    _with_known(result, "command" if "text" in kind else "parts", DENSE[kind]())
+    _refused_cheaply(read_result, "would take more than", folder)
+    within_1_gib(_undecided, folder)
+    asked = ReportSpecification(folders=(folder,), pages=False)
+    _refused_cheaply(report, "would take more than", asked, LoggingReporter())
+
+
+def _undecided(folder: Path) -> None:
+    found = gate(GateSpecification(source=folder))
+    assert found.verdict == "inconclusive"
+    assert "would take more than" in found.reason
+
+
+def test_a_frame_that_would_become_large_is_refused(folder: Path) -> None:
+    with (folder / "run-1" / FRAMES).open("ab") as file:
+        file.write(b'{"frame":"host","nics":[' + b"{}," * (20 * MIB) + b"{}]}\n")
+    _refused_cheaply(load_frames, "would take more than", folder / "run-1")
+
+
+def test_lines_without_a_letter_are_refused_early(folder: Path) -> None:
+    """200 MiB of them take eight minutes to pass over."""
+    for letter in (b"\n", b" \n", b"\r\n", b"\t\n\n"):
+        (folder / "run-1" / FRAMES).write_bytes(letter * (200 * MIB // len(letter)))
+        _refused_cheaply(load_frames, "lines are empty", folder / "run-1")
+
+
+def test_what_is_large_and_ours_is_read() -> None:
+    """The estimate is of the order of what is taken: half of the bound is no refusal."""
+    text = b'{"node":"n0001","verdict":"pass","passing":12,"reason":"all of it"}'
+    data = b"[" + b",".join([text] * 400_000) + b"]"
+    assert LARGEST_DECODED // 4 < memory_of(data) < LARGEST_DECODED
+    assert len(decode_json(data, list)) == 400_000
+
+
+@pytest.mark.parametrize("text", [b"[" * 100_000, b'{"a":' * 100_000, b'"\xff"', b"", b"\0"])
+def test_every_other_damage_is_one_kind_of_error(text: bytes) -> None:
+    for type_ in (list, dict, object):
+        with pytest.raises(msgspec.DecodeError):
+            decode_json(text, type_)
+
+
+# --- a history's table
+
+
+def _table(root: Path, query: str) -> Path:
+    import duckdb
+
+    (root / history.INDEX).mkdir(parents=True)
+    path = root / history.INDEX / "entries-x.parquet"
+    with duckdb.connect() as database:
+        database.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+    return path
+
+
+def _listed(root: Path) -> None:
+    """As ``history pages`` reads: one after another, and what is wrong is told."""
+    told: list[str] = []
+    for _ in history.each_entry(root, told.append):
+        pass
+    assert told
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT repeat('x', 15 << 20) AS entry FROM range(300)",
+        "SELECT repeat('x', 300 << 20) AS entry FROM range(2)",
+        "SELECT repeat('[', 1 << 20) AS entry FROM range(2000)",
+        "SELECT repeat('😀', 4000000) AS entry FROM range(300)",
+        "SELECT '{' || repeat('\"a\":{},', 2000000) || '}' AS entry FROM range(300)",
+        "SELECT repeat('x', 15 << 20)::BLOB AS entry FROM range(300)",
+        "SELECT [repeat('x', 1 << 20)] AS entry FROM range(300)",
+        "SELECT NULL::VARCHAR AS entry FROM range(3)",
+        "SELECT 1 AS entry",
+        "SELECT 'x' AS other",
+    ],
+)
+def test_a_small_table_of_long_texts_is_refused(tmp_path: Path, query: str) -> None:
+    """A history's table is refused before its texts take more memory than a bound."""
+    path = _table(tmp_path / "history", query)
+    assert path.stat().st_size < 4 * MIB
+    _refused_cheaply(history.entries, r"entries-x\.parquet", tmp_path / "history")
+    within_1_gib(_listed, tmp_path / "history")
+
+
+def test_many_entries_that_are_each_small_are_refused(tmp_path: Path) -> None:
+    """Each is an entry as it should be; all together do not fit."""
+    text = msgspec.json.encode(entry(1)).decode()
+    conditions = ",".join(f'"k{at}":"v"' for at in range(20_000))
+    text = text[:-1] + ',"conditions":{' + conditions + "}}"
+    assert history._entry(text.encode(), tmp_path).conditions["k3"] == "v"
+    quoted = text.replace("'", "''")
+    query = (
+        f"SELECT replace('{quoted}', '\"id\":\"', '\"id\":\"r' || range) AS entry FROM range(400)"  # noqa: S608
+    )
+    _table(tmp_path / "history", query)
+    _refused_cheaply(history.entries, "would take more than", tmp_path / "history")
+
+
+# --- archives
+
+
+class _Zeros(io.RawIOBase):
+    def read(self, size: int = -1) -> bytes:
+        return bytes(size)
+
+
+def _archive(path: Path, *members: tuple[str, int]) -> Path:
+    """A sosreport's archive in which each member has so many zeros."""
+    form = path.suffix.removeprefix(".").replace("tar", "")
+    with tarfile.open(path, f"w:{form}") as archive:  # type: ignore[call-overload]
+        for name, size in (*members, ("etc/hostname", 3)):
+            one = tarfile.TarInfo(name)
+            one.size = size
+            archive.addfile(one, _Zeros())
+    return path
+
+
+def _read_archive(path: Path) -> None:
+    with opened(path) as root:
+        assert (root / "etc" / "hostname").is_file()
+
+
+@pytest.mark.parametrize("form", ["gz", "xz", "bz2"])
+@pytest.mark.parametrize("name", ["etc/hosts", "var/log/messages"])
+def test_an_archive_is_bounded_by_all_that_it_unpacks_to(
+    tmp_path: Path, form: str, name: str
+) -> None:
+    """An archive is refused by all that it unpacks to, what is not wanted included."""
+    path = _archive(tmp_path / f"s.tar.{form}", (name, 300 * MIB))
+    _refused_cheaply(_read_archive, "more than 200 times its size", path)
+
+
+def test_an_archive_in_an_archive_stays_closed(tmp_path: Path) -> None:
+    inner = _archive(tmp_path / "inner.tar.xz", ("etc/hosts", 300 * MIB)).read_bytes()
+    path = tmp_path / "s.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name in ("etc/inner.tar.xz", "sos_commands/inner.tar.xz", "etc/hostname"):
+            one = tarfile.TarInfo(name)
+            one.size = len(inner)
+            archive.addfile(one, io.BytesIO(inner))
+    within_1_gib(_read_archive, path)
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+@pytest.mark.parametrize(("size", "count"), [(3 << 30, 1), (600, 5000), (900_000, 30)])
+def test_headers_of_headers_end(tmp_path: Path, kind: bytes, size: int, count: int) -> None:
+    """tarfile takes a header into memory, and calls itself for the next."""
+    head = tarfile.TarInfo("x")
+    head.type, head.size = kind, size
+    block = head.tobuf(tarfile.GNU_FORMAT)
+    path = tmp_path / "s.tar.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for number in range(count):
+            lines = (b"20 a%06d%06d=xx\n" % (number, at) for at in range(min(size, MIB) // 20))
+            body = b"".join(lines)[:size]
+            file.write(block + body + bytes(-len(body) % 512))
+    _refused_cheaply(_read_archive, "cannot be read as an archive|headers", path)
+
+
+def test_what_xz_asks_for_is_bounded(tmp_path: Path) -> None:
+    """3 GiB of window for a file of a few bytes: its header says so."""
+    data = bytearray(lzma.compress(bytes(4096)))
+    size = (data[12] + 1) * 4
+    at = data.index(b"\x21\x01", 12)  # the filter, and the length of its one property
+    data[at + 2] = 39
+    data[12 + size - 4 : 12 + size] = zlib.crc32(data[12 : 12 + size - 4]).to_bytes(4, "little")
+    (tmp_path / "s.tar.xz").write_bytes(data)
+    _refused_cheaply(_read_archive, "(?i)memory", tmp_path / "s.tar.xz")
+
+
+@pytest.mark.parametrize("form", ["tar.gz", "tar.xz", "tar.bz2", "tar"])
+def test_a_healthy_archive_is_read(tmp_path: Path, form: str) -> None:
+    many = [(f"etc/{at}", at * 700) for at in range(300)]
+    _read_archive(_archive(tmp_path / f"s.{form}", ("var/x", 3_000_000), *many))

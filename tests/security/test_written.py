@@ -1,0 +1,316 @@
+"""Where files go when another user prepares the way, or exchanges it at the worst moment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from tests.dossiers import dossier_of
+
+from wireproof.cli.help import _write as write_manual
+from wireproof.cli.subcommands import subcommands
+from wireproof.files import held, hostile
+from wireproof.files.copies import copy_folder
+from wireproof.files.held import held_folder, make_folder
+from wireproof.files.hostile import replace_file
+from wireproof.instrument.folder import open_folder
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.store import seal as sealing
+from wireproof.store.snapshot import write_snapshot
+from wireproof.store.verdict_file import put_verdict
+from wireproof.workflow import result_folder as making
+from wireproof.workflow.export import exported
+from wireproof.workflow.history.add import add
+from wireproof.workflow.pages.site import PagesSpecification, write_pages
+from wireproof.workflow.plan import write_text
+from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.specification import Storage
+
+EVE = 65534
+pytestmark = pytest.mark.root
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return dossier_of(tmp_path_factory.mktemp("made") / "dossier")
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> Path:
+    """A folder of root's with files that nobody is to overwrite."""
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == 0 and len(folder.parts) > 2:
+            folder.chmod(folder.stat().st_mode | 0o055)  # eve can come here, as on a machine
+    place = tmp_path / "roots"
+    place.mkdir()
+    for name in ("page.html", "x.json", "file", "wireproof.1", "report.html"):
+        (place / name).write_text("precious")
+    return place
+
+
+def as_eve(do: Callable[[], object]) -> None:
+    """``do`` in a process of that user. AssertionError if it fails."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setgroups([])
+            os.setgid(EVE)
+            os.setuid(EVE)
+            do()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.fixture
+def eves(tmp_path: Path, roots: Path) -> Path:
+    place = tmp_path / "eve"
+    place.mkdir()
+    os.chown(place, EVE, EVE)
+    return place
+
+
+def untouched(roots: Path) -> None:
+    names = {path.name for path in roots.iterdir()}
+    assert names == {"page.html", "x.json", "file", "wireproof.1", "report.html"}
+    assert {path.read_text() for path in roots.iterdir()} == {"precious"}
+
+
+# --- every way to a file
+
+
+def _manual(folder: Path) -> None:
+    write_manual(click.Context(subcommands), folder)
+
+
+def _exported(form: str, made: Path, target: Path) -> None:
+    from wireproof.workflow.report import judged_anew
+
+    sections = [part.section for part in judged_anew(made).result.parts]
+    exported(form, sections, "t", target, LoggingReporter())  # type: ignore[arg-type]
+
+
+def _pages(made: Path, folder: Path) -> None:
+    history = folder.parent.parent / "roots-history"
+    add(history, made, LoggingReporter())
+    write_pages(PagesSpecification(root=history, folder=folder), LoggingReporter())
+
+
+def _reported(made: Path, folder: Path) -> None:
+    """Without --out: into the folder itself."""
+    for path in made.rglob("*"):
+        if path.is_file() and path.name not in ("SHA256SUMS", "report.html"):
+            target = folder / path.relative_to(made)
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(path.read_bytes())
+    (found,) = report(ReportSpecification(folders=(folder,)), LoggingReporter())
+    assert found.result.page is not None
+
+
+WAYS: dict[str, Callable[[Path, Path], object]] = {
+    "replace_file": lambda made, folder: replace_file(folder / "file", b"new"),
+    "gate --out": lambda made, folder: put_verdict(folder / "page.html", "x", within_s=20.0),
+    "plan --out": lambda made, folder: write_text(folder / "file", "x"),
+    "help --man": lambda made, folder: _manual(folder.parent),
+    "report --out": lambda made, folder: _exported("html", made, folder / "page.html"),
+    "report --format markdown": lambda made, folder: _exported("markdown", made, folder / "file"),
+    "report --format svg": lambda made, folder: _exported("svg", made, folder),
+    "report FOLDER": _reported,
+    "audit --save": lambda made, folder: write_snapshot(folder / "snap", {}),
+    "history add": lambda made, folder: add(folder, made, LoggingReporter()),
+    "history pages": _pages,
+    "a copy": lambda made, folder: copy_folder(made, folder / "copy"),
+}
+
+
+def _refused(do: Callable[[Path, Path], object], made: Path, folder: Path) -> str:
+    with pytest.raises((OSError, WireproofError, AssertionError)) as found:
+        do(made, folder)
+    return str(found.value)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_folder_of_another_user_is_not_written_to(
+    way: str, made: Path, roots: Path, eves: Path
+) -> None:
+    """Nothing is written into a folder of another user, but one with the sticky bit."""
+    as_eve(lambda: (eves / "man1").mkdir())
+    _refused(WAYS[way], made, eves / "man1")
+    ours = [path for path in eves.rglob("*") if path.is_file() and "run" not in str(path)]
+    assert [path.name for path in ours if path.name not in ("result.json", "criteria.toml")] in (
+        [],
+        ["disclosure.json", "dossier.json"],
+        ["dossier.json", "disclosure.json"],
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_link_of_another_user_is_followed(way: str, made: Path, roots: Path, eves: Path) -> None:
+    """No link of another user is followed on the way to what is written."""
+    as_eve(lambda: (eves / "man1").symlink_to(roots))
+    if way != "report FOLDER":  # which reads by the link before
+        _refused(WAYS[way], made, eves / "man1")
+        untouched(roots)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_exchange_at_the_worst_moment_leads_nowhere(
+    way: str, made: Path, roots: Path, eves: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is written goes into the folder that was looked at, whatever is put in its place."""
+    ours = eves / "man1"
+    ours.mkdir()
+
+    def exchange() -> None:
+        if not ours.is_symlink():
+            (eves / "moved").exists() or ours.rename(eves / "moved")
+            ours.symlink_to(roots)
+
+    _before_each_write(monkeypatch, lambda: as_eve(exchange))
+    with contextlib.suppress(OSError, WireproofError, AssertionError):
+        WAYS[way](made, ours)
+    untouched(roots)
+
+
+def _before_each_write(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """``act`` runs when everything has been looked at and nothing is written yet, and again at
+    each file that is made.
+    """
+    real_create, real_open = hostile.create, os.open
+
+    def create(name: str, folder: int) -> int:
+        act()
+        return real_create(name, folder)
+
+    def opened(path: object, flags: int, *more: object, **named: object) -> int:
+        if flags & os.O_CREAT:
+            act()
+        return real_open(path, flags, *more, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(hostile, "create", create)
+    monkeypatch.setattr(os, "open", opened)
+    real_held = held._walked
+
+    def walked(path: Path, make: int | None) -> int:
+        folder = real_held(path, make)
+        act()
+        return folder
+
+    monkeypatch.setattr(held, "_walked", walked)
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in ("history add", "a copy")])
+def test_a_link_at_the_target_is_replaced_and_not_followed(
+    way: str, made: Path, roots: Path, tmp_path: Path
+) -> None:
+    """A link that has the name of a file is replaced, and never written through."""
+    ours = tmp_path / "ours" / "man1"
+    ours.mkdir(parents=True)
+    ours.chmod(0o1777)
+    names = ("page.html", "file", "wireproof.1", "report.html", "snap", "index.html")
+
+    def plant() -> None:
+        for name in names:
+            (ours / name).symlink_to(roots / ("x.json" if name == "snap" else name))
+
+    as_eve(plant)
+    with contextlib.suppress(WireproofError):
+        WAYS[way](made, ours)
+    untouched(roots)
+
+
+def test_records_go_to_the_folder_that_was_made(
+    roots: Path, eves: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a check or measurement: not through a link of eve's, not into a folder of hers that comes
+    between.
+    """
+    as_eve(lambda: (eves / "link").symlink_to(roots))
+    asked = Storage(folder=eves / "link" / "out")
+    with pytest.raises(CouldNotMeasure, match="link of the user"), _result_folder(asked):
+        pass
+    with pytest.raises(CouldNotMeasure, match="link of the user"):
+        open_folder(eves / "link" / "run")
+    untouched(roots)
+    real = making.make_folder
+
+    def after_eve(path: Path, mode: int) -> None:
+        as_eve(lambda: path.mkdir())
+        real(path, mode)
+
+    monkeypatch.setattr(making, "make_folder", after_eve)
+    with (
+        pytest.raises(BadInput, match="belongs to the user"),
+        _result_folder(Storage(folder=eves / "out")),
+    ):
+        pass
+
+
+def _result_folder(asked: Storage) -> contextlib.AbstractContextManager[Path]:
+    return making.result_folder(asked, "check", LoggingReporter())
+
+
+def test_a_run_is_sealed_where_it_is(
+    made: Path, roots: Path, eves: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB opens files by name: the folder that it is given is one that is held."""
+    run = eves / "run"
+    shutil.copytree(made / "run-1", run)
+
+    def exchange() -> None:
+        run.rename(eves / "moved")
+        run.symlink_to(roots)
+
+    real = sealing._check_complete
+
+    def then(*given: object) -> None:
+        real(*given)  # type: ignore[arg-type]
+        as_eve(exchange)
+
+    monkeypatch.setattr(sealing, "_check_complete", then)
+    sealing.seal(run)
+    untouched(roots)
+    assert (eves / "moved" / "points.parquet").is_file()
+
+
+def test_what_is_ours_or_roots_is_written_to(tmp_path: Path, eves: Path) -> None:
+    """A link of our own, /tmp, and a folder of our own below another's: all as before."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "around").symlink_to(tmp_path / "link" / ".." / "link")
+    for folder in (tmp_path / "link", tmp_path / "around", tmp_path / "real" / ".." / "real"):
+        replace_file(folder / "file", b"x")
+    sticky = tmp_path / "sticky"
+    sticky.mkdir()
+    os.chown(sticky, EVE, EVE)
+    sticky.chmod(0o1777)
+    replace_file(sticky / "file", b"x")
+    make_folder(eves / "a" / "ours", 0o700)
+    assert stat.S_IMODE((eves / "a" / "ours").stat().st_mode) == 0o700
+    replace_file(eves / "a" / "ours" / "file", b"x")
+    for loop in ("one", "two"):
+        (tmp_path / loop).symlink_to("two" if loop == "one" else "one")
+    for bad in (tmp_path / "one", tmp_path / "real" / "file", tmp_path / "absent"):
+        with pytest.raises(OSError, match=r"symbolic|directory"), held_folder(bad):
+            pass
+
+
+def test_a_folder_that_only_lets_through_is_walked(tmp_path: Path) -> None:
+    """/home is 0711 on many machines: nobody can list it."""
+    (tmp_path / "home" / "mine").mkdir(parents=True)
+    os.chown(tmp_path / "home" / "mine", EVE, EVE)
+    (tmp_path / "home").chmod(0o711)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == 0 and len(folder.parts) > 2:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    as_eve(lambda: replace_file(tmp_path / "home" / "mine" / "file", b"x"))
+    assert (tmp_path / "home" / "mine" / "file").read_bytes() == b"x"

@@ -1,0 +1,117 @@
+"""A damaged journal: every value comes back, or `revert` says so and does not end with 0."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.tune.conftest import Build
+from tests.tune.node import change, end_timers, request, statement
+from tests.tune.test_node_tune import FILES, KEEP, NUMA, RMEM
+
+pytestmark = pytest.mark.engine
+
+LINES = (
+    change(f"/{NUMA}", 0),
+    change(f"/{RMEM}", "4096 87380 16777216", id="tcp-rmem"),
+    statement("keep", path=f"/{KEEP}", text="kernel.numa_balancing = 0\n"),
+)
+IDS = {NUMA: "numa_balancing", RMEM: "tcp-rmem"}
+NEW = {NUMA: "0\n", RMEM: "4096 87380 16777216"}
+
+
+def _flip(data: bytes, dice: random.Random) -> bytes:
+    at = dice.randrange(len(data))
+    return data[:at] + bytes([data[at] ^ 1 << dice.randrange(8)]) + data[at + 1 :]
+
+
+def _without_a_line(data: bytes, dice: random.Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    full = [at for at, line in enumerate(lines[:-1]) if line.strip()]
+    del lines[dice.choice(full)]
+    return b"".join(lines)
+
+
+def _zeros(data: bytes, dice: random.Random) -> bytes:
+    at, size = dice.randrange(len(data)), dice.choice([1, 8, 512])
+    return data[:at] + b"\0" * len(data[at : at + size]) + data[at + size :]
+
+
+def _tail_cut(data: bytes, dice: random.Random) -> bytes:
+    ends = [at + 1 for at, byte in enumerate(data) if byte == 10 and at > data.index(b"ready")]
+    return data[: dice.choice(ends)]
+
+
+def _head_cut(data: bytes, dice: random.Random) -> bytes:
+    return data[: dice.randrange(data.index(b"ready"))]
+
+
+@pytest.mark.parametrize("count", [60], ids=["60 damages"])
+@pytest.mark.parametrize("damage", [_flip, _without_a_line, _zeros, _head_cut, _tail_cut])
+def test_a_damaged_journal_is_never_called_reverted(
+    machine: Build, damage: Callable[[bytes, random.Random], bytes], count: int
+) -> None:
+    """A damaged journal is reverted as far as it is whole, and never ends with status 0."""
+    host = machine(FILES)
+    applied = host.run("apply", text=request(*LINES, timeout_s=600))
+    assert applied.status == 0, applied.errors
+    end_timers(host.root)
+    journal = Path(host.state) / "one" / "journal"
+    whole = journal.read_bytes()
+    dice = random.Random(7)
+    said = 0
+    for _ in range(count):
+        hurt = damage(whole, dice)
+        if hurt == whole:
+            continue
+        for name, text in NEW.items():
+            (host.root / name).write_text(text)
+        journal.write_bytes(hurt)
+        found = host.run("revert")
+        stand = [name for name in NEW if host.text(name) != FILES[name]]
+        assert found.status != 0 or not stand, hurt
+        named = {one for one, state in found.states().items() if state in ("left", "refused")}
+        damaged = "the journal is damaged" in found.set.get("reason", "")
+        assert damaged or {IDS[name] for name in stand} <= named, (hurt, found.frames)
+        said += damaged
+    assert said or damage is _tail_cut
+
+
+def test_a_whole_journal_reverts_and_ends_with_0(machine: Build) -> None:
+    host = machine(FILES)
+    host.run("apply", text=request(*LINES, timeout_s=600))
+    found = host.run("revert")
+    assert (found.status, found.set["state"]) == (0, "reverted")
+    assert all(host.text(name) == FILES[name] for name in NEW)
+
+
+def test_a_line_that_was_cut_short_is_no_damage(machine: Build) -> None:
+    """Power that fails while a line is appended: the next process goes on behind it."""
+    host = machine(FILES)
+    host.run("apply", text=request(*LINES, timeout_s=600))
+    end_timers(host.root)
+    journal = Path(host.state) / "one" / "journal"
+    with journal.open("ab") as file:
+        file.write(b"\nundo target=%2Fproc")
+    found = host.run("revert")
+    assert (found.status, found.set["state"]) == (0, "reverted")
+    assert found.set.get("reason", "") == ""
+
+
+def test_what_a_damaged_journal_does_not_show_is_not_confirmed(machine: Build) -> None:
+    host = machine(FILES)
+    host.run("apply", text=request(*LINES, timeout_s=600))
+    end_timers(host.root)
+    journal = Path(host.state) / "one" / "journal"
+    lines = [line for line in journal.read_bytes().splitlines(keepends=True) if line.strip()]
+    journal.write_bytes(b"".join(line for line in lines if not line.startswith(b"intent")))
+    confirmed = host.run("confirm")
+    assert confirmed.status != 0
+    assert "is damaged: revert it" in confirmed.errors
+    assert not (host.root / KEEP).exists()
+    forced = host.run("revert", "--force")
+    assert (forced.status, forced.set["state"]) == (1, "reverted")
+    assert all(host.text(name) == FILES[name] for name in NEW)
+    assert host.run("revert").status == 0  # nothing is left to be reverted

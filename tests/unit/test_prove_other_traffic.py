@@ -1,0 +1,247 @@
+"""Other traffic on the ports: what it must not prove, and what it must not spoil."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from tests.unit.test_prove_verdict import (
+    MB,
+    claim,
+    codes,
+    host,
+    pair,
+    port,
+    stream,
+    traffic,
+    way,
+)
+
+from wireproof.model.claim import LinkClaim
+from wireproof.model.ledger import Carrier, Entry, Ledger, Level, PortLedger
+from wireproof.model.record import Nic, Rdma
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.traffic import (
+    DirectionTraffic,
+    HostTraffic,
+    Traffic,
+)
+from wireproof.verdict.external.watched import judge_traffic
+
+
+def pingpong(*rows: tuple[int, float], iterations: int | None = None) -> Series:
+    """Sizes with half a round trip in us, as OSU prints them."""
+    points = [
+        SeriesPoint(message_bytes=size, hrt_ns=us * 1e3, iterations=iterations) for size, us in rows
+    ]
+    return latency_table(points)
+
+
+def latency_table(points: list[SeriesPoint]) -> Series:
+    """A table of OSU's ping-pong."""
+    return Series(
+        tool="osu",
+        benchmark="osu_latency",
+        metric="half_round_trip",
+        traffic="pingpong",
+        points=points,
+        formula="",
+        unit="",
+        waits=True,
+    )
+
+
+LATENCY = pingpong((8, 20.0), (1024, 31.0), (65536, 700.0), (1 << 20, 10_500.0))
+"""Its largest row puts 50 MB/s on a direction."""
+FORTH, BACK = 303 * MB, 6 * MB
+"""Another job's flow of 118 MB/s and its acknowledgements."""
+
+
+def flows(there: DirectionTraffic, back: DirectionTraffic) -> Traffic:
+    return traffic(
+        host("n1", port("eth0", there, back)),
+        host("n2", port("eth0", back, there)),
+    )
+
+
+@pytest.mark.parametrize("peak", [118e6, 12.5e6, 40e6, 60e6])
+@pytest.mark.parametrize("iterations", [None, 100])
+def test_one_way_traffic_of_another_job_proves_no_ping_pong(
+    peak: float, iterations: int | None
+) -> None:
+    """The payload in memory, and a foreign flow that starts with the command, was a PASS."""
+    rows = pingpong(*[(p.message_bytes, (p.hrt_ns or 0) / 1e3) for p in LATENCY.points])
+    rows = msgspec.structs.replace(
+        rows, points=[msgspec.structs.replace(p, iterations=iterations) for p in rows.points]
+    )
+    found = judge_traffic(flows(way(FORTH, peak), way(BACK, peak / 40)), [rows], claim("eth0"))
+    assert found.verdict != "pass", found.reasons
+
+
+def test_full_directions_are_more_than_a_ping_pong_can_put_there() -> None:
+    found = judge_traffic(flows(way(FORTH, 118e6), way(FORTH, 118e6)), [LATENCY], claim("eth0"))
+    assert (found.proof, codes(found)[0]) == ("unproven", "traffic-not-its-own")
+
+
+def test_a_ping_pong_beside_a_one_way_flow_is_proven_by_the_other_direction() -> None:
+    own = 2000 * MB
+    found = judge_traffic(
+        flows(way(own + FORTH, 110e6), way(own + BACK, 52e6)), [LATENCY], claim("eth0")
+    )
+    assert (found.proof, found.verdict) == ("on-wire", "pass")
+    assert found.crossed_bytes == own + BACK
+
+
+def test_namespaces_of_one_kernel_prove_no_wire() -> None:
+    """Two containers of one machine were on-wire (PASS)."""
+    names = ("boot-7/4026531840", "boot-7/4026532201")
+    for nic in ("", "eth0"):
+        ends = [
+            msgspec.structs.replace(one, machine=name)
+            for one, name in zip(pair(1020 * MB).hosts, names, strict=True)
+        ]
+        found = judge_traffic(traffic(*ends), [stream()], claim(nic))
+        assert (found.proof, codes(found)[0]) == ("unproven", "traffic-one-kernel")
+        lab = msgspec.structs.replace(claim(nic), virtual=True)
+        assert judge_traffic(traffic(*ends), [stream()], lab).proof == "on-wire"
+    apart = [
+        msgspec.structs.replace(one, machine=f"boot-{n}/1")
+        for n, one in enumerate(pair(1020 * MB).hosts)
+    ]
+    assert judge_traffic(traffic(*apart), [stream()], claim("eth0")).proof == "on-wire"
+
+
+def test_the_claimed_port_at_one_end_and_another_at_the_other_is_a_wrong_path() -> None:
+    """The peer's address was on the parent of the claimed macvlan: "went through memory"."""
+    quiet, moved = way(800.0, 0), way(1020 * MB)
+    seen = traffic(
+        host("n1", port("mv0", moved, quiet), port("eth0", quiet, quiet)),
+        host("n2", port("mv0", quiet, quiet), port("eth0", quiet, moved)),
+    )
+    found = judge_traffic(seen, [stream()], claim("mv0"))
+    assert (found.proof, found.verdict) == ("wrong-path", "fail")
+    assert "eth0" in found.reasons[0].message
+
+
+def cluster(*, moved: float, peak: float, chatter: float) -> Traffic:
+    """eth0 at 1 Gb/s, on which the system talks, beside hsn0 at 100 Gb/s, which carries the
+    command's bytes.
+    """
+
+    def entries(count: float, most: float) -> list[Entry]:
+        return [
+            Entry(
+                carrier="kernel",
+                level="stack",
+                quality="exact",
+                bytes=count,
+                peak_bytes_per_s=most,
+            )
+        ]
+
+    def seen(number: int) -> HostTraffic:
+        out, back = entries(moved, peak), entries(1e5, 1e4)
+        ports = {
+            "eth0": PortLedger(
+                nic=Nic(name="eth0", driver="igb", speed_mbps=1000, mtu=1500),
+                tx=entries(chatter, 1e6),
+                rx=entries(chatter / 3, 1e6),
+            ),
+            "hsn0": PortLedger(
+                nic=Nic(name="hsn0", driver="ixgbe", speed_mbps=100_000, mtu=9000),
+                tx=back if number else out,
+                rx=out if number else back,
+            ),
+        }
+        ledger = Ledger(host=f"n{number + 1}", interval_ns=1e10, ports=ports)
+        return HostTraffic(
+            host=f"n{number + 1}", machine=f"boot-{number}/1", seconds=10, ledger=ledger
+        )
+
+    return traffic(seen(0), seen(1))
+
+
+@pytest.mark.parametrize("chatter", [0.0, 3e6, 2e7])
+def test_the_port_that_carried_most_is_held_to_its_own_link(chatter: float) -> None:
+    """The first port by name was eth0, whose 1 Gb/s excluded what hsn0 had carried."""
+    rows = stream(10_000, MB, 9.8e9)
+    seen = cluster(moved=10_300 * MB, peak=9.9e9, chatter=chatter)
+    found = judge_traffic(seen, [rows], claim("", None))
+    assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons
+
+
+@pytest.mark.parametrize(("wire", "proof"), [(550, "mixed"), (30, "off-wire")])
+def test_bytes_of_which_half_left_the_adapter_are_mixed(wire: int, proof: str) -> None:
+    """The adapter's function counts all that passes it, its physical port what left."""
+    nic = Nic(
+        name="eth0",
+        driver="mlx5_core",
+        function="physical",
+        rdma=Rdma(device="mlx5_0", port=1, link_layer="Ethernet"),
+    )
+
+    def seen(name: str, sends: bool) -> HostTraffic:
+        def entry(carrier: Carrier, level: Level, moved: float) -> Entry:
+            return Entry(
+                carrier=carrier, level=level, quality="exact", bytes=moved, peak_bytes_per_s=117e6
+            )
+
+        full = [
+            entry("any", "wire", wire * MB),
+            entry("rdma", "function", 1020 * MB),
+            entry("kernel", "stack", 0.0),
+        ]
+        none = [msgspec.structs.replace(one, bytes=0.0, peak_bytes_per_s=0.0) for one in full]
+        port = PortLedger(nic=nic, tx=full if sends else none, rx=none if sends else full)
+        return HostTraffic(
+            host=name,
+            seconds=10,
+            ledger=Ledger(host=name, interval_ns=1e10, ports={"eth0": port}),
+        )
+
+    found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim("eth0"))
+    assert (found.proof, found.verdict) == (proof, "fail"), found.reasons
+
+
+@pytest.mark.parametrize("kind", ["wireguard", "vxlan", "geneve", "ipip", "gre"])
+@pytest.mark.parametrize("nic", ["", "eth0", "tun0"])
+def test_a_tunnel_is_no_rival_of_the_port_that_carries_it(kind: str, nic: str) -> None:
+    def seen(name: str, sends: bool) -> HostTraffic:
+        def way_of(moved: float) -> list[Entry]:
+            entry = Entry(
+                carrier="kernel",
+                level="stack",
+                quality="exact",
+                bytes=moved,
+                peak_bytes_per_s=117e6,
+            )
+            return [entry]
+
+        def port_of(one: Nic, moved: float) -> PortLedger:
+            there, back = way_of(moved), way_of(4000.0)
+            return PortLedger(nic=one, tx=there if sends else back, rx=back if sends else there)
+
+        ports = {
+            "eth0": port_of(Nic(name="eth0", driver="igb", speed_mbps=1000), 1060 * MB),
+            "tun0": port_of(
+                Nic(name="tun0", kind="virtual", driver=kind, link_kind=kind), 1020 * MB
+            ),
+        }
+        return HostTraffic(
+            host=name, seconds=10, ledger=Ledger(host=name, interval_ns=1e10, ports=ports)
+        )
+
+    found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim(nic))
+    assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons
+
+
+def test_a_tenth_of_the_claimed_link_is_on_wire_and_no_pass() -> None:
+    """The bytes crossed a port, and not over the link that was claimed."""
+    claimed = LinkClaim(kind="10gbe", protocol="tcp", rate_bits_per_s=1e10, mtu=1500)
+    found = judge_traffic(pair(1020 * MB), [stream(rate=110e6)], claim("eth0", claimed))
+    assert (found.proof, found.verdict) == ("on-wire", "fail")
+    assert "below-expectation" in codes(found)
+
+
+def test_the_claimed_port_is_named_if_nothing_crossed_it() -> None:
+    found = judge_traffic(pair(0.0, nic="hsn0"), [stream()], claim("hsn0"))
+    assert found.port == "hsn0"

@@ -245,3 +245,11 @@ def test_texts_of_the_command_line() -> None:
             values_of(wrong)
     with pytest.raises(BadInput, match="--knobs"):
         names_of("a,,b", "--knobs")
+
+
+def test_a_variable_explained_is_no_complaint() -> None:
+    """PSM3 lists its variables before it starts; the explanation of one holds "failures"."""
+    explained = "Help: Max number of consecutive reg_mr failures"
+    psm3 = library_called("psm3")
+    assert complaint(explained, psm3) == ""
+    assert complaint(f"{explained}\nrank 1 aborted", psm3) == "rank 1 aborted"

@@ -21,6 +21,8 @@ from wireproof.model.study import (
 from wireproof.model.trial import Metric
 from wireproof.study.conclude import concluded
 from wireproof.study.design import round_blocks
+from wireproof.study.honoured import judged
+from wireproof.workflow.study import library_called
 
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="")
 TIME = Metric(name="half round trip", unit="ns", better="lower", source="")
@@ -154,6 +156,25 @@ def test_each_silence_has_its_own_sentence() -> None:
     assert "behaves as the base within" in unread
     assert "the library reports nothing about it; it behaves as the base within" in unsaid
     assert refused == "no run works with it: no data available"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ("no such device", "64176 (the text as a hexadecimal number) is refused in the same words"),
+        ("rank 1 aborted", "64176 (the text as a hexadecimal number) is refused too"),
+        ("", ""),
+    ],
+)
+def test_another_spelling_shows_what_a_name_was_taken_for(outcome: str, words: str) -> None:
+    psm3 = library_called("psm3")
+    knob = next(one for one in psm3.knob if one.name == "PSM3_NIC")
+    asked = Configuration(knob="PSM3_NIC", value="fab0", variables={"PSM3_NIC": "fab0"})
+    probe = Probe(failed="no such device", controls={"[f]ab0": "", "64176": outcome})
+    found = judged(1, asked, knob, probe, [], psm3)
+    assert found.seen == "refused"
+    assert "written as [f]ab0" in found.text
+    assert found.text.endswith(words or "was taken for something else")
 
 
 def test_a_small_effect_is_no_reason_for_a_setting() -> None:

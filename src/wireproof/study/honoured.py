@@ -122,8 +122,9 @@ def _controls(one: Configuration, knob: Knob, probe: Probe) -> str:
         " names is there, and the text was taken for something else"
     )
     for each in knob.control:
-        if not each.same and _outcome(each, one, probe) == probe.failed:
-            text += f"; {spelling(each, one.value)} ({each.means}) is refused in the same words"
+        if not each.same and (outcome := _outcome(each, one, probe)):
+            alike = "in the same words" if outcome == probe.failed else "too"
+            text += f"; {spelling(each, one.value)} ({each.means}) is refused {alike}"
     return text
 
 

@@ -50,7 +50,8 @@ def _kept(name: str, value: str) -> str:
     return value if masked(whole) == whole else MASK
 
 
-_FAILURE = r"(?i)(?P<value>.*\b(?:error|fatal|fail\w*|abort\w*|cannot|unable)\b.*)"
+_FAILURE = r"(?i)^(?!\s*help:)(?P<value>.*\b(?:error|fatal|fail\w*|abort\w*|cannot|unable)\b.*)"
+"""A library that lists its variables explains them in lines that begin with "Help:"."""
 
 
 def complaint(text: str, library: Library) -> str:

@@ -12,7 +12,8 @@ from wireproof.adapters.rows import PATIENCE, number, step_of
 __all__ = ["ROW", "TAIL_UDP", "Row", "Run", "collect", "datagram", "extra", "row_of"]
 
 ROW = re.compile(
-    r"(?:\[ *(\d{1,6}|SUM) *\])?(?:\[ *([TR]X)-[CS]\])?\s{0,40}(\d{1,9}\.\d{1,6})- *(\d{1,9}\.\d{1,6})"
+    r"(?:\[ *(\d{1,6}|SUM) *\])?(?:\[ *([TR]X)-[CS]\])?\s{0,40}"
+    r"(\d{1,9}\.\d{1,6})- *(\d{1,9}\.\d{1,6})"
     r" +sec +"
     r"(\d{1,9}(?:\.\d{1,3})?) ([KMGT]?)Bytes +(\d{1,9}(?:\.\d{1,3})?) ([KMGT]?)(bits"
     r"|Bytes)/sec\b(.*)$"

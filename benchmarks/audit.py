@@ -25,7 +25,8 @@ from benchmarks.judge import watched
 from benchmarks.paired import median_row
 from benchmarks.row import certain
 from benchmarks.setting import Setting
-from wireproof.audit.catalogue import requests, requests_of_interfaces
+from wireproof.audit.catalogue import requests, requests_of_instances
+from wireproof.audit.machine import Instance
 from wireproof.instrument.facts import collect
 from wireproof.instrument.plan_text import write_requests
 from wireproof.launch.engines import find_engine
@@ -78,8 +79,9 @@ def run(setting: Setting) -> None:
 def _collect(setting: Setting) -> None:
     """All requests of the catalogue on this machine, by the engine alone."""
     known, spec = catalogue(), setting.scratch / "spec"
-    nics = sorted(path.name for path in Path("/sys/class/net").iterdir())
-    wanted = (*requests(known), *requests_of_interfaces(known, nics))
+    names = sorted(path.name for path in Path("/sys/class/net").iterdir())
+    nics = [Instance(name, {"nic": name}, {}) for name in names]
+    wanted = (*requests(known), *requests_of_instances(known, nics))
     spec.write_text(write_requests(wanted), encoding="utf-8")
     setting.say(f"audit: {len(wanted)} places of this host")
     argv = [str(find_engine("nompi")), "facts", "--spec", str(spec)]

@@ -20,10 +20,8 @@ from wireproof.locate.criteria import Criteria
 from wireproof.locate.power import rounds_for
 from wireproof.locate.screen.sweep import screen
 from wireproof.locate.world import Fault, World
-from wireproof.plan.scale.alltoall import alltoall
-from wireproof.plan.scale.machine import Machine
-from wireproof.plan.scale.network import Network
-from wireproof.plan.scale.predict import random_ring, ring_time
+from wireproof.plan.scale.network import Machine, Network
+from wireproof.plan.scale.predict import alltoall, random_ring, ring_time
 from wireproof.plan.scale.topology import Topology
 from wireproof.plan.schedule import screen_rounds
 

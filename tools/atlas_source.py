@@ -2,7 +2,8 @@
 
 Usage: ``python tools/atlas_source.py LOG... --link hdr200 --id NAME --title TEXT --where URL``. A
 series that the judge calls off-wire or mixed, or that another fact excludes, is left out and named
-on stderr. Several logs of one program and pattern become one series of medians.
+on stderr, and with it the other series of its log: if the ranks of one table share a host, so may
+those of another. Several logs of one program and pattern become one series of medians.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _EXCLUDED = {
     "faster-than-transfer",
     "below-any-nic",
     "cache-shaped",
+    "mixed-paths",
+    "only-a-floor",
 }
 _FEW = 5  # rows of a table that is taken whole
 Key = tuple[str, str, str, str]
@@ -45,13 +48,33 @@ def _values(series: JudgedSeries) -> tuple[str, list[tuple[int, float]]]:
     return "MB/s" if rates else "us", rows
 
 
-def _why_not(series: JudgedSeries) -> str:
-    if series.traffic not in _PATTERNS or series.pairs != 1:
-        return "not of one pair"
+def _memory(series: JudgedSeries) -> str:
+    """Why a series may have stayed in the memory of a host; "" if nothing says so."""
     if series.proof in ("off-wire", "mixed"):
         return series.proof
-    wrong = _EXCLUDED & {one.code for one in series.reasons if one.severity == "fail"}
-    return ", ".join(sorted(wrong))
+    doubts = {one.code for one in series.reasons if one.severity in ("fail", "inconclusive")}
+    return ", ".join(sorted(_EXCLUDED & doubts))
+
+
+def _one_pair(series: JudgedSeries) -> bool:
+    return series.traffic in _PATTERNS and series.pairs == 1
+
+
+def _why_not(series: JudgedSeries) -> str:
+    return _memory(series) if _one_pair(series) else "not of one pair"
+
+
+def _crossed(log: Path, link: str) -> list[JudgedSeries]:
+    """The series of a log that may be rows; none if a table of it did not cross the wire."""
+    series = judge(log, link=link).series
+    doubted = next((one for one in series if _one_pair(one) and _memory(one)), None)
+    kept = []
+    for one in series:
+        if why := _why_not(one) or (doubted and f"{doubted.benchmark} of this log is doubtful"):
+            print(f"{log}:{one.first_line}: {one.benchmark} left out: {why}", file=sys.stderr)
+        else:
+            kept.append(one)
+    return kept
 
 
 def _quoted(text: str) -> str:
@@ -88,11 +111,8 @@ def main() -> int:
     given = parser.parse_args()
     groups: dict[Key, list[JudgedSeries]] = defaultdict(list)
     for log in given.logs:
-        for one in judge(log, link=given.link).series:
-            if why := _why_not(one):
-                print(f"{log}:{one.first_line}: {one.benchmark} left out: {why}", file=sys.stderr)
-            else:
-                groups[one.benchmark, one.traffic, one.formula, one.version].append(one)
+        for one in _crossed(log, given.link):
+            groups[one.benchmark, one.traffic, one.formula, one.version].append(one)
     if not groups:
         return 1
     told = {"id": given.id, "title": given.title, "where": given.where, "date": given.date}

@@ -5,6 +5,7 @@ The prose above the mark is written by hand; a test compares what is below it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,9 +13,8 @@ from command_pages import command_pages
 from document_pages import documents
 from formula_page import formula_page
 from wireproof.analysis.catalogue import families
-from wireproof.analysis.catalogue.row import Family, Row
-from wireproof.analysis.pfc.family import Names, PfcFamily
-from wireproof.analysis.pfc.reading import pausing
+from wireproof.analysis.catalogue.read import Family, Row
+from wireproof.analysis.pfc import Names, PfcFamily, pausing
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, fix_text, remedy_with
 from wireproof.model import quantity
@@ -23,6 +23,7 @@ from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 from wireproof.physics.table import default_table
 from wireproof.report.failing import effect_text
+from wireproof.workflow.atlas import atlas_view
 from wireproof.workflow.audit import catalogue
 
 __all__ = ["pages", "with_generated"]
@@ -51,6 +52,7 @@ def pages() -> dict[Path, str]:
     docs = Path(__file__).resolve().parents[1] / "docs"
     parts = {
         docs / "adapters.md": adapters(families()),
+        docs / "atlas.md": published(),
         docs / "pfc.md": pause_counters(),
         docs / "physics.md": constants(),
         docs / "reference" / "json.md": documents(),
@@ -62,6 +64,30 @@ def pages() -> dict[Path, str]:
     commands = docs / "reference" / "commands"
     mixed[docs / "reference" / "formulas.md"] = formula_page()
     return mixed | {commands / name: text for name, text in command_pages().items()}
+
+
+# --- docs/atlas.md
+
+
+def published() -> str:
+    """Sources and numbers of each link and pattern, and the links that have none."""
+    view = atlas_view()
+    lines = ["| link | sources | numbers | by pattern |", "|---|---|---|---|"]
+    for link, sources in view.links.items():
+        series = [one for one in view.series if one.link == link]
+        numbers = sum(len(one.rows) for one in series)
+        patterns = Counter(pattern for _, pattern in {(one.source, one.pattern) for one in series})
+        shown = ", ".join(f"{name} {count}" for name, count in sorted(patterns.items()))
+        lines.append(f"| `{link}` | {sources} | {numbers} | {shown} |")
+    lines.append(f"| all {len(view.links)} | {view.sources} | {view.rows} | |")
+    kinds = {one.partition(" x ")[2] or one for one in view.links}
+    without = [name for name in link_names() if name not in kinds and _is_wire(name)]
+    lines += ["", f"Without a published number: {', '.join(f'`{name}`' for name in without)}."]
+    return "\n".join(lines) + "\n"
+
+
+def _is_wire(name: str) -> bool:
+    return link_from_name(name).rate_bits_per_s is not None
 
 
 # --- docs/pfc.md

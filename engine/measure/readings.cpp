@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/clock.hpp"
 
@@ -18,9 +19,11 @@ constexpr std::uint64_t kTellingBytes = 1'000'000;
 constexpr int kLookMs = 20;
 constexpr int kLongestLookMs = 1500;  // the slowest drivers refresh once a second
 
+/// The whole time, whatever signal comes.
 void sleep_ns(std::int64_t ns) {
-  const timespec t{ns / 1'000'000'000, ns % 1'000'000'000};
-  ::nanosleep(&t, nullptr);
+  timespec left{ns / 1'000'000'000, ns % 1'000'000'000};
+  while (::nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
 }
 
 void sleep_ms(int milliseconds) { sleep_ns(milliseconds * kNsPerMs); }

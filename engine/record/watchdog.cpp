@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -21,6 +22,7 @@ namespace {
 constexpr int kLeadGraceMs = 1000;    // rank 0 leaves when the others have spoken,
 constexpr int kOthersGraceMs = 2500;  // and they after its word is out
 constexpr std::int64_t kLateNs = 400'000'000;
+constexpr std::int64_t kPendingNs = 3'000'000'000;  // from one sign of life to the next
 constexpr int kLeave = static_cast<int>(ExitStatus::cannot_measure);
 
 // Everything that a signal handler needs is prepared here beforehand: nothing is formatted in the
@@ -31,6 +33,7 @@ struct Prepared {
 };
 struct LastWord {
   char line[256];
+  char pending[256];
 };
 Prepared g_prepared[2];
 LastWord g_last_word[2];
@@ -49,7 +52,8 @@ bool g_timer_made = false;
 int g_rank = 0;
 int g_run_deadline_ms = 0;
 std::int64_t g_run_end_ns = 0;
-std::int64_t g_alarm_ns = 0;  // what the timer is set to
+std::int64_t g_deadline_ns = 0;  // of the point, or of the run between points
+std::int64_t g_alarm_ns = 0;     // what the timer is set to
 
 void say(const char* line) {
   if (g_speaks == 0) return;
@@ -70,7 +74,25 @@ void say_last_word() {
   write_all(STDERR_FILENO, {line, length});
 }
 
+void set_timer() {
+  itimerspec at{};
+  at.it_value = {static_cast<time_t>(g_alarm_ns / 1'000'000'000),
+                 static_cast<long>(g_alarm_ns % 1'000'000'000)};
+  if (g_timer_made) timer_settime(g_timer, TIMER_ABSTIME, &at, nullptr);
+}
+
+/// A sign of life: whoever starts us takes a rank for stopped that gives none while others do.
+void say_pending() {
+  const int before = errno;
+  const char* const line = g_last_word[g_current_word].pending;
+  if (g_ranks > 1) write_all(STDERR_FILENO, {line, strlen(line)});
+  g_alarm_ns = std::min(g_deadline_ns, monotonic_ns() + kPendingNs);
+  set_timer();
+  errno = before;
+}
+
 void on_alarm(int) {
+  if (g_runs != 0 && monotonic_ns() < g_deadline_ns) return say_pending();
   if (g_runs != 0) say_last_word();
   say(g_prepared[g_current].deadline);
   if (g_ranks > 1) poll(nullptr, 0, g_rank == 0 ? kLeadGraceMs : kOthersGraceMs);
@@ -85,6 +107,7 @@ void on_interrupt(int) {
 void take(int signal_number, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
   sigfillset(&action.sa_mask);
   sigaction(signal_number, &action, nullptr);
 }
@@ -123,6 +146,8 @@ void prepare_last_word() {
   if (g_awaited >= 0) std::snprintf(what, sizeof what, "waits for rank %d", g_awaited);
   std::snprintf(g_last_word[next].line, sizeof g_last_word[next].line,
                 "wireproof-engine: deadline: rank %d on %s %s %s", g_rank, g_host, where, what);
+  std::snprintf(g_last_word[next].pending, sizeof g_last_word[next].pending,
+                "wireproof-engine: pending: rank %d on %s %s %s\n", g_rank, g_host, where, what);
   g_current_word = next;
 }
 
@@ -143,12 +168,9 @@ void await(int whom) {
 }
 
 void arm_at(std::int64_t end_ns) {
-  g_alarm_ns = end_ns;
-  if (!g_timer_made) return;
-  itimerspec at{};
-  at.it_value = {static_cast<time_t>(end_ns / 1'000'000'000),
-                 static_cast<long>(end_ns % 1'000'000'000)};
-  timer_settime(g_timer, TIMER_ABSTIME, &at, nullptr);
+  g_deadline_ns = end_ns;
+  g_alarm_ns = std::min(end_ns, monotonic_ns() + kPendingNs);
+  set_timer();
 }
 
 }  // namespace

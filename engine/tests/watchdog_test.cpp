@@ -204,6 +204,20 @@ TEST(Watchdog, TheLastWordNamesWhomItWaitsFor) {
             "wireproof-engine: deadline: rank 2 on node7 at point 8 is busy itself\n");
 }
 
+TEST(Watchdog, ALongPointGetsSignsOfLife) {
+  const End end = in_child([] {
+    watchdog::install();
+    watchdog::begin_run(alone(1, 2), 60'000);
+    watchdog::begin_point(8, 3'500);
+    watchdog::wait_for(0);
+    hang();
+  });
+  EXPECT_EQ(end.status, 4);
+  EXPECT_EQ(end.err,
+            "wireproof-engine: pending: rank 1 on node7 at point 8 waits for rank 0\n"
+            "wireproof-engine: deadline: rank 1 on node7 at point 8 waits for rank 0\n");
+}
+
 TEST(Watchdog, AHostileHostNameStaysOneWord) {
   const End end = in_child([] {
     watchdog::install();

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -244,3 +245,43 @@ def test_the_example_runs_anywhere(tmp_path: Path) -> None:
     assert "n5" in done.stdout
     assert "bad input: one host (n1) has no partner" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+NOWHERE = "/nowhere/at-all"
+LOCAL = {"transport": "null", "budget": 0.01}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: wireproof.audit(source=NOWHERE),
+        lambda: wireproof.audit(site=NOWHERE),
+        lambda: wireproof.check(criteria=NOWHERE, **LOCAL),
+        lambda: wireproof.check(topology=NOWHERE, **LOCAL),
+        lambda: wireproof.check(physics=NOWHERE, **LOCAL),
+        lambda: wireproof.measure("pingpong", physics=NOWHERE, **LOCAL),
+        lambda: wireproof.locate(NOWHERE),
+        lambda: wireproof.locate(world=NOWHERE),
+        lambda: wireproof.report(NOWHERE),
+        lambda: wireproof.compare(NOWHERE, NOWHERE),
+        lambda: wireproof.judge("1 2\n", link="10gbe", physics=NOWHERE),
+        lambda: wireproof.judge("1 2\n", link="10gbe", site=NOWHERE),
+        lambda: wireproof.plan_footprint(2, 2, "rxm", device=NOWHERE),
+        lambda: wireproof.plan_footprint(2, 2, "rxm", observed=NOWHERE),
+        lambda: wireproof.plan_scale(2, run=NOWHERE),
+        lambda: wireproof.plan_validate(2, run=NOWHERE),
+        lambda: wireproof.tune_plan("swappiness", source=NOWHERE),
+        lambda: wireproof.tune_plan("swappiness", root=NOWHERE),
+    ],
+)
+def test_a_path_may_be_given_as_text(call: Callable[[], object]) -> None:
+    """A text that leads nowhere is bad input, as a Path is."""
+    with pytest.raises(wireproof.BadInput):
+        call()
+
+
+def test_the_results_of_a_proof_may_be_texts(tmp_path: Path) -> None:
+    argv = ["sh", "-c", f"cat {LOG} > {tmp_path}/found"]
+    found = wireproof.prove(argv, results=[str(tmp_path / "found")])
+    assert found.series

@@ -17,13 +17,14 @@ def test_a_plan_is_carried_out_and_taken_back(tmp_path: Path) -> None:
     root = lay_out(tmp_path / "root", "haswell-hfi1", {SWAPPINESS: "60"})
     (root / "etc/sysctl.d").mkdir(parents=True)
     state = str(tmp_path / "state")
+    assert wireproof.tune_plan("swappiness", root=str(root)).hosts
     plan = wireproof.tune_plan("swappiness", root=root)
     assert [one.change.value for one in plan.hosts[0].changes] == ["10"]
     done = wireproof.tune_apply(plan, root=root, state=state)
     assert done.done
     assert (root / SWAPPINESS).read_text() == "10\n"
     assert wireproof.tune_confirm(done.id, root=root, state=state).done
-    (shown,) = wireproof.tune_status(root=root, state=state).hosts
+    (shown,) = wireproof.tune_status(root=str(root), state=state).hosts
     assert [one.state for one in shown.sets] == ["confirmed"]
     assert wireproof.tune_revert(root=root, state=state).done
     assert (root / SWAPPINESS).read_text() == "60\n"

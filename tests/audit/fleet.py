@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 from tests.audit.trees import cpu, host, netdev, rdma
 
-from wireproof.audit.catalogue import ELSEWHERE, requests, requests_of_interfaces
+from wireproof.audit.catalogue import ELSEWHERE, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts, matches_any
+from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.model.pci import PciDevice
 from wireproof.model.plan import FactRequest
@@ -215,6 +216,11 @@ class Node:
             fec = printed("FEC parameters", name, "Active FEC encoding: RS")
             texts[f"ethtool --show-fec {name}"] = fec
             texts[f"ethtool -I --show-fec {name}"] = f"{fec}\nStatistics:\nuncorrectable_blocks: 0"
+        numbers = range(100 * len(self.nics) + 100, 100 * len(self.nics) + 108)
+        texts[" ".join(vectors_of(name))] = "".join(f"{number}\n" for number in numbers)
+        lists = (f"/proc/irq/{at}/effective_affinity_list:{at % 100}\n" for at in numbers)
+        everywhere = " ".join(AFFINITIES)
+        texts[everywhere] = self.files.get(everywhere, "") + "".join(lists)
         self.files |= texts
         self.nics.append(
             Nic(
@@ -375,9 +381,9 @@ def _path(bus: int, driver: str, generation: int) -> list[PciDevice]:
 def answered(texts: Mapping[str, str], name: str = "n1") -> Machine:
     """What a host says on which ``texts`` stand, and nothing else."""
     found = [*frames_of(requests(catalogue()), texts)]
-    nics = [one.label for one in machine_of(HostFacts.of(name, found)).nics]
-    found += frames_of(requests_of_interfaces(catalogue(), nics), texts)
-    return machine_of(HostFacts.of(name, found))
+    machine = machine_of(HostFacts.of(name, found))
+    found += frames_of(requests_of_instances(catalogue(), [*machine.nics, *machine.rdma]), texts)
+    return machine_of(HostFacts.of(name, folded(found, [one.label for one in machine.nics])))
 
 
 def frames_of(wanted: Any, texts: Mapping[str, str]) -> list[FactFrame]:

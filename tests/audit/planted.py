@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from wireproof.audit.interrupts import AFFINITIES
+
 __all__ = ["PLANTED", "Plant"]
 
 Plant = tuple[str, str, str, str]
@@ -57,6 +59,13 @@ def _of_nic(nic: str, **texts: str) -> list[Plant]:
         full = f"ethtool {option}{nic}" if option else f"{_NET}/{nic}/{place}"
         rows.append((name.replace("_", "-"), nic, full, whole or text))
     return rows
+
+
+def _irqs(*cores: int) -> str:
+    """Where the interrupts of the first interface go."""
+    return "".join(
+        f"/proc/irq/{at}/effective_affinity_list:{core}\n" for at, core in enumerate(cores, 100)
+    )
 
 
 PLANTED: Mapping[str, list[Plant]] = {
@@ -205,6 +214,8 @@ PLANTED: Mapping[str, list[Plant]] = {
         ("huge-page-defrag", "", f"{_THP}/defrag", "[always] defer madvise never"),
     ],
     "connectx-6-dx": [
+        ("irq-spread", "ens1f0np0", " ".join(AFFINITIES), _irqs(*([0] * 8))),
+        ("irq-near", "ens1f0np0", " ".join(AFFINITIES), _irqs(*range(0x78, 0x80))),
         *_of_nic(
             "ens1f1np1",
             ecn_np="ecn/roce_np/enable/3 => 0",

@@ -10,6 +10,7 @@ from tests.audit.trees import facts_of
 from wireproof.audit.catalogue import requests
 from wireproof.audit.expression import UNKNOWN
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
 from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
 from wireproof.model.record import FactFrame
@@ -64,7 +65,7 @@ def status(name: str, texts: dict[str, str], profile: Profile = "throughput") ->
         if path not in texts
     ]
     machine = machine_of(HostFacts.of("n1", frames))
-    (found,) = judge_machine(machine, catalogue(), profile, [name])
+    found, *_ = judge_machine(machine, catalogue(), profile, [name])
     return found.status
 
 
@@ -301,6 +302,59 @@ DRAM = "/sys/class/powercap/intel-rapl:0:0"
 RDMA_UNIT = "systemctl is-enabled rdma-load-modules@rdma.service"
 
 
+WIRED = {
+    "interfaces": '[{"name": "eth0", "kind": "ethernet", "operstate": "up", "mtu": 9000}]',
+    "/sys/class/net/eth0/device/uevent": "DRIVER=ice",
+    "/proc/cpuinfo": "flags\t\t: fpu\n",
+}
+HDR = RDMA | {"/sys/class/infiniband/mlx5_0/ports/1/rate": "200 Gb/sec (4X HDR)"}
+QDR = {"/sys/class/infiniband/mlx5_0/ports/1/rate": "40 Gb/sec (4X QDR)"}
+BOARD = "/sys/class/infiniband/mlx5_0/board_id"
+SISTER = {
+    "/sys/class/infiniband/mlx5_1/ports/1/link_layer": "InfiniBand",
+    "/sys/class/infiniband/mlx5_1/ports/1/rate": "400 Gb/sec (4X NDR)",
+    "/sys/class/infiniband/mlx5_1/ports/1/state": "4: ACTIVE",
+    "/sys/class/infiniband/mlx5_1/board_id": "MT_1",
+}
+PORT_INFO = "ibportstate -C mlx5_0 -P 1 -D 0 1"
+
+
+def modes(supported: str, speed: int, offered: str = "", nic: str = "eth0") -> dict[str, str]:
+    """What ethtool prints of an interface, and its speed. Modes in Mb/s."""
+
+    def listed(heading: str, rates: str) -> str:
+        first, *rest = [f"{rate}baseT/Full" for rate in rates.split()] or ["Not reported"]
+        return f"\t{heading}:  {first}\n" + "".join(f"\t\t\t\t{mode}\n" for mode in rest)
+
+    text = (
+        f"Settings for {nic}:\n\tSupported ports: [ TP ]\n"
+        + listed("Supported link modes", supported)
+        + "\tSupported pause frame use: Symmetric\n"
+        + listed("Advertised link modes", supported)
+        + listed("Link partner advertised link modes", offered)
+    )
+    return {f"/sys/class/net/{nic}/speed": str(speed), f"ethtool {nic}": text}
+
+
+TWO_PORTS = {
+    **WIRED,
+    **modes("25000", 25000, nic="eth1"),
+    "interfaces": '[{"name": "eth0", "kind": "ethernet", "operstate": "up"},'
+    ' {"name": "eth1", "kind": "ethernet", "operstate": "up"}]',
+    "/sys/class/net/eth1/device/uevent": "DRIVER=ice",
+}
+
+
+def supported(speed: str) -> str:
+    """What ibportstate prints of a port on four lanes."""
+    return (
+        "# Port info: DR path slid 65535; dlid 65535; 0 port 1\nLinkState:.......Active\n"
+        "LinkWidthSupported:..............1X or 4X\nLinkWidthActive:.................4X\n"
+        "LinkSpeedSupported:..............2.5 Gbps or 5.0 Gbps or 10.0 Gbps\n"
+        f"LinkSpeedExtSupported:...........14.0625 Gbps or 25.78125 Gbps or {speed} Gbps\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "texts", "expected"),
     [
@@ -354,6 +408,29 @@ RDMA_UNIT = "systemctl is-enabled rdma-load-modules@rdma.service"
             ROCE | ARM | SPEED | {VENDOR: "QEMU", PRODUCT: "QEMU Virtual Machine"},
             "not-applicable",
         ),
+        ("link-speed", WIRED | modes("1000 10000", 1000), "fail"),
+        ("link-speed", WIRED | modes("25000", 1000), "fail"),
+        ("link-speed", WIRED | modes("25000 100000", 10000), "fail"),
+        ("link-speed", WIRED | modes("25000 100000", 25000), "pass"),
+        ("link-speed", WIRED | modes("25000 100000", 25000, "25000 50000"), "pass"),
+        ("link-speed", WIRED | modes("25000 100000", 25000, "25000 100000"), "fail"),
+        ("link-speed", WIRED | modes("1000", 1000), "pass"),
+        ("link-speed", WIRED | modes("", 1000), "pass"),
+        ("link-speed", WIRED | modes("100", 100, "1000"), "pass"),
+        ("link-speed", WIRED | modes("100 1000", 100), "fail"),
+        ("link-speed", WIRED | modes("", 100), "unknown"),
+        ("link-speed", WIRED | HDR | modes("1000 10000", 1000), "pass"),
+        ("link-speed", WIRED | HDR | modes("1000 10000", 1000, "1000 10000"), "fail"),
+        ("link-speed", TWO_PORTS | modes("25000", 10000), "fail"),
+        ("link-speed", TWO_PORTS | modes("10000", 10000), "pass"),
+        ("port-rate", HDR | {STATE: "4: ACTIVE", BOARD: "MT_1"}, "pass"),
+        ("port-rate", HDR | {STATE: "4: ACTIVE", BOARD: "MT_1"} | SISTER, "fail"),
+        ("port-rate", HDR | {STATE: "4: ACTIVE", BOARD: "MT_2"} | SISTER, "pass"),
+        ("port-rate", HDR | {STATE: "1: DOWN", BOARD: "MT_1"} | SISTER, "pass"),
+        ("port-rate", HDR | {STATE: "4: ACTIVE", PORT_INFO: supported("53.125")}, "pass"),
+        ("port-rate", HDR | {STATE: "4: ACTIVE", PORT_INFO: supported("212.5")}, "pass"),
+        ("port-rate", HDR | QDR | {STATE: "4: ACTIVE", PORT_INFO: supported("53.125")}, "fail"),
+        ("port-rate", HDR | {STATE: "4: ACTIVE", PORT_INFO: "ibwarn: no port"}, "pass"),
         ("rdma-service", ROCE | {RDMA_UNIT: "not-found"}, "fail"),
         (
             "rdma-service",
@@ -445,3 +522,56 @@ def test_every_core_socket_and_queue_is_looked_at_and_the_worst_is_named(
     (one,) = judge_machine(machine, catalogue(), "throughput", [name])
     assert one.status == status, one
     assert where in one.message
+
+
+def of_interrupts(*cores: str, service: str = "active", kind: str = "effective") -> dict[str, str]:
+    """The interrupts of eth0, whose near cores are 0 to 3, by the cores that they go to."""
+    lists = "".join(
+        f"/proc/irq/{at}/smp_affinity_list:0-7\n/proc/irq/{at}/{kind}_affinity_list:{core}\n"
+        for at, core in enumerate(cores, 40)
+    )
+    return {
+        **WIRED,
+        "/sys/class/net/eth0/speed": "100000",
+        "/sys/class/net/eth0/device/local_cpulist": "0-3\n",
+        "/sys/devices/system/node/online": "0-1",
+        " ".join(AFFINITIES): f"/proc/irq/9/smp_affinity_list:0\n{lists}hostile\n",
+        " ".join(vectors_of("eth0")): "".join(f"{at}\n" for at in range(40, 40 + len(cores))),
+        "systemctl is-active irqbalance.service": f"{service}\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "expected", "seen"),
+    [
+        ("irq-spread", of_interrupts(*"0123"), "pass", "25 %"),
+        ("irq-spread", of_interrupts(*"00001"), "fail", "on core 0 (40, 41, 42, 43)"),
+        ("irq-spread", of_interrupts(*"00000000"), "fail", "and 4 more); irqbalance runs"),
+        ("irq-spread", of_interrupts(*"00000", service="inactive"), "fail", "does not run"),
+        ("irq-spread", of_interrupts(*["0-7"] * 8, kind="smp"), "pass", "0 %"),
+        ("irq-spread", of_interrupts("0", "0"), "not-applicable", ""),
+        ("irq-near", of_interrupts(*"0123"), "pass", "0 %"),
+        ("irq-near", of_interrupts(*"0147"), "pass", "50 %"),
+        ("irq-near", of_interrupts(*"04567"), "fail", "80 % of 5 interrupts (41, 42, 43, 44)"),
+        ("irq-near", of_interrupts(*["0-7"] * 8, kind="smp"), "pass", "0 %"),
+        ("irq-near", WIRED, "unknown", ""),
+    ],
+)
+def test_interrupts_are_held_against_the_cores_near_the_interface(
+    name: str, texts: dict[str, str], expected: str, seen: str
+) -> None:
+    commands = (AFFINITIES, vectors_of("eth0"), ("systemctl", "is-active", "irqbalance.service"))
+    argv_of = {" ".join(argv): argv for argv in commands}
+    frames = [
+        FactFrame(rank=0, kind="command", status="ok", argv=list(argv_of[place]), text=text)
+        if place in argv_of
+        else FactFrame(rank=0, kind="file", status="ok", path=place, text=text)
+        for place, text in texts.items()
+    ]
+    whole = folded(frames, ["eth0"])
+    assert len(whole) == len(frames) + 1 - len({*argv_of} & {*texts} - {" ".join(commands[2])})
+    (found,) = judge_machine(
+        machine_of(HostFacts.of("n1", whole)), catalogue(), "throughput", [name]
+    )
+    assert found.status == expected
+    assert seen in found.seen

@@ -69,13 +69,13 @@ def test_each_parameter_is_explained_with_its_value(tmp_path: Path) -> None:
     for name, value in HFI1_2015.items():
         place = re.compile(rf"/sys/module/hfi1/parameters/{name}\b")
         (words,) = [one for one in paragraphs if place.search(one)]
-        assert f"now on n1: {value or 'empty'} (" in words
-        assert "\n  default: " in words
-        assert "\n  should be: " in words
+        assert re.search(rf"now on n1 +{re.escape(value) or 'empty'} \(", words)
+        assert "\n  default  " in words
+        assert "\n  should be  " in words
 
 
 @pytest.mark.engine
 def test_what_a_kernel_is_too_old_for_says_so(tmp_path: Path) -> None:
     root = lay_out(tmp_path, "haswell-hfi1", {"etc/hostname": "n1"})
     said = _explained("busy-poll", "--from", str(root))
-    assert "now on n1: n/a, it is there since Linux 3.11; this kernel is 3.10.0" in said
+    assert "n/a, it is there since Linux 3.11; this kernel is 3.10.0" in said

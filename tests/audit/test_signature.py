@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 from benchmarks.audit import hosts_like
 from tests.audit.trees import MACHINES, lay_out
@@ -16,6 +17,7 @@ from wireproof.audit.machine import machine_of
 from wireproof.instrument.facts import collect
 from wireproof.launch.engines import find_engine
 from wireproof.model.record import FactFrame
+from wireproof.store.snapshot import read_snapshot, write_snapshot
 from wireproof.workflow.audit import catalogue
 
 
@@ -38,3 +40,22 @@ def test_answers_do_not_depend_on_the_other_hosts(own: float, tmp_path: Path) ->
     together = judge_machines(machines, known, "throughput")
     alone = [one for machine in machines for one in judge_machine(machine, known, "throughput")]
     assert together == alone
+
+
+def test_a_snapshot_of_like_hosts_gives_each_its_facts(tmp_path: Path) -> None:
+    """Those of a host are kept as what differs from another's."""
+    frames = [
+        FactFrame(rank=0, kind="file", status="ok", path=f"/proc/sys/{at}", text=str(at))
+        for at in range(200)
+    ]
+    unlike = [msgspec.structs.replace(frame, text="x") for frame in frames]
+    hosts = {**dict(hosts_like(frames, 3, 0.01)), "u": unlike, "few": frames[:7]}
+    hosts |= {f"late{at}": [*frames[:at], unlike[at], *frames[at + 1 :]] for at in (0, 199)}
+    write_snapshot(tmp_path / "s", hosts)
+    found = read_snapshot(tmp_path / "s")
+    assert {host: list(kept) for host, kept in found.items()} == hosts
+    assert {host: len(kept) for host, kept in found.items()} == {
+        h: len(k) for h, k in hosts.items()
+    }
+    assert found["late199"][-1] == unlike[199]
+    assert list(found["late0"][:2]) == [unlike[0], frames[1]]

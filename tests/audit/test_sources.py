@@ -14,11 +14,19 @@ import pytest
 from tests.audit.test_pci import LSPCI
 from tests.audit.trees import MACHINES, lay_out
 
+from wireproof.audit import ib_text, pci
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.fastest import port_info
+from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
+from wireproof.audit.ip_text import IP_ADDRESS
+from wireproof.audit.judge import judge_machine
+from wireproof.audit.machine import machine_of
+from wireproof.audit.printed import DMIDECODE
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.archive import opened
-from wireproof.workflow.audit import AuditSpecification, audit
+from wireproof.workflow.audit import AuditSpecification, audit, catalogue
 from wireproof.workflow.reporter import LoggingReporter
 
 
@@ -349,6 +357,7 @@ def test_what_a_sosreport_does_not_keep_is_not_called_not_applicable(
     assert not {name for name in judged if "pass" in part[name] and whole[name] == {"fail"}}
 
 
+IRQS = [*((40 + at, f"i40e-ens1-TxRx-{at}") for at in range(4)), (50, "ens10-rx"), (51, "x-ens1a")]
 IBSTAT = """CA 'mlx5_0'
 \tCA type: MT4123
 \tNumber of ports: 2
@@ -368,7 +377,9 @@ CA '../../etc'
 \tPort 1:
 \t\tState: Active
 """
-ETHTOOL = "Settings for ens1:\n\tSpeed: 1000Mb/s\n\tDuplex: Half\n\tLink detected: yes\n"
+ETHTOOL = "Settings for ens1:\n\tSupported link modes:   1000baseT/Full\n\t\t\t\t10000baseT/Full\n"
+ETHTOOL += "\tLink partner advertised link modes:  1000baseT/Full 10000baseT/Full\n"
+ETHTOOL += "\tSpeed: 1000Mb/s\n\tDuplex: Half\n\tLink detected: yes\n"
 IP = "2: ens1: <UP> mtu 1500 qdisc mq state UP mode DEFAULT\n    link/ether 00:11:22:33:44:55\n"
 
 
@@ -381,6 +392,8 @@ def test_what_ibstat_and_ethtool_printed_is_judged(tmp_path: Path) -> None:
         "proc/modules": "mlx5_core 1 0 - Live 0x0\nib_core 1 0 - Live 0x0",
         "sys/devices/system/cpu/online": "0-7",
         "proc/cpuinfo": MACHINES["epyc-connectx"]["proc/cpuinfo"],
+        "proc/interrupts": "".join(f" {at}:  7 0 PCI-MSI {at}-edge  {of}\n" for at, of in IRQS),
+        **{f"proc/irq/{at}/effective_affinity_list": "5" for at, _ in IRQS},
     }
     for place, text in texts.items():
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
@@ -389,10 +402,12 @@ def test_what_ibstat_and_ethtool_printed_is_judged(tmp_path: Path) -> None:
     assert found["port-state", "mlx5_0:1"] == "fail"
     assert found["port-state", "mlx5_0:2"] == "pass"
     assert found["duplex", "ens1"] == "fail"
+    assert found["link-speed", "ens1"] == "fail"
     assert not [of for _, of in found if "etc" in of]
     seen = {(name, of): value for name, of, _, value in answers(tmp_path)}
     assert seen["port-rate", "mlx5_0:2"].startswith("200 Gb/sec")
     assert seen["link-speed", "ens1"] == "1000"
+    assert seen["irq-spread", "ens1"] == "100 % of 4 interrupts on core 5 (40, 41, 42, 43)"
 
 
 def section(kind: str, subject: str, body: str) -> str:
@@ -438,3 +453,41 @@ def test_a_supportconfig_is_read(packed: bool, tmp_path: Path) -> None:
     assert found["limit-memlock", ""] == "unknown"
     assert sorted(tmp_path.rglob("*")) == before
     assert not list(Path("/tmp").glob("evil"))
+
+
+BLANK = "\n" * 400_000
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("ethtool", "eth0"),
+        ("ethtool", "-i", "eth0"),
+        ib_text.IBSTAT,
+        ib_text.DEVINFO,
+        IP_ADDRESS,
+        pci.LSPCI,
+        DMIDECODE,
+        AFFINITIES,
+        vectors_of("eth0"),
+        port_info("mlx5_0", "1"),
+        ib_text.perfquery_of("mlx5_0", "1"),
+    ],
+)
+def test_blank_lines_without_end_cost_no_time(argv: tuple[str, ...]) -> None:
+    """What grows with the square of them takes hours."""
+    heads = {
+        ib_text.IBSTAT: "CA 'mlx5_0'\n\tPort 1:\n",
+        ib_text.DEVINFO: "hca_id:\tmlx5_0\n\tport:\t1\n",
+        IP_ADDRESS: "2: eth0: <UP> mtu 1500 state UP\n",
+        pci.LSPCI: "01:00.0 Ethernet controller [0200]: Intel [8086:1592]\n\tCapabilities:\n",
+    }
+    text = heads.get(argv, "x:\n") + " \n" + BLANK + "\t\n" + BLANK
+    frames = [
+        FactFrame(rank=0, kind="command", status="ok", argv=list(argv), text=text),
+        FactFrame(
+            rank=0, kind="file", status="ok", path="/sys/class/net/eth0/device/uevent", text=BLANK
+        ),
+    ]
+    machine = machine_of(HostFacts.of("n1", folded(frames, ["eth0"])))
+    assert judge_machine(machine, catalogue(), "throughput")

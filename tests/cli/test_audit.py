@@ -50,7 +50,7 @@ def test_the_command_that_mends_has_the_profile_that_it_was_judged_by(tmp_path: 
 def test_a_group_is_explained_as_the_appendix_of_the_document_lists_it() -> None:
     done = wireproof("audit", "--explain", "hfi1")
     assert done.returncode == 0
-    for word in ("krcvqs", "rcvhdrcnt", "default:", "range:", "should be:"):
+    for word in ("krcvqs", "rcvhdrcnt", "default", "range", "should be"):
         assert word in done.stdout
 
 

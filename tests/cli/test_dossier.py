@@ -38,9 +38,10 @@ def test_from_the_check_to_the_verdict_elsewhere(tmp_path: Path, key: Path) -> N
 
     done = wireproof("dossier", "verify", place, "--signers", signers)
     assert done.returncode == 3, done.stderr
-    assert "min_efficiency = 0.95 (agreed.toml)" in done.stdout
-    assert "for seller with ED25519 key" in done.stdout
-    assert done.stdout.endswith("INCONCLUSIVE by the rules of this wireproof\n")
+    assert "min_efficiency" in done.stdout
+    assert "agreed.toml" in done.stdout
+    assert "for seller with ED25519 key" in " ".join(done.stdout.split())
+    assert done.stdout.startswith("INCONCLUSIVE  ")
     found = document(wireproof("dossier", "verify", place, "--json"))
     assert (found["schema"], found["verdict"]) == ("wireproof.dossier", "inconclusive")
 
@@ -55,7 +56,7 @@ def test_from_the_check_to_the_verdict_elsewhere(tmp_path: Path, key: Path) -> N
     assert "its signatures are removed" in done.stderr
     again = wireproof("dossier", "verify", made)
     assert again.returncode == 3, again.stderr
-    assert "not signed: this shows accidents, not intent" in again.stdout
+    assert "this shows accidents, not intent" in " ".join(again.stdout.split())
 
 
 def test_a_key_or_criteria_that_cannot_be_used_cost_no_measurement(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
-from wireproof.lint.rules import RULES
+from wireproof.lint.rules import rules
 from wireproof.model.errors import BadInput
 from wireproof.verdict.catalogue import CATALOGUE, causes
 from wireproof.workflow.audit import settings_by_id
@@ -23,7 +23,7 @@ def test_no_fix_shows_an_expression_of_the_catalogue() -> None:
 
 def test_a_finding_shares_its_code_with_nothing_else() -> None:
     """``explain`` looks no further for the code of a finding, and loads nothing else for it."""
-    assert not set(CATALOGUE) & {*causes(), *RULES, *settings_by_id()}
+    assert not set(CATALOGUE) & {*causes(), *rules(), *settings_by_id()}
     assert explain("above_ceiling")[0].title.startswith("above-ceiling:")
     assert explain("Striped")[0].title.startswith("striped:")
     for wrong in ("of-wire", "zzzzzz"):

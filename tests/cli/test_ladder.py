@@ -35,7 +35,7 @@ def test_a_planted_step_is_named_and_kept(tmp_path: Path) -> None:
 def test_nothing_lost_ends_well_and_is_said(tmp_path: Path) -> None:
     done = wireproof("ladder", *WORLD, *SMALL, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("PASS no layer loses more than 25%.")
+    assert done.stdout.startswith("PASS  no layer loses more than 25%.")
     assert "round 1 of" in done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from wireproof.verdict import CATALOGUE
-from wireproof.verdict.catalogue.engine import ENGINE
+from wireproof.verdict.catalogue import ENGINE
 
 ROOT = Path(__file__).parent.parent.parent
 _ENGINE = (

@@ -12,8 +12,9 @@ from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import remedy_with
 from wireproof.lint.rule import Kind
 from wireproof.lint.rule import Rule as LintRule
-from wireproof.lint.rules import RULES as LINT
-from wireproof.locate.causes.rules import RULES, Rule
+from wireproof.lint.rules import rules as lint_rules
+from wireproof.locate.causes.rules import Rule
+from wireproof.locate.causes.rules import rules as every_cause
 from wireproof.report.text.lint import finding_lines
 from wireproof.verdict.catalogue import causes
 from wireproof.workflow.audit import settings_by_id
@@ -22,7 +23,10 @@ from wireproof.workflow.lint import lint
 SETTINGS = settings_by_id()
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+CAUSES_OF_SETTINGS = [rule for rule in every_cause() if rule.setting]
+
+
+@pytest.mark.parametrize("rule", every_cause(), ids=lambda rule: rule.code)
 def test_a_cause_names_its_setting_or_says_why_it_is_none(rule: Rule) -> None:
     assert bool(rule.setting) != bool(rule.no_setting)
     if rule.setting:
@@ -33,7 +37,7 @@ def test_a_cause_names_its_setting_or_says_why_it_is_none(rule: Rule) -> None:
         assert rule.fix.endswith(".")
 
 
-@pytest.mark.parametrize("rule", [one for one in RULES if one.setting], ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", CAUSES_OF_SETTINGS, ids=lambda rule: rule.code)
 def test_the_fix_and_the_undo_of_a_cause_are_the_entry_s(rule: Rule) -> None:
     entry = SETTINGS[rule.setting]
     cause = rule.cause(node="n3", nic="hsn0", confidence=0.5, evidence=["x"], settings=SETTINGS)
@@ -78,7 +82,7 @@ OF_ANY_SETTING = {
 FAMILIES = ("modprobe-", "sysctl-", "limits-", "irqbalance-", "kernel-", "cpupower-", "ulimit-v")
 
 
-@pytest.mark.parametrize("rule", LINT.values(), ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", lint_rules().values(), ids=lambda rule: rule.code)
 def test_a_lint_rule_about_a_setting_names_its_entry(rule: LintRule) -> None:
     if rule.setting:
         assert rule.setting in SETTINGS

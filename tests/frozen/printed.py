@@ -37,8 +37,10 @@ _LONGEST = 300
 _NOW = re.compile(
     r"\d+(\.\d+)? (s|min|h|d|days?|weeks?|months?|years?)(?= old| ago)"
     r'|(?<="age_s": )[\d.]+|(?<="made": )"[^"]+"'
+    r"|(?<=^wireproof )\d+\.\d+\.\S+(?=\.$)",
+    re.MULTILINE,
 )
-"""What differs from one day to the next."""
+"""What differs from one day, or commit, to the next."""
 
 
 def _cases() -> Iterator[tuple[str, bool]]:

@@ -113,7 +113,7 @@ def _damaged_frames(choice: random.Random, number: int) -> bytes:
 
 
 def _judged(run: Run, *, page: bool) -> str:
-    from wireproof.cli.console import document_text
+    from wireproof.cli.console import envelope_text
     from wireproof.locate.causes.explain import explain
     from wireproof.locate.confirm.conclude import conclude
     from wireproof.locate.from_run import samples_of
@@ -131,7 +131,7 @@ def _judged(run: Run, *, page: bool) -> str:
         title="fuzz", run=run, judgement=judgement, limits=None, criteria=Criteria(), lead=""
     )
     shown = whole(section, Look())
-    document_text(document_of(section))
+    envelope_text(document_of(section))
     for metric in ("goodput", "hrt"):
         samples = samples_of(run, metric)  # type: ignore[arg-type]
         if samples is not None:
@@ -355,7 +355,7 @@ def _try_pairs(data: bytes) -> str:
 def _toml_seeds() -> list[bytes]:
     found = [
         path.read_bytes()
-        for folder in ("lab", "worlds")
+        for folder in ("catalogue", "lab", "worlds")
         for path in (ROOT / "examples" / folder).glob("*.toml")
     ]
     found += [path.read_bytes() for path in (ROOT / "tests" / "golden" / "topology").glob("*.toml")]
@@ -396,8 +396,10 @@ def _try_toml(data: bytes) -> str:
     from wireproof.atlas.read import sources_of
     from wireproof.lab.topology_file import load_topology
     from wireproof.locate.topology.own import read_own
+    from wireproof.model.site import use_site
     from wireproof.physics.table import default_table, override
     from wireproof.settings.resolve import read_file, resolve
+    from wireproof.workflow.catalogue import use_catalogue
     from wireproof.workflow.locate import _world_of
 
     text = data.decode("utf-8", "replace")
@@ -411,12 +413,15 @@ def _try_toml(data: bytes) -> str:
             lambda: sources_of(text, "fuzz"),
             lambda: _world_of(path),
             lambda: resolve({}, {}, read_file(path)),
+            lambda: use_catalogue(path.parent),
         ):
             try:
                 step()
             except WireproofError as error:
                 if why := _refused(error):
                     return why
+            finally:
+                use_site(())
     return ""
 
 

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 from tests.lab.conftest import Build, say
 
-from wireproof.launch.hosts.rendezvous import meeting_point
+from wireproof.launch.hosts.here import meeting_point
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import GROUP_PATTERNS, Pattern
 from wireproof.model.plan import Libfabric
 from wireproof.model.topology import Network
-from wireproof.plan.groups import group_sweep
-from wireproof.plan.sweep import numbered, sweep
+from wireproof.plan.sweep import group_sweep, numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.run import run_session
 from wireproof.workflow.session.session import Session

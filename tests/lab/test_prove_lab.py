@@ -151,10 +151,7 @@ def test_a_command_that_prints_no_number_is_unproven_and_its_bytes_are_told(buil
 def test_iperf3_over_the_wire(build: Build, flags: tuple[str, ...]) -> None:
     lab = build()
     argv = ["iperf3", "-c", "n2", "-t", "2", *flags]
-    for _ in range(2):  # an inconclusive answer says to measure again; two of them are a fault
-        proved = run_proved(argv, place(lab), companions=(Companion("n2", ("iperf3", "-s")),))
-        if proved.judgement.verdict != "inconclusive":
-            break
+    proved = run_proved(argv, place(lab), companions=(Companion("n2", ("iperf3", "-s")),))
     assert proved.exit_status == 0, proved.output
     assert proved.judgement.proof == "on-wire", proved.judgement.reasons
     sender = "n2" if "-R" in flags else "n1"

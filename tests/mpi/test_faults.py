@@ -104,6 +104,26 @@ def test_a_rank_that_hangs_ends_at_the_deadline(
     assert len(outcome.run.points) + len(outcome.run.missing) == LONG
 
 
+@pytest.mark.parametrize("victim", [0, 1])
+@pytest.mark.mpi
+def test_a_stopped_rank_is_named_long_before_the_deadline(
+    victim: int, tmp_path: Path, mark: str
+) -> None:
+    stop = after_points(2, lambda pids: os.kill(pids[victim], signal.SIGSTOP))
+    policy = Policy(point_budget_ms=60, point_deadline_ms=600_000, run_deadline_ms=900_000)
+    outcome = run(
+        "mpich",
+        sweep(LONG),
+        tmp_path / "run",
+        command=command_of("mpich", mark),
+        on_frame=stop,
+        policy=policy,
+    )
+    assert (outcome.ending.ended, set(outcome.ending.lost)) == ("rank-lost", {victim})
+    assert 2 <= len(outcome.run.points) < LONG
+    assert len(outcome.run.points) + len(outcome.run.missing) == LONG
+
+
 @pytest.mark.mpi
 def test_ctrl_c_ends_every_rank_and_keeps_the_sealed_points(tmp_path: Path, mark: str) -> None:
     press = after_points(2, lambda _: os.kill(os.getpid(), signal.SIGINT))

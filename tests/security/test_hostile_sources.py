@@ -20,7 +20,7 @@ from wireproof.audit.pci import _of_engine
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult
-from wireproof.plan.footprint.rdma_resource import resources_of
+from wireproof.plan.footprint.observed import resources_of
 from wireproof.store.snapshot import read_snapshot, write_snapshot
 from wireproof.tune.carrying import _nics
 from wireproof.workflow.audit import AuditSpecification, audit

@@ -314,3 +314,47 @@ def test_a_folder_that_only_lets_through_is_walked(tmp_path: Path) -> None:
             folder.chmod(folder.stat().st_mode | 0o011)
     as_eve(lambda: replace_file(tmp_path / "home" / "mine" / "file", b"x"))
     assert (tmp_path / "home" / "mine" / "file").read_bytes() == b"x"
+
+
+# --- a file of the user's that is changed in its place
+
+
+WRONG, RIGHT = "#!/bin/bash -I\nmpirun x\n", "#!/bin/bash -l\nmpirun x\n"
+
+
+def _mend(path: Path) -> None:
+    from wireproof.workflow.lint import Filter, lint_file, mend, write_mended
+
+    mended = mend(lint_file(str(path), Filter.of(None, "info")), Filter.of(None, "info"))
+    assert mended is not None
+    write_mended(mended)
+
+
+def test_lint_replaces_the_file_that_was_shown(
+    roots: Path, eves: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`lint --fix` replaces the file that was shown to you, and refuses a link and a file that has
+    changed since.
+    """
+    script = roots.parent / "job.sh"
+    script.write_text(WRONG)
+    link, hers = roots.parent / "link.sh", eves / "job.sh"
+    link.symlink_to(script)
+    as_eve(lambda: hers.write_text(WRONG))
+    for path in (link, hers):
+        with pytest.raises(CouldNotMeasure, match="link" if path == link else "belongs to"):
+            _mend(path)
+        assert path.read_text() == WRONG
+    script.chmod(0o4750)
+    os.chown(script, EVE, EVE)
+    script.chmod(0o4750)
+    _mend(script)
+    assert script.read_text() == RIGHT
+    found = script.stat()
+    assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (EVE, 0o750)
+    script.write_text(WRONG)
+    _before_each_write(monkeypatch, lambda: script.write_text(WRONG + "more\n"))
+    with pytest.raises(CouldNotMeasure, match="changed"):
+        _mend(script)
+    assert script.read_text() == WRONG + "more\n"
+    assert {path.name for path in script.parent.glob("*job.sh*")} == {"job.sh"}

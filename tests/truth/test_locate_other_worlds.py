@@ -12,9 +12,8 @@ import pytest
 from benchmarks.locate import sweep
 
 from wireproof.locate.confirm.conclude import conclude
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Samples, rounding
 from wireproof.locate.screen.sweep import screen
-from wireproof.locate.slowness import rounding
 from wireproof.locate.world import Fault, World
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Located

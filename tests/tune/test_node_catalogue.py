@@ -10,7 +10,7 @@ from tests.tune.node import end_timers
 
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, remedy_with
-from wireproof.instrument.change_text import write_change_set
+from wireproof.instrument.changes import write_change_set
 from wireproof.launch.engines import find_program
 from wireproof.model.change import Change, ChangeSet, Keep
 from wireproof.tune.dropin import merged

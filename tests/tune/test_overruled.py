@@ -51,3 +51,84 @@ def test_a_file_behind_another_of_its_name_is_not_read():
         "/etc/sysctl.d/99-site.conf": "# nothing\nvm.stat_interval = 10\n",
     }
     assert not overruled(files, {f"/etc/sysctl.d/{SYSCTL}": "vm.swappiness=10\n"})
+
+
+RULE = 'ACTION=="add|move", SUBSYSTEM=="net", KERNEL=="eth0", '
+MTU, RING = RULE + 'ATTR{mtu}="9000"', RULE + 'RUN+="/sbin/ethtool -G eth0 rx 4096"'
+
+
+@pytest.mark.parametrize(
+    ("ours", "path", "other", "counts"),
+    [
+        (MTU, "/etc/udev/rules.d/99-site.rules", 'KERNEL=="eth*", ATTR{mtu}="1500"', True),
+        (MTU, "/usr/lib/udev/rules.d/99-x.rules", 'NAME=="ib0|eth0", ATTR{mtu}:="1500"', True),
+        (MTU, "/etc/udev/rules.d/99-x.rules", 'SUBSYSTEM=="net", \\\n ATTR{mtu}="1500"', True),
+        (MTU, "/etc/udev/rules.d/99-x.rules", 'DRIVERS=="ice", ATTR{mtu}="1500"', True),
+        (MTU, "/etc/udev/rules.d/10-site.rules", 'KERNEL=="eth*", ATTR{mtu}="1500"', False),
+        (MTU, "/etc/udev/rules.d/99-x.rules", 'KERNEL=="eth1", ATTR{mtu}="1500"', False),
+        (MTU, "/etc/udev/rules.d/99-x.rules", 'KERNEL=="eth0", ATTR{mtu}=="1500"', False),
+        (MTU, "/etc/udev/rules.d/99-x.rules", 'SUBSYSTEM=="block", ATTR{mtu}="1500"', False),
+        (MTU, "/etc/udev/rules.d/99-x.rules", 'ACTION=="remove", ATTR{mtu}="1500"', False),
+        (MTU, "/etc/udev/rules.d/99-x.rules", 'KERNEL=="eth0", ATTR{mtu}="9000"', False),
+        (MTU, "/etc/udev/rules.d/99-x.rules", '# KERNEL=="eth0", ATTR{mtu}="1500"', False),
+        (RING, "/etc/udev/rules.d/99-x.rules", 'RUN+="/sbin/ethtool -G $name tx 9 rx 512"', True),
+        (
+            RING,
+            "/etc/udev/rules.d/99-x.rules",
+            """NAME=="eth*", RUN+="/bin/sh -c 'ethtool -G %k rx 512; true'\"""",
+            True,
+        ),
+        (RING, "/etc/udev/rules.d/99-x.rules", 'RUN+="/sbin/ethtool -G eth1 rx 512"', False),
+        (RING, "/etc/udev/rules.d/99-x.rules", 'RUN+="/sbin/ethtool -C eth0 rx 512"', False),
+    ],
+)
+def test_of_rules_of_udev_the_last_that_fits_the_interface_counts(ours, path, other, counts):
+    shown = found("/etc/udev/rules.d/90-wireproof.rules", f"{ours}\n", path, f"{other}\n")
+    assert [one.split()[0] for one in shown] == ([path] if counts else [])
+
+
+@pytest.mark.parametrize(
+    ("path", "other", "counts"),
+    [
+        ("/etc/security/limits.d/99-site.conf", "* soft memlock 64", ["limit soft memlock"]),
+        (
+            "/etc/security/limits.d/99-site.conf",
+            "* - memlock 64",
+            ["limit hard memlock", "limit soft memlock"],
+        ),
+        ("/etc/security/limits.conf", "* soft memlock 64", []),
+        ("/etc/security/limits.conf", "@hpc hard memlock 64", ["limit hard memlock"]),
+        ("/etc/security/limits.d/10-x.conf", "eve soft memlock 64", ["limit soft memlock"]),
+        ("/etc/security/limits.d/99-x.conf", "* soft memlock infinity", []),
+        ("/etc/security/limits.d/99-x.conf", "root soft memlock 64", []),
+        ("/etc/security/limits.d/99-x.conf", "* soft nofile 64", []),
+    ],
+)
+def test_of_limits_those_of_a_user_and_the_last_file_count(path, other, counts):
+    ours = {"/etc/security/limits.d/90-wireproof.conf": "* - memlock unlimited\n"}
+    assert list(overruled({path: f"{other}\n"}, ours)) == counts
+
+
+def test_a_limit_names_for_whom_it_is():
+    ours = {"/etc/security/limits.d/90-wireproof.conf": "* - memlock unlimited\n"}
+    lines = overruled({"/etc/security/limits.conf": "@hpc hard memlock 64\n"}, ours)
+    assert lines["limit hard memlock"].whom == "@hpc"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "counts"),
+    [
+        ("ro quiet hfi1.krcvqs=2", True),
+        ("ro hfi1.krcvqs=5", False),
+        ("ro krcvqs=2", False),
+        ("ro sysctl.vm.swappiness=60", False),
+    ],
+)
+def test_arguments_of_the_kernel_count_after_modprobes_files(arguments, counts):
+    """libkmod reads the command line behind its files."""
+    ours = {
+        "/etc/modprobe.d/90-wireproof.conf": "options hfi1 krcvqs=5\n",
+        f"/etc/sysctl.d/{SYSCTL}": "vm.swappiness = 10\n",
+    }
+    places = list(overruled({"/proc/cmdline": f"{arguments}\n"}, ours))
+    assert places == (["/sys/module/hfi1/parameters/krcvqs"] if counts else [])

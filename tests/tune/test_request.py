@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.instrument.change_text import write_change_set
+from wireproof.instrument.changes import write_change_set
 from wireproof.model.change import Change, ChangeSet, Keep, decode_answer
 
 

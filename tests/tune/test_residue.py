@@ -119,4 +119,4 @@ def test_lines_of_files():
     assert written_in("/etc/tmpfiles.d/a.conf", "w /sys/a - - - - 5 %%\nd /run/x\nw /sys/b\n") == [
         Written("/sys/a", "5 %", "/etc/tmpfiles.d/a.conf")
     ]
-    assert written_in("/etc/security/limits.d/a.conf", "* - nofile 1\n") == []
+    assert written_in("/etc/systemd/system.conf", "DefaultLimitNOFILE=1\n") == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.hpcc.output import argv, parse
+from wireproof.adapters.hpcc import argv, parse
 from wireproof.adapters.page import page_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series

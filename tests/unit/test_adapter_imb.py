@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.imb.output import argv
+from wireproof.adapters.imb import argv
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest

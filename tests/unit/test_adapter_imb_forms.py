@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.imb.output import parse
+from wireproof.adapters.imb import parse
 from wireproof.adapters.page import Page, page_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.adapters.iperf3.output import ADAPTER
+from wireproof.adapters.iperf3 import ADAPTER
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
+from wireproof.adapters.osu import argv
 from wireproof.adapters.osu.benchmarks import by_name, by_title
-from wireproof.adapters.osu.output import argv
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 

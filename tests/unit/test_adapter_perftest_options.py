@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.adapters.perftest.output import ADAPTER
+from wireproof.adapters.perftest import ADAPTER
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 

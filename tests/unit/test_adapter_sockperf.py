@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.sockperf.output import ADAPTER
+from wireproof.adapters.sockperf import ADAPTER
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.changed_runs import set_
 from tests.synthetic import run_of
-from tests.unit.test_verdict_margins import STREAM, slower, waiting
+from tests.unit.test_verdict_margins import STREAM, TRUE, interval, slower, waiting
 
 from wireproof.model.plan import Point, Policy
 from wireproof.model.run import Run
@@ -53,6 +53,20 @@ def test_a_lone_point_with_too_few_bytes_is_measured_again_and_longer() -> None:
         (FIRST, run.points[0].message_bytes)
     ]
     assert again[0].budget_ms == LONGER * Policy().point_budget_ms
+
+
+@pytest.mark.parametrize(
+    ("median", "high", "asked"), [(0.93, 0.99, True), (0.93, 1.3, True), (0.5, 0.51, False)]
+)
+def test_a_point_whose_interval_reaches_down_to_the_ceiling_is_measured_again(
+    median: float, high: float, asked: bool
+) -> None:
+    run = interval(run_of(STREAM), median * TRUE, 0.99 * median * TRUE, high * TRUE)
+    quick = [set_(point, elapsed_ns=point.elapsed_ns * median) for point in run.points]
+    run = set_(run, points=quick)
+    judgement = judge(run)
+    assert "above-ceiling" in {finding.code for finding in judgement.findings}
+    assert bool(open_points(wish(run), judgement)) is asked
 
 
 @pytest.mark.parametrize("waited", [0.0, 0.01])

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.analysis.catalogue import Family, Row, families, family_of
-from wireproof.analysis.catalogue.find import by_driver, by_kind
+from wireproof.analysis.catalogue import Family, Row, by_driver, by_kind, families, family_of
 from wireproof.analysis.catalogue.read import families_in
 from wireproof.model.errors import BadInput
 from wireproof.model.record import Nic, Rdma
@@ -28,6 +27,7 @@ PREFIXES = (
 
 ROW = """[[family]]
 name = "an adapter"
+drivers = ["adapter"]
 source = "nobody"
 
 [[family.counters]]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from wireproof.model.errors import BadInput
-from wireproof.report.text.comparison import comparison_lines
-from wireproof.report.text.look import PLAIN
+from wireproof.report.documents.comparison import comparison_document
+from wireproof.report.text.document import document_text
 from wireproof.workflow.compare import CompareSpecification, compare
 from wireproof.workflow.reporter import LoggingReporter
 
@@ -33,7 +33,7 @@ def test_ratios_of_two_logs_are_marked_as_claims(tmp_path: Path) -> None:
     assert found.verdict == "inconclusive"
     differ = {(one.name, one.a, one.b) for one in found.differ}
     assert ("version of pingpong", "5.6.2", "7.0") in differ
-    text = "\n".join(comparison_lines(found, PLAIN))
+    text = document_text(comparison_document(found))
     assert "as the logs claim" in text
     assert "+12.4 %" in text
 

@@ -15,8 +15,8 @@ import wireproof
 from wireproof.model.comparison import Comparison, Ratio, Source
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import Audit, AuditResult
-from wireproof.report.text.comparison import comparison_lines
-from wireproof.report.text.look import PLAIN
+from wireproof.report.documents.comparison import comparison_document
+from wireproof.report.text.document import document_text
 from wireproof.verdict import judge
 from wireproof.verdict.comparison import Key, Sample, compared, samples_of
 from wireproof.workflow.compare import HEADLINES, CompareSpecification, _settings, compare
@@ -65,8 +65,7 @@ def test_one_launch_each_is_said_and_decides_nothing() -> None:
     a, b = (side(f, routes=12, launches=1, seed=s) for f, s in ((1.0, 1), (0.5, 2)))
     found = ratio(a, b)
     assert (found.conclusion, found.launches, found.routes) == ("worse", 1, 12)
-    text = "\n".join(comparison_lines(comparison(found), PLAIN))
-    assert "B is worse (few launches)" in text
+    assert "B is worse (few launches)" in document_text(comparison_document(comparison(found)))
     assert comparison(found).verdict == "inconclusive"
 
 
@@ -92,7 +91,7 @@ def test_one_launch_without_a_difference_decides_nothing_either() -> None:
     found = ratio(a, a)
     assert found.conclusion == "no-difference"
     assert comparison(found).verdict == "inconclusive"
-    assert "few launches" in "\n".join(comparison_lines(comparison(found), PLAIN))
+    assert "few launches" in document_text(comparison_document(comparison(found)))
 
 
 def test_a_shorter_time_is_better() -> None:
@@ -128,7 +127,7 @@ def test_what_is_not_compared_says_why(a: list[Sample], b: list[Sample], said: s
     found = ratio(a, b)
     assert (found.conclusion, found.ratio, found.reason) == ("not-compared", None, said)
     assert comparison(found).verdict == "inconclusive"
-    assert said in "\n".join(comparison_lines(comparison(found), PLAIN))
+    assert said in comparison_document(comparison(found)).answer
 
 
 def group(pattern: str, order: str, members: int = 64) -> Key:

@@ -12,8 +12,9 @@ from tests.dossiers import dossier_of, refused, resealed, verified
 
 from wireproof.model.claim import Criteria
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.report.text.dossier import verification_lines
-from wireproof.report.text.look import PLAIN
+from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
+from wireproof.report.text.document import document_text
+from wireproof.report.text.look import Look
 from wireproof.settings.criteria import read_criteria
 from wireproof.store.manifest import MANIFEST
 from wireproof.workflow.dossier import signature
@@ -58,9 +59,9 @@ def test_a_signature_is_told_and_who_vouches_for_it(copy: Path, keys: Path) -> N
     assert [one.state for one in verified(copy).signatures] == ["valid", "valid"]
     found = verified(copy, keys / "seller.signers")
     assert sorted(one.state for one in found.signatures) == ["valid", "vouched"]
-    text = "\n".join(verification_lines(found, PLAIN))
+    text = document_text(verification_document(found), Look(width=2000))
     assert "for seller@example.org with ED25519 key" in text
-    assert "not signed" not in text
+    assert NOT_SIGNED not in text
 
 
 @SSH

@@ -9,7 +9,7 @@ from wireproof.instrument.plan_text import write_plan
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, Transport
 from wireproof.model.record import Estimate, GroupResult, PointRecord, Warmup
-from wireproof.plan.groups import (
+from wireproof.plan.sweep import (
     congestion,
     default_sizes,
     group_sweep,

@@ -22,13 +22,14 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Entry, Number
 from wireproof.model.stored import StoredResult
-from wireproof.report.text.history import (
-    age_lines,
-    entry_lines,
+from wireproof.report.document import Table
+from wireproof.report.documents.history import (
+    age_document,
+    entries_document,
     regression_lines,
-    trend_lines,
+    trend_document,
 )
-from wireproof.report.text.look import PLAIN
+from wireproof.report.text.document import document_text
 from wireproof.store import history as store
 from wireproof.store.history import add_entry, entries
 from wireproof.store.result import write_result
@@ -104,8 +105,8 @@ def test_a_change_is_found_with_what_changed_there() -> None:
     assert change.since == "r00025"
     assert change.ratio == pytest.approx(0.9, rel=0.02)
     assert change.changed == ["driver: 5.0 -> 5.1"]
-    text = "\n".join(trend_lines([found_trend], PLAIN))
-    assert "% worse since 2026-01-26" in text
+    text = document_text(trend_document([found_trend], [""], "fail"))
+    assert "% since 2026-01-26" in text
     assert "changed there: driver: 5.0 -> 5.1" in text
 
 
@@ -143,7 +144,7 @@ def test_ages_and_the_least_proven(tmp_path: Path) -> None:
     assert least_proven(tmp_path, hosts, 1) == ("n4",)
     assert least_proven(tmp_path, hosts, 3) == ("n1", "n2", "n4")
     assert least_proven(tmp_path / "none", hosts, 2) == ("n1", "n2")
-    assert "never" in "\n".join(age_lines(ages(known, hosts)))
+    assert "never" in document_text(age_document(ages(known, hosts)))
 
 
 def test_a_proof_over_one_link_is_none_of_another() -> None:
@@ -160,9 +161,10 @@ def test_a_proof_over_one_link_is_none_of_another() -> None:
         for one in ages(known, ["n1"], by_link=True)
     ]
     assert found == [("ib0", "edr", "fail", "2026-01-02"), ("eth0", "10gbe", "pass", "2026-01-03")]
-    lines = age_lines(ages(known, ["n1", "n2"], by_link=True))
-    assert lines[0].split()[:3] == ["node", "NIC", "link"]
-    assert lines[1].split() == ["n2", "-", "-", "inconclusive", "never"]
+    (table,) = age_document(ages(known, ["n1", "n2"], by_link=True)).parts
+    assert isinstance(table, Table)
+    assert [head.title for head in table.heads][:3] == ["node", "NIC", "link"]
+    assert table.rows[0].cells == ("n2", "-", "-", "inconclusive", "never")
 
 
 def test_what_is_needed_is_never_pruned() -> None:
@@ -306,7 +308,7 @@ def test_ten_thousand_results_are_read(tmp_path: Path) -> None:
 
 def test_hostile_names_are_shown_harmless() -> None:
     bad = entry(1, hosts="n1\x1b[31m", link="\u202e", mpi="a\nb")
-    text = "\n".join(entry_lines([bad]))
+    text = document_text(entries_document([bad]))
     assert "\x1b" not in text
     assert "\u202e" not in text
 

@@ -18,9 +18,9 @@ from wireproof.model.disclosure import Disclosed, Disclosure
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement, Verdict
 from wireproof.model.history import Entry, Number
+from wireproof.report.documents.history import regression_lines, trend_document
 from wireproof.report.section import Section
-from wireproof.report.text.history import regression_lines, trend_lines
-from wireproof.report.text.look import PLAIN
+from wireproof.report.text.document import document_text
 from wireproof.store.history import add_entry, entries
 from wireproof.store.turns import take_turns
 from wireproof.workflow.conditions import conditions
@@ -204,7 +204,8 @@ def test_what_was_held_against_nothing_is_undecided(count: int) -> None:
     assert standing(known, trends(known), worse) == "inconclusive"
     lines = regression_lines(known[-1].id, worse, good_results(known))
     assert "3 passing ones of these hosts are needed, there " in (lines[0])
-    assert any("4 results or more" in line for line in trend_lines(trends(known), PLAIN))
+    shown = document_text(trend_document(trends(known), lines, "inconclusive"))
+    assert "4 results or more" in shown
 
 
 def test_three_good_results_are_enough_to_hold_the_newest_against() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from wireproof.model.ladder import Ladder, Layer, LayerName, Line, MissingLayer, Number, Step
 from wireproof.model.plan import ModelWorld
-from wireproof.report.text.ladder import ladder_text
+from wireproof.report.documents.ladder import ladder_document
+from wireproof.report.text.document import document_text
 from wireproof.report.text.look import Look
 from wireproof.settings.trial import FAMILIES
 from wireproof.verdict.catalogue import CATALOGUE
@@ -183,9 +184,9 @@ def test_the_text_fits_and_is_harmless() -> None:
         seconds=60.0,
     )
     for width in (80, 120):
-        text = ladder_text(ladder, Look(width=width))
+        text = document_text(ladder_document(ladder), Look(width=width))
         assert "\x1b" not in text
-        assert text.startswith("FAIL ")
+        assert text.split()[0] == "FAIL"
         # commands are pasted, and the figure of a name without end is what it is
         short = [one for one in text.splitlines() if "wireproof" not in one and "xxx" not in one]
         assert max(map(len, short)) <= width

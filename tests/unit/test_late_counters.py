@@ -7,8 +7,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from wireproof.analysis.catalogue import families
-from wireproof.analysis.catalogue.find import by_driver
+from wireproof.analysis.catalogue import by_driver, families
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.settle import AT_ONCE_MS, Patience, late_drivers, patience, settle_ms

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from wireproof.launch.known import current
 from wireproof.launch.schedulers.allocation import Allocation
-from wireproof.launch.schedulers.detect import current
 from wireproof.model.errors import BadInput
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.lint.admin import CHECKS
+from wireproof.lint.catalogue import CHECKS
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.rules import ADMIN
+from wireproof.lint.rules import ADMIN, book
 
 
 def broken(text: str, name: str = "setup.sh") -> list[Broken]:
@@ -310,8 +310,9 @@ def test_continued_commands_are_fixed_as_a_whole() -> None:
 
 
 def test_rules_have_their_words() -> None:
-    names = [rule.code for rule in ADMIN]
+    names = [rule.code for rule in book(ADMIN).rules.values()]
     assert len(names) == len(set(names)) >= 25
     assert all(
-        len(rule.sentence) > 10 and rule.why and rule.right and rule.source for rule in ADMIN
+        len(rule.sentence) > 10 and rule.why and rule.right and rule.source
+        for rule in book(ADMIN).rules.values()
     )

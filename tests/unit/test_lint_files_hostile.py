@@ -9,14 +9,14 @@ import pytest
 
 from wireproof.lint import admin, files
 from wireproof.lint.rule import Broken, Kind, Recipe
-from wireproof.lint.rules import ADMIN, FILES
+from wireproof.lint.rules import ADMIN, FILES, book
 
 KINDS: tuple[Kind, ...] = (
     *("script", "unknown", "modprobe", "sysctl", "limits", "ifcfg", "keyfile", "irqbalance"),
     *("kernel-command-line", "repository", "fstab", "hosts"),
 )
 RECIPES = sorted((Path(__file__).parents[1] / "golden" / "recipes").glob("[af]*/*.txt"))
-CODES = {rule.code: rule for rule in (*FILES, *ADMIN)}
+CODES = {rule.code: rule for rule in book((*FILES, *ADMIN)).rules.values()}
 STRANGE = "\x00\t \u2028\ufeff–“'\"\\$`{}()[]<>=|;&#%@*,:/.-9a\u0660"
 
 

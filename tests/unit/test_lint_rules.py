@@ -1,32 +1,104 @@
-"""The catalogue of rules: each code once, and each found by a check."""
+"""The catalogue of rules: each code once, and each found by a check or a row."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from wireproof.lint import catalogue
-from wireproof.lint.rules import RULES, by_code
+from wireproof.lint.check import lint_text
+from wireproof.lint.rules import book, rules
+from wireproof.model.errors import BadInput
+from wireproof.model.site import Text, use_site
 
 LINT = Path(catalogue.__file__).parent
+RULE = """\
+[[rule]]
+code = "site-rule"
+sentence = "It is wrong here."
+why = "It fails."
+right = "x"
+source = "the site"
+"""
 
 
-def test_a_second_rule_of_a_code_is_refused() -> None:
-    rules = tuple(RULES.values())
-    assert by_code(rules) == RULES
-    with pytest.raises(ValueError, match=f"two rules have the code '{rules[3].code}'"):
-        by_code((*rules, rules[3]))
+@pytest.fixture(autouse=True)
+def _no_site() -> Iterator[None]:
+    yield
+    use_site(())
+
+
+def site(text: str) -> None:
+    use_site((Text(text, "site.toml"),))
 
 
 def test_every_rule_has_a_check_and_every_code_a_rule() -> None:
-    checks = [path for path in LINT.rglob("*.py") if path.parent.name != "rules"]
-    written = set[str]()
-    for path in checks:
+    written = {row.code for kind in book()[1:] for row in kind}
+    for path in LINT.rglob("*.py"):
         written |= set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', path.read_text("utf-8")))
-    assert not set(RULES) - written
+    assert not set(rules()) - written
     call = r'\b(?:Broken|at|at_word|on|_at)\(\s*"([a-z0-9-]+)"'
-    yielded = {code for path in checks for code in re.findall(call, path.read_text("utf-8"))}
-    assert yielded - set(RULES) == set()
-    assert len(yielded) > 100
+    texts = [path.read_text("utf-8") for path in LINT.rglob("*.py")]
+    yielded = {code for text in texts for code in re.findall(call, text)}
+    assert yielded - set(rules()) == set()
+    assert len(yielded) > 90
+
+
+def test_a_second_rule_of_a_code_is_refused() -> None:
+    site(RULE.replace("site-rule", "grub-name"))
+    with pytest.raises(BadInput, match=r"site.toml, line 1: there is a rule 'grub-name' already"):
+        rules()
+
+
+def test_a_row_of_no_rule_is_refused() -> None:
+    site('[[line]]\ncode = "no-such-rule"\nmatch = "x"\n')
+    with pytest.raises(BadInput, match=r"site.toml, line 1: .code. is .no-such-rule."):
+        rules()
+
+
+@pytest.mark.parametrize(
+    ("row", "line", "field"),
+    [
+        ('[[line]]\ncode = "site-rule"\nmatch = "("', 7, "match"),
+        ('[[line]]\ncode = "site-rule"\nmatch = "a"\nchange = "\\\\1"', 7, "match"),
+        ('[[line]]\ncode = "site-rule"\nmatch = "a"\nseen = "\\\\2"', 7, "match"),
+        ('[[line]]\ncode = "site-rule"\nmatch = 3', 7, "match"),
+        ('[[line]]\ncode = "site-rule"\nmatch = "a"\nunles = "b"', 7, "unles"),
+        ('[[variable]]\ncode = "site-rule"\nname = "A"\nallowed = "[z-a]"', 7, "allowed"),
+        ('[[command]]\ncode = "site-rule"\nprogram = "a"\nbelow = "x"', 7, "below"),
+        ('[[command]]\ncode = "site-rule"\nprogram = "a"\nwhere = "*"', 7, "where"),
+        ('[[line]]\ncode = "site-rule"', 7, "match"),
+    ],
+)
+def test_a_wrong_row_is_named_by_file_line_and_field(row: str, line: int, field: str) -> None:
+    site(f"{RULE}{row}\n")
+    with pytest.raises(BadInput, match=rf"^site.toml, line {line}: .*{field}"):
+        rules()
+
+
+def test_rows_of_a_site_are_found_and_mended() -> None:
+    site(
+        RULE + '[[line]]\ncode = "site-rule"\nmatch = "old(\\\\d)"\nchange = "new\\\\1"\n'
+        '[[variable]]\ncode = "site-rule"\nname = "SITE_.*"\nallowed = "[01]"\nseen = "{name}"\n'
+        '[[command]]\ncode = "site-rule"\nprogram = "launch"\noption = ["-n"]\nbelow = 4\n'
+        'change = "4"\nseen = "{word} of {program}"\n'
+    )
+    text = "#!/bin/sh\necho old7\nexport SITE_A=2 SITE_B=1\nlaunch -n 2 ./x\nlaunch -n 5 ./x\n"
+    findings = lint_text(text, "a.sh")
+    assert [(each.line, each.column, each.fix) for each in findings] == [
+        (2, 6, "echo new7"),
+        (3, 8, ""),
+        (4, 11, "launch -n 4 ./x"),
+    ]
+    assert [each.message.partition(": ")[2] for each in findings] == ["", "SITE_A", "2 of launch"]
+
+
+def test_what_a_variable_holds_is_not_judged() -> None:
+    site(
+        RULE + '[[command]]\ncode = "site-rule"\nprogram = "launch"\noption = ["-n"]\n'
+        'allowed = "4"\n'
+    )
+    assert lint_text("#!/bin/sh\nlaunch -n $N ./x\nlaunch -n 4 ./x\n", "a.sh") == []

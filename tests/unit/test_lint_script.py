@@ -11,10 +11,10 @@ import pytest
 
 from wireproof.lint.check import lint_text
 from wireproof.lint.fix import repaired
-from wireproof.lint.rules import SCRIPT
+from wireproof.lint.rules import SCRIPT, book
 
 RECIPES = Path(__file__).resolve().parents[1] / "golden" / "recipes"
-MINE = {rule.code for rule in SCRIPT}
+MINE = {rule.code for rule in book(SCRIPT).rules.values()}
 
 
 @dataclass(frozen=True)
@@ -131,3 +131,8 @@ def test_places_are_exact() -> None:
     )
     assert (finding.line, finding.column) == (3, 16)
     assert finding.fix == "  mpirun -genv I_MPI_PIN_PROCESSOR_LIST 0-23 -n 2 ./a"
+
+
+@pytest.mark.parametrize("name", ["Allgather", "allgatherv", "Reduce_scatter_block", "Scatterv"])
+def test_a_benchmark_that_imb_has_is_not_called_unknown(name: str) -> None:
+    assert mine(f"#!/bin/sh\nmpirun -n 4 -ppn 1 IMB-MPI1 {name}\n", "a.sh") == set()

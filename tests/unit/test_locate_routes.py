@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from wireproof.locate.routes.cover import log_tail
+from wireproof.locate.routes.crossing import whole_leaves
 from wireproof.locate.routes.search import blame_paths
-from wireproof.locate.routes.whole_leaves import whole_leaves
 from wireproof.locate.samples import Samples
 from wireproof.locate.topology.uplinks import positions, uplinks
 from wireproof.locate.world import Fault, World

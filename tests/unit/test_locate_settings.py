@@ -12,7 +12,7 @@ import pytest
 from tests.unit.test_locate_causes import RUN, blame, located
 
 from wireproof.locate.causes.explain import MOST_CAUSES
-from wireproof.locate.causes.rules import RULES
+from wireproof.locate.causes.rules import rules as every_cause
 from wireproof.model.claim import HostClaim
 from wireproof.model.finding import Judgement
 from wireproof.model.located import Blame, Cause, Located
@@ -323,7 +323,7 @@ def test_the_page_shows_the_cause_and_what_is_none_and_no_markup_of_a_host() -> 
 def test_a_rule_about_latency_does_not_explain_what_the_adapter_carries(
     run: Run, left: list[str]
 ) -> None:
-    rule = next(one for one in RULES if one.code == "governor")
+    rule = next(one for one in every_cause() if one.code == "governor")
     said = rule.cause(node="n3", nic="hsn0", confidence=0.5, evidence=["x"], settings=SETTINGS)
     whole = joined(section(short(0.4, causes=[said]), run), audit_of(), SETTINGS)
     assert [cause.code for cause in whole.located[0].blames[0].causes] == left

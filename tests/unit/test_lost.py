@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from wireproof.instrument.ending import classify
 from wireproof.instrument.launcher_messages import scheduler_ended
 from wireproof.instrument.lost import lost_ranks
+from wireproof.instrument.signs_of_life import SignsOfLife
 from wireproof.model.frames import decode_frame
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import EngineError, Frame, Host
@@ -293,3 +295,94 @@ def test_ranks_that_a_launcher_ended_together_are_not_told_apart() -> None:
     assert reason.startswith("one of ranks 0, 1 was killed by SIGKILL")
     # the host is gone, whoever was first
     assert set(lost(both, plan_of(hosts=2, per_host=2))) == {0, 1}
+
+
+def sign(rank: int, what: str) -> bytes:
+    return f"wireproof-engine: pending: rank {rank} on n{rank + 1} at point 12 {what}\n".encode()
+
+
+PAIRED = {0: "waits for rank 1", 1: "waits for rank 0", 2: "waits for rank 3"}
+
+
+def lived(
+    until_s: int, speaks: dict[int, range], says: dict[int, str] | None = None, **plan: int
+) -> dict[int, str]:
+    """Who has stopped at ``until_s``; the ranks speak at the seconds of their range."""
+    signs = SignsOfLife(plan_of(**plan), 0.0)
+    for second in range(until_s + 1):
+        for rank, seconds in speaks.items():
+            if second in seconds:
+                what = (says or PAIRED).get(rank, "waits for the others")
+                assert signs.take(sign(rank, what), second) == b""
+    return signs.stopped([], until_s)
+
+
+ALWAYS = range(3, 1000, 3)
+
+
+def test_a_rank_that_gives_no_sign_of_life_has_stopped() -> None:
+    assert set(lived(13, {0: ALWAYS, 1: ALWAYS, 2: ALWAYS})) == {3}
+    assert set(lived(13, {0: ALWAYS}, hosts=2)) == {1}
+    assert set(lived(13, {1: ALWAYS}, hosts=2)) == {0}
+
+
+def test_a_rank_that_stops_late_in_a_long_point_is_named() -> None:
+    late = {0: ALWAYS, 1: ALWAYS, 2: ALWAYS, 3: range(3, 60, 3)}
+    assert set(lived(75, late)) == {3}
+    assert lived(63, late) == {}
+
+
+def test_a_long_point_of_ranks_that_live_has_no_stopped_rank() -> None:
+    assert lived(900, dict.fromkeys(range(4), ALWAYS)) == {}
+    assert lived(900, {0: ALWAYS, 1: range(5, 1000, 9), 2: ALWAYS, 3: ALWAYS}) == {}
+
+
+def test_a_rank_that_is_busy_is_not_blamed_for_one_that_has_stopped() -> None:
+    says = {0: "is busy itself", 1: "waits for the others", 2: "waits for the others"}
+    assert set(lived(13, {0: ALWAYS, 1: ALWAYS, 2: ALWAYS}, says)) == {3}
+
+
+def test_ranks_that_do_not_know_whom_they_wait_for_blame_few() -> None:
+    says = dict.fromkeys(range(4), "waits for the others")
+    assert lived(13, {0: ALWAYS, 1: ALWAYS}, says) == {}
+
+
+def test_a_reader_that_slept_blames_nobody() -> None:
+    """Signs of a minute come in one piece, some behind the end of it."""
+    signs = SignsOfLife(plan_of(2), 0.0)
+    signs.take(sign(0, PAIRED[0]) * 20, 60.0)
+    signs.take(sign(1, PAIRED[1]) * 20, 60.1)
+    assert signs.stopped([], 60.2) == {}
+
+
+def test_a_point_that_ends_is_a_sign_of_all() -> None:
+    signs = SignsOfLife(plan_of(2), 0.0)
+    for second in ALWAYS[:4]:
+        signs.take(sign(0, PAIRED[0]), second)
+    signs.moved(12.0)
+    assert signs.stopped([], 13.0) == {}
+
+
+def test_talk_keeps_all_that_is_no_sign_of_life() -> None:
+    whole = b"one\n" + sign(0, PAIRED[0]) + b"x wireproof-engine: pending: rank 1\n\xff\0\ntwo"
+    for cut in range(len(whole)):
+        signs = SignsOfLife(plan_of(2), 0.0)
+        kept = signs.take(whole[:cut], 1.0) + signs.take(whole[cut:], 2.0) + signs.rest()
+        assert kept == whole.replace(sign(0, PAIRED[0]), b"")
+    signs = SignsOfLife(plan_of(2), 0.0)
+    assert signs.take(b"y" * 5000, 1.0) + signs.rest() == b"y" * 5000
+
+
+def test_ranks_that_are_no_processes_never_stop() -> None:
+    plan = msgspec.structs.replace(plan_of(2), transport=Transport(kind="model"))
+    signs = SignsOfLife(plan, 0.0)
+    for second in ALWAYS[:5]:
+        signs.take(sign(0, "is busy itself"), second)
+    assert signs.stopped([], 15.0) == {}
+
+
+def test_a_run_that_we_ended_for_a_stopped_rank_names_it() -> None:
+    stopped = lived(13, {0: ALWAYS}, hosts=2)
+    error = EngineError(code="interrupted", message="a signal ended the run")
+    ending = classify(plan_of(2), [error], b"", 143, timed_out="x", stopped=stopped)
+    assert (ending.ended, ending.lost) == ("rank-lost", stopped)

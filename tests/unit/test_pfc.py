@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests.zoo.pfc_adapters import ADAPTERS, LOSSLESS, Happened
 from tests.zoo.pfc_worlds import PAUSED, SITUATIONS, SLOW, World, record_of
 
-from wireproof.analysis.pfc.ports import ports_of
-from wireproof.analysis.pfc.reading import by_counters, by_driver, pausing
+from wireproof.analysis.pfc import by_counters, by_driver, pausing, ports_of
 from wireproof.model.errors import BadInput
 from wireproof.model.pfc import Count, PfcLoad, PfcReport
 from wireproof.model.record import Nic, Rdma
-from wireproof.report.text.look import Look
-from wireproof.report.text.pfc import pfc_lines
+from wireproof.report.document import Findings
+from wireproof.report.documents.pfc import pfc_document
+from wireproof.settings.hosts import parse_hosts
 from wireproof.verdict.pfc.pauses import slow_receivers
 from wireproof.workflow.pfc.configured import settings_of
 from wireproof.workflow.pfc.host_files import counters_of, split
@@ -159,12 +159,19 @@ def test_nothing_passes_without_a_pause_that_ended(
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.key)
-@pytest.mark.parametrize("width", [60, 80, 120])
-def test_the_report_fits_its_width(situation: object, width: int) -> None:
+def test_the_document_names_every_finding_and_every_port(situation: object) -> None:
     report = _judged("mlx5", situation.world)  # type: ignore[attr-defined]
-    lines = pfc_lines(report, Look(width=width))
-    assert max(map(len, lines)) <= width
-    assert lines[0].startswith("priority flow control:")
+    document = pfc_document(report)
+    decisive = {one.code for one in report.findings if one.severity == report.verdict}
+    assert all(code in document.answer for code in decisive)
+    found = [part for part in document.parts if isinstance(part, Findings)]
+    assert {item.code for part in found for item in part.items} == _codes(report)
+    (ports,) = [part for part in document.parts if getattr(part, "title", "").startswith("Ports")]
+    table = ports.parts[0]  # type: ignore[union-attr]
+    failed = [row for row in table.rows if row.tone == "fail"]
+    assert bool(failed) == any(port.answer == "fail" for port in report.ports)
+    shown = {host for row in table.rows for host in parse_hosts(row.cells[0])}
+    assert shown == {port.host for port in report.ports}
 
 
 def test_a_count_that_is_a_lower_bound_of_nothing_is_not_known() -> None:

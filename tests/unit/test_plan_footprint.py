@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.bounds import Bounds
 from wireproof.model.planning.footprint import Footprint
-from wireproof.plan.footprint.compute import footprint
-from wireproof.plan.footprint.limits import Limit, limit_of_attributes
+from wireproof.plan.footprint.compute import Limit, footprint, limit_of_attributes
 from wireproof.plan.footprint.modes import MODES
-from wireproof.plan.footprint.observed import of_job, of_memory, of_node
-from wireproof.plan.footprint.rdma_resource import resources_of
+from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
 
 SLIDES = {"nodes": 64, "ppn": 28}
 MESH = 63 * 28  # remote ranks of a rank, all with all

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.bounds import Bounds
 from wireproof.model.planning.pfc import Pfc
-from wireproof.plan.pfc.compute import pfc
-from wireproof.plan.pfc.headroom import SPEEDS, in_cells
+from wireproof.plan.pfc import SPEEDS, in_cells, pfc
 
 SPEED = st.sampled_from(sorted(SPEEDS))
 MTU = st.integers(68, 10_000)

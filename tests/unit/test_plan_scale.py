@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.scale import Scale
-from wireproof.plan.scale.alltoall import alltoall
-from wireproof.plan.scale.collectives import SHORT_BYTES, allreduce, barrier
-from wireproof.plan.scale.machine import Machine
-from wireproof.plan.scale.network import Network, serve
-from wireproof.plan.scale.predict import natural, random_ring, ring_time
+from wireproof.plan.scale.network import SHORT_BYTES, Machine, Network, allreduce, barrier, serve
+from wireproof.plan.scale.predict import alltoall, natural, random_ring, ring_time
 from wireproof.plan.scale.topology import Topology
 from wireproof.report.html.scale_chart import scale_svg
 from wireproof.report.text.look import PLAIN, Look

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 from tests.unit.test_prove_verdict import (
+    LINK,
     MB,
     claim,
     codes,
@@ -16,7 +17,7 @@ from tests.unit.test_prove_verdict import (
     way,
 )
 
-from wireproof.model.claim import LinkClaim
+from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.ledger import Carrier, Entry, Ledger, Level, PortLedger
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
@@ -82,6 +83,27 @@ def test_full_directions_are_more_than_a_ping_pong_can_put_there() -> None:
     assert (found.proof, codes(found)[0]) == ("unproven", "traffic-not-its-own")
 
 
+@pytest.mark.parametrize(
+    ("moved", "iterations", "proof"),
+    [
+        (1010 * MB, 1000, "on-wire"),
+        (1240 * MB, 1000, "on-wire"),
+        (1400 * MB, 1000, "unproven"),
+        (4000 * MB, 1000, "unproven"),
+        (1010 * MB, None, "unproven"),
+    ],
+)
+def test_a_stream_that_stood_still_is_proven_by_its_count(
+    moved: float, iterations: int | None, proof: str
+) -> None:
+    """`iperf3 -R` whose client had no processor for 1.5 of 2 s: 29 MB/s on average, and 120 MB/s
+    at its peak.
+    """
+    found = judge_traffic(pair(moved, 120e6), [stream(iterations, rate=29e6)], claim("eth0"))
+    assert found.proof == proof
+    assert ("traffic-not-its-own" in codes(found)) == (proof == "unproven")
+
+
 def test_a_ping_pong_beside_a_one_way_flow_is_proven_by_the_other_direction() -> None:
     own = 2000 * MB
     found = judge_traffic(
@@ -108,6 +130,67 @@ def test_namespaces_of_one_kernel_prove_no_wire() -> None:
         for n, one in enumerate(pair(1020 * MB).hosts)
     ]
     assert judge_traffic(traffic(*apart), [stream()], claim("eth0")).proof == "on-wire"
+
+
+def on(kernel: str, name: str, sent: float, received: float) -> HostTraffic:
+    ends = port("eth0", way(sent), way(received))
+    return msgspec.structs.replace(host(name, ends), machine=f"{kernel}/{name}")
+
+
+ALL, NONE = 1010 * MB, 1000.0
+
+
+@pytest.mark.parametrize(
+    ("hosts", "proof"),
+    [
+        # c1 and c2 are containers of one machine, b and d machines.
+        ([on("k", "c1", ALL, NONE), on("k", "c2", NONE, NONE), on("m", "b", NONE, ALL)], "on-wire"),
+        ([on("k", "c1", NONE, NONE), on("k", "c2", NONE, ALL), on("m", "b", ALL, NONE)], "on-wire"),
+        (
+            [on("k", "c1", ALL, NONE), on("k", "c2", NONE, ALL), on("m", "b", NONE, NONE)],
+            "unproven",
+        ),
+        ([on("k", "c1", ALL, ALL), on("k", "c2", ALL, ALL), on("m", "b", NONE, NONE)], "unproven"),
+        (
+            [
+                on("k", "c1", ALL, ALL),
+                on("k", "c2", ALL, ALL),
+                on("m", "b", ALL, ALL),
+                on("n", "d", ALL, ALL),
+            ],
+            "on-wire",
+        ),
+        (
+            [
+                on("k", "c1", 9 * ALL, NONE),
+                on("k", "c2", NONE, 9 * ALL),
+                on("m", "b", ALL, NONE),
+                on("n", "d", NONE, ALL),
+            ],
+            "unproven",
+        ),
+        (
+            [
+                on("k", "c1", ALL, NONE),
+                on("k", "c2", NONE, NONE),
+                on("m", "d1", NONE, ALL),
+                on("m", "d2", NONE, NONE),
+            ],
+            "on-wire",
+        ),
+    ],
+    ids=["sends", "receives", "inside", "exchange", "ring", "mostly inside", "two machines"],
+)
+@pytest.mark.parametrize("nic", ["", "eth0"])
+def test_containers_of_one_machine_do_not_spoil_what_crossed_between_machines(
+    hosts: list[HostTraffic], proof: str, nic: str
+) -> None:
+    claims = [HostClaim(rank=n, host=one.host, nic=nic) for n, one in enumerate(hosts)]
+    found = judge_traffic(traffic(*hosts), [stream()], Claim(hosts=claims, link=LINK))
+    assert found.proof == proof, found.reasons
+    shared = [one for one in found.reasons if one.code == "traffic-one-kernel"]
+    assert shared[0].evidence["hosts"] == "c1, c2"
+    assert shared[0].severity == ("warning" if proof == "on-wire" else "inconclusive")
 
 
 def test_the_claimed_port_at_one_end_and_another_at_the_other_is_a_wrong_path() -> None:

@@ -21,7 +21,7 @@ from wireproof.report.json.encode import json_text
 from wireproof.report.json.proof import proof_document
 from wireproof.report.text.watched import lines
 from wireproof.verdict.external.watched.beside import troubles
-from wireproof.verdict.external.watched.reasons import reason
+from wireproof.verdict.external.watched.ports import reason
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_allocation, hosts_of_command
 from wireproof.workflow.prove.results import ResultFile, usual_results
 from wireproof.workflow.target.reach import launcher_environment, reach

@@ -7,8 +7,9 @@ import pytest
 
 from wireproof.analysis.rail_gain import gain_of, goodput_of
 from wireproof.model.rail_gain import GainRow, RailGain, RailNumber, Span
+from wireproof.report.documents.rail_gain import gain_document
+from wireproof.report.text.document import document_text
 from wireproof.report.text.look import Look
-from wireproof.report.text.rail_gain import gain_text
 from wireproof.verdict.rail_gain import judge_gain
 
 SIZE = 1 << 20
@@ -141,7 +142,7 @@ def test_the_text_names_every_rail_and_fits(width: int) -> None:
         told={"UCX_NET_DEVICES": "hsn0,hsn1"},
         seconds=30.0,
     )
-    text = gain_text(gain, Look(width=width))
+    text = document_text(gain_document(gain), Look(width=width))
     assert all(len(line) <= width for line in text.splitlines())
     for word in ("hsn0", "hsn1", "together", "slow-rail", "UCX_NET_DEVICES=hsn0,hsn1"):
         assert word in text

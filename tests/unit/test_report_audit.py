@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from wireproof.model.setting import Audit, AuditResult, Effect, Status
-from wireproof.report.audit import in_form, setting_rows
+from wireproof.report.audit import setting_rows
+from wireproof.report.document import Findings, Item, Part, Section
+from wireproof.report.documents.audit import audit_document, worst_part
 from wireproof.report.failing import carrier_of, effect_text, failing, unread
-from wireproof.report.text.audit import audit_lines, worst_lines
-from wireproof.report.text.look import Look
-
-LOOK = Look(width=100)
 
 
 def result(name: str, host: str, seen: str = "", **changes: object) -> AuditResult:
@@ -104,31 +102,48 @@ def test_what_one_reason_kept_from_being_read_stands_together() -> None:
     assert (second.ids, second.who, second.reason) == (("numa",), "n2", "needs root")
 
 
-def test_the_text_and_the_page_fold_and_put_the_cause_first() -> None:
+def items_of(part: Part) -> tuple[Item, ...]:
+    (found,) = (each for each in getattr(part, "parts", [part]) if isinstance(each, Findings))
+    return found.items
+
+
+def test_what_costs_most_comes_first_and_a_cause_before_it() -> None:
     large = Effect(on="bandwidth", low=0.5, high=0.9, sure="measured")
     audit = Audit(
         hosts=["n1", "n2"],
         results=[
             *(result("large", host, "bad", expected_effect=large) for host in ("n1", "n2")),
-            result("small", "n2", "<b>\x1b[31m"),
+            result("small", "n2"),
             result("dim", "n1", status="unknown", message="Dim: needs root"),
+            result("right", "n1", "good", status="pass"),
         ],
     )
-    whole = "\n".join(audit_lines(audit, LOOK))
-    assert "2 settings to mend; 3 FAIL, 1 UNKNOWN" in whole
-    assert whole.index("FAIL large on n[1-2]: bad") < whole.index("FAIL small on n2")
-    assert "UNKNOWN on n1: dim" in whole
-    worst = worst_lines(audit, LOOK, "tcp", {"small"})
-    assert worst[1].strip().startswith("small on n2")
-    assert "may be the cause" in " ".join(worst[1:3])
+    document = audit_document(audit)
+    assert document.verdict == "fail"
+    assert document.answer.startswith("2 settings of n[1-2] ")
+    first, second, *_ = document.parts
+    assert [item.text.split(":")[0] for item in items_of(first)] == [
+        "large on n[1-2]",
+        "small on n2",
+    ]
+    assert isinstance(second, Section)
+    assert [item.tone for item in items_of(second)] == ["inconclusive"]
+    worst = items_of(worst_part(audit, "tcp", {"small"}))
+    assert [item.text.split()[0] for item in worst] == ["small", "large"]
     assert [row[0] for row in setting_rows(audit, "tcp", {"small"})] == [
         "small (may be the cause)",
         "large",
     ]
-    page = in_form(audit, "html", LOOK)
-    assert "<b>" not in page
-    assert "\x1b" not in page + whole
-    assert "2 settings failed, 1 could not be read, 0 passed" in page
+    *_, rest, _ = audit_document(audit, everything=True).parts
+    assert isinstance(rest, Section)
+    assert [row.tone for row in rest.parts[0].rows] == ["pass"]  # type: ignore[union-attr]
+
+
+def test_the_answer_never_calls_right_what_was_not_read() -> None:
+    missing = result("dim", "n1", status="unknown", message="Dim: needs root")
+    absent = result("fec", "n1", status="not-applicable")
+    assert "could not be read" in audit_document(Audit(hosts=["n1"], results=[missing])).answer
+    assert audit_document(Audit(hosts=["n1"], results=[absent])).answer.startswith("no setting")
 
 
 @pytest.mark.parametrize(

@@ -1,53 +1,53 @@
-"""A study as people read it: no line is wider than the terminal, and nothing is left out."""
+"""A study as a document: what to use first, then what was not obeyed; every pattern has a table."""
 
 from __future__ import annotations
 
-import msgspec
-import pytest
 from tests.unit.test_study_conclude import OBEYED, runs, study
 
-from wireproof.model.study import Configuration, Probe
-from wireproof.report.text.look import Look
-from wireproof.report.text.study import study_text
+from wireproof.model.study import Probe
+from wireproof.report.document import Document, Findings, Section, Span, Table
+from wireproof.report.documents.study import study_document
 
 
-@pytest.mark.parametrize("width", [80, 100, 120])
-def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    made = runs([{"stream": 2.0}, {"latency": 1.5}, {}], 12)
-    striped = [
-        msgspec.structs.replace(one, shares={"a0": 0.5, "b0": 0.5})
-        if one.configuration == 1
-        else msgspec.structs.replace(one, shares={"a0": 1.0})
-        for one in made
+def sections(document: Document) -> list[Section]:
+    return [part for part in document.parts if isinstance(part, Section)]
+
+
+def codes(document: Document) -> list[str]:
+    findings = [
+        part for each in sections(document) for part in each.parts if isinstance(part, Findings)
     ]
-    found = study(striped, {1: OBEYED, 2: OBEYED, 3: Probe(listed=["X_OTHER"])})
-    long = Configuration(knob="X_RAILS_WITH_A_NAME_THAT_IS_VERY_LONG", value="1,2,3,4,5,6,7,8")
-    found = msgspec.structs.replace(
-        found, configurations=[*found.configurations[:3], long], notes=["\x1b[31mred"]
-    )
-    text = study_text(found, Look(width=width))
-    assert max(map(len, text.splitlines())) <= width
-    assert "helps yes" in text
-    assert "hurts yes" in text
-    assert "Recommended:" in text
-    assert "on-wire, a0 50 %, b0 50 %: X_RAILS=1" in text
-    assert "[setting-not-honoured]" in text.replace("\n  ", "")
-    assert "\x1b" not in text
+    return [item.code for part in findings for item in part.items]
 
 
-def test_a_study_without_a_run_is_text_too() -> None:
-    text = study_text(study([], {1: Probe(failed="no")}), Look())
-    assert "nothing was measured" in text
-    assert "no run works with it: no" in text
+def test_what_to_use_is_the_answer_and_each_value_has_its_effect() -> None:
+    made = runs([{"stream": 2.0}, {"latency": 1.5}, {}], 12)
+    found = study(made, {1: OBEYED, 2: OBEYED, 3: Probe(listed=["X_OTHER"])})
+    document = study_document(found)
+    assert document.verdict == "pass"
+    assert "X_RAILS=1" in document.answer
+    assert codes(document) == ["setting-not-honoured"]
+    stream, latency = (part for part in document.parts if isinstance(part, Table))
+    assert [row.tone for row in stream.rows] == ["pass", "", ""]
+    assert [row.tone for row in latency.rows] == ["", "fail", ""]
+    assert [row.cells[3] for row in stream.rows] == ["yes", "yes", "no"]
+    effect = found.effects[0]
+    assert stream.rows[0].cells[-1] == Span(effect.ratio, effect.low, effect.high)
 
 
-def test_ascii_where_the_terminal_has_no_more() -> None:
-    text = study_text(study(runs([{"stream": 2.0}], 12), {1: OBEYED}), Look(ascii=True))
-    assert text.isascii()
+def test_nothing_is_recommended_of_launches_beside_the_wire() -> None:
+    document = study_document(study(runs([{"stream": 2.0}], 12, proof="off-wire"), {1: OBEYED}))
+    assert document.verdict == "inconclusive"
+    assert sections(document)[0].verdict == "inconclusive"
 
 
-def test_a_name_that_is_cut_keeps_its_value() -> None:
-    found = study(runs([{"stream": 2.0}], 12), {1: OBEYED})
-    long = Configuration(knob="X_A_NAME_THAT_IS_LONGER_THAN_THE_COLUMN", value="64000")
-    found = msgspec.structs.replace(found, configurations=[found.configurations[0], long])
-    assert "..=64000 " in study_text(found, Look(width=80))
+def test_a_study_without_a_run_says_what_did_not_start() -> None:
+    document = study_document(study([], {1: Probe(failed="no")}))
+    assert codes(document) == ["setting-not-honoured"]
+    assert not [part for part in document.parts if isinstance(part, Table)]
+
+
+def test_with_few_runs_the_answer_is_undecided() -> None:
+    document = study_document(study(runs([{"stream": 2.0}], 2), {1: OBEYED}))
+    assert document.verdict == "inconclusive"
+    assert "--budget" in document.answer

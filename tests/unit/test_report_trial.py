@@ -1,12 +1,12 @@
-"""A trial's answer for people: hostile text is harmless, guards are called by what is known."""
+"""A trial as a document: the answer of the value that decides, guards by what is known of each."""
 
 from __future__ import annotations
 
 import pytest
 
 from wireproof.model.trial import Comparison, Guard, Knob, Look, Metric, Stopping, Trial
-from wireproof.report.text.look import PLAIN
-from wireproof.report.text.trial import trial_text
+from wireproof.report.document import Document, Row, Table, Text
+from wireproof.report.documents.trial import trial_document
 
 
 def trial(reason: str = "decided", **guard: object) -> Trial:
@@ -43,24 +43,31 @@ def trial(reason: str = "decided", **guard: object) -> Trial:
     )
 
 
+def guard_row(document: Document) -> Row:
+    return [part for part in document.parts if isinstance(part, Table)][1].rows[0]
+
+
 @pytest.mark.parametrize(
-    ("guard", "verdict"),
+    ("guard", "change", "answer"),
     [
-        ({"low": 0.03, "high": 0.2, "worse": True}, "+0.0 % [+3.0, +20.0]: worse"),
-        ({"low": -0.2, "high": 0.04}, "not worse"),
-        ({"low": -0.4, "high": 0.9}, "unclear"),
-        ({}, "unclear"),
-        ({"kind": "count", "low": 0.0, "high": 0.0}, "1 -> 1 per run: not worse"),
-        ({"kind": "count", "low": -1.0, "high": 2.5}, "1 -> 1 per run [-1, +2.5]: unclear"),
+        ({"low": 0.03, "high": 0.2, "worse": True}, "+0.0 % [+3.0, +20.0]", "worse"),
+        ({"low": -0.2, "high": 0.04}, "+0.0 % [-20.0, +4.0]", "not worse"),
+        ({"low": -0.4, "high": 0.9}, "+0.0 % [-40.0, +90.0]", "unclear"),
+        ({}, "+0.0 %", "unclear"),
+        ({"kind": "count", "low": 0.0, "high": 0.0}, "+0 per run", "not worse"),
+        ({"kind": "count", "low": -1.0, "high": 2.5}, "+0 per run [-1, +2.5]", "unclear"),
     ],
 )
-def test_guards(guard: dict[str, object], verdict: str) -> None:
-    assert verdict in trial_text(trial(**guard), PLAIN).splitlines()[2]
+def test_guards(guard: dict[str, object], change: str, answer: str) -> None:
+    assert guard_row(trial_document(trial(**guard))).cells[-2:] == (change, answer)
 
 
-def test_foreign_text_cannot_move_the_cursor() -> None:
-    assert "\x1b" not in trial_text(trial(), PLAIN)
+def test_the_value_that_helps_is_the_answer() -> None:
+    document = trial_document(trial())
+    assert document.verdict == "pass"
+    assert document.answer == trial().comparisons[0].text
 
 
-def test_a_budget_that_is_too_small_is_said() -> None:
-    assert "--budget-s" in trial_text(trial("too-slow"), PLAIN)
+def test_a_budget_that_is_too_small_is_a_warning() -> None:
+    texts = [part for part in trial_document(trial("too-slow")).parts if isinstance(part, Text)]
+    assert [part.tone for part in texts if "--budget-s" in part.text] == ["warning"]

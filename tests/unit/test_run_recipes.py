@@ -21,8 +21,7 @@ from wireproof.launch.programs.program import (
     shell_line,
     wanted_families,
 )
-from wireproof.launch.programs.recipe import DRIVER_STEPS, find_recipe, recipes_of
-from wireproof.launch.programs.recipe_hpcc import hpcc_input
+from wireproof.launch.programs.recipe import DRIVER_STEPS, find_recipe, hpcc_input, recipes_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.benchmark import steps
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification

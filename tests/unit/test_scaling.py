@@ -13,9 +13,10 @@ from tests.unit.test_compare_logs import osu
 from wireproof.cli.compare import command
 from wireproof.model.errors import BadInput
 from wireproof.model.history import Number
+from wireproof.report.document import Table
+from wireproof.report.documents.comparison import scaling_document
 from wireproof.report.figure.scaling import scaling_figure
-from wireproof.report.text.comparison import scaling_lines
-from wireproof.report.text.look import PLAIN
+from wireproof.report.text.document import document_text
 from wireproof.settings.sizes import parse_counts
 from wireproof.verdict.comparison import Key
 from wireproof.workflow import scaling as module
@@ -45,11 +46,13 @@ def test_logs_in_any_order_make_a_curve_over_the_given_nodes(tmp_path: Path) -> 
         (8, 3400.0, 0),
     ]
     assert all(one.low is None for one in curve.points)
-    text = "\n".join(scaling_lines(found, PLAIN))
-    assert "4 nodes       2.40 us  x 1.41" in text
+    document = scaling_document(found)
+    table = next(part for part in document.parts if isinstance(part, Table))
+    assert table.rows[1].cells[:3] == ("4", "2.40 us", "x 1.41")
+    text = document_text(document)
     assert "64 B" not in text
     assert "claims" in text
-    assert "64 B" in "\n".join(scaling_lines(found, PLAIN, everything=True))
+    assert "64 B" in document_text(scaling_document(found, everything=True))
     picture = scaling_figure(found)
     assert picture.count("3.4 at 8 nodes") >= 1
     assert "number of nodes" in picture

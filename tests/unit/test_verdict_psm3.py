@@ -11,7 +11,7 @@ from wireproof.adapters.psm3 import statistics
 from wireproof.analysis.psm3 import by_host, counted, unaccounted_bytes
 from wireproof.model.psm3 import Identity, JudgedStatistics, Rail, Section, Setting, Statistics
 from wireproof.verdict.psm3 import judge_statistics
-from wireproof.verdict.psm3.loss import lower_bound
+from wireproof.verdict.psm3.path import lower_bound
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "psm3"
 MOVED = {

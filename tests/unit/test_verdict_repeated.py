@@ -56,6 +56,13 @@ def test_a_repeat_that_passes_settles_a_wide_sample() -> None:
     )
 
 
+def test_a_repeat_that_passes_settles_a_lone_sample_above_the_ceiling() -> None:
+    wide = pair("inconclusive", "above-ceiling", "unstable", value=1.1, high=1.5)
+    found = settled_by_repeats(judged(pair("pass"), wide, code="above-ceiling"))
+    assert (found.verdict, found.findings[0].severity) == ("pass", "warning")
+    assert [one.settled for one in found.pairs] == [False, True]
+
+
 FEW = {"proof": "unproven"}
 
 
@@ -88,6 +95,11 @@ def test_too_few_bytes_stay_open_without_a_repeat_that_passes() -> None:
         (pair("inconclusive", "unproven-too-few-bytes", **FEW), True),
         (pair("inconclusive", "unproven-too-few-bytes", "unstable", **FEW), True),
         (pair("inconclusive", "below-expectation"), True),
+        (pair("inconclusive", "above-ceiling"), True),
+        (pair("inconclusive", "above-ceiling", "unstable", "oversubscribed"), True),
+        (pair("fail", "above-ceiling"), False),
+        (pair("inconclusive", "above-ceiling", proof="unproven"), False),
+        (pair("inconclusive", "above-ceiling", "cache-shaped"), False),
         (pair("inconclusive", "unproven-too-few-bytes", "above-ceiling", **FEW), False),
         (pair("inconclusive", "background-traffic", **FEW), False),
         (pair("inconclusive", "unstable", **FEW), False),
@@ -107,7 +119,9 @@ def test_only_what_a_sample_may_settle_is_asked_again(row: PairVerdict, worth: b
         judged(pair("pass", target="c"), pair("inconclusive", "unstable")),
         judged(pair("pass", message_bytes=8), pair("inconclusive", "unstable")),
         judged(pair("pass"), pair("inconclusive", "unstable", "unproven-no-counters")),
-        judged(pair("pass"), pair("inconclusive", "above-ceiling"), code="above-ceiling"),
+        judged(pair("pass"), pair("fail", "above-ceiling"), code="above-ceiling"),
+        judged(pair("inconclusive", "above-ceiling"), pair("inconclusive", "above-ceiling")),
+        judged(pair("pass"), pair("inconclusive", "above-ceiling", proof="unproven")),
         judged(pair("pass"), pair("inconclusive", "unstable"), code="node-missing", subject="c"),
         judged(pair("pass"), pair("fail", "off-wire")),
         judged(pair("pass"), pair("inconclusive")),
@@ -119,6 +133,8 @@ def test_only_what_a_sample_may_settle_is_asked_again(row: PairVerdict, worth: b
         "another size",
         "no proof",
         "too fast",
+        "too fast twice",
+        "too fast off the wire",
         "a lost node",
         "off the wire",
         "no reason",

@@ -2,7 +2,7 @@
 processes, no files.
 
 ``registry`` lists the tools, ``scan`` finds their results in a log. Each tool has a module, or a
-folder with its ``output``, its ``benchmarks`` (what each measures) and more. They share ``page`` (a
+folder of that name with its ``benchmarks`` (what each measures) and more. They share ``page`` (a
 log as plain lines), ``rows`` (tables of numbers), ``documents`` (JSON) and ``options`` (command
 lines); ``table`` reads a bare table that no tool has signed.
 """

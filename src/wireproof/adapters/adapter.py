@@ -6,10 +6,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from wireproof.adapters.page import Page
-from wireproof.model.series import Series
+from wireproof.model.series import Series, Traffic
 from wireproof.model.tool import ToolRequest
 
-__all__ = ["Adapter", "Parsed", "Sign"]
+__all__ = ["Adapter", "Benchmark", "Parsed", "Sign"]
+
+
+# --- What one benchmark of a tool measures.
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """``name`` as the program calls it; ``metric``, ``traffic``, ``formula``, ``directions``,
+    ``waits`` and ``window`` as in a Series.
+    """
+
+    name: str
+    metric: str
+    traffic: Traffic
+    formula: str
+    directions: int = 1
+    waits: bool = False
+    window: int | None = None
+
+    @property
+    def half_round_trip(self) -> bool:
+        """The printed time is half of a round trip, not that of a whole operation."""
+        return self.metric == "half_round_trip"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from wireproof.adapters.benchmark import Benchmark
+from wireproof.adapters.adapter import Benchmark
 from wireproof.adapters.osu.benchmarks import by_name
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import number, step_of

@@ -10,17 +10,130 @@ from collections.abc import Iterator
 import msgspec
 
 from wireproof.adapters.adapter import Adapter
-from wireproof.adapters.bypass import with_bypass
 from wireproof.adapters.headless import headless
 from wireproof.adapters.page import Page, pages_of, without_commas
 from wireproof.adapters.registry import adapter_names, tool_of
-from wireproof.adapters.software import with_software
 from wireproof.adapters.table import tables
 from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.quantity import counted
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import SOFTWARE, Series, SeriesPoint
 
-__all__ = ["read"]
+__all__ = ["NOTE", "read"]
+
+# --- What a log says of the software below a benchmark: the MPI, the system and its kernel. A
+# banner, or the output of `uname -a`, `mpirun --version` or `cat /etc/os-release`, holds for what
+# follows.
+
+_VERSION = r"(\d[\w.]{0,30}(?: Update \d{1,2})?)"
+_SIGNS: tuple[tuple[str, str, str, re.Pattern[str]], ...] = (
+    # what it is, a word in the line, how it is called, where its version is
+    (
+        "mpi",
+        "MPI Library",
+        "Intel MPI",
+        re.compile(r"Intel\(R\) MPI Library(?: for Linux\* OS)?,? Version " + _VERSION),
+    ),
+    ("mpi", "Open MPI)", "Open MPI", re.compile(r"\(Open MPI\) " + _VERSION)),
+    ("system", "PRETTY_NAME=", "", re.compile(r'^PRETTY_NAME="?([\w][\w ./()-]{2,60}?)"?$')),
+    (
+        "system",
+        " release ",
+        "",
+        re.compile(
+            r"^((?:AlmaLinux|CentOS|Fedora|Oracle|Red Hat|Rocky)[\w ]{0,40} release \d[\w.]{0,20})"
+            r"(?: \([\w ]{1,40}\))?$"
+        ),
+    ),
+    ("kernel", "# Release", "Linux", re.compile(r"^# Release +: " + r"(\d[\w.+-]{2,60})$")),
+    ("kernel", "Linux ", "Linux", re.compile(r"^Linux \S{1,80} (\d+\.\d[\w.+-]{2,60})(?: |$)")),
+)
+_SOFTWARE_HINTS = tuple({word.encode() for _, word, _, _ in _SIGNS})
+
+
+def _said(line: str) -> Iterator[tuple[str, str]]:
+    for kind, word, name, pattern in _SIGNS:
+        found = pattern.search(line[:400]) if word in line else None
+        if found is not None:
+            yield kind, f"{name} {found.group(1)}".strip()
+
+
+def with_software(found: list[Series], page: Page, data: bytes) -> list[Series]:
+    """The series with a note for each of MPI, system and kernel that stands above its rows."""
+    if not any(word in data for word in _SOFTWARE_HINTS):
+        return found
+    noted, begin, known = list[Series](), 0, dict[str, str]()
+    for one in found:
+        end = max(one.last_line, one.first_line)
+        for line in page.lines[begin:end]:
+            known.update(_said(line))
+        begin = max(begin, end)
+        notes = [*one.notes, *(SOFTWARE + known[kind] for kind in sorted(known))]
+        noted.append(msgspec.structs.replace(one, notes=notes) if known else one)
+    return noted
+
+
+# --- Sockets without the kernel: a log that names such a library tells that the kernel's floor does
+# not hold.
+
+NOTE = "kernel bypass: "
+"""How the note begins that names the library."""
+
+# (library, what it prints when a program starts, what names it in an environment or a command line)
+_LIBRARIES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("libvma", ("VMA INFO", "VMA_VERSION"), ("libvma.so",)),
+    ("libxlio", ("XLIO INFO", "XLIO_VERSION"), ("libxlio.so",)),
+    (
+        "Onload",
+        ("OpenOnload", "Using Onload"),
+        ("libonload", "onload -p", "onload --", "onload sockperf", "onload iperf"),
+    ),
+    ("TCPDirect", ("TCPDirect",), ("libonload_zf",)),
+    ("rsocket", (), ("librspreload.so",)),
+    ("SDP", (), ("libsdp.so",)),
+    ("SMC-R", (), ("libsmc-preload.so", "smc_run ")),
+    ("ExaSock", ("exasock",), ("libexasock",)),
+    ("DBL", (), ("libdbl.so",)),
+    ("DPDK", ("EAL: Detected", "EAL: Probing"), ("libmtcp", "f-stack")),
+)
+_SPOKEN = tuple(word.encode() for _, printed, named in _LIBRARIES for word in (*printed, *named))
+# What a log of MPI has when such a library is in use; few words, since every log is searched for
+# them.
+_HINTS = (b"VMA", b"XLIO", b"nload", b"LD_PRELOAD")
+
+
+def _loaded(lines: list[str], kept: str) -> tuple[str, str]:
+    """The library that a banner in ``lines`` names, and the one that the environment names from
+    then on, ``kept`` until another is named.
+    """
+    own = ""
+    for line in lines:
+        for name, printed, named in _LIBRARIES:
+            if any(word in line for word in named):
+                kept = name
+            if any(word in line for word in printed):
+                own = name
+    return own, kept
+
+
+def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
+    """The series with a note on each that such a library carried.
+
+    A banner holds for the result below it, a name in an environment for all that follow.
+    """
+    sockets = any(one.protocol in ("tcp", "udp") for one in found)
+    if not any(word in data for word in (_SPOKEN if sockets else _HINTS)):
+        return found
+    noted, begin, kept = list[Series](), 0, ""
+    for one in found:
+        end = max(one.last_line, one.first_line)
+        own, kept = _loaded(page.lines[begin:end], kept)
+        begin = max(begin, end)
+        name = own or kept
+        noted.append(
+            msgspec.structs.replace(one, notes=[f"{NOTE}{name}", *one.notes]) if name else one
+        )
+    return noted
+
 
 _FEWEST = 3  # sizes that rise before they begin again
 # Tools that print their sizes again below one heading, run after run or pair after pair.

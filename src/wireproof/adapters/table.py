@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from wireproof.adapters.benchmark import Benchmark
+from wireproof.adapters.adapter import Benchmark
 from wireproof.adapters.columns import Column, Group, columns_of, groups_of
 from wireproof.adapters.osu.benchmarks import by_name
 from wireproof.adapters.page import Page

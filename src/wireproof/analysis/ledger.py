@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from wireproof.analysis.catalogue import family_of
-from wireproof.analysis.catalogue.row import Family, Row
+from wireproof.analysis.catalogue.read import Family, Row
 from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
 from wireproof.analysis.rails import is_known
 from wireproof.analysis.relations import stacks, stated

@@ -7,13 +7,13 @@ before it runs there; ``prove`` asks for the ports that it has seen. Both wait t
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from wireproof.analysis.catalogue import families, family_of
 from wireproof.model.record import Nic
+from wireproof.model.site import of_site
 
 __all__ = ["AT_ONCE_MS", "Patience", "late_drivers", "patience", "settle_ms"]
 
@@ -33,7 +33,7 @@ _SETTLE_S, _SETTLE_VIRTUAL_S = 1.2, 0.1
 """After it: virtual NICs show all at once; of others the catalogue may not know all."""
 
 
-@functools.cache
+@of_site
 def late_drivers() -> tuple[tuple[str, int], ...]:
     """Drivers (shell patterns) whose counters may be late, each with how long to wait for the
     slowest of them, in ms.

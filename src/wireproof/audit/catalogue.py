@@ -16,21 +16,24 @@ import msgspec
 
 from wireproof.audit.expression import Expression, parse
 from wireproof.audit.facts import matches_any
+from wireproof.audit.fastest import port_info
 from wireproof.audit.firmware import MAKERS
-from wireproof.audit.machine import GLOBS, HOST_FILES, NAMES
+from wireproof.audit.interrupts import AFFINITIES, INTERRUPTS, vectors_of
+from wireproof.audit.machine import GLOBS, HOST_FILES, NAMES, Instance
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting
 from wireproof.model.toml import read_toml
 
-__all__ = ["ELSEWHERE", "Catalogue", "Entry", "catalogue_of", "requests", "requests_of_interfaces"]
+__all__ = ["ELSEWHERE", "Catalogue", "Entry", "catalogue_of", "requests", "requests_of_instances"]
 
 ELSEWHERE = ("bios", "environment")
 """Places that are no files of the host: the firmware's attributes (by Redfish) and the job's
 environment. Whoever has them gives them as facts of these names. What stands below ``pci/`` is made
-of the list of PCI devices, below ``mlxconfig/`` of what that program printed.
+of the list of PCI devices, below ``mlxconfig/`` of what that program printed, below ``irq/`` of the
+cores of all interrupts.
 """
-_MADE = ("pci/", "pci-host/", "mlxconfig/")
+_MADE = ("pci/", "pci-host/", "mlxconfig/", INTERRUPTS)
 _WHOLE, _LOOK = 65536, 1
 """Bytes of a file that is read, and of one that is only looked for: its text may hold secrets."""
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -97,7 +100,7 @@ def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
 
 def _line(text: str, raw: Any, number: int) -> int:
     """Where the entry begins."""
-    starts = [found.start() for found in re.finditer(r"^\s*\[\[setting\]\]", text, re.MULTILINE)]
+    starts = [found.start() for found in re.finditer(r"^[ \t]*\[\[setting\]\]", text, re.MULTILINE)]
     at = starts[number - 1] if number <= len(starts) else 0
     return text.count("\n", 0, at) + 1
 
@@ -213,15 +216,26 @@ def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
     )
 
 
-def requests_of_interfaces(catalogue: Catalogue, nics: Iterable[str]) -> tuple[FactRequest, ...]:
-    """The commands that name an interface, for each of ``nics``."""
-    argvs = dict.fromkeys(
-        tuple(word.replace("{nic}", nic) for word in read.command)
-        for nic in nics
+def requests_of_instances(
+    catalogue: Catalogue, instances: Iterable[Instance]
+) -> tuple[FactRequest, ...]:
+    """The commands that name an interface, for each of the interfaces, and what InfiniBand ports
+    say of themselves.
+    """
+    commands = [
+        read.command
         for entry in catalogue.entries.values()
         for read in entry.setting.reads
         if _names_interface(read.command)
-    )
+    ]
+    argvs: dict[tuple[str, ...], None] = {}
+    for instance in instances:
+        if nic := instance.places.get("nic"):
+            for command in commands:
+                argvs[tuple(word.replace("{nic}", nic) for word in command)] = None
+            argvs |= dict.fromkeys((AFFINITIES, vectors_of(nic)))
+        elif instance.names["rdma.layer"] == "InfiniBand":
+            argvs[port_info(instance.places["device"], instance.places["port"])] = None
     return tuple(FactRequest(kind="command", argv=argv, limit_bytes=1 << 18) for argv in argvs)
 
 

@@ -19,10 +19,10 @@ _PORT_STATES = {"Down": 1, "Initializing": 2, "Armed": 3, "Active": 4}
 _PHYSICAL = {"Sleep": 1, "Polling": 2, "Disabled": 3, "PortConfigurationTraining": 4,
              "LinkUp": 5, "LinkErrorRecovery": 6}  # fmt: skip
 _CA = re.compile(r"^CA '([\w.-]{1,64})'\n((?:[ \t].*\n?)*)", re.MULTILINE)
-_PORT = re.compile(r"^\s+Port (\d{1,3}):\n((?:\s+(?!Port \d)[^\n]*\n?)*)", re.MULTILINE)
+_PORT = re.compile(r"^[ \t]+Port (\d{1,3}):\n((?:\s+(?!Port \d)[^\n]*\n?)*)", re.MULTILINE)
 _HCA = re.compile(r"^hca_id:[ \t]*([\w.-]{1,64})\n((?:[ \t].*\n?|\n)*)", re.MULTILINE)
-_HCA_PORT = re.compile(r"^\s+port:\s+(\d{1,3})\n((?:\s+(?!port:)[^\n]*\n?)*)", re.MULTILINE)
-_GID = re.compile(r"^\s+GID\[\s*(\d{1,4})\]:.*, (RoCE v[12]|IB/RoCE v1)\s*$", re.MULTILINE)
+_HCA_PORT = re.compile(r"^[ \t]+port:\s+(\d{1,3})\n((?:\s+(?!port:)[^\n]*\n?)*)", re.MULTILINE)
+_GID = re.compile(r"^[ \t]+GID\[\s*(\d{1,4})\]:.*, (RoCE v[12]|IB/RoCE v1)\s*$", re.MULTILINE)
 _DRIVERS = {
     "mlx5": "mlx5_core",
     "mlx4": "mlx4_core",
@@ -59,10 +59,10 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
         folder = f"{_FOLDER}/{device}"
         if driver := _DRIVERS.get(re.sub(r"_?\d{1,4}$", "", device)):
             yield f"{folder}/device/uevent", f"DRIVER={driver}\n"
-        if firmware := re.search(r"^\s+Firmware version: (\S+)$", body, re.MULTILINE):
+        if firmware := re.search(r"^[ \t]+Firmware version: (\S+)$", body, re.MULTILINE):
             yield f"{folder}/fw_ver", firmware[1]
         for port, lines in _PORT.findall(body):
-            values = dict(re.findall(r"^\s+([\w ]+): (.+)$", lines, re.MULTILINE))
+            values = dict(re.findall(r"^[ \t]+([\w ]+): (.+)$", lines, re.MULTILINE))
             for name, text in _of_port(values, lanes.get((device, port), "")):
                 yield f"{folder}/ports/{port}/{name}", text
             if owner := owners.get(values.get("Port GUID", "")):
@@ -104,13 +104,13 @@ def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
     """How many lanes each port uses, such as 4X."""
     for device, body in _devinfo(facts):
         for port, lines in _HCA_PORT.findall(body):
-            if found := re.search(r"^\s+active_width:\s+(\d{1,2}X)\b", lines, re.MULTILINE):
+            if found := re.search(r"^[ \t]+active_width:\s+(\d{1,2}X)\b", lines, re.MULTILINE):
                 yield (device, port), found[1]
 
 
 def _of_devinfo(facts: HostFacts) -> Files:
     for device, body in _devinfo(facts):
-        if board := re.search(r"^\s+board_id:\s+(\S+)$", body, re.MULTILINE):
+        if board := re.search(r"^[ \t]+board_id:\s+(\S+)$", body, re.MULTILINE):
             yield f"{_FOLDER}/{device}/board_id", board[1]
         for port, lines in _HCA_PORT.findall(body):
             for index, kind in _GID.findall(lines):

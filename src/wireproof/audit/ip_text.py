@@ -16,10 +16,11 @@ __all__ = ["IP_ADDRESS", "link_files", "nics_of_ip"]
 
 IP_ADDRESS = ("ip", "-d", "address")
 _HEAD = re.compile(r"^\d{1,9}: ([^\s:@]{1,15})(?:@([^\s:@]{1,15}))?: <[^>\n]*> (.*)$", re.MULTILINE)
-_LINK = re.compile(r"^\s+link/(\S+)(?: ([0-9a-f:]{2,64}))?", re.MULTILINE)
-_ADDRESS = re.compile(r"^\s+inet6? ([0-9a-fA-F.:]{2,45})/", re.MULTILINE)
+_LINK = re.compile(r"^[ \t]+link/(\S+)(?: ([0-9a-f:]{2,64}))?", re.MULTILINE)
+_MII_STATUS = r"^[ \t]+bond_slave .*\bmii_status (\w+)"
+_ADDRESS = re.compile(r"^[ \t]+inet6? ([0-9a-fA-F.:]{2,45})/", re.MULTILINE)
 _KIND = re.compile(
-    r"^\s+(vlan|bond|bridge|veth|macvlan|ipvlan|tun|vxlan|ipoib|team|dummy|ifb|gre|sit|ipip"
+    r"^[ \t]+(vlan|bond|bridge|veth|macvlan|ipvlan|tun|vxlan|ipoib|team|dummy|ifb|gre|sit|ipip"
     r"|wireguard)(?:\s|$)",
     re.MULTILINE,
 )
@@ -61,12 +62,14 @@ _OF_BOND = ("mode", "miimon", "arp_interval", "xmit_hash_policy")
 def link_files(text: str) -> Iterator[tuple[str, str]]:
     """Files of /sys/class/net of which ``ip -d`` prints the text."""
     for name, _, words, body in _links(text):
-        bond = _word(r"^\s+bond (mode .*)$", body).split()
+        bond = _word(r"^[ \t]+bond (mode .*)$", body).split()
         values = dict(zip(bond[::2], bond[1::2], strict=False))
         found = {
             "tx_queue_len": _word(r"\bqlen (\d{1,9})\b", words),
-            "mode": _word(r"^\s+ipoib .*\bmode (datagram|connected)\b", body),
-            "bonding_slave/mii_status": _word(r"^\s+bond_slave .*\bmii_status (\w+)", body).lower(),
+            "mode": _word(r"^[ \t]+ipoib .*\bmode (datagram|connected)\b", body),
+            "bonding_slave/mii_status": _word(
+                r"^[ \t]+bond_slave .*\bmii_status (\w+)", body
+            ).lower(),
             **{f"bonding/{key}": values.get(key, "") for key in _OF_BOND},
         }
         yield from ((f"/sys/class/net/{name}/{file}", said) for file, said in found.items() if said)

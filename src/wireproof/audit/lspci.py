@@ -37,8 +37,8 @@ def devices_of_lspci(text: str) -> Iterator[PciDevice]:
         yield PciDevice(
             address=address if address.count(":") == 2 else f"0000:{address}",
             device_class=f"{kind.group(1)}00" if kind else "",
-            driver=_first(r"^\s*Kernel driver in use: (\S+)$", body) or "",
-            numa=_number(r"^\s*NUMA node: (\d{1,4})$", body),
+            driver=_first(r"^[ \t]*Kernel driver in use: (\S+)$", body) or "",
+            numa=_number(r"^[ \t]*NUMA node: (\d{1,4})$", body),
             secondary=_number(r"\bsecondary=([0-9a-f]{2})\b", body, 16),
             closed="Capabilities: <access denied>" in body,
             **_express(body),  # type: ignore[arg-type]
@@ -47,7 +47,7 @@ def devices_of_lspci(text: str) -> Iterator[PciDevice]:
 
 def _express(body: str) -> dict[str, object]:
     """The registers that are printed."""
-    control = _first(r"^\s*DevCtl:(.*?)(?=^\s*DevSta:|^\s*Capabilities:|\Z)", body) or ""
+    control = _first(r"^[ \t]*DevCtl:(.*?)(?=^[ \t]*DevSta:|^[ \t]*Capabilities:|\Z)", body) or ""
     relaxed = _first(r"RlxdOrd([+-])", control)
     kind = _first(r"\bExpress (?:\(v\d\) )?([A-Z][\w -]*?)(?: \(|,|$)", body)
     width, speed = _link("LnkSta", body)
@@ -55,7 +55,7 @@ def _express(body: str) -> dict[str, object]:
     return {
         "type": _TYPES.get(kind or ""),
         "payload": _number(r"MaxPayload (\d{3,4}) bytes", control),
-        "payload_most": _number(r"^\s*DevCap:\s*MaxPayload (\d{3,4}) bytes", body),
+        "payload_most": _number(r"^[ \t]*DevCap:\s*MaxPayload (\d{3,4}) bytes", body),
         "read_request": _number(r"MaxReadReq (\d{3,4}) bytes", control),
         "relaxed": None if relaxed is None else relaxed == "+",
         "width": width,
@@ -68,14 +68,14 @@ def _express(body: str) -> dict[str, object]:
 
 def _link(register: str, body: str) -> tuple[int | None, int | None]:
     """Lanes and generation."""
-    found = re.search(rf"^\s*{register}{_LINK}", body, re.MULTILINE)
+    found = re.search(rf"^[ \t]*{register}{_LINK}", body, re.MULTILINE)
     if found is None:
         return None, None
     return int(found.group(2)), _GENERATIONS.get(found.group(1))
 
 
 def _acs(body: str) -> int | None:
-    words = _first(r"^\s*ACSCtl:(.*)$", body)
+    words = _first(r"^[ \t]*ACSCtl:(.*)$", body)
     if words is None:
         return None
     return sum(1 << bit for bit, word in enumerate(_ACS_BITS) if f"{word}+" in words)

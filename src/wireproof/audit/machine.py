@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from wireproof.audit.disclosed import DISCLOSED_FILES, DISCLOSED_GLOBS
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.facts import Answer, HostFacts
+from wireproof.audit.fastest import add_sisters, modes_of, signalled
 from wireproof.audit.ib_text import IBSTAT
 from wireproof.audit.interfaces import (
     INTERFACES,
@@ -102,6 +103,9 @@ NAMES = {
     "nic.device": "whether it is an adapter's own, not a virtual one",
     "nic.driver": "its driver; of a virtual one that of the adapters that it stands on",
     "nic.rate": "Gb/s; of a virtual one those of the adapters that it stands on, else not known",
+    "nic.most": "Gb/s of the fastest link mode that it supports",
+    "nic.offered": "Gb/s of the fastest link mode that both ends of its link offer",
+    "nic.sisters": "Gb/s of the fastest interface of the host with its driver and nic.most",
     "nic.mtu": "its MTU",
     "nic.lower": "the interfaces that it stands on: a bond's members, a VLAN's parent",
     "nic.lower_mtu": "the smallest MTU of those",
@@ -116,6 +120,10 @@ NAMES = {
     "rdma.nic": "an interface of the same adapter, empty where it has none",
     "rdma.layer": "InfiniBand or Ethernet",
     "rdma.rate": "Gb/s",
+    "rdma.active": "whether its state is ACTIVE",
+    "rdma.board": "the ID of its board, else the device",
+    "rdma.most": "Gb/s that its lanes can signal at most",
+    "rdma.sisters": "Gb/s of the fastest active port of the host with its board and link layer",
 }
 
 _INTEL = {
@@ -271,13 +279,14 @@ def _nics(facts: HostFacts) -> list[Instance]:
     nics = audited(facts)
     rates = {one.name: _speed(one.name, facts) for one in nics if is_real(one)}
     named = {one.name: one for one in nics}
-    return [
+    found = [
         Instance(
             one.name,
             {"nic": one.name},
             {
                 **names_of(one, facts, nics),
                 **_of_adapter(one, facts),
+                **modes_of(facts, one.name),
                 "nic.driver": _driver_of(one, named, facts),
                 "nic.rate": rate_of(one, rates, named),
                 "nic.rdma": _over_ethernet(one, with_rdma, facts),
@@ -285,6 +294,8 @@ def _nics(facts: HostFacts) -> list[Instance]:
         )
         for one in nics
     ]
+    add_sisters([one.names for one in found], "nic", ("nic.driver", "nic.most", "nic.device"))
+    return found
 
 
 def _over_ethernet(one: Nic, with_rdma: Collection[str], facts: HostFacts) -> Value:
@@ -381,8 +392,13 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
             "rdma.nic": interfaces.get(device, ""),
             "rdma.layer": _text(facts, path) or UNKNOWN,
             "rdma.rate": float(rate.group(1)) if rate else UNKNOWN,
+            "rdma.active": _text(facts, f"{folder}/ports/{port}/state").startswith("4:"),
+            "rdma.board": _text(facts, f"{folder}/board_id") or device,
+            "rdma.most": signalled(facts, device, port),
         }
         found.append(Instance(f"{device}:{port}", {"device": device, "port": port}, names))
+    like = ("rdma.board", "rdma.layer", "rdma.active")
+    add_sisters([one.names for one in found], "rdma", like)
     return found
 
 

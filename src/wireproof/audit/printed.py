@@ -59,9 +59,9 @@ def _of_ip(facts: HostFacts) -> Iterator[tuple[str, str]]:
 def _of_ethtool(facts: HostFacts) -> Iterator[tuple[str, str]]:
     for argv, frame in facts.commands.items():
         if len(argv) == 2 and argv[0] == "ethtool" and frame.status == "ok":
-            speed = re.search(r"^\s*Speed: (\d{1,7})Mb/s$", frame.text, re.MULTILINE)
-            duplex = re.search(r"^\s*Duplex: (Full|Half)$", frame.text, re.MULTILINE)
-            if speed or re.search(r"^\s*Speed: Unknown!", frame.text, re.MULTILINE):
+            speed = re.search(r"^[ \t]*Speed: (\d{1,7})Mb/s$", frame.text, re.MULTILINE)
+            duplex = re.search(r"^[ \t]*Duplex: (Full|Half)$", frame.text, re.MULTILINE)
+            if speed or re.search(r"^[ \t]*Speed: Unknown!", frame.text, re.MULTILINE):
                 yield f"/sys/class/net/{argv[1]}/speed", speed[1] if speed else "-1"
             if duplex:
                 yield f"/sys/class/net/{argv[1]}/duplex", duplex[1].lower()

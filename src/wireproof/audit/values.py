@@ -33,13 +33,13 @@ def part_of(text: str, read: Read) -> str | None:
 
 
 def _indented(text: str, indent: int) -> str:
-    """The rest of a heading's line and the lines that stand deeper than it; all lines where the
-    first does not, as ethtool prints.
+    """The rest of a heading's line and the lines that stand deeper than it. If there are none: the
+    rest of its line alone, else all lines, as ethtool prints rings.
     """
     lines = text.split("\n")
     deeper = [len(line) - len(line.lstrip()) > indent for line in lines[1:] if line.strip()]
     if not deeper or not deeper[0]:
-        return text
+        return lines[0] if lines[0].strip(" \t:") else text
     end = deeper.index(False) if False in deeper else len(deeper)
     kept = [line for line in lines[1:] if line.strip()][:end]
     return "\n".join((lines[0], *kept))

@@ -7,8 +7,7 @@ import contextlib
 from types import TracebackType
 from typing import Any
 
-from wireproof.bmc.errors import BmcFailed
-from wireproof.bmc.talk import Answer, Limits, Talk, link_of
+from wireproof.bmc.talk import Answer, BmcFailed, Limits, Talk, link_of
 from wireproof.model.bmc import Bmc
 
 __all__ = ["ROOT", "Session"]

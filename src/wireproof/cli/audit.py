@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.completion import settings
-from wireproof.cli.console import Console, print_json, say
+from wireproof.cli.console import Console, print_document, print_json, print_text, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, text
 from wireproof.cli.options import MACHINES, TARGET, settings_of, target_specification
@@ -39,8 +38,8 @@ OPTIONS: tuple[click.Parameter, ...] = (
     flag("--all everything", "show what passes and what is not applicable, too."),
     choice(
         "--format",
-        ["text", "json", "html", "sarif", "junit", "openmetrics", "nhc"],
-        "form of the result.",
+        ["text", "html", "markdown", "json", "sarif", "junit", "openmetrics", "nhc"],
+        "form of the result on stdout.",
     ),
     choice("--at-least", ["minor", "major", "critical"], "leave out what fails by less."),
     flag("--json as_json", "the same as --format json."),
@@ -61,19 +60,19 @@ def command(**options: Any) -> int:
     if options["explain"]:
         return _explain(options, form)
     found = _audited(options)
-    if form == "json":
-        print_json(found, indent=1)
-    else:
-        _show(found, form, options)
+    _show(found, form, options)
     return status_of(found.verdict)
 
 
 def _show(found: Audit, form: str, options: dict[str, Any]) -> None:
-    from wireproof.report.audit import in_form
-    from wireproof.report.text.look import Look
+    from wireproof.report.audit import FORMS
+    from wireproof.report.documents.audit import audit_document
 
-    look = Look.of(sys.stdout, os.environ)
-    click.echo(in_form(found, form, look, everything=options["everything"]))
+    if form in FORMS:
+        print_text(FORMS[form](found))
+        return
+    everything = options["everything"] or form == "html"
+    print_document(found, partial(audit_document, found, everything=everything), form)
     if form == "text":
         _say_where(found, options)
 
@@ -118,14 +117,14 @@ def _list(form: str) -> int:
         from wireproof.report.text.titles import title_lines
 
         titles = {one.id: f"{one.group:11}  {one.title}" for one in found}
-        click.echo("\n".join(title_lines(titles)))
+        print_text("\n".join(title_lines(titles)))
     return 0
 
 
 def _explain(options: dict[str, Any], form: str) -> int:
     from wireproof.model.errors import CouldNotMeasure
-    from wireproof.report.text.audit import explained
-    from wireproof.report.text.look import Look
+    from wireproof.report.audit import FORMS
+    from wireproof.report.documents.audit import explained_document
     from wireproof.workflow.audit import settings_called
     from wireproof.workflow.documents.lists import Settings
 
@@ -135,9 +134,8 @@ def _explain(options: dict[str, Any], form: str) -> int:
     except CouldNotMeasure as error:
         Console().warn(f"no values: {error}")
         results = []
-    if form == "json":
-        print_json(Settings(settings=named, results=results), indent=1)
-        return 0
-    look = Look.of(sys.stdout, os.environ)
-    click.echo("\n\n".join("\n".join(explained(one, results, look)) for one in named))
+    build = partial(explained_document, named, results)
+    print_document(
+        Settings(settings=named, results=results), build, "text" if form in FORMS else form
+    )
     return 0

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.declare import choice, file, flag, text
+from wireproof.cli.declare import FORM, choice, file, flag, text
 
 if TYPE_CHECKING:
     from wireproof.workflow.scaling import Against
@@ -25,6 +24,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     file("--plot", "with --against: write the curves as one SVG."),
     flag("--all everything", "also what is not compared, and why; every message size."),
     flag("--json as_json", "one JSON document on stdout."),
+    FORM,
 )
 
 
@@ -36,6 +36,7 @@ def command(
     plot: Path | None,
     everything: bool,
     as_json: bool,
+    form: str | None,
 ) -> int:
     """Hold two results against each other: two dates, two MPIs, two fabrics.
 
@@ -48,33 +49,28 @@ def command(
     With three results or more, with --nodes or with --against: each number against the count of
     nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number is there at two counts.
     """
-    from wireproof.cli.console import Console, print_json
+    from wireproof.cli.console import Console, print_document
     from wireproof.cli.outcome import status_of
     from wireproof.model.comparison import Comparison, Scaling
+    from wireproof.report.documents.comparison import comparison_document, scaling_document
     from wireproof.report.figure.scaling import scaling_figure
-    from wireproof.report.text.comparison import comparison_lines, scaling_lines
-    from wireproof.report.text.look import Look
     from wireproof.settings.sizes import parse_counts
     from wireproof.workflow.compare import CompareSpecification, compare
     from wireproof.workflow.plan import write_text
     from wireproof.workflow.scaling import ScalingSpecification, scaling
 
-    look = Look.of(sys.stdout, os.environ)
     found: Comparison | Scaling
     if against or nodes or len(results) > 2:
         counts = parse_counts(nodes)
         wanted = ScalingSpecification(results=results, against=against, nodes=counts)
         found = scaling(wanted, Console())
-        lines = scaling_lines(found, look, everything=everything)
+        build = partial(scaling_document, found, everything=everything)
         if plot is not None:
             write_text(plot, scaling_figure(found))
     elif plot is not None or len(results) != 2:
         raise click.UsageError("give two results; --plot needs --against as well.")
     else:
         found = compare(CompareSpecification(a=results[0], b=results[1]), Console())
-        lines = comparison_lines(found, look, everything=everything)
-    if as_json:
-        print_json(found, indent=1)
-    else:
-        click.echo("\n".join(lines))
+        build = partial(comparison_document, found, everything=everything)
+    print_document(found, build, form, as_json=as_json)
     return status_of(found.verdict)

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
     from wireproof.model.plan import Plan
     from wireproof.model.record import Frame
+    from wireproof.report.document import Document
     from wireproof.report.text.progress import Progress
 
 __all__ = [
     "LONGEST_SENTENCE",
     "Console",
-    "document_text",
+    "envelope_text",
+    "print_document",
     "print_json",
     "print_text",
     "remark",
@@ -62,10 +64,39 @@ def print_json(value: object, *, indent: int = 2) -> None:
     """One JSON document on stdout, in the envelope of all; ``value`` is of a type in
     ``workflow.documents.KINDS``. What was warned of is among its ``errors``.
     """
-    print_text(document_text(value, current_context().answer.problems, indent=indent))
+    print_text(envelope_text(value, current_context().answer.problems, indent=indent))
 
 
-def document_text(value: object, problems: Sequence[Problem] = (), *, indent: int = 2) -> str:
+def print_document(
+    value: object, build: Callable[[], Document], form: str | None, *, as_json: bool = False
+) -> None:
+    """A result on stdout in the form of ``--format``: ``value`` itself as JSON, else the document
+    that ``build`` makes of it. Without a form: JSON if ``as_json``, else text.
+    """
+    chosen = form or ("json" if as_json else "text")
+    if chosen == "json":
+        print_json(value)
+    else:
+        print_text(_rendered(build(), chosen).rstrip("\n"))
+
+
+def _rendered(document: Document, form: str) -> str:
+    """Each renderer is loaded only if it is needed."""
+    if form == "html":
+        from wireproof.report.html.document import document_page
+
+        return document_page(document)
+    if form == "markdown":
+        from wireproof.report.markdown import document_markdown
+
+        return document_markdown(document)
+    from wireproof.report.text.document import document_text
+    from wireproof.report.text.look import Look
+
+    return document_text(document, Look.of(sys.stdout, os.environ))
+
+
+def envelope_text(value: object, problems: Sequence[Problem] = (), *, indent: int = 2) -> str:
     """The document as text."""
     from wireproof.report.json.encode import json_text
     from wireproof.workflow.documents import in_envelope

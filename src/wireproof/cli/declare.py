@@ -11,7 +11,7 @@ import click
 from wireproof.cli.completion import spelt
 from wireproof.cli.context import Context
 
-__all__ = ["choice", "file", "flag", "number", "setting", "text"]
+__all__ = ["FORM", "choice", "file", "flag", "number", "setting", "text"]
 
 
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
@@ -67,3 +67,9 @@ def setting(name: str, metavar: str, about: str = "", **more: Any) -> click.Opti
 
     about = about or DECLARED[name].help + "."
     return text(f"--{name.replace('_', '-')} {name}", metavar, about, **{"default": None, **more})
+
+
+FORM = choice(
+    "--format form", ("text", "html", "markdown", "json"), "form of the result on stdout."
+)
+"""Of every verb whose result is a document; its value is for `print_document`."""

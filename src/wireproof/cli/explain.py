@@ -25,7 +25,7 @@ def command(code: str | None, as_json: bool) -> int:
     """
     from wireproof.report.text.explanation import explanation_text
     from wireproof.report.text.titles import title_lines
-    from wireproof.verdict.catalogue import CATALOGUE
+    from wireproof.verdict.catalogue import findings
     from wireproof.workflow.explain import explain, explanations
 
     found = explain(code) if code else []
@@ -34,6 +34,6 @@ def command(code: str | None, as_json: bool) -> int:
     elif found:
         click.echo("\n".join(explanation_text(one.title, one.paragraphs) for one in found))
     else:
-        titles = {name: listed.title for name, listed in CATALOGUE.items()}
+        titles = {name: listed.title for name, listed in findings().items()}
         click.echo("\n".join(title_lines(titles)))
     return 0

@@ -5,25 +5,30 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.completion import results
-from wireproof.cli.declare import file, flag, number, text
+from wireproof.cli.declare import FORM, file, flag, number, text
 from wireproof.cli.options import link_claim
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wireproof.model.history import Entry
+    from wireproof.report.document import Document
     from wireproof.report.json.judgement import JudgementDocument
 
 __all__ = ["command"]
 
 ROOT = click.Argument(["root"], type=click.Path(path_type=Path), metavar="HISTORY")
 HOSTS = text("--hosts", "NODES", "only results in which one of these took part.")
+LAST = number("--last", 1, 100_000, "only so many.")
 JSON = flag("--json as_json", "one JSON document on stdout.")
 
 
@@ -35,15 +40,15 @@ def command() -> None:
     """
 
 
-@command.command("list", params=[ROOT, HOSTS, number("--last", 1, 100_000, "only so many."), JSON])
-def list_(root: Path, hosts: str, last: int | None, as_json: bool) -> int:
+@command.command("list", params=[ROOT, HOSTS, LAST, FORM, JSON])
+def list_(root: Path, hosts: str, last: int | None, form: str | None, as_json: bool) -> int:
     """One line for each result, oldest first."""
-    from wireproof.report.text.history import entry_lines
+    from wireproof.report.documents.history import entries_document
     from wireproof.workflow.documents.lists import HistoryResults
 
     entries = _found(root, hosts)
     shown = entries[-last:] if last else entries
-    return _put(HistoryResults(results=shown), entry_lines(shown), as_json)
+    return _put(HistoryResults(results=shown), partial(entries_document, shown), form, as_json)
 
 
 @command.command("show", params=[ROOT, click.Argument(["result"], shell_complete=results), JSON])
@@ -65,14 +70,18 @@ def show(root: Path, result: str, as_json: bool) -> int:
 
 
 def _show_log(entry: Entry, judged: JudgementDocument, as_json: bool) -> int:
+    from wireproof.cli.console import print_json
     from wireproof.cli.outcome import status_of
-    from wireproof.report.text.history import imported_line
+    from wireproof.report.documents.history import imported_line
     from wireproof.report.text.judgement import long_text
     from wireproof.report.text.look import Look
 
     look = Look.of(sys.stdout, os.environ)
     texts = [long_text(one, look).rstrip("\n") for one in judged.series]
-    _put(judged, [imported_line(entry), *texts], as_json)
+    if as_json:
+        print_json(judged)
+    else:
+        click.echo("\n".join([imported_line(entry), *texts]))
     return status_of(judged.verdict)
 
 
@@ -83,10 +92,11 @@ def _show_log(entry: Entry, judged: JudgementDocument, as_json: bool) -> int:
         HOSTS,
         text("--number name", "NAME", "only this: pingpong, stream, natural ring, ..."),
         text("--size", "SIZE", "only this message size: 8, 1MiB."),
+        FORM,
         JSON,
     ],
 )
-def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
+def trend(root: Path, hosts: str, name: str, size: str, form: str | None, as_json: bool) -> int:
     """Each number over time, where it has changed and what else changed there; and whether the
     newest result is worse than the good ones before it (exit status 1; 3: it could be held against
     nothing).
@@ -95,8 +105,7 @@ def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
     more. False alarms: about 1 in 100 series that have not changed.
     """
     from wireproof.cli.outcome import status_of
-    from wireproof.report.text.history import regression_lines, trend_lines
-    from wireproof.report.text.look import Look
+    from wireproof.report.documents.history import regression_lines, trend_document
     from wireproof.settings.sizes import parse_sizes
     from wireproof.workflow.documents.lists import HistoryTrend
     from wireproof.workflow.history.look import (
@@ -111,12 +120,11 @@ def trend(root: Path, hosts: str, name: str, size: str, as_json: bool) -> int:
     found = trends(entries, name, parse_sizes(size)[0] if size else None)
     worse = regressions(entries)
     newest = newest_of(entries)
-    lines = [
-        *trend_lines(found, Look.of(sys.stdout, os.environ)),
-        *regression_lines(newest.id if newest else "no result", worse, good_results(entries)),
-    ]
-    _put(HistoryTrend(trends=found, regressions=worse), lines, as_json)
-    return status_of(standing(entries, found, worse))
+    lines = regression_lines(newest.id if newest else "no result", worse, good_results(entries))
+    verdict = standing(entries, found, worse)
+    document = partial(trend_document, found, lines, verdict)
+    _put(HistoryTrend(trends=found, regressions=worse), document, form, as_json)
+    return status_of(verdict)
 
 
 @command.command(
@@ -155,19 +163,20 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
         ROOT,
         HOSTS,
         flag("--links by_link", "each NIC and link of a node by itself."),
+        FORM,
         JSON,
     ],
 )
-def nodes(root: Path, hosts: str, by_link: bool, as_json: bool) -> int:
+def nodes(root: Path, hosts: str, by_link: bool, form: str | None, as_json: bool) -> int:
     """When each node was last proven, the longest ago first."""
-    from wireproof.report.text.history import age_lines
+    from wireproof.report.documents.history import age_document
     from wireproof.settings.hosts import parse_hosts
     from wireproof.workflow.documents.lists import HistoryNodes
     from wireproof.workflow.history.look import ages
 
     asked = parse_hosts(hosts) if hosts else ()
     found = ages(_found(root, ""), asked, by_link=by_link)
-    return _put(HistoryNodes(nodes=found), age_lines(found), as_json)
+    return _put(HistoryNodes(nodes=found), partial(age_document, found), form, as_json)
 
 
 @command.command(
@@ -195,7 +204,7 @@ def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
     --measured a log is as old as it says itself, or as its file.
     """
     from wireproof.cli.console import Console
-    from wireproof.report.text.history import added_line
+    from wireproof.report.documents.history import added_line
     from wireproof.workflow.history.add import add_all
     from wireproof.workflow.history.logs import LogClaims
 
@@ -240,11 +249,8 @@ def _found(root: Path, hosts: str) -> list[Entry]:
     return found(root, hosts)
 
 
-def _put(document: object, lines: list[str], as_json: bool) -> int:
-    from wireproof.cli.console import print_json
+def _put(value: object, build: Callable[[], Document], form: str | None, as_json: bool) -> int:
+    from wireproof.cli.console import print_document
 
-    if as_json:
-        print_json(document, indent=1)
-    else:
-        click.echo("\n".join(lines))
+    print_document(value, build, form, as_json=as_json)
     return 0

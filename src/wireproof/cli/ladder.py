@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.console import Console, print_json
+from wireproof.cli.console import Console, print_document, remark
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import choice, flag, number, setting, text
+from wireproof.cli.declare import FORM, choice, flag, number, setting, text
 from wireproof.cli.options import LINK, OUTPUT, TARGET, settings_of, target_specification
 from wireproof.cli.outcome import status_of
 from wireproof.cli.sections import Sectioned, sections
@@ -69,11 +68,11 @@ _KEPT = tuple(one for one in OUTPUT if one.name not in ("history", "resume"))
     "ladder",
     cls=Sectioned,
     sections=sections(
-        OPTIONS, "What is compared", target=TARGET, link=LINK, output=(*_KEPT, DRY_RUN)
+        OPTIONS, "What is compared", target=TARGET, link=LINK, output=(*_KEPT, FORM, DRY_RUN)
     ),
     examples=EXAMPLES,
 )
-def command(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
+def command(argv: tuple[str, ...], dry_run: bool, form: str | None, **options: Any) -> int:
     """Between two hosts, layer by layer: where are time and rate lost?
 
     Raw verbs or kernel TCP, libfabric, MPI point to point, an MPI collective, and COMMAND or a
@@ -86,30 +85,27 @@ def command(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
 
     Exit status: 0 no layer loses more than --smallest, 1 one does, 3 open, 4 could not measure.
     """
-    from wireproof.report.text.ladder import ladder_text
-    from wireproof.report.text.look import Look
+    from wireproof.report.documents.ladder import ladder_document
     from wireproof.workflow.ladder import run_ladder
 
     settings = settings_of(options)
     wanted = _specification(argv, settings, options)
     if dry_run:
-        return _dry_run(wanted, as_json=settings.json.value)
+        return _dry_run(wanted, form, as_json=settings.json.value)
     found = run_ladder(wanted, Console(), current_context().environment)
-    if settings.json.value:
-        print_json(found.ladder)
-    else:
-        click.echo(ladder_text(found.ladder, Look.of(sys.stdout, os.environ)))
-        if found.folder is not None:
-            click.echo(f"records: {found.folder}")
+    document = partial(ladder_document, found.ladder)
+    print_document(found.ladder, document, form, as_json=settings.json.value)
+    if found.folder is not None:
+        remark(f"records: {found.folder}")
     return status_of(found.ladder.verdict)
 
 
-def _dry_run(wanted: LadderSpecification, *, as_json: bool) -> int:
-    from wireproof.report.text.ladder import plan_text
+def _dry_run(wanted: LadderSpecification, form: str | None, *, as_json: bool) -> int:
+    from wireproof.report.documents.ladder import plan_document
     from wireproof.workflow.ladder import plan_ladder
 
     plan = plan_ladder(wanted, Console(), current_context().environment)
-    print_json(plan) if as_json else click.echo(plan_text(plan))
+    print_document(plan, partial(plan_document, plan), form, as_json=as_json)
     return 0
 
 

@@ -135,15 +135,15 @@ def _agreed(mended: Mended, wanted: _Wanted) -> bool:
 
 
 def _list_rules(as_json: bool) -> int:
-    from wireproof.lint.catalogue import RULES
+    from wireproof.lint.rules import rules
 
     if as_json:
         from wireproof.workflow.documents.lists import LintRules
 
-        print_json(LintRules(rules=list(RULES.values())))
+        print_json(LintRules(rules=list(rules().values())))
     else:
         from wireproof.report.text.titles import title_lines
 
-        titles = {code: rule.sentence for code, rule in sorted(RULES.items())}
+        titles = {code: rule.sentence for code, rule in sorted(rules().items())}
         click.echo("\n".join(title_lines(titles)))
     return 0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -134,18 +133,15 @@ def command(pattern: str, **options: Any) -> int:
 
 
 def _gain(specification: MeasureSpecification, rounds: int | None, *, as_json: bool) -> int:
-    from wireproof.cli.console import Console, print_json
-    from wireproof.report.text.look import Look
-    from wireproof.report.text.rail_gain import gain_text
+    from wireproof.cli.console import Console, print_document, remark
+    from wireproof.report.documents.rail_gain import gain_document
     from wireproof.workflow.rails import measure_gain
 
     found = measure_gain(specification, Console(), current_context().environment, rounds=rounds)
-    if as_json:
-        print_json(found.gain)
-    else:
-        click.echo(gain_text(found.gain, Look.of(sys.stdout, os.environ)))
-        if found.folder is not None:
-            click.echo(f"records: {found.folder}")
+    document = partial(gain_document, found.gain)
+    print_document(found.gain, document, None, as_json=as_json)
+    if found.folder is not None:
+        remark(f"records: {found.folder}")
     return status_of(found.gain.verdict)
 
 

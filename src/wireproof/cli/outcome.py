@@ -8,7 +8,7 @@ import itertools
 
 import click
 
-from wireproof.cli.console import LONGEST_SENTENCE, document_text, say
+from wireproof.cli.console import LONGEST_SENTENCE, envelope_text, say
 from wireproof.cli.context import Context
 from wireproof.cli.signals import as_interrupt
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
@@ -85,7 +85,7 @@ def _without_result(text: str, status: int, context: Context) -> int:
         problem = Problem(message=clean(text, LONGEST_SENTENCE))
         failure = Failure(exit_status=status, errors=(*context.answer.problems, problem))
         with contextlib.suppress(OSError):  # a reader that has gone has the status
-            click.echo(document_text(failure))
+            click.echo(envelope_text(failure))
     return status
 
 

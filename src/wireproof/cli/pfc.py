@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from wireproof.cli.console import Console, print_json
+from wireproof.cli.console import Console, print_document
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import file, flag, number, text
+from wireproof.cli.declare import FORM, file, flag, number, text
 from wireproof.cli.options import TARGET, settings_of, target_specification
 from wireproof.cli.outcome import status_of
 from wireproof.cli.sections import Sectioned, sections
@@ -44,6 +44,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="of the links to the switch, for the headroom that drops call for.",
     ),
     flag("--json as_json", "one JSON document on stdout."),
+    FORM,
     click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
 )
 
@@ -55,7 +56,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     examples=EXAMPLES,
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
 )
-def command(as_json: bool, **options: Any) -> int:
+def command(as_json: bool, form: str | None, **options: Any) -> int:
     """Is priority flow control lossless, and which host pauses its switch?
 
     By the counters of the hosts before and after a load (an incast of our own, COMMAND, or what
@@ -63,8 +64,7 @@ def command(as_json: bool, **options: Any) -> int:
     No setting is changed. Exit status: 0 all four are shown under pressure, 1 something is wrong, 3
     not proven.
     """
-    from wireproof.report.text.look import Look
-    from wireproof.report.text.pfc import pfc_lines
+    from wireproof.report.documents.pfc import pfc_document
     from wireproof.workflow.pfc import pfc_report
 
     settings = settings_of(options)
@@ -77,10 +77,7 @@ def command(as_json: bool, **options: Any) -> int:
         (errors, errors),
         **{name: options[name] for name in _FIELDS},
     )
-    if as_json:
-        print_json(report)
-    else:
-        click.echo("\n".join(pfc_lines(report, Look.of(sys.stdout, os.environ))))
+    print_document(report, partial(pfc_document, report), form, as_json=as_json)
     return status_of(report.verdict)
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.completion import spelt
-from wireproof.cli.console import Console, print_json, say
+from wireproof.cli.console import Console, print_document, say
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import flag, number, setting, text
+from wireproof.cli.declare import FORM, flag, number, setting, text
 from wireproof.cli.options import LINK, TARGET, method_of, settings_of, target_specification
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.cli.sections import Sectioned, sections
@@ -59,6 +58,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     setting("out", "DIR", "keep the study in DIR: study.json, and what is needed to go on."),
     flag("--resume", "go on with the study in --out."),
     flag("--json", "one JSON document on stdout.", default=None),
+    FORM,
 )
 
 
@@ -68,7 +68,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     sections=sections(OPTIONS, "What is studied", target=TARGET, link=LINK),
     examples=EXAMPLES,
 )
-def command(library: str, **options: Any) -> int:
+def command(library: str, form: str | None, **options: Any) -> int:
     """Which settings of a library are obeyed here, and which of them help?
 
     Every value is read back from what the library itself says, and measured against the base in
@@ -79,18 +79,15 @@ def command(library: str, **options: Any) -> int:
 
     Exit status: 0 the study says something, 3 it decides nothing, 4 nothing could be measured.
     """
-    from wireproof.report.text.look import Look
-    from wireproof.report.text.study import study_text
+    from wireproof.report.documents.study import study_document
     from wireproof.workflow.study import run_study
 
     settings_options = {**options, "budget": options["each"], "model_world": None}
     study = run_study(
         _specification(library, settings_options), Console(), current_context().environment
     )
-    if settings_of(settings_options).json.value:
-        print_json(study)
-    else:
-        click.echo(study_text(study, Look.of(sys.stdout, os.environ)))
+    as_json = settings_of(settings_options).json.value
+    print_document(study, partial(study_document, study), form, as_json=as_json)
     if study.stopped != "interrupted":
         return status_of(study.verdict)
     say("interrupted; what was measured is shown" + _kept(settings_of(settings_options)))

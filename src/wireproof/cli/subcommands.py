@@ -4,6 +4,7 @@ instant.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -122,12 +123,23 @@ def _tell_version(context: click.Context, _option: click.Parameter, given: bool)
     callback=_tell_version,
     help="Show the version and exit.",
 )
-def subcommands() -> None:
+@click.option(
+    "--catalogue",
+    metavar="DIR",
+    help="folder of the site's own NICs, causes, links, lint rules and published numbers; default:"
+    " ~/.config/wireproof/catalogue.",
+)
+def subcommands(catalogue: str | None) -> None:
     """wireproof proves what an HPC interconnect does.
 
     Every number comes with the proof of its path, its confidence interval and the physical limit
     that it is judged by. Start with 'wireproof demo', then 'wireproof check --hosts n1,n2'.
     """
+    usual = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    if catalogue or "WIREPROOF_CATALOGUE" in os.environ or os.path.isdir(f"{usual}/wireproof"):
+        from wireproof.cli.catalogue import add_catalogue
+
+        add_catalogue(catalogue)
 
 
 def root() -> click.Context:

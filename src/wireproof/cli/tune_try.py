@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Collection
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from wireproof.cli.completion import settings
-from wireproof.cli.console import Console, print_json
+from wireproof.cli.console import Console, print_document
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import choice, flag, number, setting, text
+from wireproof.cli.declare import FORM, choice, flag, number, setting, text
 from wireproof.cli.options import LINK, TARGET, method_of, settings_of, target_specification
 from wireproof.cli.outcome import status_of
 from wireproof.cli.tune_plan import PLACES, WANTED
@@ -75,6 +74,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
     flag("--keep", "leave a value that helps applied; `tune confirm` makes it last."),
     flag("--json", "one JSON document on stdout.", default=None),
+    FORM,
 )
 
 
@@ -83,7 +83,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     params=[*OPTIONS, *TARGET, *LINK],
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True},
 )
-def command(knob: str, argv: tuple[str, ...], **options: Any) -> int:
+def command(knob: str, argv: tuple[str, ...], form: str | None, **options: Any) -> int:
     """Does a setting help here? Runs with each value in random, balanced blocks, compared.
 
     VAR=A,B: a variable of the runs; VAR=A: against what is set now; VAR=,A: against not set.
@@ -97,17 +97,13 @@ def command(knob: str, argv: tuple[str, ...], **options: Any) -> int:
 
     Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
     """
-    from wireproof.report.text.look import Look
-    from wireproof.report.text.trial import trial_text
+    from wireproof.report.documents.trial import trial_document
     from wireproof.workflow.tune.trial import run_trial
 
     settings = settings_of({**options, "profile": None})  # check's profile is another thing
     wanted = _specification(knob, argv, settings, options)
     trial = run_trial(wanted, Console(), current_context().environment)
-    if settings.json.value:
-        print_json(trial)
-    else:
-        click.echo(trial_text(trial, Look.of(sys.stdout, os.environ)))
+    print_document(trial, partial(trial_document, trial), form, as_json=settings.json.value)
     return status_of(trial.verdict)
 
 

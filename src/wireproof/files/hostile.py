@@ -27,6 +27,7 @@ __all__ = [
     "remove_file",
     "replace_file",
     "replace_in",
+    "rewrite_file",
 ]
 
 _KINDS = (
@@ -167,17 +168,22 @@ def create(name: str | Path, folder: int | None) -> int:
         return os.open(name, flags, 0o600, dir_fd=folder)
 
 
-def replace_in(name: str, folder: int, data: bytes, mode: int = 0o600) -> None:
+def replace_in(
+    name: str, folder: int, data: bytes, mode: int = 0o600, owner: tuple[int, int] | None = None
+) -> None:
     """Replace the file ``name`` as a whole, for us alone unless ``mode`` says otherwise; OSError
     leaves the old one, or none, and no leftover. A device or pipe is refused, also behind a link:
     it would be one no more. Of several writers at once each writes a file of its own, and the last
-    counts.
+    counts. ``owner``: user and group, which root alone can give.
     """
     with contextlib.suppress(FileNotFoundError):
         refuse_other_than_regular(os.stat(name, dir_fd=folder), name)
     fresh = _fresh_name(name)
     try:
         with os.fdopen(create(fresh, folder), "wb") as file:
+            if owner is not None:
+                with contextlib.suppress(PermissionError):
+                    os.fchown(file.fileno(), *owner)
             os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
@@ -202,6 +208,22 @@ def replace_file(path: Path, data: bytes, mode: int = 0o600) -> None:
             _replace_by_name(path, data)
         else:
             replace_in(path.name, folder, data, mode)
+
+
+def rewrite_file(path: Path, before: bytes, after: bytes) -> None:
+    """Replace a user's file that holds ``before``, and keep its owner and permissions. ``OSError``
+    for a link, for a file that has changed, and for a folder that `held_folder` refuses.
+    """
+    with held_folder(path.parent) as folder:
+        with open_regular(within(folder, path), follow=False, folder=folder) as file:
+            found = os.fstat(file.fileno())
+            if file.read(len(before) + 1) != before:
+                raise OSError(errno.EBUSY, "it has changed since it was read", str(path))
+        if folder is None:
+            _replace_by_name(path, after)
+        else:
+            owner = (found.st_uid, found.st_gid)
+            replace_in(path.name, folder, after, found.st_mode & 0o777, owner)
 
 
 def remove_file(path: Path) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import prepare, provenance
-from wireproof.launch.hosts.rendezvous import meeting_point
+from wireproof.launch.hosts.here import meeting_point
 from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchCommand

@@ -3,17 +3,58 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
 from wireproof.files.programs import by_path
+from wireproof.instrument.plan_text import encode_value
 from wireproof.instrument.talk import clean_text
-from wireproof.model.change import ChangeAnswer, SetAnswer, decode_answer
+from wireproof.model.change import Change, ChangeAnswer, ChangeSet, SetAnswer, decode_answer
 from wireproof.model.tuning import HostTuned
 
-__all__ = ["ask_hosts"]
+__all__ = ["ask_hosts", "write_change_set"]
+
+# --- The text of a change set, as ``wireproof-node tune apply`` reads it. Pure.
+#
+# The form is that of plans: one statement a line, docs/reference/engine-interface.md.
+
+
+def write_change_set(wanted: ChangeSet) -> str:
+    """The request; ends with a newline."""
+    return "\n".join(_lines(wanted)) + "\n"
+
+
+def _lines(wanted: ChangeSet) -> Iterator[str]:
+    who = encode_value(wanted.by)
+    yield f"set id={encode_value(wanted.id)} by={who} timeout_s={wanted.timeout_s}"
+    for change in wanted.changes:
+        yield _change(change)
+    for keep in wanted.keeps:
+        yield f"keep path={encode_value(keep.path)} text={encode_value(keep.text)}"
+
+
+def _change(change: Change) -> str:
+    words = [
+        f"change id={encode_value(change.id)}",
+        f"kind={change.kind}",
+        f"value={encode_value(change.value)}",
+    ]
+    if change.kind == "file":
+        words += [f"path={encode_value(change.path)}", f"form={change.form}"]
+        words += _listed("coupled", change.coupled)
+    else:
+        words += _listed("read", change.read)
+        words += [f"section={encode_value(change.section)}"] if change.section else []
+        words += [f"key={encode_value(change.key)}", *_listed("write", change.write)]
+    return " ".join(words)
+
+
+def _listed(key: str, items: Iterable[str]) -> list[str]:
+    text = ",".join(map(encode_value, items))
+    return [f"{key}={text}"] if text else []
+
 
 FANOUT = 32
 PATIENCE_S = 180.0

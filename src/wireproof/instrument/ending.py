@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -172,15 +172,19 @@ def classify(
     exit_status: int | None,
     *,
     timed_out: str = "",
+    stopped: Mapping[int, str] | None = None,
 ) -> Ending:
     """What happened, from the frames, the launcher's talk and its exit status.
 
-    ``timed_out``: our own deadline passed; the sentence says which. Not for Ctrl-C, a full disk or
+    ``timed_out``: our own deadline passed; the sentence says which. ``stopped``: we ended the run
+    because these ranks gave no sign of life; rank to one sentence. Not for Ctrl-C, a full disk or
     a bad frame: those are known where they happen.
     """
     ending = _without_names(plan, frames, talk, exit_status, timed_out)
     if ending.ended in ("done", "mismatch"):
         return ending
+    if stopped:
+        return _lost_to(ending, stopped, plan)
     if said := scheduler_ended(talk):
         return msgspec.structs.replace(
             ending, ended="interrupted", reason=said + _where(ending, plan)
@@ -193,9 +197,13 @@ def classify(
     )
     if lost and (unnamed or (ending.ended == "failed" and not errors)):
         # The launcher has sentences of its own for it, and left with a status that says nothing.
-        reason = "; ".join(list(lost.values())[:_MOST_NAMED]) + _where(ending, plan)
-        return msgspec.structs.replace(ending, ended="rank-lost", reason=reason, lost=lost)
+        return _lost_to(ending, lost, plan)
     return msgspec.structs.replace(ending, lost=lost)
+
+
+def _lost_to(ending: Ending, lost: Mapping[int, str], plan: Plan) -> Ending:
+    reason = "; ".join(list(lost.values())[:_MOST_NAMED]) + _where(ending, plan)
+    return msgspec.structs.replace(ending, ended="rank-lost", reason=reason, lost=dict(lost))
 
 
 def _where(ending: Ending, plan: Plan) -> str:

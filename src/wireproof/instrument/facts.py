@@ -35,7 +35,7 @@ class Collected:
     """One host's answer; ``problem`` when it did not answer, or not to the end."""
 
     host: str
-    frames: tuple[FactFrame, ...] = ()
+    frames: Sequence[FactFrame] = ()
     problem: str = ""
 
 

@@ -5,7 +5,8 @@ Three kinds of evidence, the stronger first; a weaker one speaks only when no st
 
 1. a launcher saw a rank end by a signal that was not its own, a daemon or a connection to a host
   go, a node fail;
-2. at the deadline a rank was silent (or late) while the others said whom they waited for;
+2. at the deadline, or for a while before it, a rank was silent (or late) while the others said
+   whom they waited for;
 3. survivors that lost a peer.
 
 A rank that reported its own trouble is alive, whoever blames it; evidence that names everybody
@@ -20,24 +21,25 @@ from itertools import islice
 
 from wireproof.instrument.launcher_messages import (
     Evidence,
+    RankNames,
     dead_in_srun,
     killed,
     lines_of,
     lost_hosts,
     scheduler_ended,
 )
-from wireproof.instrument.rank_names import RankNames
 from wireproof.instrument.talk import clean_text
 from wireproof.model.plan import Plan
 from wireproof.model.record import EngineError, Frame
 
-__all__ = ["lost_ranks"]
+__all__ = ["lost_ranks", "silent_ranks"]
 
 _MOST_EVIDENCE = 20_000
 _FEW = 8  # one rank in so many may be blamed for mere silence
 
 _WORD = re.compile(
-    r"wireproof-engine: deadline: rank (\d{1,7}) on \S{1,80} (at point \d{1,18}|between points) "
+    r"wireproof-engine: (?:deadline|pending): rank (\d{1,7}) on \S{1,80}"
+    r" (at point \d{1,18}|between points) "
     r"(?:waits for rank (\d{1,7})|waits for (the others)|is (busy) itself)(, late)?"
 )
 _PEER = re.compile(
@@ -88,7 +90,7 @@ class _LastMessages:
         return set(self.waits) | self.others | self.busy
 
 
-def _silent(last: _LastMessages, names: RankNames) -> Evidence:
+def _silent(last: _LastMessages, names: RankNames, time: str = "at the deadline") -> Evidence:
     """Those who said nothing in time and are waited for; else the few that said nothing at all, or
     were busy.
     """
@@ -106,15 +108,15 @@ def _silent(last: _LastMessages, names: RankNames) -> Evidence:
     for rank, other in sorted(awaited.items()):
         yield (
             {rank},
-            f"{manner[rank]} at the deadline {last.where} while {names.title(other)} waited for it",
+            f"{manner[rank]} {time} {last.where} while {names.title(other)} waited for it",
         )
     few = max(1, len(names.host) // _FEW)
     if not awaited and 0 < len(silent) <= few:
         for rank in sorted(silent):
-            yield {rank}, f"{manner[rank]} at the deadline {last.where} while the others waited"
+            yield {rank}, f"{manner[rank]} {time} {last.where} while the others waited"
     elif not awaited and not silent and 0 < len(last.busy) <= few:
         why = (
-            f"was busy with itself at the deadline {last.where} while the others waited (a driver"
+            f"was busy with itself {time} {last.where} while the others waited (a driver"
             " or a file system)"
         )
         yield set(last.busy), why
@@ -175,6 +177,18 @@ def _collect(
 
 def _joined(why: str) -> str:
     return why if why.startswith(("was ", "said ")) else f"was lost: {why}"
+
+
+def silent_ranks(
+    plan: Plan, frames: Sequence[Frame], signs: Sequence[str], time: str
+) -> dict[int, str]:
+    """Rank to one sentence, for each that gave no sign of life for ``time`` while others waited.
+    ``signs``: the newest sign of life of each rank that gave some.
+    """
+    names = RankNames(plan, frames)
+    last = _LastMessages(signs, set(names.host))
+    last.others, last.busy = last.others | last.busy, set()  # a busy rank is alive
+    return _collect(_silent(last, names, time), names, last.spoken)
 
 
 def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, str]:

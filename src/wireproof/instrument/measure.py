@@ -19,6 +19,7 @@ from wireproof.instrument.folder import DiskFull, RunFolder, open_folder
 from wireproof.instrument.leavings import hydra_files_removed, scratch
 from wireproof.instrument.plan_text import write_plan
 from wireproof.instrument.process import GuardedProcess
+from wireproof.instrument.signs_of_life import SignsOfLife
 from wireproof.launch.engines import find_program
 from wireproof.launch.mpi.environment import effective
 from wireproof.launch.request import LaunchCommand
@@ -110,6 +111,8 @@ class _Recorder:
         self._reader = FrameReader()
         self._on_frame = recording.on_frame
         self._begun = time.monotonic()
+        self._signs = SignsOfLife(plan, self._begun)
+        self._stopped: dict[int, str] = {}
         own = plan.policy.run_deadline_ms / 1000 + START_SECONDS
         self._deadline_s = recording.deadline_s or own
         self._until = self._begun + START_SECONDS
@@ -120,7 +123,7 @@ class _Recorder:
     def take(self, channel: str, data: bytes) -> None:
         """Raises ``BadFrame`` and ``DiskFull``; frames before the bad one are kept."""
         if channel == "talk":
-            self._keep_talk(data)
+            self._keep_talk(self._signs.take(data, time.monotonic()))
             return
         try:
             for line, frame in self._reader.feed(data):
@@ -151,6 +154,7 @@ class _Recorder:
         """Moves the moment at which silence means a hang."""
         policy = self.plan.policy
         now = time.monotonic()
+        self._signs.moved(now)
         if isinstance(frame, Start):
             self._set(
                 now + policy.point_deadline_ms / 1000 + SLACK_SECONDS,
@@ -168,9 +172,19 @@ class _Recorder:
     def _set(self, until: float, waiting_for: str) -> None:
         self._until, self._waiting_for = until, waiting_for
 
+    def ending(self, status: int | None, late: str) -> Ending:
+        """How it ended: by itself with ``status``, or by us for what ``late`` says."""
+        self._keep_talk(self._signs.rest())
+        return classify(
+            self.plan, self.frames, self.talk, status, timed_out=late, stopped=self._stopped
+        )
+
     def timed_out(self) -> str:
-        """Which deadline has passed, or nothing."""
+        """Which deadline has passed, or who has stopped, or nothing."""
         now = time.monotonic()
+        self._stopped = self._signs.stopped(self.frames, now)
+        if self._stopped:
+            return "; ".join(self._stopped.values())
         if now > self._begun + self._deadline_s:
             return f"the run's deadline of {self._deadline_s:.0f} s passed"
         return self._waiting_for if now > self._until else ""
@@ -223,10 +237,9 @@ class _CtrlC:
 
 
 def _run(process: GuardedProcess, recorder: _Recorder) -> tuple[Ending, int | None]:
-    plan = recorder.plan
     try:
         status, late = _listen(process, recorder)
-        return classify(plan, recorder.frames, recorder.talk, status, timed_out=late), status
+        return recorder.ending(status, late), status
     except KeyboardInterrupt:
         status = process.end()
         _quietly_drain(process, recorder)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from wireproof.instrument.talk import clean_text
 from wireproof.instrument.watch import Watcher
 from wireproof.launch.guard import start_guarded
 from wireproof.model.errors import CouldNotMeasure
@@ -22,6 +23,7 @@ __all__ = ["MOST_OUTPUT", "Hearing", "WatchedCommand"]
 MOST_OUTPUT = 32 << 20
 """Kept of the command's output, to be read for its numbers; everything is passed on."""
 CHUNK = 1 << 16
+_KEPT_OF_ERRORS = 4096
 END_SECONDS = 12.0
 """The guard gives 2 s to SIGTERM and 5 s to SIGKILL."""
 
@@ -108,6 +110,7 @@ class WatchedCommand:
     ) -> None:
         self.output = bytearray()
         self.dropped = 0
+        self._errors = b""
         self._open = 2
         reading, self._control = os.pipe()
         held: int | None = None
@@ -122,14 +125,31 @@ class WatchedCommand:
             raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error
         finally:
             os.close(reading)
-        for stream, sink, kept in (
-            (self._process.stdout, sinks[0], True),
-            (self._process.stderr, sinks[1], False),
+        for stream, sink, keep in (
+            (self._process.stdout, sinks[0], self._keep_output),
+            (self._process.stderr, sinks[1], self._keep_errors),
         ):
             if stream is not None:
-                hearing.add(stream.fileno(), self._passer(sink, kept))
+                hearing.add(stream.fileno(), self._passer(sink, keep))
 
-    def _passer(self, sink: int | None, kept: bool) -> Heard:
+    def _keep_output(self, data: bytes) -> None:
+        room = MOST_OUTPUT - len(self.output)
+        self.output += data[: max(0, room)]
+        self.dropped += max(0, len(data) - max(0, room))
+
+    def _keep_errors(self, data: bytes) -> None:
+        self._errors = (self._errors + data)[-_KEPT_OF_ERRORS:]
+
+    def last_words(self) -> str:
+        """The last line of its standard error, else of its output, safe to print; "" if both are
+        empty.
+        """
+        for text in (self._errors, bytes(self.output[-_KEPT_OF_ERRORS:])):
+            if lines := [line for line in text.splitlines() if line.strip()]:
+                return clean_text(lines[-1])[-300:]
+        return ""
+
+    def _passer(self, sink: int | None, keep: Callable[[bytes], None]) -> Heard:
         state = {"sink": sink}
 
         def heard(descriptor: int) -> bool:
@@ -139,10 +159,7 @@ class WatchedCommand:
                 return False
             if state["sink"] is not None and not _pass_on(state["sink"], data):
                 state["sink"] = None
-            if kept:
-                room = MOST_OUTPUT - len(self.output)
-                self.output += data[: max(0, room)]
-                self.dropped += max(0, len(data) - max(0, room))
+            keep(data)
             return True
 
         return heard

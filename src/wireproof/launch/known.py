@@ -2,10 +2,39 @@
 
 from __future__ import annotations
 
-from wireproof.launch.mpi import hydra, intel, openmpi
-from wireproof.launch.registry import MPIS, SCHEDULERS
-from wireproof.launch.schedulers import flux, lsf, pbs, slurm
+import os
+from collections.abc import Mapping
 
-__all__ = ["MPIS", "REGISTERED", "SCHEDULERS"]
+from wireproof.launch.hosts.ask import printed
+from wireproof.launch.mpi import hydra, intel, openmpi
+from wireproof.launch.registry import MPIS, SCHEDULERS, Ask
+from wireproof.launch.schedulers import flux, lsf, pbs, slurm
+from wireproof.launch.schedulers.allocation import Allocation
+
+__all__ = ["MPIS", "SCHEDULERS", "check_task", "current"]
 
 REGISTERED = (hydra, intel, openmpi, flux, lsf, pbs, slurm)
+
+
+# --- The allocation that we run in.
+
+
+def current(environment: Mapping[str, str] | None = None, ask: Ask = printed) -> Allocation | None:
+    """The allocation that ``environment`` (default: our own) belongs to, None when it belongs to
+    none.
+
+    A task of a job step belongs to the step's whole job. Raises ``BadInput``, naming the variable,
+    for a value that cannot be used.
+    """
+    environment = os.environ if environment is None else environment
+    for one in sorted(SCHEDULERS.all(), key=lambda one: not one.nested):
+        if (found := one.detect(environment, ask)) is not None:
+            return found
+    return None
+
+
+def check_task(environment: Mapping[str, str]) -> None:
+    """Raises ``BadInput`` where a scheduler runs us once for each of several tasks."""
+    for one in SCHEDULERS.all():
+        if one.check_task is not None:
+            one.check_task(environment)

@@ -1,28 +1,15 @@
-"""All rules and all checks."""
+"""All checks, and the page of all rules."""
 
 from __future__ import annotations
 
-import difflib
-
-from wireproof.lint import admin, files, script
+from wireproof.lint import admin, by_row, files, script
 from wireproof.lint.rule import Check, Rule
-from wireproof.lint.rules import RULES
-from wireproof.model.errors import BadInput
+from wireproof.lint.rules import rules
 
-__all__ = ["CHECKS", "RULES", "explain", "page"]
-
-
-CHECKS: tuple[Check, ...] = (*script.CHECKS, *admin.CHECKS, *files.CHECKS)
+__all__ = ["CHECKS", "page"]
 
 
-def explain(code: str) -> Rule:
-    """The rule of a code. Raises BadInput with the nearest codes when there is none."""
-    key = code.strip().lower().replace("_", "-")
-    if key in RULES:
-        return RULES[key]
-    near = difflib.get_close_matches(key, RULES, n=3, cutoff=0.4)
-    hint = f"did you mean {', '.join(near)}?" if near else "'wireproof lint --rules' lists them"
-    raise BadInput(f"no rule has the code {code!r}; {hint}")
+CHECKS: tuple[Check, ...] = (*script.CHECKS, *admin.CHECKS, *files.CHECKS, *by_row.CHECKS)
 
 
 _PREFACE = """\
@@ -44,8 +31,8 @@ them out), 2 when a file could not be read or is not a recipe (a log, a table, a
 holds nothing that a rule looks at; `--kind` has it judged all the same); the other files are still
 judged. A line with
 `wireproof: allow CODE` in a comment, at its end or on the line before it, is left alone. `--fix`
-writes only what is marked *safe*, after showing the difference; `--diff` shows it and writes
-nothing.
+writes only what is marked *safe*, after showing the difference, and refuses a symbolic link;
+`--diff` shows the difference and writes nothing.
 
 A finding about a setting names its entry in the [catalogue of settings](settings.md), with what it
 should be: advice that has aged is right on some machines only.
@@ -55,7 +42,7 @@ should be: advice that has aged is right on some machines only.
 def page() -> str:
     """``docs/lint.md``: all rules, by code."""
     parts = [_PREFACE]
-    for rule in sorted(RULES.values(), key=lambda each: each.code):
+    for rule in sorted(rules().values(), key=lambda each: each.code):
         safe = ", safe" if rule.safe else ""
         parts.append(
             f"### `{rule.code}`\n\n{rule.sentence} ({rule.severity}{safe}; "

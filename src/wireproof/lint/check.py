@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from wireproof.lint.catalogue import CHECKS, RULES
+from wireproof.lint.catalogue import CHECKS
 from wireproof.lint.kinds import detected, views
 from wireproof.lint.rule import Broken, Kind, Recipe, Rule
+from wireproof.lint.rules import rules
 from wireproof.lint.written import Written, written
 from wireproof.model.lint import LintFinding
 
@@ -75,12 +76,12 @@ def _line_ends(text: str, recipe: Recipe) -> Iterator[Broken]:
 def _checked(view: Recipe) -> Iterator[Broken]:
     for check in CHECKS:
         for broken in islice(check(view), MOST):
-            if view.kind in RULES[broken.code].kinds:
+            if view.kind in rules()[broken.code].kinds:
                 yield broken
 
 
 def _finding(recipe: Recipe, broken: Broken) -> LintFinding:
-    rule = RULES[broken.code]
+    rule = rules()[broken.code]
     return LintFinding(
         code=rule.code,
         file=recipe.name,

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from wireproof.lint.files.nearest import listed
 from wireproof.lint.kinds import detected, kind_of_line
 from wireproof.lint.rule import Recipe
 from wireproof.lint.script.job import jobs
-from wireproof.lint.script.known_variables import KNOWN
 from wireproof.lint.script.launch import BENCHMARK
 from wireproof.lint.shell import commands
 from wireproof.lint.shell.wrap import LAUNCHERS
+from wireproof.lint.tables import libraries, listed
 
 __all__ = ["is_recipe"]
 
-_PROGRAMS = LAUNCHERS | listed(
-    "srun sbatch salloc qsub bsub flux ssh pdsh clush xdsh psh sudo module ml export setenv source"
-    " iperf iperf3 netperf qperf sockperf ucx_info fi_info numactl taskset"
-    " modprobe sysctl grub2-mkconfig grub-mkconfig grubby dracut systemctl service dnf yum rpm"
-    " microdnf apt apt-get opaconfig opafm opareport ulimit irqbalance ping ping6 ip ifconfig ifup"
-    " nmcli ethtool mlnx_qos cma_roce_mode mlxconfig cpupower tuned-adm mount exportfs chdef mkdef"
-    " makehosts makedns nodeset xcatprobe ntpdate chronyc timedatectl setenforce wwsh wireproof"
-    " opensm ibstat ibdiagnet teamdctl tc"
-)
 _BATCH = ("#SBATCH", "#PBS", "#BSUB", "#flux:")
 
 
@@ -43,8 +33,8 @@ def is_recipe(text: str, name: str) -> bool:
 
 
 def _is_known(program: str) -> bool:
-    return program in _PROGRAMS or BENCHMARK.match(program) is not None
+    return program in LAUNCHERS | listed("programs") or BENCHMARK.match(program) is not None
 
 
 def _is_variable(name: str) -> bool:
-    return any(name.startswith(prefix) for prefix in KNOWN)
+    return any(name.startswith(library.prefix) for library in libraries())

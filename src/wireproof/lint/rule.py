@@ -1,12 +1,17 @@
-"""Rules as data, and the checks that find where a rule is broken."""
+"""Rules and their rows as data, and the checks that find where a rule is broken."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
-__all__ = ["Broken", "Check", "Kind", "Recipe", "Rule"]
+import msgspec
+
+__all__ = ["CONFIGURATION_FILES", "Broken", "Check", "CommandRow", "Kind", "LineRow", "Recipe"]
+__all__ += ["Rule", "VariableRow", "compiled", "filled"]
 
 Kind = Literal[
     "script",  # shell and batch scripts, command lines
@@ -24,10 +29,13 @@ Kind = Literal[
     "toml",
     "unknown",
 ]
+CONFIGURATION_FILES: tuple[Kind, ...] = (
+    *("modprobe", "sysctl", "limits", "ifcfg", "keyfile", "irqbalance"),
+    *("kernel-command-line", "repository", "fstab", "hosts"),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``sentence`` says what is wrong, ``why`` what happens then, ``right`` the right form,
     ``source`` where it is written. ``safe``: the corrected line may be written by ``--fix``.
     ``severity`` ``warning``: it may be meant. ``setting``: the entry of the catalogue of settings
@@ -43,6 +51,122 @@ class Rule:
     severity: Literal["error", "warning"] = "error"
     safe: bool = False
     setting: str = ""
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A row's pattern."""
+    return re.compile(pattern, re.DOTALL)
+
+
+def filled(template: str, **values: str) -> str:
+    """``template`` with the values for the names in braces."""
+    for name, value in values.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A way to break the rule ``code``. ``change`` takes the place of what the row's pattern
+    matches, with the groups of the pattern as ``\\1``; without it a person must decide. ``seen``
+    goes into the message, with what stands in braces filled in.
+    """
+
+    code: str
+    change: str | None = None
+    seen: str = ""
+
+    def _check(self, *names: str) -> None:
+        """Raises ValueError with the field that is no regular expression, or whose groups
+        ``change`` or ``seen`` does not know.
+        """
+        for name in names:
+            try:
+                pattern = compiled(getattr(self, name))
+                if name == names[0]:
+                    pattern.sub(self.change or "", "")
+                    pattern.sub(self.seen, "")
+            except (re.error, IndexError, RecursionError, OverflowError) as error:
+                raise ValueError(f"{name!r} is no regular expression: {error}") from error
+
+
+class LineRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Every place of a line that ``match`` finds, unless ``unless`` is found in the line too.
+    ``seen`` knows ``{match}``.
+    """
+
+    match: str
+    unless: str = ""
+
+    def __post_init__(self) -> None:
+        self._check("match", "unless")
+
+
+class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A variable whose whole name matches ``name``: with ``value`` if its value matches, with
+    ``allowed`` if it does not, without both wherever the name stands. ``right`` takes the place of
+    the rule's. ``seen`` knows ``{name}`` and ``{value}``.
+    """
+
+    name: str
+    value: str = ""
+    allowed: str = ""
+    right: str = ""
+
+    def __post_init__(self) -> None:
+        self._check("name", "value", "allowed")
+
+    def of_value(self) -> bool:
+        """Whether it is about values."""
+        return bool(self.value or self.allowed)
+
+    def hits(self, name: str, value: str) -> bool:
+        """Whether a variable with this value breaks the rule."""
+        if not compiled(self.name).fullmatch(name):
+            return False
+        if self.allowed and compiled(self.allowed).fullmatch(value):
+            return False
+        return not self.value or bool(compiled(self.value).fullmatch(value))
+
+
+class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A command whose program matches ``program`` and whose text has ``where`` in it, but not
+    ``unless`` (nor the recipe ``elsewhere``). What is looked at: the values of ``option``, or the
+    word at ``place``, or, with ``word``, all words, else the program. A word is wrong if it matches
+    ``word``, but not ``allowed`` nor one of ``choices``, and, with ``below``, if it is a number
+    below it. The likest of ``choices`` takes its place, or what ``meant`` says. ``seen`` knows
+    ``{word}``, ``{command}``, ``{program}`` and ``{values}``, the number of values between commas.
+    """
+
+    program: str
+    where: str = ""
+    unless: str = ""
+    elsewhere: str = ""
+    option: tuple[str, ...] = ()
+    place: int = 0
+    word: str = ""
+    allowed: str = ""
+    choices: tuple[str, ...] = ()
+    meant: dict[str, str] = {}
+    likeness: float = 0.6
+    below: int = 0
+
+    def __post_init__(self) -> None:
+        self._check("word", "program", "where", "unless", "elsewhere", "allowed")
+
+    def hit(self, raw: str, text: str) -> re.Match[str] | None:
+        """What the pattern matches of a wrong word, as it is written (``raw``) if it matches that.
+        What a variable holds is not known.
+        """
+        judged = bool(self.allowed or self.choices)
+        if judged and ("$" in text or text in self.choices):
+            return None
+        if self.allowed and compiled(self.allowed).fullmatch(text):
+            return None
+        if self.below and not (text.isascii() and text.isdigit() and int(text[:18]) < self.below):
+            return None
+        pattern = compiled(self.word or ".*")
+        return pattern.fullmatch(raw) or pattern.fullmatch(text)
 
 
 @dataclass(frozen=True, slots=True)

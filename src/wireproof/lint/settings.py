@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from wireproof.lint.catalogue import RULES
+from wireproof.lint.rules import rules
 from wireproof.model.lint import LintFinding
 from wireproof.model.setting import Setting
 
@@ -53,7 +53,7 @@ def _with_setting(
     settings: Mapping[str, Setting],
 ) -> LintFinding:
     line = lines[finding.line - 1][:_LONGEST] if 0 < finding.line <= len(lines) else ""
-    found = RULES[finding.code].setting or _named(finding, line, names)
+    found = rules()[finding.code].setting or _named(finding, line, names)
     entry = settings.get(found)
     if entry is None:
         return finding

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from wireproof.locate.criteria import as_slowdown
-from wireproof.locate.slowness import value_of
+from wireproof.locate.samples import value_of
 from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, name_of
 from wireproof.model.subject import Both, Link, Node, Port, Route, Subject, Switch
 

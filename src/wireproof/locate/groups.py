@@ -9,7 +9,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.arrays import Flags, Floats, Indices, Ints
+from wireproof.locate.samples import Flags, Floats, Indices, Ints
 
 __all__ = ["Groups", "grouped_best", "grouped_median"]
 

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from wireproof.locate.arrays import Floats, Ints
+from wireproof.locate.samples import Floats, Ints
 
 __all__ = [
     "MEDIAN_FACTOR",

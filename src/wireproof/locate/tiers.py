@@ -9,8 +9,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.arrays import Flags, Ints
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Flags, Ints, Samples
 from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Fabric
 

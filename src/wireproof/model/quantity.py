@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "change",
     "counted",
     "duration",
     "gigabits",
@@ -101,6 +102,23 @@ def percent(share: float | None, digits: int = 0) -> str:
         return UNKNOWN
     least = 10.0**-digits
     return f"<{least:g} %" if 0 < 100 * share < least / 2 else f"{100 * share:.{digits}f} %"
+
+
+def change(ratio: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A ratio, with its interval if that is known, as a change in per cent.
+
+    >>> change(1.982, 1.951, 2.02), change(0.97)
+    ('+98.2 % [+95.1, +102]', '-3.0 %')
+    """
+    if ratio is None:
+        return UNKNOWN
+    interval = "" if low is None or high is None else f" [{_signed(low)}, {_signed(high)}]"
+    return f"{_signed(ratio)} %{interval}"
+
+
+def _signed(ratio: float) -> str:
+    per_cent = 100 * (ratio - 1)
+    return f"{per_cent:+.1f}" if abs(per_cent) < 99.95 else f"{min(per_cent, 1e6):+.0f}"
 
 
 def plus_minus(share: float | None, sign: str = "±") -> str:

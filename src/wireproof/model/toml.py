@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import msgspec
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["DEEPEST", "LARGEST", "read_rows", "read_toml"]
+__all__ = ["DEEPEST", "LARGEST", "line_of", "read_rows", "read_toml"]
 
 Row = TypeVar("Row")
 
@@ -63,29 +63,37 @@ def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, An
 
 
 def read_rows(
-    text: str, source: str, name: str, kind: type[Row], beside: Collection[str] = ()
+    text: str,
+    source: str,
+    name: str,
+    kind: type[Row],
+    beside: Collection[str] = (),
+    check: Callable[[Row], object] = lambda _: None,
 ) -> list[Row]:
     """The entries ``[[name]]`` of a file that may hold those called ``beside`` too. ``BadInput``
-    names ``source``, the line at which a wrong entry begins, and its field.
+    names ``source``, the line at which a wrong entry begins, and its field. ``check`` raises
+    ValueError for what the type alone does not show.
     """
     tree = read_toml(text, source)
     if others := sorted(tree.keys() - {name, *beside}):
         raise BadInput(f"{source}: {others[0][:60]!r} is not known here: entries are [[{name}]].")
     entries = tree.get(name, [])
-    found = []
+    rows = []
     for number, entry in enumerate(entries if isinstance(entries, list) else [entries]):
         try:
-            found.append(msgspec.convert(entry, kind))
-        except msgspec.ValidationError as error:
-            said = str(error).replace("`", "'").replace("$.", "")
-            line = _line_of(text, name, number)
+            row = msgspec.convert(entry, kind)
+            check(row)
+            rows.append(row)
+        except ValueError as error:
+            said = str(error).replace("`", "'").replace("$.", "")[:400].removesuffix(".")
+            line = line_of(text, name, number)
             raise BadInput(f"{source}, line {line}: {said[:1].lower()}{said[1:]}.") from error
-    return found
+    return rows
 
 
-def _line_of(text: str, name: str, number: int) -> int:
+def line_of(text: str, name: str, number: int) -> int:
     """Where entry ``number`` of ``[[name]]`` begins."""
-    heads = re.finditer(rf"^\s*\[\[\s*{re.escape(name)}\s*\]\]", text, re.MULTILINE)
+    heads = re.finditer(rf"^[ \t]*\[\[\s*{re.escape(name)}\s*\]\]", text, re.MULTILINE)
     start = next((each.start() for at, each in enumerate(heads) if at == number), 0)
     return text.count("\n", 0, start) + 1
 

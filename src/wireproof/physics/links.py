@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Mapping
+from functools import partial
+
+import msgspec
 
 from wireproof.model.claim import LinkClaim, Protocol
+from wireproof.model.packaged import packaged
+from wireproof.model.site import HEADS, Text, of_site, site_texts
+from wireproof.model.toml import read_rows
 from wireproof.physics.errors import PhysicsError
 
 __all__ = ["LANE_GBPS", "infiniband_name", "link_from_name", "link_names"]
 
-_ETHERNET = ("1", "2.5", "5", "10", "25", "40", "50", "100", "200", "400", "800")
+_USUAL = ("1gbe", "10gbe", "edr", "opa100")
 
 LANE_GBPS = {
     "sdr": 2.0,
@@ -27,7 +35,6 @@ EDR), 256b/257b and FEC (from HDR). IBTA volume 2.
 """
 
 _BY_RATE = ("hdr", "ndr", "xdr")  # their names say the rate, since ports of two lanes are usual
-_WIDTHS = (*tuple((generation, 4) for generation in LANE_GBPS), ("hdr", 2), ("ndr", 2), ("xdr", 2))
 
 
 def infiniband_name(generation: str, lanes: int) -> str:
@@ -39,94 +46,50 @@ def infiniband_name(generation: str, lanes: int) -> str:
     return generation if lanes == 4 else f"{generation}-{lanes}x"
 
 
-_INFINIBAND = {
-    infiniband_name(name, lanes): LANE_GBPS[name] * lanes
-    for name, lanes in sorted(
-        _WIDTHS, key=lambda width: (list(LANE_GBPS).index(width[0]), width[1])
-    )
-}
+class _Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A link of ``links.toml`` or of a site. ``gbps``: the line rate of one rail after encoding."""
 
-_ALIASES = {
-    "gbe": "1gbe",
-    "gige": "1gbe",
-    "hdr": "hdr200",
-    "ndr": "ndr400",
-    "xdr": "xdr800",
-    "opa": "opa100",
-    "omnipath": "opa100",
-    "omni-path": "opa100",
-    "opa400": "cn5000",
-    "true-scale": "truescale",
-    "myrinet": "myrinet2000",
-    "myrinet-10g": "myri10g",
-    "tofu": "tofu1",
-    "tofu-d": "tofud",
-    "bxiv2": "bxi",
-    "slingshot10": "slingshot100",
-    "slingshot-10": "slingshot100",
-    "slingshot11": "slingshot200",
-    "slingshot-11": "slingshot200",
-    "ipoib-hdr": "ipoib-hdr200",
-    "ipoib-ndr": "ipoib-ndr400",
-    "ipofabric": "ipofabric-opa100",
-    "ipoib-opa100": "ipofabric-opa100",
-    "shared-memory": "shm",
-    "lo": "loopback",
-}
+    name: str
+    protocol: Protocol
+    source: str
+    gbps: float | None = None
+    aliases: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in (self.name, *self.aliases):
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name[:40]!r} is no name: small letters, digits, . and -")
+        if self.gbps is not None and not 0 < self.gbps <= _FASTEST_GBPS:
+            raise ValueError(
+                f"'gbps' is {self.gbps:g}; it is above 0 and at most {_FASTEST_GBPS:g}"
+            )
 
 
-_UNFRAMED = "framing not published, so the ceiling is the line's"
-_FABRICS: dict[str, tuple[float, str]] = {
-    "myrinet2000": (2e9, f"2 + 2 Gb/s; 247 MB/s measured (Myricom); {_UNFRAMED}"),
-    "myri10g": (10e9, f"10 Gb/s (Myricom), unchecked; {_UNFRAMED}"),
-    "gemini": (8 * 8e9, f"about 8 GB/s into a Cray XE6's node at most, unchecked; {_UNFRAMED}"),
-    "aries": (
-        8 * 15.75e9,
-        f"PCIe 3.0 x16 of a Cray XC's node, 15.75 GB/s, is the narrowest, unchecked; {_UNFRAMED}",
-    ),
-    "tofu1": (8 * 5e9, f"5 GB/s of one link (K computer); {_UNFRAMED}"),
-    "tofu2": (8 * 12.5e9, f"12.5 GB/s of one link (FX100), unchecked; {_UNFRAMED}"),
-    "tofud": (8 * 6.8e9, f"6.8 GB/s of one of six interfaces (Fugaku); {_UNFRAMED}"),
-    "bxi": (100e9, f"100 Gb/s of one port (Atos BXI 1 and 2), unchecked; {_UNFRAMED}"),
-}
-"""Fabrics of one maker without a rule of framing here: (bits/s, where it is from)."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
+_FASTEST_GBPS = 1e6
 
 
-def _rows() -> dict[str, tuple[Protocol, float | None, str]]:
-    rows: dict[str, tuple[Protocol, float | None, str]] = {}
-    for speed in _ETHERNET:
-        rows[f"{speed}gbe"] = ("tcp", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
-        rows[f"roce{speed}"] = ("rocev2", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
-    for name, rate in _INFINIBAND.items():
-        rows[name] = ("infiniband", rate * 1e9, "IBTA volume 2, after encoding")
-    rows["opa100"] = ("omnipath", 100e9, "4 x 25.78125 Gb/s x 1024/1056")
-    rows["cn5000"] = ("omnipath", 400e9, "CN5000, 4 lanes, after FEC")
-    for name, rate in _INFINIBAND.items():
-        rows[f"ipoib-{name}"] = ("tcp", rate * 1e9, "kernel TCP; IBTA volume 2, after encoding")
-    for speed in ("100", "200", "400"):
-        rows[f"efa{speed}"] = ("efa", float(speed) * 1e9, "rate of one EFA device")
-    for speed in ("10", "25", "40", "100"):
-        rows[f"iwarp{speed}"] = ("iwarp", float(speed) * 1e9, "IEEE 802.3 (rate of the MAC)")
-    for speed in ("100", "200", "400"):
-        rows[f"slingshot{speed}"] = (
-            "slingshot",
-            float(speed) * 1e9,
-            "IEEE 802.3 (rate of the MAC)",
-        )
-    rows["ipofabric-opa100"] = ("tcp", 100e9, "kernel TCP; 4 x 25.78125 Gb/s x 1024/1056")
-    rows["truescale"] = ("truescale", 32e9, "40 Gb/s, 8b/10b")
-    rows |= {name: ("fabric", rate, why) for name, (rate, why) in _FABRICS.items()}
-    rows["shm"] = ("shm", None, "one machine: no line")
-    rows["loopback"] = ("loopback", None, "one machine: no line")
-    return rows
+@of_site
+def _links() -> dict[str, _Link]:
+    """The links by their names and aliases, ours before the site's."""
+    links: dict[str, _Link] = {}
+    ours = Text(packaged("wireproof.physics", "links.toml"), "links.toml")
+    for text in (ours, *site_texts()):
+        for link in read_rows(text.text, text.name, "link", _Link, HEADS, partial(_new, links)):
+            stated = msgspec.structs.replace(link, source=text.source(link.source))
+            links |= dict.fromkeys((link.name, *link.aliases), stated)
+    return links
 
 
-_LINKS = _rows()
+def _new(links: Mapping[str, _Link], link: _Link) -> None:
+    for name in (link.name, *link.aliases):
+        if name in links:
+            raise ValueError(f"there is a link {name!r} already")
 
 
 def link_names() -> tuple[str, ...]:
     """Every canonical name, in the order of families and rates."""
-    return tuple(_LINKS)
+    return tuple(name for name, link in _links().items() if name == link.name)
 
 
 def link_from_name(
@@ -139,19 +102,18 @@ def link_from_name(
     is not known.
     """
     key = name.strip().lower().replace(" ", "").removeprefix("ib-").removeprefix("infiniband-")
-    key = _ALIASES.get(key, key)
-    if key not in _LINKS:
-        near = difflib.get_close_matches(key, [*_LINKS, *_ALIASES], n=3, cutoff=0.5) or [
-            "1gbe",
-            "10gbe",
-            "edr",
-            "opa100",
-        ]
+    link = _links().get(key)
+    if link is None:
+        near = difflib.get_close_matches(key, _links(), n=3, cutoff=0.5) or _USUAL
         raise PhysicsError(
             f"unknown link {name!r}; did you mean {', '.join(near)}? `wireproof convert --links`"
             " lists all"
         )
-    protocol, rate, why = _LINKS[key]
     return LinkClaim(
-        kind=key, protocol=protocol, rate_bits_per_s=rate, mtu=mtu, pcie=pcie, source=source or why
+        kind=link.name,
+        protocol=link.protocol,
+        rate_bits_per_s=None if link.gbps is None else link.gbps * 1e9,
+        mtu=mtu,
+        pcie=pcie,
+        source=source or link.source,
     )

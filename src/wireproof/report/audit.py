@@ -1,5 +1,5 @@
-"""What an audit found, for other programs and for pages: HTML, SARIF 2.1.0, JUnit XML,
-OpenMetrics, Node Health Check.
+"""What an audit found, for other programs: SARIF 2.1.0, JUnit XML, OpenMetrics, Node Health Check;
+and for the page of a run.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from wireproof.report.failing import Failing, carrier_of, failing, unread
 from wireproof.report.gate.metrics import family, label_text
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
-from wireproof.report.text.audit import audit_lines
-from wireproof.report.text.look import Look
 from wireproof.version import version
 
-__all__ = ["FORMS", "in_form", "setting_rows"]
+__all__ = ["FORMS", "setting_rows"]
 
 _LEVELS: dict[Status, str] = {"fail": "error", "unknown": "warning"}
 
@@ -84,25 +82,6 @@ def _case(one: AuditResult) -> str:
     return f"{head}><{kind} message={text}/></testcase>"
 
 
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width">
-<style>
-:root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }}
-body {{ max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }}
-table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ text-align: left; vertical-align: top; padding: .4rem .6rem;
-  border-bottom: 1px solid #8886; }}
-code {{ overflow-wrap: anywhere; }}
-</style></head><body><h1>{title}</h1><p>{counts}</p>
-<table><thead><tr><th>setting</th><th>hosts</th><th>is</th><th>should be</th>
-<th>why, expected effect</th><th>fix, undo</th></tr></thead><tbody>
-{rows}
-</tbody></table>{unknown}</body></html>
-"""
-
-
 def setting_rows(
     audit: Audit, protocol: str = "", causes: Collection[str] = ()
 ) -> list[tuple[str, ...]]:
@@ -111,32 +90,6 @@ def setting_rows(
     """
     found = failing(audit.results, carrier_of(audit.results, protocol), causes)
     return [tuple(clean(cell, 1200) for cell in _cells(one)) for one in found]
-
-
-def _html(audit: Audit) -> str:
-    """One file that loads nothing: what fails, worst expected effect first."""
-
-    def safe(text: str) -> str:
-        return escape(clean(text, 1200))
-
-    rows = [
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in setting_rows(audit)
-    ]
-    missing = unread(audit.results)
-    listed = "".join(
-        f"<li>{safe(one.who)}: <code>{safe(', '.join(one.ids))}</code>: {safe(one.reason)}</li>"
-        for one in missing[:400]
-    )
-    entries = len({name for one in missing for name in one.ids})
-    passed = len({one.id for one in audit.results if one.status == "pass"})
-    counts = f"{counted(len(rows), 'setting')} failed, {entries} could not be read, {passed} passed"
-    return _PAGE.format(
-        title=safe(f"Settings of {fold(audit.hosts)} for {audit.profile}"),
-        counts=counts,
-        rows="\n".join(rows),
-        unknown=f"<h2>Could not be read</h2><ul>{listed}</ul>" if listed else "",
-    )
 
 
 def _cells(one: Failing) -> tuple[str, ...]:
@@ -191,17 +144,9 @@ def _nhc(audit: Audit) -> str:
 
 
 FORMS: dict[str, Callable[[Audit], str]] = {
-    "html": _html,
     "sarif": _sarif,
     "junit": _junit,
     "openmetrics": _openmetrics,
     "nhc": _nhc,
 }
 """Each form by the name that ``--format`` has for it."""
-
-
-def in_form(audit: Audit, form: str, look: Look, *, everything: bool = False) -> str:
-    """``text``, or one of ``FORMS``; ``look`` and ``everything`` are for text."""
-    if form == "text":
-        return "\n".join(audit_lines(audit, look, everything=everything))
-    return FORMS[form](audit)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from wireproof.model.setting import AuditResult, Effect
-from wireproof.report.names import fold
+from wireproof.report.names import fold, listed
 
 __all__ = ["Failing", "Unread", "carrier_of", "effect_text", "failing", "unread", "who"]
 
@@ -162,23 +162,18 @@ def _values(group: Sequence[AuditResult]) -> str:
         by_value[one.seen or "not set"].append(one)
     if len(by_value) == 1:
         return next(iter(by_value))
-    listed = [
+    values = [
         f"{value} ({fold(dict.fromkeys(one.host for one in same))})"
-        for value, same in list(by_value.items())[:_MOST_VALUES]
+        for value, same in by_value.items()
     ]
-    more = len(by_value) - _MOST_VALUES
-    return ", ".join(listed) + (f" and {more} more values" if more > 0 else "")
+    return listed(values, _MOST_VALUES, " values")
 
 
 def who(group: Sequence[AuditResult]) -> str:
     """Hosts and interfaces, folded."""
     hosts = fold(dict.fromkeys(one.host for one in group))
     labels = list(dict.fromkeys(one.instance for one in group if one.instance))
-    if not labels:
-        return hosts
-    rest = len(labels) - _MOST_LABELS
-    more = f" and {rest} more" if rest > 0 else ""
-    return f"{hosts} {', '.join(labels[:_MOST_LABELS])}{more}"
+    return f"{hosts} {listed(labels, _MOST_LABELS)}".rstrip()
 
 
 def effect_text(effect: Effect) -> str:

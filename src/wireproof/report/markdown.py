@@ -8,6 +8,20 @@ import re
 from collections.abc import Iterable, Sequence
 
 from wireproof.report.answers import answers
+from wireproof.report.document import (
+    WORDS,
+    Cell,
+    Document,
+    Facts,
+    Findings,
+    Item,
+    Part,
+    Raw,
+    Spark,
+    Steps,
+    Table,
+)
+from wireproof.report.document import Section as Chapter
 from wireproof.report.flows import flows
 from wireproof.report.group_rows import group_tables
 from wireproof.report.html.grids import (
@@ -23,7 +37,7 @@ from wireproof.report.rows import tables
 from wireproof.report.section import Section, grouped, headline
 from wireproof.version import version
 
-__all__ = ["markdown"]
+__all__ = ["document_markdown", "markdown"]
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
@@ -37,6 +51,73 @@ def markdown(sections: Sequence[Section], title: str) -> str:
         lines += _section(section, f"run{number}")
     lines.append(f"wireproof {version()}. MB = 10^6 bytes, MiB = 2^20 bytes.")
     return "\n".join(lines) + "\n"
+
+
+def document_markdown(document: Document) -> str:
+    """The same parts as the text and the page have; a table loses its column of figures."""
+    title = _safe(document.title)
+    word = f"**{WORDS[document.verdict]}** " if document.verdict else ""
+    lines = [f"# {title}", "", f"{word}{_safe(document.answer, 4000)}", ""]
+    for part in document.parts:
+        lines += [*_part(part, 2), ""]
+    return "\n".join(lines) + f"\nwireproof {version()}.\n"
+
+
+def _part(part: Part, level: int) -> list[str]:
+    if isinstance(part, Chapter):
+        word = f"**{WORDS[part.verdict]}** " if part.verdict else ""
+        inner = (line for one in part.parts for line in ("", *_part(one, min(6, level + 1))))
+        return [f"{'#' * level} {word}{_safe(part.title)}", *inner]
+    if isinstance(part, Table):
+        return list(_document_table(part, level))
+    if isinstance(part, Findings):
+        return [line for item in part.items[: part.most] for line in _item(item)]
+    if isinstance(part, Steps):
+        return [_step(*step) for step in part.steps[: part.most]]
+    if isinstance(part, Raw):
+        return [f"    {clean(line, 4000)}" for line in part.lines]
+    if isinstance(part, Facts):
+        return [f"- {_safe(name)}: {_cell(value)}" for name, value in part.rows]
+    return [f"{_safe(part.mark)} {_safe(part.text, 4000)}".strip()]
+
+
+def _item(item: Item) -> Iterable[str]:
+    word = _safe(item.word) or WORDS.get(item.tone, "")
+    code = f" \\[{_safe(item.code, 80)}\\]" if item.code else ""
+    yield f"- {word} {_safe(item.text, 4000)}{code}"
+    for label, text in item.details:
+        yield from (f"  - {_safe(label)}: {_safe(line, 4000)}" for line in text.split("\n"))
+
+
+def _step(text: str, command: str) -> str:
+    ticks = "`" * (max((len(run) for run in re.findall("`+", command)), default=0) + 1)
+    typed = f"{ticks} {clean(command, 4000)} {ticks}" if command else ""
+    return f"- {': '.join(filter(None, (_safe(text, 4000), typed)))}"
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return _safe(cell, 2000)
+    return _safe(cell.words) if isinstance(cell, Spark) else ""
+
+
+def _document_table(table: Table, level: int) -> Iterable[str]:
+    kept = [
+        at
+        for at in range(len(table.heads))
+        if not table.rows or isinstance(table.rows[0].cells[at], str)
+    ]
+    heads = [table.heads[at].title for at in kept]
+    rows = [[_text_of(row.cells[at]) for at in kept] for row in table.rows]
+    if table.title:
+        yield from (f"{'#' * level} {_safe(table.title)}", "")
+    yield from _table(heads, rows, [not table.heads[at].left for at in kept])
+    if table.note:
+        yield from ("", _safe(table.note, 4000))
+
+
+def _text_of(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else ""
 
 
 def _safe(text: str, most: int = 1000) -> str:

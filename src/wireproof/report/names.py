@@ -11,9 +11,9 @@ import functools
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-__all__ = ["clean", "fold", "harmless", "natural"]
+__all__ = ["clean", "fold", "harmless", "listed", "natural"]
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PLAIN = re.compile(r"[\t\n -~]*", re.ASCII)
@@ -96,6 +96,16 @@ def _ranges(names: Iterable[str]) -> str:
         f"{before}[{','.join(numbers)}]{after}" if numbers[0] else before
         for (before, after), numbers in ranges.items()
     )
+
+
+def listed(names: Sequence[str], most: int, what: str = "") -> str:
+    """The first ``most`` names, and how many more there are.
+
+    >>> listed(["mtu", "smt", "fec"], 2)
+    'mtu, smt and 1 more'
+    """
+    more = f" and {len(names) - most} more{what}" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:

@@ -10,8 +10,9 @@ import contextlib
 import gzip
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import overload
 
 import msgspec
 
@@ -126,7 +127,7 @@ def is_snapshot(path: Path) -> bool:
         )
 
 
-def read_snapshot(path: Path) -> dict[str, list[FactFrame]]:
+def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
     """Facts by host. ``BadInput`` when the file is no snapshot, is damaged, or unpacks to more than
     1 GiB.
     """
@@ -158,20 +159,62 @@ class _Packed(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.sn
     hosts: dict[str, msgspec.Raw]
 
 
-def _hosts(found: _Packed) -> dict[str, list[FactFrame]]:
+class _Like(Sequence[FactFrame]):
+    """The frames of a host that differ in few from those of another: ten thousand whole lists take
+    100 MB.
+    """
+
+    __slots__ = ("_model", "_own")
+
+    def __init__(self, model: Sequence[FactFrame], own: dict[int, FactFrame]) -> None:
+        self._model, self._own = model, own
+
+    def __len__(self) -> int:
+        return len(self._model)
+
+    def __iter__(self) -> Iterator[FactFrame]:
+        return iter(self[:])
+
+    @overload
+    def __getitem__(self, at: int) -> FactFrame: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[FactFrame]: ...
+    def __getitem__(self, at: int | slice) -> FactFrame | list[FactFrame]:
+        frames = list(self._model)
+        for number, frame in self._own.items():
+            frames[number] = frame
+        return frames[at]
+
+
+_FEW = 32
+
+
+def _beside(model: Sequence[FactFrame], frames: list[FactFrame]) -> Sequence[FactFrame]:
+    """``frames``, as what differs from ``model`` if that is little."""
+    if len(model) != len(frames):
+        return frames
+    pairs = enumerate(zip(frames, model, strict=True))
+    own = {number: frame for number, (frame, other) in pairs if frame is not other}
+    return _Like(model, own) if len(own) <= min(_FEW, len(frames) // 2) else frames
+
+
+def _hosts(found: _Packed) -> dict[str, Sequence[FactFrame]]:
     """The frames of each host; like hosts share theirs. Secrets are masked, for a snapshot of
     before, in what is not the engine's own.
     """
     frames: dict[_Fact, FactFrame] = {}
     masks: dict[int, str] = {}
     decoder = msgspec.msgpack.Decoder(list[_Fact])
-    hosts: dict[str, list[FactFrame]] = {}
+    hosts: dict[str, Sequence[FactFrame]] = {}
+    model: Sequence[FactFrame] = ()
     for host, packed in found.hosts.items():
         facts = decoder.decode(packed)
         for one in facts:
             if one not in frames:
                 frames[one] = _frame(one, found, masks)
-        hosts[host] = [frames[one] for one in facts]
+        whole = [frames[one] for one in facts]
+        hosts[host] = _beside(model, whole)
+        model = whole if hosts[host] is whole else model
     return hosts
 
 

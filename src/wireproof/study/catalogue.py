@@ -10,7 +10,7 @@ import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.model.study import Configuration, Knob, Library
-from wireproof.model.toml import read_toml
+from wireproof.model.toml import line_of, read_toml
 from wireproof.study.patterns import PATTERNS
 
 __all__ = ["chosen", "configurations", "library_of"]
@@ -29,7 +29,9 @@ def library_of(text: str, source: str) -> Library:
     try:
         found = msgspec.convert(read_toml(text, source), Library)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{source}: {error}.") from error
+        place = re.search(r"\$\.knob\[(\d+)\]", str(error))
+        line = f", line {line_of(text, 'knob', int(place[1]))}" if place else ""
+        raise BadInput(f"{source}{line}: {error}.") from error
     if not found.knob:
         raise BadInput(f"{source}: there is no [[knob]] in it: a study needs one.")
     for kind, pattern in found.says.items():

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.model.study import (
     Advice,
@@ -24,7 +25,7 @@ from wireproof.study.design import BLOCK_VALUES
 from wireproof.study.effects import ALPHA, effects
 from wireproof.study.honoured import judged
 
-__all__ = ["METHOD", "concluded", "path_of_most", "percent"]
+__all__ = ["METHOD", "concluded", "path_of_most"]
 
 METHOD = (
     f"random blocks of at most {BLOCK_VALUES} values and the base; Hodges-Lehmann estimate of the"
@@ -140,18 +141,15 @@ def _gain(number: int, found: Sequence[Effect]) -> float:
 
 
 def _worded(one: Configuration, helps: Sequence[Effect], hurts: Sequence[Effect]) -> str:
-    text = f"{one.whole}: {', '.join(f'{each.pattern} {percent(each)}' for each in helps)}"
-    if hurts:
-        text += f"; but {', '.join(f'{each.pattern} {percent(each)}' for each in hurts)}"
-    return text
+    text = f"{one.whole}: {_changes(helps)}"
+    return f"{text}; but {_changes(hurts)}" if hurts else text
 
 
-def percent(one: Effect) -> str:
-    """``+98.2 % [95.1, 101]``"""
-    centre = f"{100.0 * (one.ratio - 1.0):+.1f} %"
-    if one.low is None or one.high is None:
-        return centre
-    return f"{centre} [{100.0 * (one.low - 1.0):+.1f}, {100.0 * (one.high - 1.0):+.1f}]"
+def _changes(found: Sequence[Effect]) -> str:
+    """``stream +98.2 % [+95.1, +102], ring -3.0 % [-4.1, -2.0]``"""
+    return ", ".join(
+        f"{one.pattern} {quantity.change(one.ratio, one.low, one.high)}" for one in found
+    )
 
 
 def _precision(patterns: Sequence[Measured], found: Sequence[Effect]) -> dict[str, float]:

@@ -22,7 +22,7 @@ CONNECTIONS = (
     *(FactRequest(kind="file", path=path, limit_bytes=1 << 20) for path in _TABLES),
     FactRequest(kind="file", path=_ROUTES),
 )
-_ESTABLISHED_SSH = re.compile(r"^\s*\d+: ([0-9A-F]{8}|[0-9A-F]{32}):0016 \S+ 01 ", re.MULTILINE)
+_ESTABLISHED_SSH = re.compile(r"^[ \t]*\d+: ([0-9A-F]{8}|[0-9A-F]{32}):0016 \S+ 01 ", re.MULTILINE)
 _DEFAULT = re.compile(r"^(\S+)\s+00000000\s+\S+\s+([0-9A-F]{4})\s", re.MULTILINE)
 _UP = 1
 

@@ -10,11 +10,7 @@ from wireproof.tune.settings_files import written_in
 __all__ = ["HEAD", "is_text", "key_of", "merged", "set_lines"]
 
 HEAD = "# Written by wireproof tune; undone by wireproof tune revert."
-_KEYS = (
-    (re.compile(r"(\S+\s+-\s+\w+)\s.*"), "limits.d"),
-    (re.compile(r'(ACTION.*ATTR\{[^}]*\})=".*"'), "rules.d"),
-    (re.compile(r'(ACTION.*RUN\+="\S+ \S+ \S+ \S+) .*"'), "rules.d"),
-)
+_LIMIT = re.compile(r"(\S+\s+(?:-|soft|hard)\s+\w+)\s.*")
 
 
 _NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffd]")
@@ -29,12 +25,10 @@ def is_text(text: str) -> bool:
 def key_of(path: str, line: str) -> str:
     """What a line sets; two lines with the same key set the same thing, however they are spaced."""
     written = written_in(path, line)
-    if len(written) == 1:
+    if len(written) == 1 and not written[0].whom:
         return written[0].place
-    for pattern, folder in _KEYS:
-        if f"/{folder}/" in path and (found := pattern.fullmatch(line)):
-            return " ".join(found[1].split())
-    return line
+    found = _LIMIT.fullmatch(line) if "/limits.d/" in path else None
+    return " ".join(found[1].split()) if found else line
 
 
 def merged(path: str, now: str | None, lines: Iterable[str]) -> str:

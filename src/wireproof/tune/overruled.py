@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections import defaultdict
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 
 from wireproof.audit.facts import HostFacts
 from wireproof.model.plan import FactRequest
-from wireproof.tune.settings_files import FOLDERS, Written, winning, written_in
+from wireproof.tune.settings_files import FILES, FOLDERS, Written, counted, winning, written_in
 
 __all__ = ["files_of", "overruled", "settings_files"]
+
+_PATTERN = frozenset("*?[")
 
 
 def settings_files() -> tuple[FactRequest, ...]:
     """The files that set something at boot."""
+    files = [FactRequest(kind="file", path=path) for path in FILES]
     globs = [FactRequest(kind="glob", path=path, limit_bytes=65536) for path in FOLDERS]
-    return (FactRequest(kind="file", path="/etc/sysctl.conf"), *globs)
+    return (*files, *globs)
 
 
 def files_of(facts: HostFacts) -> Mapping[str, str]:
     """The texts of those that are there, by path."""
     paths = [path for pattern in FOLDERS for path in facts.matching(pattern)]
-    texts = {path: facts.file(path).text for path in ["/etc/sysctl.conf", *paths]}
+    texts = {path: facts.file(path).text for path in [*FILES, *paths]}
     return {path: text for path, text in texts.items() if text is not None}
 
 
@@ -29,11 +35,16 @@ def overruled(files: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, Wr
     texts of our drop-ins by path, in place of what ``files`` has there.
     """
     texts = {**files, **ours}
-    written = [one for path, text in texts.items() for one in written_in(path, text)]
-    counting = winning(written)
-    mine = winning(one for one in written if one.file in ours)
-    return {
-        place: counting[place]
-        for place, one in sorted(mine.items())
-        if counting[place].file not in ours and counting[place].value != one.value
-    }
+    written = counted(one for path, text in texts.items() for one in written_in(path, text))
+    at_place: defaultdict[str, list[Written]] = defaultdict(list)
+    patterns: list[Written] = []
+    for one in written:
+        (patterns if _PATTERN.intersection(one.place) else at_place[one.place]).append(one)
+    found = {}
+    for place, mine in sorted(winning(one for one in written if one.file in ours).items()):
+        fitting = (one for one in patterns if fnmatchcase(place, one.place))
+        others = [dataclasses.replace(one, place=place) for one in fitting]
+        counting = winning([*at_place[place], *others])[place]
+        if counting.file not in ours and counting.value != mine.value:
+            found[place] = counting
+    return found

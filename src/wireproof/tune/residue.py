@@ -88,7 +88,8 @@ def _of_interest(facts: HostFacts, known: Catalogue) -> list[Written]:
     """What files set of the catalogue's settings, and all that files of ours set."""
     places = {read.file for entry in known.entries.values() for read in entry.setting.reads}
     written = [one for path, text in files_of(facts).items() for one in written_in(path, text)]
-    return [one for one in written if one.place in places or _OURS in _name(one.file)]
+    of_kernel = (one for one in written if one.place.startswith("/"))
+    return [one for one in of_kernel if one.place in places or _OURS in _name(one.file)]
 
 
 def _differs(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:

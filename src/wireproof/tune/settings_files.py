@@ -1,13 +1,17 @@
-"""What the configuration files of a host set: sysctl.d, modprobe.d, tmpfiles.d. Pure."""
+"""What the configuration files of a host set: sysctl.d, modprobe.d, tmpfiles.d, the rules of udev,
+limits.d, and the kernel's command line. Pure.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
-__all__ = ["FOLDERS", "Written", "sysctl_path", "winning", "written_in"]
+__all__ = ["FILES", "FOLDERS", "Written", "counted", "sysctl_path", "winning", "written_in"]
 
+FILES = ("/etc/sysctl.conf", "/etc/security/limits.conf", "/proc/cmdline")
 FOLDERS = (
     "/etc/sysctl.d/*.conf",
     "/run/sysctl.d/*.conf",
@@ -19,18 +23,37 @@ FOLDERS = (
     "/run/tmpfiles.d/*.conf",
     "/usr/lib/tmpfiles.d/*.conf",
     "/etc/udev/rules.d/*.rules",
+    "/run/udev/rules.d/9*.rules",
+    "/usr/lib/udev/rules.d/9*.rules",
     "/etc/security/limits.d/*.conf",
 )
+"""Of the rules of distributions only those that may come after ours."""
 _OPTION = re.compile(r"(\w+)=(\S+)")
+_ARGUMENT = re.compile(r"(?:^|\s)(?!sysctl\.)([\w-]+)\.(\w+)=(\S+)")
+_RULE = re.compile(r'([A-Z]+(?:\{[^}]*\})?)\s*([-+:=!]?=)\s*"((?:[^"\\]|\\.)*)"')
+_ETHTOOL = re.compile(r"\bethtool\s+(-\S+)\s+(\S+)\s+([^;&|'\"]+)")
+_NIC_OF_RULE = ("NAME", "ENV{INTERFACE}", "KERNEL")
+_NO_CONDITIONS = (*_NIC_OF_RULE, "ACTION", "SUBSYSTEM")
 
 
 @dataclass(frozen=True)
 class Written:
-    """``place``: the file of the kernel that gets ``value``. ``file``: the one that says so."""
+    """``place``: the file of the kernel that gets ``value``, also a pattern; the command and key of
+    ethtool; the limit. ``file``: the one that says so, ``whom``: for whom alone, or under which
+    conditions. Of a larger ``rank`` it counts before all others.
+    """
 
     place: str
     value: str
-    file: str
+    file: str = ""
+    whom: str = ""
+    rank: int = 0
+
+    @property
+    def says(self) -> str:
+        """What it says, for people."""
+        more = f" for {self.whom[:80]}" if self.whom else ""
+        return f"{self.value[:80]!r}{more}"
 
 
 def sysctl_path(name: str) -> str:
@@ -41,57 +64,131 @@ def sysctl_path(name: str) -> str:
 
 def written_in(file: str, text: str) -> list[Written]:
     """What ``file`` sets, in its order; lines of other kinds are passed over."""
-    lines = [line.strip() for line in text.splitlines()]
-    lines = [line for line in lines if line and line[0] not in "#;"]
-    folder = _kind(file)
-    if folder == "sysctl.d" or file == "/etc/sysctl.conf":
-        found: Iterable[tuple[str, str]] = _sysctl(lines)
-    elif folder == "modprobe.d":
-        found = _modprobe(lines)
-    elif folder == "tmpfiles.d":
-        found = _tmpfiles(lines)
-    else:
-        found = ()
-    return [Written(place, value, file) for place, value in found]
+    reader = _READERS.get(file) or _READERS.get(_kind(file))
+    if reader is None:
+        return []
+    lines = (line.strip() for line in text.replace("\\\n", " ").splitlines())
+    found = reader(line for line in lines if line and line[0] not in "#;")
+    return [replace(one, file=file) for one in found]
 
 
-def _sysctl(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+def _sysctl(lines: Iterable[str]) -> Iterator[Written]:
     for line in lines:
         name, given, value = line.lstrip("-").partition("=")
         if given and name.strip() and "*" not in name:
-            yield sysctl_path(name.strip()), " ".join(value.split())
+            yield Written(sysctl_path(name.strip()), " ".join(value.split()))
 
 
-def _modprobe(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+def _modprobe(lines: Iterable[str]) -> Iterator[Written]:
     for line in lines:
         words = line.split()
         if words[:1] != ["options"] or len(words) < 3:
             continue
-        module = words[1].replace("-", "_")
         for name, value in _OPTION.findall(" ".join(words[2:])):
-            yield f"/sys/module/{module}/parameters/{name}", value.strip('"')
+            yield _parameter(words[1], name, value)
 
 
-def _tmpfiles(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+def _arguments(lines: Iterable[str]) -> Iterator[Written]:
+    """Parameters of modules: modprobe reads them after its own files."""
+    for line in lines:
+        for module, name, value in _ARGUMENT.findall(line):
+            yield _parameter(module, name, value)
+
+
+def _parameter(module: str, name: str, value: str) -> Written:
+    path = f"/sys/module/{module.replace('-', '_')}/parameters/{name}"
+    return Written(path, value.strip('"'))
+
+
+def _tmpfiles(lines: Iterable[str]) -> Iterator[Written]:
     for line in lines:
         words = line.split(None, 6)
         if len(words) == 7 and words[0].rstrip("+!-") == "w":
-            yield words[1].replace("%%", "%"), words[6].replace("%%", "%")
+            yield Written(words[1].replace("%%", "%"), words[6].replace("%%", "%"))
 
 
-def winning(written: Iterable[Written]) -> dict[str, Written]:
-    """What counts at the next boot, by place. Of two files with one name that of /etc is read
-    alone. Then the last by name counts, sysctl.conf at the end; of tmpfiles.d the first by name.
+def _limits(lines: Iterable[str]) -> Iterator[Written]:
+    """A user's line counts before a group's, and that before those of all (pam_limits(8)); those of
+    all do not hold for root.
     """
+    for line in lines:
+        words = line.split()
+        if len(words) != 4 or words[0] == "root" or words[0].startswith("%"):
+            continue
+        whom, kind, item, value = words
+        value = "unlimited" if value in ("-1", "infinity") else value
+        rank = 0 if whom == "*" else 1 if whom.startswith("@") else 2
+        for each in ("soft", "hard") if kind == "-" else (kind,):
+            yield Written(f"limit {each} {item}", value, "", "" if whom == "*" else whom, rank)
+
+
+def _rules(lines: Iterable[str]) -> Iterator[Written]:
+    """What rules of udev write to interfaces, themselves or by ethtool."""
+    for line in lines:
+        words = _RULE.findall(line)
+        asked = {name: value for name, sign, value in words if sign == "=="}
+        if not _fits(asked.get("SUBSYSTEM", "net"), "net") or asked.get("ACTION") == "remove":
+            continue
+        nics = next((asked[name] for name in _NIC_OF_RULE if name in asked), "*").split("|")
+        conditions = [
+            f"{name}{sign}{value}"
+            for name, sign, value in words
+            if sign in ("==", "!=") and name not in _NO_CONDITIONS
+        ]
+        for name, sign, value in words:
+            for nic in nics if sign in ("=", ":=", "+=") else ():
+                for place, given in _of_rule(name, value, nic):
+                    yield Written(place, given, "", ", ".join(conditions))
+
+
+def _of_rule(name: str, value: str, nic: str) -> Iterator[tuple[str, str]]:
+    if name.startswith("ATTR{"):
+        yield f"/sys/class/net/{nic}/{name[5:-1]}", value
+    elif found := _ETHTOOL.search(value) if name.startswith("RUN") else None:
+        of = nic if found[2].startswith(("$", "%")) else found[2]
+        words = found[3].split()
+        for key, given in zip(words[::2], words[1::2], strict=False):
+            yield f"ethtool {found[1]} {of} {key}", given
+
+
+def _fits(patterns: str, name: str) -> bool:
+    """Whether one of udev's patterns, between ``|``, fits."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns.split("|"))
+
+
+_READERS: dict[str, Callable[[Iterable[str]], Iterator[Written]]] = {
+    "/etc/sysctl.conf": _sysctl,
+    "/etc/security/limits.conf": _limits,
+    "/proc/cmdline": _arguments,
+    "sysctl.d": _sysctl,
+    "modprobe.d": _modprobe,
+    "tmpfiles.d": _tmpfiles,
+    "rules.d": _rules,
+    "limits.d": _limits,
+}
+"""By file, or by the name of its folder."""
+_ORDER = {"/etc/security/limits.conf": -1, "/etc/sysctl.conf": 1, "/proc/cmdline": 1}
+"""Files that are read before or after all folders."""
+
+
+def counted(written: Iterable[Written]) -> list[Written]:
+    """Without files that are not read: of two with one name that of /etc is read alone."""
     kept = list(written)
     read: dict[tuple[str, str], str] = {}
     for file in sorted({one.file for one in kept}, key=_folder):
         read[_kind(file), _name(file)] = file
-    counted = [one for one in kept if read[_kind(one.file), _name(one.file)] == one.file]
-    early = [one for one in counted if _kind(one.file) == "tmpfiles.d"]
-    late = [one for one in counted if _kind(one.file) != "tmpfiles.d"]
+    return [one for one in kept if read[_kind(one.file), _name(one.file)] == one.file]
+
+
+def winning(written: Iterable[Written]) -> dict[str, Written]:
+    """What counts at the next boot, by place: the last by name, sysctl.conf and the kernel's
+    command line at the end; of tmpfiles.d the first by name.
+    """
+    read = counted(written)
+    early = [one for one in read if _kind(one.file) == "tmpfiles.d"]
+    late = [one for one in read if _kind(one.file) != "tmpfiles.d"]
     first = {one.place: one for one in sorted(early, key=lambda one: _name(one.file), reverse=True)}
-    last = sorted(late, key=lambda one: (one.file == "/etc/sysctl.conf", _name(one.file)))
+    last = sorted(late, key=lambda one: (one.rank, _ORDER.get(one.file, 0), _name(one.file)))
     return first | {one.place: one for one in last}
 
 

@@ -21,6 +21,7 @@ from wireproof.report.json.located import LocateDocument
 from wireproof.report.json.result import Document
 from wireproof.settings.criteria import read_criteria
 from wireproof.settings.model_world import faults_of, model_of
+from wireproof.settings.paths import as_path
 from wireproof.settings.physics_table import read_table
 from wireproof.settings.resolve import DECLARED, Settings, resolve
 from wireproof.workflow.audit import AuditSpecification
@@ -74,7 +75,7 @@ class Options(TypedDict, total=False):
     link: str
     mtu: int
     pcie: str
-    physics: Path
+    physics: Path | str
     lab: str
     virtual: bool
     scheduler: Literal["auto", "none"]
@@ -106,8 +107,8 @@ class CheckOptions(Options, total=False):
     ``acceptance`` the folder ``out`` becomes a dossier.
     """
 
-    topology: Path
-    criteria: Path
+    topology: Path | str
+    criteria: Path | str
     rounds: int
     all_pairs: bool
     audit: bool
@@ -134,9 +135,9 @@ class MeasureOptions(Options, total=False):
 def audit(
     *only: str,
     profile: SettingsProfile = "throughput",
-    source: Path | None = None,
-    snapshot: Path | None = None,
-    site: Path | None = None,
+    source: Path | str | None = None,
+    snapshot: Path | str | None = None,
+    site: Path | str | None = None,
     against: str = "",
     reporter: Reporter | None = None,
     **options: Unpack[Options],
@@ -153,9 +154,9 @@ def audit(
     specification = AuditSpecification(
         target=lone_target(options),
         profile=profile,
-        source=source,
-        snapshot=snapshot,
-        site=site,
+        source=as_path(source),
+        snapshot=as_path(snapshot),
+        site=as_path(site),
         against=against,
         only=only,
     )
@@ -180,11 +181,11 @@ def check(
     specification = CheckSpecification(
         target=_target(settings, options),
         method=dataclasses.replace(
-            _method(settings, options), agreed=read_criteria(options.get("criteria"))
+            _method(settings, options), agreed=read_criteria(as_path(options.get("criteria")))
         ),
         storage=_storage(settings, options),
         profile=profile,
-        topology=options.get("topology"),
+        topology=as_path(options.get("topology")),
         rounds=options.get("rounds"),
         all_pairs=options.get("all_pairs", False),
         audit=options.get("audit", True),
@@ -229,8 +230,8 @@ def measure(
 def locate(
     source: Path | str | None = None,
     *,
-    topology: Path | None = None,
-    world: Path | None = None,
+    topology: Path | str | None = None,
+    world: Path | str | None = None,
     rounds: int | None = None,
 ) -> LocateDocument:
     """Which node, port, link or switch is slow, by what was measured before.
@@ -241,16 +242,16 @@ def locate(
     """
     return run_locate(
         LocateSpecification(
-            source=Path(source) if source is not None else None,
-            topology=topology,
-            world=world,
+            source=as_path(source),
+            topology=as_path(topology),
+            world=as_path(world),
             rounds=rounds,
         )
     )
 
 
 def report(
-    folder: Path | str, *, topology: Path | None = None, page: Path | None = None
+    folder: Path | str, *, topology: Path | str | None = None, page: Path | str | None = None
 ) -> list[Document]:
     """The stored result of a check or measurement, judged again by the rules of this version.
 
@@ -259,7 +260,10 @@ def report(
     Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
     """
     specification = ReportSpecification(
-        folders=(Path(folder),), page=page, pages=page is not None, topology=topology
+        folders=(Path(folder),),
+        page=as_path(page),
+        pages=page is not None,
+        topology=as_path(topology),
     )
     return run_report(specification, LoggingReporter())[0].result.documents()
 
@@ -316,7 +320,7 @@ def _method(settings: Settings, options: Options) -> Method:
     world = options.get("model")
     return Method.from_settings(
         settings,
-        table=read_table(options.get("physics")),
+        table=read_table(as_path(options.get("physics"))),
         model=model_of(world) if world else None,
     )
 

@@ -14,6 +14,7 @@ from typing import BinaryIO, Self, cast
 import msgspec
 
 from wireproof.audit.facts import UNKEPT, matches_any
+from wireproof.audit.interrupts import AFFINITIES, vectors_in, vectors_of
 from wireproof.files.hostile import open_regular
 from wireproof.files.unpacked import Unpacked
 from wireproof.instrument.facts import without_secrets
@@ -22,7 +23,7 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.workflow.supportconfig import NAMES, file_called, is_supportconfig, lay_out
 
-__all__ = ["as_kept", "command_facts", "opened", "with_sysctls"]
+__all__ = ["as_kept", "command_facts", "interrupt_facts", "opened", "with_sysctls"]
 
 _LARGEST_ARCHIVE = 4 << 30
 _LARGEST_UNPACKED = 16 << 30
@@ -41,6 +42,7 @@ _SECRETS = frozenset(
 )
 _LARGEST_TEXT = 4 << 20
 _MOST_WITHIN = 8
+_MOST_INTERRUPTS = 20_000
 _DAMAGE = (
     *(tarfile.TarError, zlib.error, lzma.LZMAError),
     *(OSError, EOFError, ValueError, RecursionError, OverflowError),
@@ -189,6 +191,24 @@ def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame
         )
         found.append(without_secrets(frame))
     return found
+
+
+def interrupt_facts(root: Path, addresses: Mapping[str, str]) -> list[FactFrame]:
+    """What the commands of `audit.interrupts` would print, of /proc/irq and /proc/interrupts.
+    ``addresses``: of the interfaces on PCI, "" for those that are not known.
+    """
+    lists = sorted(root.glob("proc/irq/*/*affinity_list"))[:_MOST_INTERRUPTS]
+    lines = (f"/{file.relative_to(root)}:{(_text(file) or '').strip()}\n" for file in lists)
+    table = _text(root / "proc/interrupts") or ""
+    printed = {
+        vectors_of(nic): vectors_in(table, (nic, address)) for nic, address in addresses.items()
+    }
+    printed[AFFINITIES] = "".join(lines)
+    return [
+        FactFrame(rank=0, kind="command", argv=list(argv), status="ok", text=text)
+        for argv, text in printed.items()
+        if text
+    ]
 
 
 def with_sysctls(root: Path, frames: Iterable[FactFrame]) -> tuple[FactFrame, ...]:

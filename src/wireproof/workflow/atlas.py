@@ -13,10 +13,12 @@ from wireproof.atlas.read import bounds_of_series, sources_of
 from wireproof.files.hostile import read_bounded
 from wireproof.model.atlas import RATE_UNITS, AtlasView, Quantity, Source, Spread
 from wireproof.model.errors import BadInput
+from wireproof.model.site import of_site, site_texts
+from wireproof.model.toml import read_toml
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.rails import claim_of_rails
 
-__all__ = ["VARIABLE", "atlas", "atlas_view", "judged", "site_folder"]
+__all__ = ["VARIABLE", "added_sources", "atlas", "atlas_view", "judged", "site_folder"]
 
 VARIABLE = "WIREPROOF_ATLAS"
 _LARGEST = 4 << 20
@@ -44,7 +46,8 @@ def atlas(folder: Path | None = None) -> Atlas:
     """Ours, and the files of ``folder``, read when a link of their protocol is asked for. Raises
     BadInput for a bad row of the site's now.
     """
-    return _own() if folder is None else Atlas(partial(_sources, site=_site(folder)))
+    theirs = _theirs(folder)
+    return Atlas(partial(_sources, site=theirs)) if theirs else _own()
 
 
 @cache
@@ -77,6 +80,22 @@ def _ours(protocol: str) -> tuple[Source, ...]:
         source
         for name in _protocols().get(protocol, ())
         for source in sources_of(folder.joinpath(name).read_text(encoding="utf-8"), name)
+    )
+
+
+def _theirs(folder: Path | None) -> tuple[tuple[Source, str], ...]:
+    """Sources of the site's catalogue, and of the folder that was given."""
+    return (*added_sources(), *(_site(folder) if folder else ()))
+
+
+@of_site
+def added_sources() -> tuple[tuple[Source, str], ...]:
+    """Sources of the site's catalogue, each with the name of its file. Raises ``BadInput``."""
+    return tuple(
+        (source, os.path.basename(text.name))
+        for text in site_texts()
+        if "source" in read_toml(text.text, text.name)
+        for source in sources_of(text.text, text.name)
     )
 
 
@@ -124,7 +143,7 @@ def _every(folder: Path | None) -> list[str]:
     """All protocols that there are files for."""
     own = {
         Known(source, series, claim_from_text(series.link)).link.protocol
-        for source, _ in (_site(folder) if folder else ())
+        for source, _ in _theirs(folder)
         for series in source.series
     }
     return sorted({*_protocols(), *own})

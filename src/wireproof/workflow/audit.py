@@ -13,11 +13,12 @@ from importlib.resources import files
 from pathlib import Path
 
 from wireproof.audit.alike import kind_of, odd_ones
-from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_interfaces
+from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.golden import differences, reference_for
 from wireproof.audit.ib_text import DEVINFO, IBSTAT, perfquery_of
 from wireproof.audit.interfaces import CHOSEN
+from wireproof.audit.interrupts import folded
 from wireproof.audit.ip_text import IP_ADDRESS
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import Machine, machine_of
@@ -40,7 +41,7 @@ from wireproof.model.setting import SEVERITIES, Audit, AuditResult, Profile, Set
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
-from wireproof.workflow.archive import as_kept, command_facts, opened, with_sysctls
+from wireproof.workflow.archive import as_kept, command_facts, interrupt_facts, opened, with_sysctls
 from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.job_facts import of_job, of_ranks, with_job
 from wireproof.workflow.reporter import Reporter
@@ -326,22 +327,25 @@ def _with_interfaces(
     """Commands name interfaces, which are known only now: hosts with the same ones are asked
     together.
     """
-    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    groups: dict[tuple[FactRequest, ...], list[str]] = defaultdict(list)
+    nics: dict[str, list[str]] = {}
     for one in answers:
         machine = machine_of(HostFacts.of(one.host, one.frames))
-        groups[tuple(nic.label for nic in machine.nics)].append(one.host)
+        groups[requests_of_instances(known, (*machine.nics, *machine.rdma))].append(one.host)
+        nics[one.host] = [nic.label for nic in machine.nics]
     more: dict[str, Collected] = {}
-    for nics, hosts in groups.items():
-        if wanted := requests_of_interfaces(known, nics):
+    for wanted, hosts in groups.items():
+        if wanted:
             found = collect({host: argv_of[host] for host in hosts}, wanted)
             more |= {one.host: one for one in found}
-    return [_joined(one, more.get(one.host)) for one in answers]
+    return [_joined(one, more.get(one.host), nics[one.host]) for one in answers]
 
 
-def _joined(one: Collected, more: Collected | None) -> Collected:
+def _joined(one: Collected, more: Collected | None, nics: Sequence[str]) -> Collected:
     if more is None:
         return one
-    return Collected(one.host, (*one.frames, *more.frames), one.problem or more.problem)
+    frames = folded((*one.frames, *more.frames), nics)
+    return Collected(one.host, frames, one.problem or more.problem)
 
 
 def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
@@ -355,7 +359,7 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
         source = kept
     if is_snapshot(source):
         hosts = read_snapshot(source)
-        return [Collected(host, tuple(hosts.pop(host))) for host in list(hosts)]
+        return [Collected(host, frames) for host, frames in hosts.items()]
     with opened(source) as folder:
         root = str(folder.absolute())
         name = _host_of(folder)
@@ -375,8 +379,12 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
             *(perfquery_of(*port) for port in ports),
             *(argv for _, pci in adapters_of(machine.facts) if pci for argv in queries_of(pci)),
         )
-        asked = (*wanted, *requests_of_interfaces(known, nics), *printed)
-        return [dataclasses.replace(found, frames=(*first, *command_facts(folder, asked)))]
+        named = requests_of_instances(known, (*machine.nics, *machine.rdma))
+        asked = (*wanted, *named, *printed)
+        addresses = {**dict.fromkeys(nics, ""), **dict(adapters_of(machine.facts))}
+        irqs = interrupt_facts(folder, addresses)
+        frames = (*first, *irqs, *command_facts(folder, asked))
+        return [dataclasses.replace(found, frames=folded(frames, nics))]
 
 
 def _of_archives(*commands: tuple[str, ...]) -> tuple[FactRequest, ...]:
@@ -384,7 +392,7 @@ def _of_archives(*commands: tuple[str, ...]) -> tuple[FactRequest, ...]:
     return tuple(FactRequest(kind="command", argv=argv) for argv in commands)
 
 
-def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> tuple[FactFrame, ...]:
+def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> Sequence[FactFrame]:
     """Further files of a folder or an archive; a snapshot has no more than it has."""
     if is_snapshot(source):
         return ()

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from wireproof.model.errors import BadInput
-from wireproof.verdict.catalogue import CATALOGUE, Entry, causes
+from wireproof.verdict.catalogue import Entry, causes, findings
 
 if TYPE_CHECKING:
     from wireproof.lint.rule import Rule
@@ -50,17 +50,17 @@ def explain(code: str) -> list[Explanation]:
     suggests near names of all of them.
     """
     key = code.strip().lower().replace("_", "-")
-    if key in CATALOGUE:  # no cause, rule or setting has the code of a finding
-        return [_of_finding(CATALOGUE[key], None)]
-    from wireproof.lint.rules import RULES
+    if entry := findings().get(key):  # no cause, rule or setting has the code of a finding
+        return [_of_finding(entry, None)]
+    from wireproof.lint.rules import rules as lint_rules
     from wireproof.workflow.audit import settings_by_id
 
     settings, others = settings_by_id(), causes()
     found: list[Explanation] = []
     if key in others:
         found.append(_of_finding(others[key], settings.get(_setting_of(key))))
-    if key in RULES:
-        found.append(_of_rule(RULES[key], settings.get(RULES[key].setting)))
+    if rule := lint_rules().get(key):
+        found.append(_of_rule(rule, settings.get(rule.setting)))
     if key in settings:
         found.append(_of_setting(settings[key]))
     if not found:
@@ -77,18 +77,20 @@ def _as_variable(name: str) -> list[Explanation]:
     if _VARIABLE.fullmatch(name) is None:
         return []
     from wireproof.lint.check import lint_text
-    from wireproof.lint.rules import RULES
+    from wireproof.lint.rules import rules as lint_rules
 
     said = lint_text(f"#!/bin/bash\nexport {name}=1\n", "x.sh")
     of_name = [one for one in said if one.code in _OF_NAMES]
-    return [_of_rule(RULES[one.code], None, (_seen(one), one.right)) for one in of_name]
+    return [_of_rule(lint_rules()[one.code], None, (_seen(one), one.right)) for one in of_name]
 
 
 def _seen(finding: LintFinding) -> str:
     """What the finding adds to its rule's sentence."""
-    from wireproof.lint.rules import RULES
+    from wireproof.lint.rules import rules as lint_rules
 
-    return finding.message.removeprefix(RULES[finding.code].sentence.removesuffix(".") + ": ")
+    return finding.message.removeprefix(
+        lint_rules()[finding.code].sentence.removesuffix(".") + ": "
+    )
 
 
 def _tried(setting: Setting) -> list[tuple[str, str]]:
@@ -145,7 +147,7 @@ def explanations(found: Sequence[Explanation]) -> Explanations:
     from wireproof.model.setting import Setting
     from wireproof.workflow.documents.lists import Explanations
 
-    entries = [one.entry for one in found] or list(CATALOGUE.values())
+    entries = [one.entry for one in found] or list(findings().values())
     return Explanations(
         findings=[one for one in entries if isinstance(one, Entry)],
         rules=[one for one in entries if isinstance(one, Rule)],
@@ -155,10 +157,10 @@ def explanations(found: Sequence[Explanation]) -> Explanations:
 
 def names() -> list[str]:
     """All codes, rules and settings that ``explain`` knows."""
-    from wireproof.lint.rules import RULES
+    from wireproof.lint.rules import rules as lint_rules
     from wireproof.workflow.audit import settings_by_id
 
-    return sorted({*CATALOGUE, *causes(), *RULES, *settings_by_id()})
+    return sorted({*findings(), *causes(), *lint_rules(), *settings_by_id()})
 
 
 def _unknown(code: str, key: str, names: Sequence[str]) -> str:
@@ -172,9 +174,9 @@ def _unknown(code: str, key: str, names: Sequence[str]) -> str:
 
 
 def _setting_of(cause: str) -> str:
-    from wireproof.locate.causes.rules import RULES as CAUSES
+    from wireproof.locate.causes.rules import rules as cause_rules
 
-    return next((rule.setting for rule in CAUSES if rule.code == cause), "")
+    return next((rule.setting for rule in cause_rules() if rule.code == cause), "")
 
 
 def _of_finding(entry: Entry, setting: Setting | None) -> Explanation:
@@ -207,12 +209,12 @@ def _pointer(setting: Setting | None) -> list[tuple[str, str]]:
 
 
 def _of_setting(setting: Setting) -> Explanation:
-    from wireproof.lint.rules import RULES
-    from wireproof.locate.causes.rules import RULES as CAUSES
-    from wireproof.report.text.audit import entry_rows
+    from wireproof.lint.rules import rules as lint_rules
+    from wireproof.locate.causes.rules import rules as cause_rules
+    from wireproof.report.documents.audit import entry_rows
 
-    rules = [rule.code for rule in RULES.values() if rule.setting == setting.id]
-    causes = [rule.code for rule in CAUSES if rule.setting == setting.id]
+    rules = [rule.code for rule in lint_rules().values() if rule.setting == setting.id]
+    causes = [rule.code for rule in cause_rules() if rule.setting == setting.id]
     rows = [(name.capitalize() or "Means", text) for name, text in entry_rows(setting)]
     rows += _mended(setting) + _tried(setting)
     rows += _listed("Rules of lint", rules) + _listed("Causes", causes)

@@ -77,8 +77,8 @@ class Claims(TypedDict, total=False):
     path: str
     mtu: int | None
     pcie: str
-    physics: Path | None
-    site: Path | None
+    physics: Path | str | None
+    site: Path | str | None
 
 
 def standard(
@@ -87,14 +87,15 @@ def standard(
     path: str = "",
     mtu: int | None = None,
     pcie: str = "",
-    physics: Path | None = None,
-    site: Path | None = None,
+    physics: Path | str | None = None,
+    site: Path | str | None = None,
 ) -> Standard:
     """From texts as a user writes them: ``link`` ``10gbe``, ``path`` ``tcp``, ``pcie`` ``gen3x16``,
     ``physics`` a TOML file that overrides constants, ``site`` a folder of published numbers beside
     ours. Raises BadInput.
     """
     from wireproof.physics.rails import claim_of_rails
+    from wireproof.settings.paths import as_path
     from wireproof.settings.physics_table import read_table
 
     if not link and (mtu or pcie or path):
@@ -105,8 +106,8 @@ def standard(
     return Standard(
         link=claim_of_rails(link, path=path, mtu=mtu, pcie=pcie) if link else None,
         path=path,
-        table=read_table(physics),
-        atlas=atlas(site) if link else None,
+        table=read_table(as_path(physics)),
+        atlas=atlas(as_path(site)) if link else None,
     )
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from wireproof.files.hostile import open_regular
+from wireproof.files.hostile import open_regular, rewrite_file
 from wireproof.lint.check import lint_text
 from wireproof.lint.fix import repaired, with_whole_lines
 from wireproof.lint.kinds import KINDS
@@ -84,6 +81,7 @@ class Mended:
     """A file with its safe fixes. ``clean``: nothing is left to be found in it."""
 
     name: str
+    before: str
     text: str
     difference: tuple[str, ...]
     clean: bool
@@ -153,6 +151,7 @@ def mend(file: LintedFile, wanted: Filter) -> Mended | None:
         return None
     return Mended(
         name=file.name,
+        before=file.text,
         text=after,
         difference=tuple(_difference(file.text, after, clean(file.name, 200))),
         clean=not wanted.findings(after, file.name),
@@ -170,23 +169,15 @@ def _difference(before: str, after: str, shown: str) -> Sequence[str]:
 
 
 def write_mended(mended: Mended) -> None:
-    """Atomically: a new file beside the old one, with its mode, then renamed over it (over the
-    target of a link).
+    """Replace the file as a whole. Raises ``CouldNotMeasure`` if it is a link, has changed since it
+    was read, or is in a folder of another user.
     """
-    path = Path(mended.name).resolve()
     try:
-        before = path.stat()
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(mended.text.encode("utf-8", "surrogateescape"))
-                with contextlib.suppress(PermissionError):  # only root can give a file to another
-                    os.fchown(file.fileno(), before.st_uid, before.st_gid)
-                os.fchmod(file.fileno(), before.st_mode & 0o7777)
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        rewrite_file(Path(mended.name), _bytes(mended.before), _bytes(mended.text))
     except OSError as error:
-        raise CouldNotMeasure(f"{clean(path, 200)} cannot be written: {error.strerror}.") from error
+        name = clean(mended.name, 200)
+        raise CouldNotMeasure(f"{name} cannot be written: {error.strerror}.") from error
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -24,9 +24,8 @@ from wireproof.model.pattern import (
 )
 from wireproof.model.plan import Point, Policy
 from wireproof.model.psm3 import Statistics
-from wireproof.plan.groups import congestion, default_sizes, group_sweep, saturation
 from wireproof.plan.pace import paced, with_time
-from wireproof.plan.sweep import SIZES, sweep
+from wireproof.plan.sweep import SIZES, congestion, default_sizes, group_sweep, saturation, sweep
 from wireproof.report.section import Section
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.prove.statistics import collected, statistics_folder

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from wireproof.model.errors import BadInput
+from wireproof.settings.paths import as_path
 
 if TYPE_CHECKING:
     from wireproof.model.planning.footprint import Footprint
     from wireproof.model.planning.pfc import Pfc
     from wireproof.model.planning.scale import Scale
     from wireproof.model.planning.validation import Validation
-    from wireproof.plan.footprint.limits import Limit
-    from wireproof.plan.pfc.compute import PfcOptions
+    from wireproof.plan.footprint.compute import Limit
+    from wireproof.plan.pfc import PfcOptions
 
 __all__ = [
     "FootprintOptions",
@@ -39,11 +40,11 @@ _LARGEST_FILE = 256 << 20
 
 
 class MachineOptions(TypedDict, total=False):
-    """Parameters of a machine (``plan.scale.machine``); ``run``: the folder of a measurement that
+    """Parameters of a machine (``plan.scale.network``); ``run``: the folder of a measurement that
     the others come from.
     """
 
-    run: Path | None
+    run: Path | str | None
     start_ns: float | None
     byte_ns: float | None
     overhead_ns: float | None
@@ -72,7 +73,7 @@ class ScaleOptions(MachineOptions, total=False):
 class ValidateOptions(TypedDict, total=False):
     """Options of a validation: see ``workflow.planning.validate.ValidateSpecification``."""
 
-    run: Path | None
+    run: Path | str | None
     start_ns: float | None
     byte_ns: float | None
     slowdown: float
@@ -97,8 +98,8 @@ class FootprintOptions(TypedDict, total=False):
     node_pairs: int | None
     settings: Mapping[str, int] | None
     max_qps: int | None
-    device: Path | None
-    observed: Path | None
+    device: Path | str | None
+    observed: Path | str | None
     seen_qps: int | None
     seen_memory: int | None
 
@@ -131,13 +132,12 @@ def _refuse_unknown(options: Mapping[str, object], known: type) -> None:
 
 
 def _beside(
-    found: Footprint, observed: Path | None, seen_qps: int | None, seen_memory: int | None
+    found: Footprint, observed: Path | str | None, seen_qps: int | None, seen_memory: int | None
 ) -> Footprint:
     """The footprint with what was seen in a real run."""
     import msgspec
 
-    from wireproof.plan.footprint.observed import of_job, of_memory, of_node
-    from wireproof.plan.footprint.rdma_resource import resources_of
+    from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
 
     seen = [] if observed is None else [of_node(found, resources_of(_text(observed)))]
     seen += [] if seen_qps is None else [of_job(found, seen_qps)]
@@ -145,11 +145,11 @@ def _beside(
     return msgspec.structs.replace(found, observed=seen)
 
 
-def _limits(mode: str, max_qps: int | None, device: Path | None) -> tuple[Limit, ...]:
+def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[Limit, ...]:
     """The limit that was given; without one, those of the adapters that the mode runs on and that
     are known.
     """
-    from wireproof.plan.footprint.limits import ADAPTERS, Limit, limit_of_attributes
+    from wireproof.plan.footprint.compute import ADAPTERS, Limit, limit_of_attributes
     from wireproof.plan.numbers import whole
 
     given = []
@@ -166,11 +166,11 @@ def plan_pfc(
     speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[PfcOptions]
 ) -> Pfc:
     """Headroom, XOFF, XON and total buffer (bytes) that ``ports`` of a switch need for lossless
-    priorities, by IEEE 802.1Q. ``options``: see ``plan.pfc.compute``.
+    priorities, by IEEE 802.1Q. ``options``: see ``plan.pfc``.
 
     Raises ``BadInput``; ``TypeError`` for an option that there is not.
     """
-    from wireproof.plan.pfc.compute import PfcOptions, pfc
+    from wireproof.plan.pfc import PfcOptions, pfc
 
     _refuse_unknown(options, PfcOptions)
     return pfc(speed_gbps, mtu, cable_m, ports, **options)
@@ -242,7 +242,7 @@ def write_text(path: Path, text: str) -> None:
         raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
-def _text(path: Path) -> str:
+def _text(path: Path | str) -> str:
     from wireproof.files.hostile import read_bounded
 
     try:
@@ -264,7 +264,7 @@ def plan_scale(nodes: Sequence[int] | int, ppn: int = 1, **options: Unpack[Scale
 
     own: dict[str, Any] = dict(options)
     parameters = {name: own.pop(name, None) for name in UNITS}
-    folder = own.pop("run", None)
+    folder = as_path(own.pop("run", None))
     scales = (nodes,) if isinstance(nodes, int) else tuple(nodes)
     return scale(
         ScaleSpecification(nodes=scales, ppn=ppn, folder=folder, parameters=parameters, **own)
@@ -282,5 +282,5 @@ def plan_validate(nodes: int, **options: Unpack[ValidateOptions]) -> Validation:
 
     own: dict[str, Any] = dict(options)
     parameters = {name: own.pop(name, None) for name in UNITS if name != "noise"}
-    folder = own.pop("run", None)
+    folder = as_path(own.pop("run", None))
     return validate(ValidateSpecification(nodes=nodes, folder=folder, parameters=parameters, **own))

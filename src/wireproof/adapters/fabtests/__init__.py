@@ -2,6 +2,337 @@
 
 from __future__ import annotations
 
-from wireproof.adapters.fabtests.output import ADAPTER
+import re
+from dataclasses import dataclass, field
 
-__all__ = ["ADAPTER"]
+import msgspec
+
+from wireproof.adapters.adapter import Adapter, Parsed, Sign
+from wireproof.adapters.fabtests.rows import (
+    FabricRow,
+    FabricRows,
+    command_before,
+    option_of,
+    point_of,
+    provider_of,
+    read_fabric_rows,
+)
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import PATIENCE, integer, number, scaled, step_of
+from wireproof.model.errors import BadInput
+from wireproof.model.quantity import counted
+from wireproof.model.series import Series, SeriesPoint, Traffic
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["ADAPTER", "PROGRAM", "test_of"]
+
+
+# --- The fabtests of libfabric (fi_rdm_pingpong, fi_rdm_bw, fi_rma_bw ...): tables and ``-m``
+# machine lines.
+#
+# MB = 10^6 bytes; the clock is cut to whole microseconds. The test's name stands only in the
+# command before the table.
+
+# --- The tests of libfabric's fabtests: what each times and how the printed number is made of it.
+
+# never fi_getinfo() and the like, which fill logs: a program's name tells what it measures
+PROGRAM = re.compile(
+    r"(?:^|[\s/'\"$=])(fi_(?:[a-z0-9]{1,12}_){0,4}(?:pingpong|bw|bw_mt|rma|atomic|latency|lat"
+    r"|mr)(?:_[a-z0-9]{1,12}){0,2})(?=\s|$|:)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FabTest:
+    """``transfers`` per iteration: 2 when both sides send in turn."""
+
+    metric: str
+    traffic: Traffic
+    formula: str
+    transfers: int
+    waits: bool = False
+    window: int | None = None
+
+
+_PINGPONG = FabTest(
+    "half_round_trip",
+    "pingpong",
+    "elapsed / (2 x iterations): half of a mean round trip; MB/sec = 2 x iterations x size / "
+    "elapsed",
+    2,
+    waits=True,
+)
+_STREAM = FabTest(
+    "bandwidth",
+    "stream",
+    "iterations x size / elapsed; each window of messages ends with a short answer",
+    1,
+    window=64,
+)
+_BOTH = (
+    "iterations x size / elapsed of this side; the other side does the same at the same time and "
+    "prints its own"
+)
+
+
+def _rma(rest: str) -> FabTest:
+    operation = re.search(r"-o ?(writedata|write|read)\b", rest)
+    what = operation.group(1) if operation else "write"
+    if what == "writedata":
+        return FabTest(
+            "bandwidth", "put", "iterations x size / elapsed; one side writes", 1, window=64
+        )
+    return FabTest("bandwidth", "get" if what == "read" else "put", _BOTH, 1, window=64)
+
+
+def test_of(program: str, rest: str, transfers: int) -> FabTest:
+    """The test that a program's name says; without a name the bytes per iteration (``transfers``)
+    tell which it is.
+    """
+    if "atomic" in program:
+        return FabTest("latency", "atomic", "elapsed / iterations of one atomic operation", 1)
+    if "rma" in program and "pingpong" not in program:
+        return _rma(rest)
+    if "pingpong" in program or program.endswith(("_lat", "_latency")):
+        return _PINGPONG
+    if "_bw" in program:
+        return _STREAM
+    return _PINGPONG if transfers == 2 else _STREAM
+
+
+_HEADING = re.compile(
+    r"(name +)?\bbytes +(xfers +)?iters +total +time +([MG])([Bb])/sec +usec/xfer( +Mxfers/sec)?"
+)
+_MACHINE = re.compile(r"xfer_size: *(\d{1,18}),")
+_FIELDS = re.compile(
+    r"(iterations|total|time|MB/sec|usec/xfer|Mxfers/sec): ?(-?[0-9.]{1,30}|-?inf|-?nan)"
+)
+_COLUMNS = ["bytes", "count", "total", "time", "rate", "usec"]
+
+
+def _transfers(size: int, iterations: int, total: int) -> int:
+    """2 when the bytes of an iteration went both ways: total / (size x iterations), which is 2 or
+    1.
+    """
+    return 2 if size and iterations and total > 1.5 * size * iterations else 1
+
+
+def _series(
+    page: Page, start: int, name: str, rest: str, test: FabTest, points: list[SeriesPoint]
+) -> Series:
+    window = option_of(rest, "W")
+    notes = [f"provider {provider_of(rest)} (from the command line)"] if provider_of(rest) else []
+    if not name:
+        notes.append("the test's name is not in the log: judged by its bytes per iteration")
+    return Series(
+        tool="fabtests",
+        benchmark=name or f"fabtests {test.traffic}",
+        metric=test.metric,
+        traffic=test.traffic,
+        points=sorted(points, key=lambda point: point.message_bytes),
+        formula=test.formula,
+        unit="us; MB = 10^6 bytes; in tables sizes 1k = 1024 bytes, two digits",
+        waits=test.waits,
+        window=(integer(window) or test.window) if test.window else None,
+        notes=notes,
+        source=page.source,
+        first_line=start + 1,
+        last_line=max((point.line for point in points), default=start + 1),
+    )
+
+
+def _finished(series: Series, incomplete: str, notes: list[str]) -> Series:
+    why = incomplete or ("" if series.points else "no row that can be read follows the heading")
+    return msgspec.structs.replace(
+        series, complete=not why, incomplete=why, notes=[*series.notes, *notes]
+    )
+
+
+def _table_notes(rows: list[FabricRow], left_out: int) -> list[str]:
+    notes = []
+    if any(row.rounded for row in rows):
+        notes.append("sizes are printed as 1.5k: what is below the last digit is lost")
+    if left_out:
+        notes.append(f"{counted(left_out, 'row')} left out: time zero or not a number")
+    return notes
+
+
+def _table_state(page: Page, found: FabricRows) -> str:
+    if found.cut:
+        return f"line {len(page.lines)}: the text ends inside a row"
+    if found.torn:
+        return f"line {found.torn[0] + 1}: a row is torn ({len(found.torn)} in all)"
+    return ""
+
+
+def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
+    """One series per name in the rows (an operation, say), one in all when rows have none."""
+    columns = [*_COLUMNS, *(["mxfers"] if heading.group(5) else [])]
+    if heading.group(2):
+        columns.insert(1, "xfers")
+    found = read_fabric_rows(page, start + 1, columns, heading.group(1) is not None)
+    program, rest = command_before(page, start, PROGRAM)
+    state, unit = _table_state(page, found), _rate_unit(heading)
+    groups: dict[str, list[FabricRow]] = {}
+    for row in found.rows:
+        groups.setdefault(row.name, []).append(row)
+    series = []
+    for name, rows in (groups or {"": []}).items():
+        known = [_transfers(row.size, row.iterations, row.total_bytes) for row in rows if row.size]
+        test = test_of(program, rest, _most_frequent(known))
+        points = [point_of(row, test.transfers, unit) for row in rows]
+        good = [point for point in points if point is not None]
+        whole = _series(page, start, f"{program} {name}".strip(), rest, test, good)
+        series.append(_finished(whole, state, _table_notes(rows, len(rows) - len(good))))
+    return Parsed(series, found.after)
+
+
+def _rate_unit(heading: re.Match[str]) -> float:
+    """Bytes per second of one unit of the rate's column: MB/sec, Gb/sec of old versions."""
+    return (1e6 if heading.group(3) == "M" else 1e9) / (8.0 if heading.group(4) == "b" else 1.0)
+
+
+_NEEDED = {"iterations", "total", "MB/sec", "usec/xfer"}
+
+
+def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | None:
+    """(point, transfers) of a ``-m`` line; None when the line has not all its fields, point None
+    when one is absurd.
+    """
+    size = _MACHINE.search(line)
+    texts = dict(_FIELDS.findall(line))
+    if size is None or "}" not in line[size.end() :] or not texts.keys() >= _NEEDED:
+        return None
+    count, total = integer(texts["iterations"]), integer(texts["total"])
+    rate, time = number(texts["MB/sec"]), number(texts["usec/xfer"])
+    messages = number(texts.get("Mxfers/sec", "0"))
+    if not count or total is None or messages is None or not _measured(rate, time):
+        return None, 0
+    transfers = _transfers(int(size.group(1)), count, total)
+    point = SeriesPoint(
+        message_bytes=int(size.group(1)),
+        time_ns=scaled(time, 1e3),
+        goodput_bytes_per_s=scaled(rate, 1e6),
+        messages_per_s=messages * 1e6 if messages > 0 else None,
+        iterations=count,
+        time_step_ns=max(step_of(texts["usec/xfer"]) * 1e3, 1e3 / (count * transfers)),
+        goodput_step=step_of(texts["MB/sec"]) * 1e6,
+        line=index + 1,
+    )
+    return point, transfers
+
+
+def _measured(rate: float | None, time: float | None) -> bool:
+    return rate is not None and time is not None and time > 0 and rate >= 0
+
+
+def _halved(point: SeriesPoint) -> SeriesPoint:
+    return msgspec.structs.replace(point, hrt_ns=point.time_ns, time_ns=None)
+
+
+@dataclass(slots=True)
+class _MachineLines:
+    """Consecutive ``-m`` lines. ``torn``: the first line that is, 0 without; ``odd``: how many hold
+    no measured number.
+    """
+
+    points: list[SeriesPoint] = field(default_factory=list)
+    transfers: list[int] = field(default_factory=list)
+    torn: int = 0
+    odd: int = 0
+
+    def take(self, line: str, index: int) -> None:
+        found = _machine_point(line, index)
+        if found is None:
+            self.torn = self.torn or index + 1
+        elif found[0] is None:
+            self.odd += 1
+        else:
+            self.points.append(found[0])
+            self.transfers.append(found[1])
+
+
+def _machine_lines(page: Page, start: int) -> tuple[_MachineLines, int]:
+    """The lines from ``start`` on, and the index of the first that is none."""
+    found, index, idle = _MachineLines(), start, 0
+    while index < len(page.lines) and idle <= PATIENCE:
+        line = page.lines[index]
+        if _MACHINE.search(line):
+            found.take(line, index)
+            idle = 0
+        elif "xfer_size" in line:
+            found.torn = found.torn or index + 1
+        elif line.strip() == "---" or starts_result(line):
+            break
+        else:
+            idle += bool(line.strip())
+        index += 1
+    return found, index
+
+
+def _most_frequent(counts: list[int]) -> int:
+    return max(set(counts), key=counts.count) if counts else 1
+
+
+def _parse_machine(page: Page, start: int) -> Parsed:
+    """Consecutive ``-m`` lines; the command stands before the first one, after ``---``."""
+    found, after = _machine_lines(page, start)
+    program, rest = command_before(page, start, PROGRAM)
+    test = test_of(program, rest, _most_frequent(found.transfers))
+    points = found.points
+    if test.transfers == 2:
+        points = [_halved(point) for point in points]
+    notes = (
+        [f"{counted(found.odd, 'row')} left out: a value that cannot have been measured"]
+        if found.odd
+        else []
+    )
+    state = f"line {found.torn}: a row is torn" if found.torn else ""
+    return Parsed(
+        [_finished(_series(page, start, program, rest, test, points), state, notes)],
+        max(after, start + 1),
+    )
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The table or the machine lines that begin on line index ``start``."""
+    heading = _HEADING.search(page.lines[start])
+    if heading is not None:
+        return _parse_table(page, start, heading)
+    if _MACHINE.search(page.lines[start]) is not None:
+        return _parse_machine(page, start)
+    return Parsed([], start + 1)
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``fi_rdm_bw -I 1000 -S 65536 -W 64 SERVER``; one size, or the program's own list without
+    ``-S``.
+    """
+    refuse_others(request, "a fabtest", "server", "port", "sizes", "iterations", "device", "window")
+    size = one_size(request, "a fabtest measures one size a run, or its own list")
+    if request.window is not None and "_bw" not in f"{request.program} {request.benchmark}":
+        raise BadInput(
+            f"{request.benchmark or request.program} has no window: only the _bw tests have one."
+        )
+    options = given(
+        ("-d", request.device),
+        ("-P" if request.role == "client" else "-B", request.port),
+        ("-I", request.iterations),
+        ("-S", size),
+        ("-W", request.window),
+    )
+    server = server_of(request, "a fabtest")
+    return (request.program, *options, *request.extra, *([server] if server else []))
+
+
+ADAPTER = Adapter(
+    name="fabtests",
+    signs=(
+        Sign("iters", r"\bbytes +(?:xfers +)?iters +total +time +[MG][Bb]/sec"),
+        Sign("xfer_size:", r"\bxfer_size: ?\d"),
+    ),
+    parse=parse,
+    argv=argv,
+)

@@ -2,6 +2,172 @@
 
 from __future__ import annotations
 
-from wireproof.adapters.imb.output import ADAPTER
+import re
+from dataclasses import dataclass, field
 
-__all__ = ["ADAPTER"]
+from wireproof.adapters.adapter import Adapter, Parsed
+from wireproof.adapters.imb.heading import SIGNS, Run, is_own, is_table, run_of
+from wireproof.adapters.imb.tables import read_table
+from wireproof.adapters.options import refuse_others
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import starts_result
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["ADAPTER", "startup"]
+
+
+# --- Intel MPI Benchmarks (3.x, 4.x, 2017 to 2021: MPI1, P2P, RMA, EXT, NBC, MT): what they print
+# and their options.
+#
+# A run has a title, a head and one table per benchmark and number of processes; a pasted piece has
+# often one table only.
+
+# --- What Intel MPI prints before a run's title when I_MPI_DEBUG is set: where the ranks are, which
+# provider carries.
+
+_MARK = "MPI startup():"
+_RANK = re.compile(r"MPI startup\(\): +(\d{1,7}) +\d{1,10} +([A-Za-z0-9][A-Za-z0-9_.-]{0,63}) +\{")
+_PROVIDER = re.compile(r"libfabric provider: ([A-Za-z0-9_;-]{1,40})")
+_OTHERS = 12
+_MOST = 20_000
+
+
+@dataclass(slots=True)
+class Startup:
+    """``hosts``: of all ranks, each once, in the order of the ranks; ``notes``: the provider, and
+    ranks on one host.
+    """
+
+    hosts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def startup(page: Page, title: int) -> Startup:
+    """Reads backwards from line index ``title`` as long as the lines are Intel MPI's, or few others
+    between them.
+    """
+    ranks: dict[int, str] = {}
+    provider, others = "", 0
+    for index in range(title - 1, max(-1, title - _MOST), -1):
+        line = page.lines[index]
+        if _MARK not in line:
+            others += 1
+            if others > _OTHERS or "MPI Benchmark" in line:
+                break
+            continue
+        others = 0
+        rank, carrier = _RANK.search(line), _PROVIDER.search(line)
+        if rank is not None:
+            ranks.setdefault(int(rank.group(1)), rank.group(2))
+        if carrier is not None:
+            provider = carrier.group(1)
+            break
+    hosts = list(dict.fromkeys(ranks[rank] for rank in sorted(ranks)))
+    notes = [f"Intel MPI says: libfabric provider {provider}"] if provider else []
+    if len(hosts) == 1 and len(ranks) > 1:
+        notes.append(f"Intel MPI says: all {len(ranks)} ranks are on {hosts[0]}")
+    return Startup(hosts, notes)
+
+
+_PATIENCE = 2000
+"""Lines between two tables (warnings, other output) after which what the run's title said is
+forgotten.
+"""
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """All tables of the run whose title, or first table, is on line index ``start``."""
+    lines, run, found = page.lines, Run(), list[Series]()
+    index, idle = start, 0
+    while index < len(lines) and idle <= _PATIENCE:
+        line = lines[index]
+        if is_table(line):
+            parsed = read_table(page, index, run)
+            found += parsed.series
+            index, idle = max(parsed.after, index + 1), 0
+            continue
+        title = run_of(line)
+        if title is not None:
+            before = startup(page, index)
+            run, idle = title, 0
+            run.hosts, run.notes = before.hosts, before.notes
+        elif "MPI_Finalize" in line:
+            return Parsed(found, index + 1)
+        elif not is_own(line) and starts_result(line):
+            break
+        elif line.startswith("#"):
+            run.learn(line)
+        index, idle = index + 1, idle + 1
+    return Parsed(found, max(index, start + 1))
+
+
+def _logs(sizes: tuple[int, ...]) -> tuple[int, int] | None:
+    """(k, n) when the sizes are 2^k, 2^(k+1) ... 2^n, with or without 0; None otherwise."""
+    wanted = sorted(set(sizes) - {0})
+    if not wanted:
+        return None
+    low, high = wanted[0].bit_length() - 1, wanted[-1].bit_length() - 1
+    return (low, high) if wanted == [1 << power for power in range(low, high + 1)] else None
+
+
+def _sizes(request: ToolRequest, suite: str) -> list[str]:
+    """The option that asks for the sizes."""
+    if any(size < 0 for size in request.sizes):
+        raise BadInput(f"{request.program}: a message size cannot be negative.")
+    if suite == "MT":
+        return ["-datatype", "char", "-count", ",".join(map(str, request.sizes))]
+    logs = _logs(request.sizes)
+    # IMB-P2P's range k:n is without 0
+    if logs is not None and not (suite == "P2P" and 0 in request.sizes):
+        return ["-msglog", f"{logs[0]}:{logs[1]}"]
+    if suite == "P2P":
+        return [word for size in request.sizes for word in ("-msgsz", str(size))]
+    if suite == "MPI1":
+        return ["-msgsize", ",".join(map(str, request.sizes))]
+    raise BadInput(
+        f"{request.program} takes sizes that are successive powers of two; for others write them "
+        "to a file, one per line, and give -msglen FILE."
+    )
+
+
+def _suite(program: str) -> str:
+    """``P2P`` for ``/opt/intel/bin/IMB-P2P``, ``MPI1`` for ``mpitests-IMB-MPI1`` and
+    ``IMB-MPI1-GPU``.
+    """
+    return program.rsplit("/", 1)[-1].upper().rpartition("IMB-")[2].partition("-")[0]
+
+
+def _refuse(request: ToolRequest, suite: str) -> None:
+    """Raises BadInput for what IMB leaves to the launcher or cannot do."""
+    if request.seconds is not None and suite in ("P2P", "MT"):
+        raise BadInput(f"{request.program} has no time limit: give iterations.")
+    refuse_others(
+        request, f"{request.program} (an MPI program)", "sizes", "iterations", "seconds", "window"
+    )
+    if request.window is not None and suite not in ("MPI1", "MT"):
+        raise BadInput(
+            f"{request.program} has no window: only IMB-MPI1 (Uniband, Biband) and IMB-MT have one."
+        )
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``IMB-MPI1 -msglog 0:22 -iter 1000 -time 10 PingPong``; ``seconds`` is the limit for one
+    message size.
+    """
+    suite = _suite(request.program)
+    _refuse(request, suite)
+    words = [request.program]
+    if request.sizes:
+        words += _sizes(request, suite)
+    if request.iterations is not None:
+        words += ["-repeat" if suite == "MT" else "-iter", str(request.iterations)]
+    if request.seconds is not None:
+        words += ["-time", f"{request.seconds:g}"]
+    if request.window is not None:
+        words += ["-window_size", str(request.window)]
+    return (*words, *request.extra, *((request.benchmark,) if request.benchmark else ()))
+
+
+ADAPTER = Adapter(name="imb", signs=SIGNS, parse=parse, argv=argv, csv=True)

@@ -2,6 +2,319 @@
 
 from __future__ import annotations
 
-from wireproof.adapters.osu.output import ADAPTER
+import re
+from dataclasses import dataclass
+from itertools import pairwise
 
-__all__ = ["ADAPTER"]
+from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
+from wireproof.adapters.options import given
+from wireproof.adapters.osu.benchmarks import by_title
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import (
+    Rows,
+    integer,
+    number,
+    read_rows,
+    scaled,
+    step_of,
+    times,
+    whole,
+)
+from wireproof.model.errors import BadInput
+from wireproof.model.quantity import counted
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["ADAPTER", "rows_of_cells"]
+
+
+# --- OSU Micro-Benchmarks 3.x to 7.x: what they print and the options that they take.
+#
+# MB = 10^6 bytes. Every table has a title (``# OSU MPI_Put Bandwidth Test v5.8``), a line of column
+# names and rows that begin with the message size; widths and precision are build options, so rows
+# are read by words, never by columns.
+
+# --- A table of two columns that stands a cell a line, as text out of a PDF has it.
+#
+# The order of a size and its value may be lost on the way, the order down each column is not: with
+# as many values as sizes, and sizes that double from row to row, the columns are paired in their
+# own order. Anything less is no row.
+
+_FEWEST_ROWS = 3
+_MOST_CELLS = 1000
+
+
+def _columns(page: Page, start: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]], int]:
+    """Whole numbers and decimals with their line indexes, and the index of the line that ends
+    them.
+    """
+    sizes: list[tuple[str, int]] = []
+    values: list[tuple[str, int]] = []
+    index, last = start, len(page.lines) - 1
+    while index <= last and len(sizes) + len(values) < _MOST_CELLS:
+        words = page.lines[index].split()
+        if any(number(word) is None for word in words):
+            break
+        if not (index == last and page.cut):
+            for word in words:
+                (values if "." in word else sizes).append((word, index))
+        index += 1
+    return sizes, values, index
+
+
+def rows_of_cells(page: Page, start: int) -> Rows | None:
+    """The rows from line index ``start`` on; None when the cells do not pair up without doubt."""
+    sizes, values, after = _columns(page, start)
+    if (
+        len(sizes) != len(values)
+        or len(sizes) < _FEWEST_ROWS
+        or not all(word.isdigit() for word, _ in sizes)
+    ):
+        return None
+    numbers = [int(word) for word, _ in sizes]
+    if any(later != max(1, 2 * one) for one, later in pairwise(numbers)):
+        return None
+    pairs = zip(sizes, values, strict=True)
+    rows = Rows(after=after)
+    for (size, line), (value, _) in pairs:
+        rows.fields.append([size, value])
+        rows.lines.append(line)
+    return rows
+
+
+_TITLE = re.compile(r"OSU ([A-Za-z_][\w /*()+.-]{2,80}?) Test(?:[ ]+v?([\w.+-]{1,20}))?\s*$")
+_COLUMN = re.compile(
+    r"P\d{1,2}(?:\.\d+)? Tail (?:Lat|BW) ?\((?:us|MB/s)\)|(?:Avg|Min|Max) (?:Latency|Bandwidth)"
+    r" ?\((?:us|MB/s)\)|"
+    r"(?:Latency|Bandwidth|Bi-Bandwidth|Bidirectional Bandwidth) ?\((?:us|MB/s)\)|MB/s|Messages/s|"
+    r"Iterations|Validation|Overlap ?\(%\)|Transmit Size|"
+    r"(?:Overall|Compute|Coll\. ?Init|MPI_Test|MPI_Wait|(?:Pure|Min|Max|Avg) Comm\.) ?\(us\)"
+)
+_SAID = re.compile(
+    r"(?:Window creation|Synchronization|Datatype): MPI_[\w/]{1,60}|Buffer on (?:DEVICE|HOST) "
+    r"\([DHM]{1,2}\)"
+)
+_PAIRS = re.compile(r"pairs: (\d{1,7}) \]")
+_WINDOW = re.compile(r"window size: (\d{1,7}) \]")
+_HEADING_LINES = 14
+
+_TIMES = {
+    "Avg Latency": "time",
+    "Latency": "time",
+    "Min Latency": "time_min",
+    "Max Latency": "time_max",
+}
+
+
+def _column(name: str) -> str:
+    """The role of a column: time, time_min, time_max, goodput, rate, iterations, valid, pNN, or its
+    own name.
+    """
+    plain = name.partition("(")[0].strip()
+    if plain in _TIMES and "us" in name:
+        return _TIMES[plain]
+    if plain.startswith("P") and "Tail" in plain:
+        return plain.split()[0].lower()
+    if "MB/s" in name and not plain.startswith(("Min", "Max")):
+        return "goodput"
+    known = {
+        "Messages/s": "rate",
+        "Iterations": "iterations",
+        "Validation": "valid",
+        "Pure Comm.": "time",
+    }
+    return known.get(plain, plain.lower().replace(" ", "_").replace(".", ""))
+
+
+def _heading(page: Page, start: int) -> tuple[list[str], bool, int]:
+    """Column roles, whether rows begin with a size, and the index of the first line after the
+    column names.
+    """
+    sized, columns, index = False, list[str](), start + 1
+    for index in range(start + 1, min(len(page.lines), start + 1 + _HEADING_LINES)):
+        line = page.lines[index]
+        if _TITLE.search(line):
+            return [], False, index
+        words = line.replace("#", " ").replace(",", " ").split()
+        sized = sized or words[:1] == ["Size"]
+        if words and number(words[0]) is not None:
+            break
+        found = _COLUMN.findall(line)
+        if found and " = " not in line:
+            return [_column(name) for name in found], sized, index + 1
+    return columns, sized, index
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where each number of a row stands; worked out once per table. ``tails`` and ``others`` are
+    kept by name.
+    """
+
+    columns: tuple[str, ...]
+    tails: tuple[str, ...]
+    others: tuple[str, ...]
+    test: Benchmark
+
+
+def _layout(columns: list[str], test: Benchmark) -> _Layout:
+    tails = tuple(name for name in columns if re.fullmatch(r"p\d+(\.\d+)?", name))
+    known = {"time", "time_min", "time_max", "goodput", "rate", "iterations", "valid", *tails}
+    return _Layout(
+        tuple(columns), tails, tuple(name for name in columns if name not in known), test
+    )
+
+
+def _fields(texts: dict[str, str]) -> dict[str, float] | None:
+    """Each column's number; None when one is no number >= 0."""
+    found = {}
+    for role, text in texts.items():
+        value = number(text)
+        if value is None or value < 0:
+            return None
+        found[role] = value
+    return found
+
+
+def _step(texts: dict[str, str], role: str, factor: float) -> float:
+    return step_of(texts[role]) * factor if role in texts else 0.0
+
+
+def _point(words: list[str], layout: _Layout, line: int) -> SeriesPoint | None:
+    size = integer(words[0])
+    texts = dict(zip(layout.columns, words[1:], strict=True))
+    valid = texts.pop("valid", None)
+    fields = _fields(texts)
+    if size is None or not fields:
+        return None
+    hrt, time = times(scaled(fields.get("time"), 1e3), layout.test.half_round_trip)
+    tail_unit = 1e3 if "time" in fields else 1e6
+    return SeriesPoint(
+        message_bytes=size,
+        hrt_ns=hrt,
+        time_ns=time,
+        time_min_ns=scaled(fields.get("time_min"), 1e3),
+        time_max_ns=scaled(fields.get("time_max"), 1e3),
+        goodput_bytes_per_s=scaled(fields.get("goodput"), 1e6),
+        messages_per_s=fields.get("rate"),
+        iterations=whole(fields.get("iterations")),
+        time_step_ns=_step(texts, "time", 1e3),
+        goodput_step=_step(texts, "goodput", 1e6),
+        percentiles={name: fields[name] * tail_unit for name in layout.tails},
+        values={name: fields[name] for name in layout.others},
+        valid=None if valid is None else valid.lower() == "pass",
+        line=line + 1,
+    )
+
+
+def _points(rows: Rows, columns: list[str], test: Benchmark) -> tuple[list[SeriesPoint], int]:
+    """Points by size, and how many rows held what is no measured number (nan, a negative time)."""
+    layout = _layout(columns, test)
+    points = [
+        _point(words, layout, line) for words, line in zip(rows.fields, rows.lines, strict=True)
+    ]
+    good = [point for point in points if point is not None]
+    good.sort(key=lambda point: point.message_bytes)
+    return good, len(points) - len(good)
+
+
+def _state(page: Page, rows: Rows, points: list[SeriesPoint], odd: int) -> str:
+    """Why the table is incomplete; "" when nothing says so."""
+    if rows.cut:
+        return f"line {len(page.lines)}: the text ends inside a row"
+    if rows.torn:
+        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
+    if odd:
+        return f"{counted(odd, 'row')} with what is not a number >= 0"
+    return "" if points else "no row that can be read follows the heading"
+
+
+def _size_less(page: Page, start: int, columns: list[str]) -> Rows:
+    """The one row of a barrier: as many numbers as columns, no size."""
+    rows = Rows(after=start)
+    for index in range(start, min(start + 4, len(page.lines))):
+        words = page.lines[index].split()
+        if words and all(number(word) is not None for word in words):
+            rows.after = index + 1
+            if index == len(page.lines) - 1 and page.cut:
+                rows.cut = True
+            elif len(words) == len(columns):
+                rows.fields, rows.lines = [["0", *words]], [index]
+            else:
+                rows.torn = [index]
+            break
+    return rows
+
+
+def _rows(page: Page, first: int, columns: list[str], sized: bool) -> Rows:
+    if columns and not sized:
+        rows = _size_less(page, first, columns)
+    else:
+        rows = read_rows(page, first, (len(columns) + 1,), starts_result)
+    if rows.torn and not rows.fields and len(columns) == 1:
+        return rows_of_cells(page, first) or rows
+    return rows
+
+
+def _count(pattern: re.Pattern[str], heading: str) -> int | None:
+    found = pattern.search(heading)
+    return int(found.group(1)) if found else None
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The table that begins with the title on line index ``start``."""
+    title = _TITLE.search(page.lines[start])
+    if title is None:
+        return Parsed([], start + 1)
+    columns, sized, first = _heading(page, start)
+    heading = " ".join(page.lines[start:first])
+    test = by_title(title.group(1), heading)
+    if not columns and test.metric == "other":
+        return Parsed([], first)
+    rows = _rows(page, first, columns, sized)
+    points, odd = _points(rows, columns, test)
+    incomplete = _state(page, rows, points, odd)
+    window = _count(_WINDOW, heading)
+    series = Series(
+        tool="osu",
+        version=title.group(2) or "",
+        benchmark=test.name,
+        metric=test.metric,
+        traffic=test.traffic,
+        points=points,
+        formula=test.formula,
+        unit="us; MB = 10^6 bytes",
+        directions=test.directions,
+        waits=test.waits,
+        pairs=_count(_PAIRS, heading) or 1,
+        window=test.window if window is None else window,
+        complete=not incomplete,
+        incomplete=incomplete,
+        notes=[match.group(0) for match in _SAID.finditer(heading)],
+        source=page.source,
+        first_line=start + 1,
+        last_line=(rows.lines or [start])[-1] + 1,
+    )
+    return Parsed([series], rows.after)
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``osu_bw -m 1048576:1048576 -i 1000``. OSU takes a range of doubling sizes, never a list."""
+    if request.window is not None and "bw" not in request.benchmark:
+        raise BadInput(
+            f"{request.benchmark or request.program} has no window: only the bandwidth tests have "
+            "one."
+        )
+    sizes = f"{min(request.sizes)}:{max(request.sizes)}" if request.sizes else None
+    options = given(("-m", sizes), ("-i", request.iterations), ("-W", request.window))
+    return (request.program, *options, *request.extra)
+
+
+ADAPTER = Adapter(
+    name="osu",
+    signs=(Sign(" Test", r"OSU [A-Z][\w /*()+.-]{2,80} Test\b"),),
+    parse=parse,
+    argv=argv,
+    csv=True,
+)

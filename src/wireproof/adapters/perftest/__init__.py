@@ -2,6 +2,316 @@
 
 from __future__ import annotations
 
-from wireproof.adapters.perftest.output import ADAPTER
+import re
+from dataclasses import dataclass, field
+
+import msgspec
+
+from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
+from wireproof.adapters.page import Page
+from wireproof.adapters.perftest.argv import argv
+from wireproof.adapters.perftest.benchmarks import (
+    COMMAND,
+    HEADING,
+    TITLE,
+    columns_of,
+    test_of,
+)
+from wireproof.adapters.perftest.block import ERROR, RULE, Block, block_at, printable
+from wireproof.adapters.perftest.json_output import DOCUMENT, parse_document
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import (
+    Rows,
+    integer,
+    number,
+    read_rows,
+    scaled,
+    step_of,
+    times,
+    whole,
+)
+from wireproof.model.quantity import counted
+from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
+
+
+# --- perftest (ib_write_bw and its family): what it prints and the options that it takes.
+#
+# Its MB is 2^20 bytes, whether a version heads the column MB/sec or MiB/sec; Gb is 10^9 bits.
+
+_BEFORE = 40
+_MOST = 1e15
+_COLUMNS = frozenset(("size", "iterations", "goodput", "rate", "peak"))
+_FACTORS = {
+    "MB/sec": 1 << 20,
+    "MiB/sec": 1 << 20,
+    "Gb/sec": 125_000_000,
+    "GB/sec": 1 << 30,
+    "GiB/sec": 1 << 30,
+}
+_GRAVE = re.compile(
+    r"Completion with error|Failed status|Terminated\b|Killed\b|Received \d{1,9} times"
+)
+_CLOCKS = ("Conflicting CPU frequency", "measured timestamp frequency")
+_SAMPLE = re.compile(r"^\s*(?:\d{1,9}, [\d.e+-]{1,20}|#, \w{1,8}|-{5,}|)\s*$")
+_COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
+_TITLE_SIGN = (
+    r"\b(?:RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (?:[A-Za-z_]+ ){0,5}?(?:BW|Latency) (?:\w+ "
+    r"){0,2}Test\b"
+)
+_LOST = (
+    r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes|IB device \S{1,40} "
+    r"not found"
+)
+_UNIT = {"": "us", "Gb/sec": "Gb = 10^9 bits", "MiB/sec": "MiB = 2^20 bytes"}
+
+
+def _behind_samples(page: Page, heading: int) -> int:
+    """The heading whose rows follow: ``-U`` and ``-H`` print every sample between two, and two ends
+    that write into one log print it twice.
+    """
+    index, last = heading + 1, heading
+    while index < len(page.lines) and (
+        _SAMPLE.match(page.lines[index]) or HEADING.search(page.lines[index])
+    ):
+        last = index if HEADING.search(page.lines[index]) else last
+        index += 1
+    return last
+
+
+def _numbers(words: list[str], roles: list[str]) -> dict[str, float] | None:
+    """Each column's number; None when one is no number that can be measured."""
+    found = {}
+    for role, word in zip(roles, words, strict=True):
+        value = number(word)
+        if value is None or not 0 <= value < _MOST:
+            return None
+        found[role] = value
+    return found
+
+
+def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> SeriesPoint | None:
+    """One row; a bandwidth printed as 0.00 is below the last digit and is left out, its message
+    rate stays.
+    """
+    known = _numbers(words, roles)
+    if known is None or not (known.get("goodput") or known.get("rate")):
+        return None
+    goodput, rate = known.get("goodput"), known.get("rate")
+    return SeriesPoint(
+        message_bytes=int(words[0]),
+        goodput_bytes_per_s=scaled(goodput or None, factor),
+        messages_per_s=scaled(rate or None, 1e6),
+        iterations=whole(known.get("iterations")),
+        goodput_step=step_of(words[roles.index("goodput")]) * factor if goodput else 0.0,
+        values=_other_columns(known, factor),
+        line=line + 1,
+    )
+
+
+def _other_columns(known: dict[str, float], factor: int) -> dict[str, float]:
+    """What else a row of a bandwidth test holds, bandwidths in bytes per second."""
+    values = {role: value for role, value in known.items() if value and role not in _COLUMNS}
+    if known.get("peak"):
+        values["peak_bytes_per_s"] = known["peak"] * factor
+    for role in [role for role in values if role.startswith("bw_")]:
+        values[f"{role}_bytes_per_s"] = values.pop(role) * factor
+    return values
+
+
+def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPoint | None:
+    """One row; its time is the median (t_typical), or the mean where a run of given duration prints
+    no other.
+    """
+    known = _numbers(words, roles)
+    main = "typical" if "typical" in roles else "avg"
+    if known is None or not known.get(main):
+        return None
+    hrt, time = times(known[main] * 1e3, half)
+    percentiles = {role: value * 1e3 for role, value in known.items() if role.startswith("p99")}
+    if main == "typical":
+        percentiles["p50"] = known[main] * 1e3
+    return SeriesPoint(
+        message_bytes=int(words[0]),
+        hrt_ns=hrt,
+        time_ns=time,
+        time_min_ns=scaled(known.get("min"), 1e3),
+        time_max_ns=scaled(known.get("max"), 1e3),
+        iterations=whole(known.get("iterations")),
+        time_step_ns=step_of(words[roles.index(main)]) * 1e3,
+        percentiles=percentiles,
+        values={f"{role}_ns": known[role] * 1e3 for role in ("avg", "stdev") if role in known},
+        line=line + 1,
+    )
+
+
+def _counters(page: Page, rows: Rows, index: int) -> dict[str, float]:
+    """Port counters that ``-W`` prints below a row: how much each rose."""
+    end = rows.lines[index + 1] if index + 1 < len(rows.lines) else rows.after
+    found = {}
+    for at in range(rows.lines[index] + 1, min(end, rows.lines[index] + 30)):
+        match = _COUNTER.match(page.lines[at])
+        if match is not None and not (page.cut and at == len(page.lines) - 1):
+            found[match.group(1)] = float(match.group(2))
+    return found
+
+
+def _points(
+    page: Page, rows: Rows, roles: list[str], test: Benchmark, unit: str
+) -> tuple[list[SeriesPoint], int]:
+    """Points by size (repeated runs keep their order) and how many rows held no measured number."""
+    good = []
+    factor = _FACTORS.get(unit, 1 << 20)
+    timed = "avg" in roles or "typical" in roles
+    for index, (words, line) in enumerate(zip(rows.fields, rows.lines, strict=True)):
+        point = (
+            _time(words, roles, test.half_round_trip, line)
+            if timed
+            else _bandwidth(words, roles, factor, line)
+        )
+        if point is None or not 0 < point.message_bytes < 1 << 40:
+            continue
+        counters = _counters(page, rows, index)
+        if counters:
+            point = msgspec.structs.replace(point, values=point.values | counters)
+        good.append(point)
+    return sorted(good, key=lambda point: point.message_bytes), len(rows.fields) - len(good)
+
+
+def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[str]) -> str:
+    """Why the table is incomplete; "" when nothing says so."""
+    if rows.cut:
+        return f"line {len(page.lines)}: the text ends inside a row"
+    if rows.torn:
+        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
+    if troubles:
+        return troubles[0]
+    if not rows.fields:
+        return "no row that can be read follows the heading"
+    if block.title is not None and not closed:
+        return "the line that closes the table is missing: the run was cut"
+    return ""
+
+
+def _command(page: Page, start: int) -> tuple[str, str]:
+    """(program, its options) of the nearest command line above."""
+    for index in range(start - 1, max(-1, start - _BEFORE), -1):
+        line = page.lines[index]
+        if HEADING.search(line) or TITLE.search(line):
+            break
+        found = COMMAND.search(line) if "_" in line else None
+        if found is not None:
+            return found.group(1), found.group(2)
+    return "", ""
+
+
+def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int) -> list[str]:
+    notes = [f"{name}: {value}" for name, value in block.parameters.items()]
+    if unit == "MB/sec":
+        notes.append("the heading says MB/sec; the program counts 2^20 bytes")
+    if len(block.hosts()) == 1:
+        notes.append(f"local and remote address are one: both ranks are on {block.hosts()[0]}")
+    if odd:
+        notes.append(f"{counted(odd, 'row')} left out: they hold zero or no number that can be")
+    around = page.lines[max(0, start - 10) : after]
+    if any(said in line for line in around for said in _CLOCKS):
+        notes.append(
+            "the program found conflicting processor frequencies: all its times may be off by "
+            "their ratio"
+        )
+    return notes
+
+
+def _closed(page: Page, index: int) -> bool:
+    """True for the rule below a table; that above the next title closes nothing."""
+    if index >= len(page.lines) or RULE.match(page.lines[index]) is None:
+        return False
+    return index + 1 >= len(page.lines) or TITLE.search(page.lines[index + 1]) is None
+
+
+def _window(block: Block) -> int | None:
+    """Messages in flight: the depth of the send queue times the queue pairs."""
+    depth, pairs = (
+        integer(block.parameters.get(name, "")) for name in ("TX depth", "Number of qps")
+    )
+    return depth * (pairs or 1) if depth else None
+
+
+@dataclass(slots=True)
+class _Table:
+    """What stands below a heading of columns. ``incomplete``: why it is no whole table."""
+
+    rows: Rows
+    roles: list[str] = field(default_factory=list)
+    unit: str = ""
+    closed: bool = False
+    incomplete: str = ""
+
+
+def _table(page: Page, block: Block) -> _Table:
+    """The table of the block; without rows where it has no heading."""
+    if block.heading is None:
+        why = block.errors[0] if block.errors else "no table follows the title"
+        return _Table(Rows(after=block.after), incomplete=why)
+    roles, unit = columns_of(page.lines[block.heading])
+    block.heading = _behind_samples(page, block.heading)
+    first = block.heading + 1
+    rows = read_rows(page, first, (len(roles),), _ends)
+    closed = _closed(page, rows.after)
+    grave = _GRAVE if closed else ERROR
+    lines = page.lines[first : rows.after]
+    troubles = [printable(line) for line in lines if "=" not in line and grave.search(line)]
+    return _Table(rows, roles, unit, closed, _state(page, rows, block, closed, troubles))
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The run that begins with the title, the table or the complaint on line index ``start``."""
+    if DOCUMENT.search(page.lines[start]):
+        return parse_document(page, start)
+    block = block_at(page, start)
+    command, rest = _command(page, start) if block.title is None else ("", "")
+    table = _table(page, block)
+    rows, roles, unit = table.rows, table.roles, table.unit
+    test = test_of(block.title, command, rest, roles)
+    points, odd = _points(page, rows, roles, test, unit)
+    raw = command.startswith("raw_") or block.parameters.get("Connection type") == "RawEth"
+    series = Series(
+        tool="perftest",
+        benchmark=test.name,
+        metric=test.metric,
+        traffic=test.traffic,
+        points=points,
+        formula=test.formula,
+        unit=_UNIT.get(unit, "MB = 2^20 bytes") if roles else "",
+        directions=test.directions,
+        waits=test.metric in ("half_round_trip", "latency"),
+        window=_window(block) if test.metric.endswith("bandwidth") else None,
+        protocol="" if raw else "rdma",
+        complete=not table.incomplete,
+        incomplete=table.incomplete,
+        hosts=block.hosts(),
+        notes=_notes(page, start, block, unit, odd, max(rows.after, block.after)),
+        source=page.source,
+        first_line=start + 1,
+        last_line=(rows.lines or [start])[-1] + 1,
+    )
+    return Parsed([series], max(start + 1, rows.after + table.closed))
+
+
+def _ends(line: str) -> bool:
+    """True for the rule below a table and for what starts another result."""
+    return bool(RULE.match(line)) or (starts_result(line) and not ERROR.search(line))
+
+
+ADAPTER = Adapter(
+    name="perftest",
+    signs=(
+        Sign("Test", _TITLE_SIGN),
+        Sign("bytes ", r"#?\bbytes +#?(?:iterations|sl)\b"),
+        Sign("device", _LOST),
+        Sign("test_info", r'"test_info" ?: ?\{'),
+    ),
+    parse=parse,
+    argv=argv,
+)

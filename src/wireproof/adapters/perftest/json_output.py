@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from wireproof.adapters.adapter import Parsed
-from wireproof.adapters.benchmark import Benchmark
+from wireproof.adapters.adapter import Benchmark, Parsed
 from wireproof.adapters.documents import amount, document_at, member, text
 from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.benchmarks import test_of

@@ -2,6 +2,318 @@
 
 from __future__ import annotations
 
-from wireproof.adapters.qperf.output import ADAPTER
+import re
+from dataclasses import dataclass, field
+
+from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
+from wireproof.adapters.page import Page
+from wireproof.adapters.qperf.benchmarks import TITLE, argv, default_size, protocol_of, test_of
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import integer, number, step_of, times
+from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
+
+
+# --- qperf: what it prints and the options that it takes.
+#
+# All units count in powers of 1000, except a size that is whole in powers of 1024 (``64 KiB
+# (65,536)``).
+
+_FIELD = re.compile(
+    r"^ {0,40}([a-z]\w{0,30})( +)= +(-?[\d.,]{1,24}) ?([%\w/ ]{0,16}?)(?: \(([\d,]{1,24})\))? *$"
+)
+_WORDS = re.compile(r"^ {1,40}\w{1,30} +=")
+_BEGUN = re.compile(r"^ {0,40}[a-z]\w{0,30} *$")
+_COMMAND = re.compile(r"(?:^|[\s/$])qperf\s([^\n]{1,300})")
+_SIZE = re.compile(r"(?:^|\s)(?:-m|--msg_size)[ =]?(\d{1,9})(K|M|G|[kmg](?:ib|b)?)?(?=\s|$)")
+_TROUBLE = re.compile(
+    r"failed to |cannot |error|unable to |timed out|not found|Connection refused|terminated",
+    re.IGNORECASE,
+)
+_BAND = {"bytes/sec": 1.0, "KB/sec": 1e3, "MB/sec": 1e6, "GB/sec": 1e9, "TB/sec": 1e12}
+_BITS = {"bits/sec": 0.125, "Kb/sec": 125.0, "Mb/sec": 125e3, "Gb/sec": 125e6, "Tb/sec": 125e9}
+_RATE = {"/sec": 1.0, "K/sec": 1e3, "M/sec": 1e6, "G/sec": 1e9, "T/sec": 1e12}
+_TIME = {"ns": 1.0, "us": 1e3, "ms": 1e6, "sec": 1e9, "s": 1e9}
+_LENGTH = {"bytes": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9}
+_BINARY = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_RESULTS = ("bw", "recv_bw", "send_bw", "latency", "msg_rate")
+_BEFORE = 30
+_FOREIGN = 4
+_MOST = 1e15
+_GAP = 2  # blanks between the longest name of a block and its "="
+
+
+@dataclass(slots=True)
+class _Block:
+    """One ``tcp_bw:`` and the lines below it. ``whole``: the line with the longest name is
+    there.
+    """
+
+    values: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    whole: bool = False
+    torn: bool = False
+    trouble: str = ""
+    line: int = 0
+    last: int = 0
+    after: int = 0
+
+
+class _Reader:
+    """Reads one block line by line; ``take`` says whether it goes on."""
+
+    def __init__(self, page: Page, start: int) -> None:
+        self.page = page
+        self.block = _Block(line=start, last=start, after=start + 1)
+        self.final = len(page.lines) - 1 if page.cut else None
+        """The index of a last line that may be torn."""
+
+    def take(self, index: int) -> bool:
+        """Reads one line; False when the block ended before it or in it."""
+        line = self.page.lines[index]
+        match = _FIELD.match(line)
+        if match is not None:
+            going = self._field(index, match)
+        elif _WORDS.match(line):
+            self.block.torn |= index == self.final
+            going = True
+        elif index == self.final and _BEGUN.match(line):
+            self.block.torn = going = True
+        elif line.strip():
+            if not self._belongs(index):
+                return False
+            self._remark(line)
+            going = True
+        else:
+            going = True
+        self.block.after = index + 1
+        return going
+
+    def _field(self, index: int, match: re.Match[str]) -> bool:
+        block = self.block
+        name, gap, value, unit, exact = match.groups()
+        torn = index == self.final and not _closed(match.string, exact)
+        block.whole |= len(gap) <= _GAP  # a web page leaves one blank
+        if torn:
+            block.torn = name in _RESULTS or name == "msg_size"
+        else:
+            block.values.setdefault(name, (value, unit.strip(), exact or ""))
+            block.last = index
+        return not torn
+
+    def _belongs(self, index: int) -> bool:
+        """True for a foreign line within the block, or for the error that takes its place."""
+        line = self.page.lines[index]
+        if starts_result(line):
+            return False
+        return _continues(self.page, index) or self._is_trouble(line)
+
+    def _is_trouble(self, line: str) -> bool:
+        return not self.block.values and _TROUBLE.search(line) is not None
+
+    def _remark(self, line: str) -> None:
+        if self._is_trouble(line):
+            shown = "".join(char if char.isprintable() else " " for char in line[:160])
+            self.block.trouble = " ".join(shown.split())
+
+
+def _block(page: Page, start: int) -> _Block:
+    reader = _Reader(page, start)
+    for index in range(start + 1, len(page.lines)):
+        if not reader.take(index):
+            break
+    return reader.block
+
+
+def _continues(page: Page, index: int) -> bool:
+    """True when the block goes on below a foreign line."""
+    for line in page.lines[index + 1 : index + 1 + _FOREIGN]:
+        if _FIELD.match(line):
+            return True
+        if starts_result(line):
+            return False
+    return False
+
+
+def _closed(line: str, exact: str | None) -> bool:
+    """A last line without a line end is whole when a word follows that no longer one begins
+    with.
+    """
+    return bool(exact) or line.rstrip().endswith(("/sec", " us", " ns", " ms"))
+
+
+def _scaled(block: _Block, name: str, units: dict[str, float]) -> tuple[float | None, float]:
+    """(value, value of its last digit) in base units."""
+    value, unit, _ = block.values.get(name, ("", "", ""))
+    plain = number(value.replace(",", ""))
+    if plain is None or unit not in units or not 0 < plain * units[unit] < _MOST:
+        return None, 0.0
+    return plain * units[unit], step_of(value.replace(",", "")) * units[unit]
+
+
+def _size(block: _Block) -> int | None:
+    if "msg_size" not in block.values:
+        return None
+    value, unit, exact = block.values["msg_size"]
+    if exact:
+        return integer(exact.replace(",", ""))
+    plain = number(value.replace(",", ""))
+    factor = _BINARY.get(unit, _LENGTH.get(unit))
+    if plain is None or factor is None or not 0 <= plain * factor < 1 << 40:
+        return None
+    return round(plain * factor)
+
+
+def _asked_size(page: Page, start: int) -> int | None:
+    """``-m 1M`` of a qperf command above: K, M, G, kib … are powers of 1024; k, m, g, kb … of
+    1000.
+    """
+    for index in range(start - 1, max(-1, start - _BEFORE), -1):
+        command = _COMMAND.search(page.lines[index])
+        if command is not None:
+            size = _SIZE.search(command.group(1))
+            if size is None:
+                return None
+            scale = size.group(2) or ""
+            base = 1024 if scale.isupper() or scale.endswith("ib") else 1000
+            return int(size.group(1)) * int(base ** " kmg".index(scale[:1].lower() or " "))
+    return None
+
+
+def _others(block: _Block) -> dict[str, float]:
+    """What the sender says, and the processors' shares."""
+    values = {}
+    sent, _ = _scaled(block, "send_bw", _BAND | _BITS)
+    if sent is not None:
+        values["send_bytes_per_s"] = sent
+    for name in ("send_cpus_used", "recv_cpus_used", "loc_cpus_used", "rem_cpus_used"):
+        used = number(block.values.get(name, ("", "", ""))[0])
+        if used is not None and used >= 0:
+            values[f"{name}_percent"] = used
+    return values
+
+
+def _point(block: _Block, test: Benchmark, size: int) -> SeriesPoint | None:
+    arrived = "recv_bw" if "recv_bw" in block.values else "bw"
+    goodput, step = _scaled(block, arrived, _BAND | _BITS)
+    time, time_step = _scaled(block, "latency", _TIME)
+    rate, _ = _scaled(block, "msg_rate", _RATE)
+    hrt, whole_time = times(time, test.half_round_trip)
+    if goodput is None and time is None and rate is None:
+        return None
+    return SeriesPoint(
+        message_bytes=size,
+        hrt_ns=hrt,
+        time_ns=whole_time,
+        goodput_bytes_per_s=goodput,
+        messages_per_s=rate,
+        time_step_ns=time_step,
+        goodput_step=step,
+        values=_others(block),
+        line=block.line + 1,
+    )
+
+
+def _blocks(page: Page, start: int, name: str) -> list[_Block]:
+    """The block on line index ``start`` and those of the same test that follow: a sweep, or
+    repeated runs.
+    """
+    blocks = [_block(page, start)]
+    while blocks[-1].after < len(page.lines):
+        title = TITLE.match(page.lines[blocks[-1].after])
+        if title is None or title.group(1) != name:
+            break
+        blocks.append(_block(page, blocks[-1].after))
+    return blocks
+
+
+def _cut(page: Page, blocks: list[_Block]) -> str:
+    """Why the last block cannot be believed; "" when it can."""
+    last = blocks[-1]
+    ended = last.after >= len(page.lines)
+    if last.torn or (ended and (_halfway(last) or _lost_size(blocks))):
+        return f"line {len(page.lines)}: the text ends inside a block"
+    return ""
+
+
+def _halfway(block: _Block) -> bool:
+    """-v prints the message size below the rate: a block that ends there may have lost it."""
+    if not block.values:
+        return False
+    return not block.whole or (list(block.values)[-1] == "msg_rate" and len(block.values) > 1)
+
+
+def _lost_size(blocks: list[_Block]) -> bool:
+    """True when the last of several blocks lacks the message size that another has."""
+    *before, last = blocks
+    return "msg_size" not in last.values and any("msg_size" in one.values for one in before)
+
+
+def _points(
+    page: Page, start: int, blocks: list[_Block], test: Benchmark, name: str
+) -> tuple[list[SeriesPoint], list[str]]:
+    """Points in the order printed, and what is said of blocks without one and of sizes that were
+    not printed.
+    """
+    asked = _asked_size(page, start)
+    taken = asked if asked is not None else default_size(name)
+    notes, points = list[str](), list[SeriesPoint]()
+    for block in blocks:
+        size = _size(block)
+        point = _point(block, test, taken if size is None else size)
+        if point is not None:
+            points.append(point)
+        elif not block.values.keys().isdisjoint(_RESULTS):
+            notes.append(
+                f"line {block.line + 1}: left out, its result is zero or no number that can be"
+            )
+    if points and any("msg_size" not in block.values for block in blocks):
+        whose = "that of the command line" if asked is not None else f"{name}'s default"
+        notes.append(f"the message size is not printed: {taken} bytes, {whose}, is taken")
+    return points, notes
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The blocks of one test from line index ``start`` on."""
+    title = TITLE.match(page.lines[start])
+    if title is None:
+        return Parsed([], start + 1)
+    name = title.group(1)
+    test = test_of(name)
+    blocks = _blocks(page, start, name)
+    incomplete = _cut(page, blocks)
+    kept = blocks[:-1] if incomplete else blocks
+    points, notes = _points(page, start, kept, test, name)
+    trouble = next((block.trouble for block in blocks if block.trouble), "")
+    incomplete = incomplete or trouble or ("" if points else f"{name} printed no result")
+    series = Series(
+        tool="qperf",
+        benchmark=name,
+        metric=test.metric,
+        traffic=test.traffic,
+        points=sorted(points, key=lambda point: point.message_bytes),
+        formula=test.formula,
+        unit="powers of 1000; KiB and MiB of sizes are powers of 1024",
+        directions=test.directions,
+        waits=test.waits,
+        protocol=protocol_of(name),
+        complete=not incomplete,
+        incomplete=incomplete,
+        notes=notes,
+        source=page.source,
+        first_line=start + 1,
+        last_line=blocks[-1].last + 1,
+    )
+    return Parsed([series] if test.metric else [], max(start + 1, blocks[-1].after))
+
+
+ADAPTER = Adapter(
+    name="qperf",
+    signs=(
+        Sign("lat:", r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}lat: *$"),
+        Sign("bw:", r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}bw: *$"),
+        Sign("mr:", r"^ *rc_(?:[a-z]{2,8}_){1,3}mr: *$"),
+    ),
+    parse=parse,
+    argv=argv,
+)

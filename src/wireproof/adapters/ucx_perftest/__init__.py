@@ -2,6 +2,235 @@
 
 from __future__ import annotations
 
-from wireproof.adapters.ucx_perftest.output import ADAPTER
+import re
+from dataclasses import dataclass
+
+from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.adapters.page import Page
+from wireproof.adapters.rows import number, step_of, times
+from wireproof.adapters.ucx_perftest.rows import COLUMNS, Found, Row, read, without_progress
+from wireproof.adapters.ucx_perftest.setup import Setup, setup_before, test_of
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.tool import ToolRequest
 
 __all__ = ["ADAPTER"]
+
+
+# --- ucx_perftest: only the last line of a test counts, the lines before it are progress. MB = 2^20
+# bytes.
+#
+# The client's table says neither the test nor the size: they are in the command or in the server's
+# box. The size is also bandwidth / message rate, which is held against what the command says.
+
+_TABLE = re.compile(
+    r"(Stage|Test)? *# iterations +(?:typical|(\d{1,3}\.\d)%ile) +average +overall +average"
+    r" +overall"
+)
+_CSV = re.compile(
+    r"((?:[\w.+-]{1,80},){0,32})iterations,(?:typical"
+    r"|(\d{1,3}\.\d)_percentile)_lat,avg_lat,overall_lat,"
+)
+_MIB = float(1 << 20)
+_SIZE_IN_NAME = re.compile(r"(?:^|[_/])(\d{1,12})([kKmMgG]?)(?=$|[_/])")
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_DEFAULT_ITERATIONS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    heading: str
+    percentile: str
+    incomplete: str
+
+
+def _size_of(row: Row, said: int | None) -> int | None:
+    """Bytes of a message: bandwidth / rate, where ``said`` wins if it fits. None when rounding
+    leaves it open.
+    """
+    _, bandwidth_text, rate_text = row.overall
+    bandwidth, rate = number(bandwidth_text) or 0.0, number(rate_text) or 0.0
+    half_step = step_of(bandwidth_text) / 2
+    if said is not None:
+        doubt = half_step + 0.5 * said / _MIB + 0.01 * bandwidth
+        if abs(said * rate / _MIB - bandwidth) <= doubt:
+            return said
+    if rate <= 0 or bandwidth <= 0:
+        return None
+    size = bandwidth * _MIB / rate
+    doubt = size * (half_step / bandwidth + 0.5 / rate + 1e-9)
+    return round(size) if doubt < 0.5 else _power_of_two(size, doubt)
+
+
+def _power_of_two(size: float, doubt: float) -> int | None:
+    """The only power of two that is within ``doubt`` of ``size``."""
+    powers = [1 << bit for bit in range(48) if abs((1 << bit) - size) <= doubt]
+    return powers[0] if len(powers) == 1 else None
+
+
+def _size_named(name: str) -> int | None:
+    """The size that a batch's line is named after: ``lat_8``, ``bw_64k``, ``4096``."""
+    found = _SIZE_IN_NAME.findall(name)
+    return int(found[-1][0]) * _UNITS[found[-1][1].lower()] if found else None
+
+
+def _point(row: Row, size: int, test: Benchmark, percentile: str) -> SeriesPoint | None:
+    time_text, bandwidth_text, rate_text = row.overall
+    overall, bandwidth, rate = number(time_text), number(bandwidth_text), number(rate_text)
+    count = number(row.texts[0])
+    if overall is None or bandwidth is None or rate is None or not count:
+        return None
+    if overall <= 0 or bandwidth < 0 or rate < 0:
+        return None
+    hrt, time = times(overall * 1e3, test.half_round_trip)
+    return SeriesPoint(
+        message_bytes=size,
+        hrt_ns=hrt,
+        time_ns=time,
+        goodput_bytes_per_s=bandwidth * _MIB,
+        messages_per_s=rate,
+        iterations=int(count) if 0 < count < 1e18 else None,
+        time_step_ns=step_of(time_text) * 1e3,
+        goodput_step=step_of(bandwidth_text) * _MIB,
+        percentiles=_tail(row, percentile),
+        line=row.line + 1,
+    )
+
+
+def _tail(row: Row, percentile: str) -> dict[str, float]:
+    tail = number(row.texts[1]) if len(row.texts) == COLUMNS and percentile else None
+    if tail is None or tail < 0:
+        return {}
+    return {f"p{percentile.removesuffix('.0')}": tail * 1e3}
+
+
+def _points(
+    rows: list[Row], table: _Table, setup: Setup, test: Benchmark
+) -> tuple[list[SeriesPoint], list[str]]:
+    """The points of a test, and what is said of rows that are left out or of computed sizes."""
+    points, notes = list[SeriesPoint](), list[str]()
+    for row in rows:
+        said = setup.size if setup.size is not None else _size_named(row.name)
+        size = _size_of(row, said)
+        point = None if size is None else _point(row, size, test, table.percentile)
+        if point is None:
+            notes.append(
+                f"line {row.line + 1} left out: its numbers leave the size open, or are no "
+                "measurement"
+            )
+        else:
+            points.append(point)
+            if size != said:
+                notes.append(f"{size} bytes is bandwidth / message rate of line {row.line + 1}")
+    if any(point.percentiles for point in points):
+        notes.append("the percentile is of the last 2048 samples only")
+    return sorted(points, key=lambda point: point.message_bytes), notes
+
+
+def _series(
+    page: Page, start: int, name: str, rows: list[Row], table: _Table, setup: Setup
+) -> Series:
+    test = test_of(_name_of(name, setup.test), table.heading)
+    points, notes = _points(rows, table, setup, test)
+    incomplete = table.incomplete or ("" if points else "no row could be used")
+    return Series(
+        tool="ucx_perftest",
+        benchmark=test.name,
+        metric=test.metric,
+        traffic=test.traffic,
+        points=points,
+        formula=test.formula,
+        unit="us; MB = 2^20 bytes",
+        waits=test.waits,
+        window=(setup.window or test.window) if test.window else None,
+        protocol=setup.protocol,
+        complete=not incomplete,
+        incomplete=incomplete,
+        notes=notes[:20],
+        source=page.source,
+        first_line=start + 1,
+        last_line=max([row.line for row in rows] or [start]) + 1,
+    )
+
+
+def _name_of(batch: str, test: str) -> str:
+    """The test's name within the names of a batch (``ucp_tag_lat/4096``), else the command's, else
+    the batch's.
+    """
+    parts = batch.split("/")
+    known = [
+        part for part in parts if re.search(r"(?:^|_)(?:lat|bw|mr)(?:_|$)|get$|add$|swap$", part)
+    ]
+    return known[0] if known else test or "/".join(part for part in parts if not part.isdigit())
+
+
+def _state(page: Page, found: Found, rows: list[Row]) -> str:
+    if found.cut:
+        return f"line {len(page.lines)}: the text ends inside a row"
+    if not rows:
+        return f"no final line after {found.progress} lines of progress"
+    late = found.last > rows[-1].line
+    return "the text ends in the progress of another test" if late else ""
+
+
+def _heading(page: Page, start: int, setup: Setup) -> str:
+    """``latency`` or ``overhead``, as the line above the column names says."""
+    above = " ".join(page.lines[max(0, start - 3) : start])
+    timed = "latency (usec)" in above or setup.test.endswith(("_lat", "get"))
+    return "latency" if timed else "overhead"
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The table whose heading is on line index ``start``; one series per test of a batch."""
+    line = page.lines[start]
+    table, csv = _TABLE.search(line), _CSV.search(line)
+    if table is not None:
+        found = read(page, start, table.group(1) or "", None)
+        percentile = table.group(2) or ""
+    elif csv is not None:
+        found = read(page, start, "", csv.group(1).count(","))
+        percentile = csv.group(2) or ""
+    else:
+        return Parsed([], start + 1)
+    setup = setup_before(page, start)
+    rows = found.rows
+    if not found.progress:
+        rows = without_progress(rows, setup.iterations or _DEFAULT_ITERATIONS)
+    about = _Table(_heading(page, start, setup), percentile, _state(page, found, rows))
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(_name_of(row.name, setup.test), []).append(row)
+    series = [
+        _series(page, start, name, some, about, setup)
+        for name, some in (groups or {"": []}).items()
+    ]
+    return Parsed(series, max(found.after, start + 1))
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``ucx_perftest n1 -t tag_bw -s 1048576 -n 10000 -c 2``; the network is chosen by
+    UCX_NET_DEVICES, not here.
+    """
+    refuse_others(request, "ucx_perftest", "server", "port", "sizes", "iterations", "window", "cpu")
+    size = one_size(request, "ucx_perftest measures one size a run")
+    server = server_of(request, "ucx_perftest")
+    test = given(
+        ("-t", request.benchmark or "tag_lat"),
+        ("-s", size),
+        ("-n", request.iterations),
+        ("-O", request.window),
+    )
+    own = [server, *test] if server else []
+    options = given(("-p", request.port), ("-c", request.cpu))
+    return (request.program, *own, *options, *request.extra)
+
+
+ADAPTER = Adapter(
+    name="ucx_perftest",
+    signs=(
+        Sign("# iterations", r"# iterations +(?:typical|\d{1,3}\.\d%ile) +average"),
+        Sign("iterations,", r"\biterations,(?:typical|\d{1,3}\.\d_percentile)_lat,"),
+    ),
+    parse=parse,
+    argv=argv,
+)

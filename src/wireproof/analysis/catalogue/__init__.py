@@ -1,7 +1,129 @@
 """Which counters an adapter has and what each of them counts: data, a source for every row."""
 
-from wireproof.analysis.catalogue.find import family_of
-from wireproof.analysis.catalogue.read import families
-from wireproof.analysis.catalogue.row import Family, Row
+from dataclasses import replace
+from fnmatch import fnmatchcase
 
-__all__ = ["Family", "Row", "families", "family_of"]
+from wireproof.analysis.catalogue.read import Family, Row, families
+from wireproof.model.record import Nic
+from wireproof.model.site import of_site
+
+__all__ = ["Family", "Row", "by_driver", "by_kind", "families", "family_of"]
+
+
+# --- Which family a port belongs to: by the driver of its interface and of its RDMA device, by the
+# kernel's kind.
+
+_AGGREGATES = ("bond", "team")
+_SOFT_RDMA, _CN5000 = "rdma_rxe", "hfi2"
+"""Drivers by which families are found that others stand for."""
+_OPA100_GBITS = 100.0
+_SOFTWARE_KINDS = ("veth", "dummy", "tun")
+
+
+@of_site
+def by_driver(driver: str) -> Family | None:
+    """The family of a driver's name as sysfs or ethtool tells it; a run asks for each port at each
+    point.
+    """
+    name = driver.lower()
+    found = (
+        family
+        for family in families()
+        if any(fnmatchcase(name, pattern) for pattern in family.drivers)
+    )
+    return next(found, None) if name else None
+
+
+def by_kind(kind: str) -> Family | None:
+    """The family of a virtual interface's kind."""
+    return next((family for family in families() if kind in family.kinds), None) if kind else None
+
+
+def family_of(nic: Nic) -> Family | None:
+    """The family that tells which counters show this port's traffic; None: an adapter that we do
+    not know.
+    """
+    if nic.kind == "loopback":
+        return by_driver("loopback")
+    own = by_kind(nic.link_kind) or by_driver(nic.driver)
+    if nic.rdma is None:
+        return own
+    own = own and of_rate(own, nic.rdma.rate)
+    below = by_driver(nic.rdma.driver)
+    soft = by_driver(_SOFT_RDMA)
+    if below is not None and below is not soft:
+        return _together(own, of_rate(below, nic.rdma.rate))
+    return own and _without_hardware(own, soft if below else None, driver=nic.rdma.driver)
+
+
+def of_rate(family: Family, rate: str) -> Family:
+    """hfi1 above 100 Gb/s is CN5000. ``rate``: as the kernel says it, ``400 Gb/sec (4X NDR)``."""
+    number = rate.split(" ", 1)[0]
+    faster = number.replace(".", "", 1).isdecimal() and float(number) > _OPA100_GBITS
+    return by_driver(_CN5000) or family if faster and family is by_driver("hfi1") else family
+
+
+def _without_hardware(own: Family, soft: Family | None, driver: str) -> Family:
+    """An interface whose RDMA device is ``soft``, or of no driver that we know."""
+    if soft is not None:
+        return _soft(own)
+    return _with_blind_rdma(own) if driver else _without_driver(own)
+
+
+def _without_driver(own: Family) -> Family:
+    """An RDMA device without a driver of its own: software above an interface without an adapter,
+    else not known.
+    """
+    if own.has_rdma:
+        return own
+    software = any(kind in _SOFTWARE_KINDS for kind in own.kinds)
+    return _soft(own) if software else _with_blind_rdma(own)
+
+
+def _together(own: Family | None, below: Family) -> Family:
+    """An interface and the adapter whose RDMA device it uses: a VLAN or bond over it, IPoIB, or the
+    adapter itself.
+    """
+    if not below.has_rdma:
+        # RDMA in software states that it is: this is hardware of which no counter is known
+        return _with_blind_rdma(own or below)
+    if own is None or own is below or not (own.stacked or _without_interface(below)):
+        return below
+    return replace(
+        own,
+        name=f"{own.name} over {below.name}",
+        rows=(*(_above(row, own) for row in below.rows if _of_device(row)), *own.rows),
+        source=f"{own.source}; {below.source}",
+        blind=below.blind,
+        note=f"{own.note} {below.note}".strip(),
+    )
+
+
+def _of_device(row: Row) -> bool:
+    return any("{device}" in name for name in row.tx)
+
+
+def _without_interface(below: Family) -> bool:
+    """True for an RDMA device beside an interface of another driver (erdma beside virtio_net)."""
+    return not any("{nic}" in name for row in below.rows for name in row.tx)
+
+
+def _above(row: Row, own: Family) -> Row:
+    """Port counters of an aggregate's device are those of one member, perhaps not of all."""
+    return replace(row, quality="lower-bound") if set(own.kinds) & set(_AGGREGATES) else row
+
+
+def _soft(family: Family) -> Family:
+    """RDMA in software above an interface: the kernel's statistics hold both."""
+    rows = tuple(
+        replace(row, carrier="any") if row.carrier == "kernel" else row for row in family.rows
+    )
+    rxe = by_driver(_SOFT_RDMA)
+    packets = rxe.rdma_packets if rxe else ()
+    return replace(
+        family, name=f"{family.name} with RDMA in software", rows=rows, rdma_packets=packets
+    )
+
+
+def _with_blind_rdma(family: Family) -> Family:
+    return family if "rdma" in family.blind else replace(family, blind=(*family.blind, "rdma"))

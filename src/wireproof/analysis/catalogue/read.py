@@ -3,18 +3,132 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgspec
 
-from wireproof.analysis.catalogue.row import Family, Function, Row, Where
-from wireproof.model.ledger import Carrier, Level, Quality
+from wireproof.model.ledger import Carrier, Direction, Level, Quality
 from wireproof.model.packaged import packaged
+from wireproof.model.record import Nic
+from wireproof.model.site import HEADS, Text, of_site, site_texts
 from wireproof.model.toml import read_rows
 
-__all__ = ["families", "families_in", "texts"]
+__all__ = ["Family", "Function", "Row", "Where", "families", "families_in", "texts"]
+
+# --- The shape of a catalogue row: one counter (or a sum of counters) of one kind of port.
+
+Where = Literal["ethernet", "infiniband", "any"]
+Function = Literal["physical", "virtual", "scalable", "unsaid", "any"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """``tx``, ``rx``: names of counters to add up, with ``{nic}``, ``{device}`` and ``{port}`` to
+    be filled in, in the engine's spelling (``net/{nic}/tx_bytes``, ``ethtool/{nic}/tx_bytes_phy``,
+    ``ib/{device}/{port}/counters/...``).
+
+    ``unit``: bytes per count. ``carrier``: what the count includes; ``misses``: what it does not,
+    in words. ``payload_only``: headers of the wire are not in it. ``width``: bits; ``pegs``: it
+    stops at its largest value and does not wrap. ``refresh_ms``: how old the value may be.
+    ``where``: link layer of the port; ``function``: of SR-IOV (``unsaid``: the kernel does not say,
+    as of a virtual function in a guest). ``packets_tx``, ``packets_rx``: counters of the same
+    traffic's packets. ``source``: where this is known from; it has ``unchecked:`` before what
+    nobody has read in the driver. ``quality``: ``lower-bound`` where a part may be missing (too
+    little is then no evidence of absence), ``double`` where a part may be in it twice. ``fcs``: the
+    4 bytes of each frame's check sequence are in it; None: not known. ``stops``: the setting with
+    which it stands still whatever crosses; where nothing of the port moved, it says nothing.
+    ``turned``: counters of the bytes of both directions, among these, that the adapter's own switch
+    turned round.
+    """
+
+    tx: tuple[str, ...]
+    rx: tuple[str, ...]
+    carrier: Carrier
+    level: Level
+    source: str
+    unit: int = 1
+    packets_tx: tuple[str, ...] = ()
+    packets_rx: tuple[str, ...] = ()
+    misses: str = ""
+    payload_only: bool = False
+    width: int = 64
+    pegs: bool = False
+    refresh_ms: float = 0.0
+    where: Where = "any"
+    function: Function = "any"
+    quality: Quality = "exact"
+    fcs: bool | None = None
+    stops: str = ""
+    turned: tuple[str, ...] = ()
+
+    def names(self, direction: Direction) -> tuple[str, ...]:
+        """Templates of the byte counters of one direction."""
+        return self.tx if direction == "tx" else self.rx
+
+    def packets(self, direction: Direction) -> tuple[str, ...]:
+        """Templates of the packet counters of one direction; empty when there are none."""
+        return self.packets_tx if direction == "tx" else self.packets_rx
+
+    def fits(self, nic: Nic) -> bool:
+        """Whether this row is for a port of this link layer and function."""
+        return self.where in ("any", link_layer_of(nic)) and self.function in (
+            "any",
+            nic.function or "unsaid",
+        )
+
+    def is_pegged(self, value: int) -> bool:
+        """True at the largest value exactly: a larger one shows that this adapter has the wide
+        counter after all.
+        """
+        return self.pegs and value == 2**self.width - 1
+
+
+def link_layer_of(nic: Nic) -> Where:
+    """The RDMA port's link layer where it says one, else the interface's."""
+    said = nic.rdma.link_layer.lower() if nic.rdma is not None else ""
+    if said in ("ethernet", "infiniband"):
+        return "infiniband" if said == "infiniband" else "ethernet"
+    return "infiniband" if nic.kind == "infiniband" else "ethernet"
+
+
+@dataclass(frozen=True)
+class Family:
+    """One kind of adapter: by the driver of the interface or of the RDMA device, never by a name
+    that a user may give.
+
+    ``drivers``: shell patterns, lower case; ``kinds``: the kernel's words for virtual interfaces
+    (``link_kind``). ``rows``: the best first, per carrier; where the first of a carrier cannot be
+    read, the next one serves. ``blind``: carriers that no counter of their own shows (``rdma`` of
+    usNIC, of qedr): where no row of carrier ``any`` can be read, what they carry stays unproven.
+    ``deviceless``: they pass it without a device in /sys/class/infiniband. ``stacked``: its bytes
+    count again in the interfaces below. ``rdma_packets``: counters of the packets of its RDMA,
+    whose bytes the interface has: where none of them moved, all were the kernel's. ``note``: what a
+    reader of the documentation page should know.
+    """
+
+    name: str
+    drivers: tuple[str, ...]
+    rows: tuple[Row, ...]
+    source: str
+    blind: tuple[Carrier, ...] = ()
+    stacked: bool = False
+    note: str = ""
+    kinds: tuple[str, ...] = ()
+    deviceless: bool = False
+    rdma_packets: tuple[str, ...] = ()
+
+    @property
+    def has_rdma(self) -> bool:
+        """Whether the adapter itself does RDMA that the kernel's interface does not show."""
+        return "rdma" in self.blind or any(
+            "{device}" in name for row in self.rows for name in row.tx
+        )
+
+    def rows_for(self, nic: Nic) -> tuple[Row, ...]:
+        """The rows that are for a port of this link layer and function, the best first."""
+        return tuple(row for row in self.rows if row.fits(nic))
+
 
 FILES = (
     *("mellanox", "omnipath", "intel", "broadcom", "makers", "cloud", "live", "plain"),
@@ -50,6 +164,7 @@ _PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "telemetry": ("cxi/{device}/", {}),
 }
 """Where counters are, in the engine's spelling, and what holds there unless a row says more."""
+_SLOWEST_MS = 600_000.0
 _NAMES = ("tx", "rx", "packets_tx", "packets_rx")
 
 
@@ -87,6 +202,10 @@ class _Counters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         for name in ("tx", "rx", "carrier", "level"):
             if not getattr(self, name) and name not in known:
                 raise ValueError(f"counters of {self.of!r} have no {name!r}")
+        if not 1 <= self.width <= 64 or not 1 <= (self.unit or 1) <= 1 << 20:
+            raise ValueError("'width' is 1 to 64 bits, 'unit' 1 to 1048576 bytes")
+        if not 0 <= (self.refresh_ms or 0.0) <= _SLOWEST_MS:
+            raise ValueError(f"'refresh_ms' is 0 to {_SLOWEST_MS:g}")
         if len(self.tx.split()) != len(self.rx.split()):
             raise ValueError("'tx' and 'rx' name different numbers of counters")
 
@@ -104,22 +223,40 @@ class _Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rdma_packets: tuple[str, ...] = ()
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    """(text, name) of each file that comes with wireproof."""
+def texts() -> Iterator[Text]:
+    """The site's files, then those that come with wireproof: the first family that fits counts."""
+    yield from site_texts()
     for name in FILES:
-        yield packaged(__package__, f"nics/{name}.toml"), f"nics/{name}.toml"
+        yield Text(packaged(__package__, f"nics/{name}.toml"), f"nics/{name}.toml")
 
 
-@lru_cache(maxsize=1)
+@of_site
 def families() -> tuple[Family, ...]:
-    """All families that come with wireproof."""
-    return tuple(family for text, name in texts() for family in families_in(text, name))
+    """All families, those of the site first, with its file in their names."""
+    known: set[str] = set()
+    return tuple(
+        replace(family, name=text.source(family.name))
+        for text in texts()
+        for family in families_in(text.text, text.name, known)
+    )
 
 
-def families_in(text: str, source: str) -> tuple[Family, ...]:
-    """The families of one file. Raises ``BadInput`` with ``source``, line and field."""
-    found = read_rows(text, source, "family", _Family, beside=("pauses",))
-    return tuple(_family(one) for one in found)
+def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[Family, ...]:
+    """The families of one file, whose names are added to the ``known`` ones. Raises ``BadInput``
+    with ``source``, line and field.
+    """
+    names = set() if known is None else known
+
+    def new(family: _Family) -> None:
+        if family.name in names:
+            raise ValueError(f"there is a family {family.name!r} already")
+        if not family.drivers and not family.kinds:
+            raise ValueError("'drivers' says which NICs it is: name one")
+        if any(driver != driver.lower() for driver in family.drivers):
+            raise ValueError("'drivers' are in small letters, as sysfs names them")
+        names.add(family.name)
+
+    return tuple(_family(row) for row in read_rows(text, source, "family", _Family, HEADS, new))
 
 
 def _family(read: _Family) -> Family:

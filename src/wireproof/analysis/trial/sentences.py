@@ -23,7 +23,7 @@ def said(one: Comparison, knob: Knob, metric: Metric, run_s: float) -> str:
     run, for what is missing.
     """
     value = knob.shown(one.value)
-    numbers = f"{metric.name} {amount(one.base, metric)} -> {amount(one.other, metric)}"
+    numbers = f"{metric.name} {amount(one.base, metric.unit)} -> {amount(one.other, metric.unit)}"
     link = "but" if one.answer == "helps" else "and"
     guards = "".join(f"; {link} {_worse(guard)}" for guard in one.guards if guard.worse)
     if one.low is None or one.high is None or one.answer == "undecided":
@@ -61,13 +61,13 @@ def _worse(guard: Guard) -> str:
     return f"{name} rises by {_percent(guard.change)} %"
 
 
-def amount(value: float, metric: Metric) -> str:
-    """The metric as people write it."""
-    if metric.unit == "ns":
+def amount(value: float, unit: str) -> str:
+    """A value of a metric as people write it."""
+    if unit == "ns":
         return f"{quantity.microseconds(value)} us"
-    if metric.unit == "bytes_per_s":
+    if unit == "bytes_per_s":
         return f"{quantity.megabytes(value)} MB/s"
-    if metric.unit == "messages_per_s":
+    if unit == "messages_per_s":
         return f"{quantity.messages(value)}/s"
     shown = f"{value:.4g}" if math.isfinite(value) else "?"
-    return f"{shown} {metric.unit}".rstrip()
+    return f"{shown} {unit}".rstrip()

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from wireproof.launch.mpi.environment import clearings
-from wireproof.launch.mpi.uniform import one_nic, uniform_environment
+from wireproof.launch.mpi.environment import clearings, one_nic, uniform_environment
 from wireproof.launch.registry import reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import CouldNotMeasure

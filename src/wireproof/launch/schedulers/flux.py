@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wireproof.launch.mpi.environment import clearings
-from wireproof.launch.mpi.uniform import one_nic, per_host, rank_order, uniform_environment
+from wireproof.launch.mpi.environment import (
+    clearings,
+    one_nic,
+    per_host,
+    rank_order,
+    uniform_environment,
+)
 from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Scheduler
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.launch.schedulers.allocation import Allocation, hosts_in, job_id

@@ -12,8 +12,13 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from wireproof.launch.mpi.environment import clearings
-from wireproof.launch.mpi.uniform import one_nic, per_host, rank_order, uniform_environment
+from wireproof.launch.mpi.environment import (
+    clearings,
+    one_nic,
+    per_host,
+    rank_order,
+    uniform_environment,
+)
 from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Reach, Scheduler
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.launch.schedulers.allocation import (

@@ -12,9 +12,13 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
-from wireproof.launch.mpi.environment import clearings, library_path, provider_nic
+from wireproof.launch.mpi.environment import (
+    clearings,
+    library_path,
+    provider_nic,
+    uniform_environment,
+)
 from wireproof.launch.mpi.install import Family
-from wireproof.launch.mpi.uniform import uniform_environment
 from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Queries, Reach, Scheduler
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.launch.schedulers.allocation import Allocation, hosts_in, job_id, shown_word

@@ -16,24 +16,11 @@ from wireproof.lint.files.kernel import sysctl as sysctl_file
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word
+from wireproof.lint.tables import listed
 
 __all__ = ["CHECKS"]
 
-LONG: dict[str, tuple[str, ...]] = {
-    "dracut": (
-        "force",
-        "kver",
-        "regenerate-all",
-        "add-drivers",
-        "omit-drivers",
-        "verbose",
-        "no-hostonly",
-    ),
-    "grubby": ("args", "update-kernel", "remove-args", "default-kernel", "info", "set-default"),
-    "systemctl": ("now", "user", "no-pager"),
-}
 MODES = ("connected", "datagram")
-GOVERNORS = ("performance", "powersave", "ondemand", "conservative", "schedutil", "userspace")
 
 
 def modprobe(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -103,24 +90,8 @@ def setting(recipe: Recipe, word: Word, text: str) -> Iterator[Broken]:
         yield from sysctl_file.judge_setting(parsed)
 
 
-def grub(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """grub2-mkconfig needs an output."""
-    given = any(
-        word.text.startswith(("-o", "--output", "–o", "-h", "-V", "--"))
-        for word in command.words[1:]
-    )
-    if not given and not command.redirects and len(command.words) == 1:
-        path = (
-            "/boot/grub/grub.cfg" if command.program == "grub-mkconfig" else "/boot/grub2/grub.cfg"
-        )
-        program = command.words[0]
-        edits = [(program, f"{program.raw} -o {path}")]
-        yield on("grub-output", recipe, command, program, "", edits)
-
-
 def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Dashes, and the parameters of --args."""
-    yield from dashes(recipe, command)
+    """The parameters of --args."""
     for at, word in enumerate(command.words):
         value = (
             command.words[at + 1] if word.text == "--args" and at + 1 < len(command.words) else word
@@ -131,21 +102,6 @@ def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
             end = value.column - 1 + len(value.raw)
             cut = Line(value.line, line.text[begin:end], line.text[:begin], line.text[end:])
             yield from kernel_line.judge_parameters(kernel_line.parameters(cut, 0))
-
-
-def dashes(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``dracut -force``."""
-    for word in command.words[1:]:
-        found = re.match(r"[-–—]([a-z][a-z-]{2,30})(=.*)?$", word.text)
-        if found and found.group(1) in LONG[command.program]:
-            yield on(
-                "long-option-dash",
-                recipe,
-                command,
-                word,
-                "",
-                [(word, "-" + re.sub(r"^[–—]", "-", word.raw))],
-            )
 
 
 def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -176,11 +132,11 @@ def written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterato
     if re.match(r"/sys/class/net/\w{1,15}/mode$", path):
         if value.text == "connected":
             yield on("ipoib-connected-mode", recipe, command, value, path, [(value, "datagram")])
-        yield from chosen(recipe, command, value, path, MODES)
+        yield from chosen(recipe, command, value, path, frozenset(MODES))
     elif re.match(r"/sys/class/net/\w{1,15}/mtu$", path):
         yield from reach.mtu(recipe, command, path.split("/")[4], value)
     elif path.endswith("/scaling_governor"):
-        yield from chosen(recipe, command, value, path, GOVERNORS)
+        yield from chosen(recipe, command, value, path, listed("governors"))
     elif path.startswith("/proc/sys/"):
         name = path.removeprefix("/proc/sys/").replace("/", ".")
         parsed = sysctl_file.setting_of(Line(value.line, f"{name}={value.text}"))
@@ -189,7 +145,7 @@ def written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterato
 
 
 def chosen(
-    recipe: Recipe, command: Command, value: Word, path: str, choices: tuple[str, ...]
+    recipe: Recipe, command: Command, value: Word, path: str, choices: frozenset[str]
 ) -> Iterator[Broken]:
     """A value of which there are few."""
     if value.text not in choices:
@@ -204,11 +160,7 @@ CHECKS = (
         {
             "modprobe": modprobe,
             "sysctl": sysctl,
-            "grub2-mkconfig": grub,
-            "grub-mkconfig": grub,
             "grubby": grubby,
-            "dracut": dashes,
-            "systemctl": dashes,
             "echo": echo,
         }
     ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.admin.by_program import is_commands, on, option_value
+from wireproof.lint.admin.by_program import is_commands, on
 from wireproof.lint.files.fragments import LONGEST_LINE
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
@@ -20,13 +20,7 @@ OFFLINE = re.compile(
 )
 ENABLED_ONLY = re.compile(r"\s*LinkSpeed\s+En:\s*\S+\s+Sup:(?!.*\bAct:)")
 IBSTAT = re.compile(r"\s*State:\s*(?:Initializing|Initialize|Down|Armed)\s*$")
-PFC = re.compile(r"\bPFC\b[^.;]{0,60}\b(?:TORs?|ToRs?|leaf|edge)\b(?: switch(?:es)?)? only\b")
 PARAMETER = re.compile(r"\s*(?:parm:\s{0,30})?(hdrq_entsize|max_mtu)\s?:\s?\S")
-FOUR_PORTS = re.compile(r"\bCurrent Configuration:\s{0,20}4x10\b", re.IGNORECASE)
-SIGNS = (
-    ("PFC", PFC, "pfc-part-way"),
-    ("Configuration:", FOUR_PORTS, "qcu-four-ports"),
-)
 REBOOTS = ("reboot", "shutdown", "rpower", "ipmitool", "init")
 SOON = 3  # commands behind /SET within which the reboot must come
 
@@ -43,10 +37,6 @@ def outputs(recipe: Recipe) -> Iterator[Broken]:
             yield Broken(
                 "port-not-active", number, len(text) - len(text.lstrip()) + 1, text.strip()[:120]
             )
-        for sign, pattern, code in SIGNS:
-            found = pattern.search(text) if sign in text else None
-            if found:
-                yield Broken(code, number, found.start() + 1, found.group()[:120])
         if "hdrq_entsize" in text or "max_mtu" in text:
             yield from listing(recipe, number, text)
 
@@ -75,7 +65,7 @@ def listing(recipe: Recipe, number: int, text: str) -> Iterator[Broken]:
 
 
 def tools(recipe: Recipe) -> Iterator[Broken]:
-    """qcu64e and mlnx_qos."""
+    """qcu64e."""
     if not is_commands(recipe):
         return
     everything = commands(recipe)
@@ -84,8 +74,6 @@ def tools(recipe: Recipe) -> Iterator[Broken]:
         if re.match(r"qcu(?:64e|32)?$", command.program):
             yield from qcu(recipe, everything, at)
             yield from folder(recipe, command, folders)
-        elif command.program == "mlnx_qos":
-            yield from lanes(recipe, command)
 
 
 def qcu(recipe: Recipe, everything: list[Command], at: int) -> Iterator[Broken]:
@@ -122,18 +110,6 @@ def folder(recipe: Recipe, command: Command, folders: dict[str, Word]) -> Iterat
             f"{path}, before {first.text}",
             [(word, first.text)],
         )
-
-
-def lanes(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``--pfc`` with another number of values than eight."""
-    given = option_value(command, "--pfc", "-f")
-    words = [given] if given else [word for word in command.words if word.text.startswith("--pfc=")]
-    for word in words:
-        values = word.text.removeprefix("--pfc=").split(",")
-        if "$" not in word.text and (len(values) != 8 or not set(values) <= {"0", "1"}):
-            yield on(
-                "pfc-eight-values", recipe, command, word, f"{len(values)} values: {word.text[:80]}"
-            )
 
 
 CHECKS = (outputs, tools)

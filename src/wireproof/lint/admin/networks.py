@@ -15,27 +15,15 @@ from wireproof.lint.files.interfaces.interface import prefix_of
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
+from wireproof.lint.tables import listed
 
 __all__ = ["CHECKS"]
 
-XCAT = (
-    "chdef",
-    "mkdef",
-    "lsdef",
-    "rmdef",
-    "tabedit",
-    "makehosts",
-    "makedns",
-    "makenetworks",
-    "updatenode",
-    "nodeset",
-)
 TYPES = {
     "ethernet": "Ethernet",
     "infiniband": "InfiniBand",
     **{kind: kind for kind in ("vlan", "bond", "bridge", "bridge_ovs", "bmc", "unused")},
 }
-TABLES = ("hosts", "dns", "dhcp", "ntp", "knownhosts", "conservercf", "goconscf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +46,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
     if not is_commands(recipe):
         return
     everything = commands(recipe)
-    xcat = any(command.program in XCAT for command in everything)
+    xcat = any(command.program in listed("xcat") for command in everything)
     defined: list[Defined] = []
     for command in everything:
         if command.program == "make" and len(command.words) == 2:
@@ -75,7 +63,7 @@ def make(recipe: Recipe, command: Command, xcat: bool) -> Iterator[Broken]:
     rule 'hosts'.
     """
     program, table = command.words
-    if table.text == "networks" or (xcat and table.text in TABLES):
+    if table.text == "networks" or (xcat and table.text in listed("xcat-tables")):
         joined = [(program, f"make{table.text}"), (table, "")]
         yield on("xcat-make", recipe, command, program, command.text, joined)
 

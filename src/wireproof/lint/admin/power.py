@@ -9,83 +9,10 @@ from wireproof.lint.admin.by_program import by_program, on
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Edit, Word
+from wireproof.lint.tables import listed
 
 __all__ = ["CHECKS"]
 
-GOVERNORS = ("performance", "powersave", "ondemand", "conservative", "schedutil", "userspace")
-SUBCOMMANDS = (
-    *(
-        "frequency-set",
-        "frequency-info",
-        "idle-set",
-        "idle-info",
-        "set",
-        "info",
-        "monitor",
-        "powercap-info",
-        "help",
-    ),
-)
-LONG = (
-    "min",
-    "max",
-    "governor",
-    "freq",
-    "related",
-    "cpu",
-    "debug",
-    "hwfreq",
-    "policy",
-    "stats",
-    "perf-bias",
-    "disable",
-)
-PROFILES = (
-    *(
-        "balanced",
-        "powersave",
-        "throughput-performance",
-        "latency-performance",
-        "network-latency",
-        "hpc-compute",
-    ),
-    *(
-        "network-throughput",
-        "virtual-guest",
-        "virtual-host",
-        "accelerator-performance",
-        "cpu-partitioning",
-        "realtime",
-    ),
-    *(
-        "desktop",
-        "intel-sst",
-        "optimize-serial-console",
-        "oracle",
-        "mssql",
-        "postgresql",
-        "aws",
-        "spindown-disk",
-    ),
-    *(
-        "balanced-battery",
-        "server-powersave",
-        "laptop-battery-powersave",
-        "enterprise-storage",
-        "sap-hana",
-    ),
-)
-VERBS = (
-    "profile",
-    "list",
-    "active",
-    "off",
-    "recommend",
-    "verify",
-    "auto_profile",
-    "profile_info",
-    "profile_mode",
-)
 FREQUENCY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([kKmMgGtT]?)(?:[hH][zZ])?$")
 SCALE = {"": 1.0, "k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}  # in kHz: the unit that cpupower assumes
 
@@ -100,14 +27,14 @@ def cpupower(recipe: Recipe, command: Command) -> Iterator[Broken]:
     edits = list(wrong)
     if governor is not None:
         lower = governor.text.lower()
-        meant = nearest(lower, GOVERNORS, 0.7) or lower
-        edits.append((governor, meant if meant in GOVERNORS else governor.raw))
+        meant = nearest(lower, listed("governors"), 0.7) or lower
+        edits.append((governor, meant if meant in listed("governors") else governor.raw))
     wrong = [edit for edit in wrong if edit[0] is not governor and edit[0].text.startswith("-")]
     if wrong:
         seen = " ".join(word.text for word, _ in wrong)
         yield on("cpupower-option", recipe, command, wrong[0][0], seen, edits)
     if governor is not None:
-        fix = edits if edits[-1][1] in GOVERNORS else None
+        fix = edits if edits[-1][1] in listed("governors") else None
         yield on("cpupower-governor", recipe, command, governor, "", fix)
     yield from order(recipe, command)
     yield from limits(recipe, command)
@@ -121,7 +48,8 @@ def option(text: str) -> str:
     name = found.group(2)
     if len(name) == 1:
         return f"-{name}{found.group(3) or ''}"
-    return f"--{name}{found.group(3) or ''}" if name in LONG or found.group(1)[0] != "-" else text
+    long = name in listed("cpupower-options") or found.group(1)[0] != "-"
+    return f"--{name}{found.group(3) or ''}" if long else text
 
 
 def governor_of(command: Command) -> Word | None:
@@ -129,7 +57,7 @@ def governor_of(command: Command) -> Word | None:
     for at, word in enumerate(command.words[:-1]):
         value = command.words[at + 1]
         if option(word.text) in ("-g", "--governor"):
-            known = value.text in GOVERNORS or not re.match(r"[A-Za-z]+$", value.text)
+            known = value.text in listed("governors") or not re.match(r"[A-Za-z]+$", value.text)
             return None if known else value
     return None
 
@@ -137,7 +65,7 @@ def governor_of(command: Command) -> Word | None:
 def order(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """``frequency-set -c all``, and a subcommand that is misspelt."""
     texts = command.texts
-    at = next((at for at, text in enumerate(texts) if text in SUBCOMMANDS), None)
+    at = next((at for at, text in enumerate(texts) if text in listed("cpupower-subcommands")), None)
     if at is None:
         yield from subcommand(recipe, command)
     elif texts[at].startswith("frequency"):
@@ -157,8 +85,8 @@ def is_cpu(text: str) -> bool:
 def subcommand(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """``frequency_set``: the first word that resembles a subcommand."""
     for word in command.words[1:]:
-        name = word.text.replace("_", "-")
-        meant = name if name in SUBCOMMANDS else nearest(name, SUBCOMMANDS, 0.85)
+        name, known = word.text.replace("_", "-"), listed("cpupower-subcommands")
+        meant = name if name in known else nearest(name, known, 0.85)
         if meant and not word.text.startswith("-"):
             yield on("cpupower-option", recipe, command, word, "", [(word, meant)])
             return
@@ -191,11 +119,11 @@ def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
     if len(command.words) < 2:
         return
     first = command.words[1]
-    if first.text in PROFILES:
+    if first.text in listed("tuned-profiles"):
         yield on("tuned-profile", recipe, command, first, "", [(first, f"profile {first.raw}")])
     elif first.text == "profile":
         for word in command.words[2:]:
-            meant = nearest(word.text, PROFILES, 0.85)
+            meant = nearest(word.text, listed("tuned-profiles"), 0.85)
             if (
                 meant
                 and "-" in meant

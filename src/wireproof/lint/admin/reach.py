@@ -15,7 +15,6 @@ from wireproof.lint.files.interfaces.interface import (
     Interface,
 )
 from wireproof.lint.files.interfaces.interface import prefix_of as length_of
-from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
 
@@ -41,8 +40,6 @@ PING_VALUES = (
     "-N",
     "-e",
 )
-METHODS = ("auto", "manual", "link-local", "shared", "disabled", "ignore", "dhcp")
-MEANT = {"static": "manual", "none": "disabled", "fixed": "manual"}
 
 
 def ping(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -156,51 +153,17 @@ def ipoib_mode(recipe: Recipe, device: str) -> str:
     return modes.pop() if len(modes) == 1 else ""
 
 
-MODES = ("connected", "datagram")
-
-
 def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Properties that nmcli sets."""
+    """Addresses that nmcli sets."""
     for at, word in enumerate(command.words[:-1]):
-        value = command.words[at + 1]
-        if value.text and "$" not in value.text:
-            yield from nmcli_property(recipe, command, word.text.lstrip("+-"), value)
-
-
-def nmcli_property(recipe: Recipe, command: Command, name: str, value: Word) -> Iterator[Broken]:
-    """One property and its value."""
-    text = value.text
-    if name in ("ipv4.method", "ipv6.method"):
-        if text not in METHODS:
-            right = MEANT.get(text) or nearest(text, METHODS, 0.6)
-            yield from meant(recipe, command, value, right)
-    elif name == "infiniband.transport-mode":
-        if text not in MODES:
-            yield from meant(recipe, command, value, nearest(text, MODES, 0.5))
-    elif name in ("ipv4.addresses", "ipv4.address", "ip4") and is_one(text):
-        yield from address(recipe, command, value)
+        value, name = command.words[at + 1], word.text.lstrip("+-")
+        if name in ("ipv4.addresses", "ipv4.address", "ip4") and is_one(value.text):
+            yield from address(recipe, command, value)
 
 
 def is_one(text: str) -> bool:
     """One address by its first digit, not a list."""
-    return text[:1].isdigit() and "," not in text
-
-
-def meant(recipe: Recipe, command: Command, value: Word, right: str | None) -> Iterator[Broken]:
-    """A word that a property does not take."""
-    yield on("nmcli-value", recipe, command, value, "", [(value, right)] if right else None)
-
-
-def ethtool(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``ethtool -K eth0 tso=on``."""
-    if len(command.words) < 4 or command.texts[1] not in ("-K", "-G", "-C", "-A", "-L", "-s"):
-        return
-    joined = [
-        word for word in command.words[3:] if re.fullmatch(r"[a-z][a-z-]{1,30}=\w{1,12}", word.text)
-    ]
-    if joined:
-        edits = [(word, word.raw.replace("=", " ", 1)) for word in joined]
-        yield on("ethtool-value", recipe, command, joined[0], "", edits)
+    return text[:1].isdigit() and not {",", "$"} & set(text)
 
 
 CHECKS = (
@@ -211,7 +174,6 @@ CHECKS = (
             "ip": ip,
             "ifconfig": ifconfig,
             "nmcli": nmcli,
-            "ethtool": ethtool,
         }
     ),
 )

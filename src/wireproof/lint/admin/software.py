@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from wireproof.lint.admin.by_program import by_program, is_commands, on
 from wireproof.lint.files import irqbalance as irqbalance_file
@@ -14,59 +13,10 @@ from wireproof.lint.files.fragments import LONGEST_LINE, Line
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
+from wireproof.lint.tables import listed
 
 __all__ = ["CHECKS"]
 
-SERVICES = (
-    *(
-        "opafm",
-        "opensm",
-        "opensmd",
-        "rdma",
-        "rdma-ndd",
-        "rdma-hw",
-        "irqbalance",
-        "openibd",
-        "tuned",
-        "lldpad",
-        "lldpd",
-    ),
-    *(
-        "nfs-server",
-        "nfs-client",
-        "ibacm",
-        "srpd",
-        "srp_daemon",
-        "slurmd",
-        "slurmctld",
-        "slurmdbd",
-        "munge",
-        "chronyd",
-    ),
-    *(
-        "NetworkManager",
-        "network",
-        "firewalld",
-        "sshd",
-        "xcatd",
-        "dhcpd",
-        "httpd",
-        "named",
-        "autofs",
-        "rpcbind",
-    ),
-    *(
-        "cpupower",
-        "iwpmd",
-        "opa2rm",
-        "opasnmp",
-        "fwupd",
-        "systemd-sysctl",
-        "systemd-modules-load",
-        "ntpd",
-        "nvmf",
-    ),
-)
 MEANT = {
     "openfm": "opafm",
     "opa-fm": "opafm",
@@ -121,26 +71,6 @@ def two_commands(head: str, place: str, keys: list[str]) -> str:
     return "\n".join([head + place, *(f"{indent}rpm --import {key}" for key in keys)])
 
 
-def packages(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """PSM 1 for Omni-Path. A text that speaks of True Scale's adapters is left alone."""
-    if "install" not in command.texts and command.program != "rpm":
-        return
-    for word in command.words[1:]:
-        if re.match(r"infinipath-psm(?:-devel)?$", word.text) and not true_scale(recipe):
-            right = "libpsm2-devel" if word.text.endswith("devel") else "libpsm2"
-            edits = [(word, "" if right in command.texts else right)]
-            yield on("package-psm1", recipe, command, word, "", edits)
-
-
-@lru_cache(maxsize=4)
-def true_scale(recipe: Recipe) -> bool:
-    """Whether the text is about True Scale."""
-    return any(
-        re.search(r"ib_qib|true\s?scale|\bqib\d?\b", line[:LONGEST_LINE], re.IGNORECASE)
-        for line in recipe.lines
-    )
-
-
 def systemctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """Names of units."""
     verb = next((at for at, text in enumerate(command.texts) if text in VERBS), None)
@@ -159,9 +89,9 @@ def service(recipe: Recipe, command: Command) -> Iterator[Broken]:
 def unit(recipe: Recipe, command: Command, text: str, verb: int) -> Iterator[Broken]:
     """One unit's name."""
     name = text.removesuffix(".service")
-    if text.startswith("-") or not re.fullmatch(r"[\w-]{3,40}", name) or name in SERVICES:
+    if text.startswith("-") or not re.fullmatch(r"[\w-]{3,40}", name) or name in listed("services"):
         return
-    meant = MEANT.get(name) or nearest(name, SERVICES, 0.88)
+    meant = MEANT.get(name) or nearest(name, listed("services"), 0.88)
     other = meant not in (name + "d", name.removesuffix("d"), name + "s")
     if meant and (other or name in MEANT):
         word = next(word for word in command.words[verb + 1 :] if word.text == text)
@@ -189,27 +119,6 @@ def elsewhere(recipe: Recipe, command: Command) -> bool:
         "opafm" in other.texts and other.program == "systemctl" and other.outer
         for other in commands(recipe)
     )
-
-
-def ulimit(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``ulimit -l VALUE``."""
-    if any(word.text == "sudo" for word in command.outer):
-        yield on("ulimit-sudo", recipe, command, command.words[0], command.text[:80])
-        return
-    for at, word in enumerate(command.words[:-1]):
-        value = command.words[at + 1]
-        if re.fullmatch(r"-[SH]{0,2}l", word.text) and is_low(value.text):
-            edits = [(value, "unlimited")]
-            yield on("ulimit-value", recipe, command, value, f"-l {value.text}", edits)
-
-
-def is_low(value: str) -> bool:
-    """Less than 1 GiB in KiB, or no value at all; what a variable holds is not known."""
-    if "$" in value or value.startswith("-"):
-        return False
-    if value.isascii() and value.isdigit():
-        return int(value[:15]) < 1 << 20
-    return value not in ("unlimited", "hard", "soft")
 
 
 CHROOT = re.compile(r"\$(?:CHROOT\b|\{CHROOT\})")
@@ -296,11 +205,9 @@ CHECKS = (
     prompts,
     by_program(
         {
-            **dict.fromkeys(("dnf", "yum", "rpm", "microdnf"), packages),
             "systemctl": systemctl,
             "service": service,
             "opaconfig": opaconfig,
-            "ulimit": ulimit,
             "irqbalance": irqbalance,
         }
     ),

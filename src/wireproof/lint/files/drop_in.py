@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from wireproof.lint.files.fragments import Line, at, extracted, is_document
-from wireproof.lint.rule import Broken, Kind, Recipe
-from wireproof.lint.rules.system import CONFIGURATION_FILES
+from wireproof.lint.rule import CONFIGURATION_FILES, Broken, Kind, Recipe
 from wireproof.lint.written import written
 
 __all__ = ["check"]

@@ -8,43 +8,11 @@ from collections.abc import Iterator
 from wireproof.lint.files.fragments import Fragment, Line, at, fragments
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.tables import listed
 
 __all__ = ["check"]
 
 
-VARIABLES = (
-    *(
-        "IRQBALANCE_ARGS",
-        "IRQBALANCE_ONESHOT",
-        "IRQBALANCE_BANNED_CPUS",
-        "IRQBALANCE_BANNED_CPULIST",
-    ),
-    *("IRQBALANCE_BANNED_INTERRUPTS", "IRQBALANCE_DEBUG", "ONESHOT", "OPTIONS", "ENABLED"),
-)
-OPTIONS = (
-    *(
-        "hintpolicy",
-        "powerthresh",
-        "policyscript",
-        "banirq",
-        "banmod",
-        "banscript",
-        "deepestcache",
-        "interval",
-    ),
-    *(
-        "oneshot",
-        "debug",
-        "pid",
-        "journal",
-        "foreground",
-        "migrateval",
-        "verbose",
-        "usage",
-        "numa",
-        "thermal",
-    ),
-)
 POLICIES = ("exact", "subset", "ignore")
 ASSIGNMENT = re.compile(r"(\s*)([A-Za-z_]+)(\s*=\s*)(.*?)\s*$")
 OPTION = re.compile(r"(?<![\w–—-])([-–—]{1,2})([A-Za-z][A-Za-z_-]+)(?:(?:=|\s+)([\w-]+))?")
@@ -63,10 +31,9 @@ def check(recipe: Recipe) -> Iterator[Broken]:
 def assignment(line: Line, found: re.Match[str]) -> Iterator[Broken]:
     """One active line."""
     name = found.group(2)
-    if name not in VARIABLES:
-        meant = nearest(name.upper(), VARIABLES, 0.75) or (
-            name.upper() if name.upper() in VARIABLES else None
-        )
+    if name not in listed("irqbalance-variables"):
+        upper, known = name.upper(), listed("irqbalance-variables")
+        meant = upper if upper in known else nearest(upper, known, 0.75)
         if meant:
             fixed = line.text.replace(name, meant, 1)
             yield at("irqbalance-name", line, found.start(2), name, fixed)
@@ -95,9 +62,8 @@ def argument(line: Line, option: re.Match[str]) -> Iterator[Broken]:
 def known_option(name: str) -> str | None:
     """The option that is written or meant."""
     bare = name.replace("-", "").replace("_", "").lower()
-    return next((one for one in (name, bare) if one in OPTIONS), None) or nearest(
-        bare, OPTIONS, 0.8
-    )
+    known = listed("irqbalance-options")
+    return next((each for each in (name, bare) if each in known), nearest(bare, known, 0.8))
 
 
 def policy(line: Line, option: re.Match[str], value: str | None) -> Iterator[Broken]:

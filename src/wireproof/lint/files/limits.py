@@ -9,37 +9,12 @@ from dataclasses import dataclass
 from wireproof.lint.files.fragments import Fragment, Line, at, fragments
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.tables import listed
 
 __all__ = ["check"]
 
 
 TYPES = ("soft", "hard", "-")
-ITEMS = (
-    *(
-        "core",
-        "data",
-        "fsize",
-        "memlock",
-        "nofile",
-        "rss",
-        "stack",
-        "cpu",
-        "nproc",
-        "as",
-        "maxlogins",
-    ),
-    *(
-        "maxsyslogins",
-        "nonewprivs",
-        "priority",
-        "locks",
-        "sigpending",
-        "msgqueue",
-        "nice",
-        "rtprio",
-        "chroot",
-    ),
-)
 UNLIMITED = ("unlimited", "infinity", "-1")
 NO_COUNT = ("nice", "priority", "chroot", "nonewprivs", "rtprio")
 # 1 GiB: a round number well above what one rank's endpoint pins (about 50 MiB under PSM3)
@@ -68,7 +43,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
             if len(columns) == 4:
                 limit = Limit(line, *columns)
                 limits.append(limit)
-                yield from words(limit)
+                yield from mistyped(limit)
                 yield from low(limit)
             elif columns:
                 yield from count(line, columns)
@@ -78,7 +53,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
 def count(line: Line, columns: list[str]) -> Iterator[Broken]:
     """Too few or too many columns; the fix adds what can only be one thing."""
     fixed = None
-    if len(columns) == 3 and columns[1] in ITEMS:
+    if len(columns) == 3 and columns[1] in listed("limits"):
         fixed = f"{columns[0]} - {columns[1]} {columns[2]}"
     elif len(columns) == 3 and columns[0] in TYPES[:2]:
         fixed = f"* {' '.join(columns)}"
@@ -91,7 +66,7 @@ def count(line: Line, columns: list[str]) -> Iterator[Broken]:
     yield at("limits-columns", line, 0, f"{len(columns)} columns: {' '.join(columns)[:80]}", fixed)
 
 
-def words(limit: Limit) -> Iterator[Broken]:
+def mistyped(limit: Limit) -> Iterator[Broken]:
     """Each column's word."""
     for wrong, right in replacements(limit):
         text = limit.line.text
@@ -104,9 +79,9 @@ def replacements(limit: Limit) -> Iterator[tuple[str, str]]:
     """(wrong word, right word) of each column; "" when it is not clear what was meant."""
     if limit.type not in TYPES:
         yield limit.type, nearest(limit.type.lower(), TYPES, 0.6) or ""
-    if limit.item not in ITEMS:
+    if limit.item not in listed("limits"):
         plain = limit.item.lower().replace("_", "")
-        yield limit.item, nearest(plain, ITEMS, 0.7) or exact(limit.item)
+        yield limit.item, nearest(plain, listed("limits"), 0.7) or exact(limit.item)
     counted = limit.value not in UNLIMITED and limit.item not in NO_COUNT
     if counted and not re.fullmatch(r"-?[0-9]{1,18}", limit.value):
         yield limit.value, nearest(limit.value.lower(), UNLIMITED, 0.7) or kibibytes(limit)
@@ -115,7 +90,7 @@ def replacements(limit: Limit) -> Iterator[tuple[str, str]]:
 def exact(item: str) -> str:
     """The item when only case or underscores differ."""
     bare = item.lower().replace("_", "")
-    return bare if bare in ITEMS else ""
+    return bare if bare in listed("limits") else ""
 
 
 def kibibytes(limit: Limit) -> str:

@@ -6,28 +6,13 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.files.fragments import Line, at, fragments
-from wireproof.lint.files.nearest import listed, nearest
+from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.tables import listed
 
 __all__ = ["check"]
 
 
-NFS_OPTIONS = listed(
-    """nfsvers vers minorversion nodev nosuid noexec ro rw hard soft intr nointr timeo retrans
-    rsize wsize ac noac acregmin acregmax acdirmin acdirmax actimeo bg fg rdirplus nordirplus
-    retry sec sharecache nosharecache resvport noresvport lookupcache fsc nofsc proto port
-    mountport mountproto mounthost mountvers namlen lock nolock cto nocto acl noacl local_lock
-    clientaddr migration nomigration nconnect rdma tcp udp _netdev auto noauto user nouser users
-    exec dev suid defaults noatime nodiratime relatime atime nofail softreval nosoftreval
-    softerr trunkdiscovery xprtsec max_connect sloppy async sync mand nomand remount posix
-    comment group owner context fscontext bind"""
-)
-EXPORT_OPTIONS = listed(
-    """ro rw sync async secure insecure wdelay no_wdelay hide nohide crossmnt subtree_check
-    no_subtree_check root_squash no_root_squash all_squash no_all_squash anonuid anongid fsid mp
-    mountpoint sec auth_nlm no_auth_nlm secure_locks insecure_locks acl no_acl nordirplus pnfs
-    no_pnfs refer replicas security_label xprtsec reexport"""
-)
 EXPORT = re.compile(r"\s*(/\S*)\s+(?=\*|[^#(]*\([a-z_])")
 CLIENT = re.compile(r"([^\s()]*)\(([^)]*)\)")
 
@@ -83,8 +68,8 @@ def nfs(line: Line, columns: list[str]) -> Iterator[Broken]:
         name = option.partition("=")[0]
         meant = (
             None
-            if name in NFS_OPTIONS or name.startswith("x-")
-            else nearest(name, NFS_OPTIONS, 0.75)
+            if name in listed("nfs") or name.startswith("x-")
+            else nearest(name, listed("nfs"), 0.75)
         )
         if meant:
             position = line.text.index(option)
@@ -103,7 +88,7 @@ def export(line: Line) -> Iterator[Broken]:
         position = client.start(2)
         for option in client.group(2).split(","):
             name = option.strip().partition("=")[0]
-            meant = None if name in EXPORT_OPTIONS else nearest(name, EXPORT_OPTIONS, 0.75)
+            meant = None if name in listed("exports") else nearest(name, listed("exports"), 0.75)
             if meant:
                 start = position + option.index(name)
                 fix = line.text[:start] + meant + line.text[start + len(name) :]

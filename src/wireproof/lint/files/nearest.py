@@ -1,11 +1,11 @@
-"""Lists of names, and the name that was probably meant."""
+"""The name that was probably meant."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import lru_cache
 
-__all__ = ["MOST_WORDS", "listed", "nearest"]
+__all__ = ["MOST_WORDS", "nearest"]
 
 LONGEST_NAME = 80  # what is longer was never one of our names
 MOST_WORDS = 120  # of one line are looked at; a line with more is no one's configuration
@@ -27,8 +27,3 @@ def nearest(
     near = [other for other in sorted(known) if least <= len(other) <= most and other[0] in name]
     found = get_close_matches(name, near, n=1, cutoff=likeness)
     return found[0] if found else None
-
-
-def listed(text: str) -> frozenset[str]:
-    """The names in ``text``, separated by blanks: long tables stay readable."""
-    return frozenset(text.split())

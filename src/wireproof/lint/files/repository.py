@@ -7,21 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from wireproof.lint.files.fragments import Fragment, Line, at, fragments
-from wireproof.lint.files.nearest import listed, nearest
+from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.tables import listed
 
 __all__ = ["check"]
 
 
-OPTIONS = listed(
-    """name baseurl mirrorlist metalink enabled gpgcheck gpgkey repo_gpgcheck priority cost
-    excludepkgs exclude includepkgs includepkg skip_if_unavailable metadata_expire sslverify
-    sslcacert sslclientcert sslclientkey proxy username password type module_hotfixes countme
-    failovermethod enablegroups keepcache timeout retries fastestmirror deltarpm proxy_username
-    proxy_password ip_resolve bandwidth throttle minrate max_parallel_downloads user_agent
-    mediaid enabled_metadata http_caching mdpolicy ui_repoid_vars autorefresh
-    deltarpm_percentage"""
-)
 URL = re.compile(
     r"(?:https?|ftp|file)://[^\s<>\"']+$|/\S*$|(?:https?|ftp|file)://\$\S+$|\$\S+$|media:\S+$"
     r"|cdrom:\S+$"
@@ -76,12 +68,13 @@ def option(line: Line, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
     not judged.
     """
     name, value = found.groups()
-    if name in OPTIONS:
+    if name in listed("repository"):
         if value and name in (*SOURCES, "gpgkey"):
             yield from addresses(line, found.start(2), name, value)
         return
     lower = name.lower()
-    meant = nearest(lower, OPTIONS, 0.8) or (lower if lower in OPTIONS else None)
+    known = listed("repository")
+    meant = nearest(lower, known, 0.8) or (lower if lower in known else None)
     if meant and not quoted:
         fix = line.text.replace(name, meant, 1)
         yield at("repository-option", line, found.start(1), name, fix)

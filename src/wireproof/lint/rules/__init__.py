@@ -1,33 +1,72 @@
-"""The catalogue of rules: data only. The checks find where one is broken."""
+"""The catalogue of rules and of the rows that break them: the files of this folder, and a site's.
+The checks find where a rule is broken.
+"""
 
 from __future__ import annotations
 
-from wireproof.lint.rule import Rule
-from wireproof.lint.rules import (
-    admin,
-    benchmarks,
-    interfaces,
-    job_script,
-    kernel,
-    mpi,
-    system,
-)
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import NamedTuple
 
-__all__ = ["ADMIN", "FILES", "RULES", "SCRIPT", "by_code"]
+from msgspec.structs import replace
 
-SCRIPT: tuple[Rule, ...] = (*job_script.RULES, *mpi.RULES, *benchmarks.RULES)
-ADMIN: tuple[Rule, ...] = admin.RULES
-FILES: tuple[Rule, ...] = (*kernel.RULES, *interfaces.RULES, *system.RULES)
+from wireproof.lint.rule import CommandRow, LineRow, Rule, VariableRow
+from wireproof.model.packaged import packaged
+from wireproof.model.site import HEADS, Text, of_site, site_texts
+from wireproof.model.toml import Row, read_rows
 
+__all__ = ["ADMIN", "FILES", "SCRIPT", "Book", "book", "rules"]
 
-def by_code(rules: tuple[Rule, ...]) -> dict[str, Rule]:
-    """The rules by their codes. Raises ValueError when a code stands for two."""
-    found: dict[str, Rule] = {}
-    for rule in rules:
-        if rule.code in found:
-            raise ValueError(f"two rules have the code {rule.code!r}")
-        found[rule.code] = rule
-    return found
+SCRIPT = ("job-script.toml", "mpi.toml", "benchmarks.toml")
+ADMIN = ("admin.toml",)
+FILES = ("kernel.toml", "interfaces.toml", "system.toml")
 
 
-RULES: dict[str, Rule] = by_code((*SCRIPT, *ADMIN, *FILES))
+class Book(NamedTuple):
+    """Rules by their codes, and the ways to break a rule that are data."""
+
+    rules: dict[str, Rule]
+    line: list[LineRow]
+    variable: list[VariableRow]
+    command: list[CommandRow]
+
+
+def book(names: Iterable[str] = (*SCRIPT, *ADMIN, *FILES)) -> Book:
+    """What the files ``names`` of ours hold, and what the site adds. Raises BadInput for a code
+    that stands for two rules, and for a row of a rule that there is not.
+    """
+    return _book(tuple(names))
+
+
+def rules() -> dict[str, Rule]:
+    """All rules by their codes."""
+    return book().rules
+
+
+@of_site
+def _book(names: tuple[str, ...]) -> Book:
+    texts = (*(Text(packaged(__package__, name), name) for name in names), *site_texts())
+    made = Book({}, [], [], [])
+    for text in texts:
+        for rule in _rows(text, "rule", Rule, partial(_new, made.rules)):
+            made.rules[rule.code] = replace(rule, source=text.source(rule.source))
+    known = partial(_known, made.rules)
+    for text in texts:
+        made.line.extend(_rows(text, "line", LineRow, known))
+        made.variable.extend(_rows(text, "variable", VariableRow, known))
+        made.command.extend(_rows(text, "command", CommandRow, known))
+    return made
+
+
+def _rows(text: Text, head: str, kind: type[Row], check: Callable[[Row], object]) -> list[Row]:
+    return read_rows(text.text, text.name, head, kind, HEADS, check)
+
+
+def _new(rules: Mapping[str, Rule], rule: Rule) -> None:
+    if rule.code in rules:
+        raise ValueError(f"there is a rule {rule.code!r} already")
+
+
+def _known(rules: Mapping[str, Rule], row: LineRow | VariableRow | CommandRow) -> None:
+    if row.code not in rules:
+        raise ValueError(f"'code' is {row.code!r}, which is no rule of lint")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, Option, jobs
 from wireproof.lint.shell import at_word
+from wireproof.lint.tables import listed
 
 __all__ = ["CHECKS"]
 
@@ -26,21 +27,6 @@ _EQUALS = re.compile(
     r"(#SBATCH(?=\s).*?)(?:(\s-[A-Za-z])\s?=\s?|(\s--[a-z-]+)(?:\s+=\s*|=\s+))(?=\S)"
 )
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?|\$\(")
-_OPTION_NAMES = """
-account acctg-freq array batch bb bbf begin bell chdir cluster-constraint clusters comment
-constraint container container-id contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu
-cpus-per-task deadline delay-boot dependency distribution error exclude exclusive export export-file
-external extra extra-node-info get-user-env gid gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket
-gpus-per-task gres gres-flags help hint hold ignore-pbs input job-name kill-on-invalid-dep licenses
-mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nice no-kill
-no-requeue nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node
-ntasks-per-socket open-mode output overcommit oversubscribe parsable partition power prefer priority
-profile propagate qos quiet reboot requeue reservation resv-ports segment share signal
-sockets-per-node spread-job stepmgr switches test-only thread-spec threads-per-core time time-min
-tmp tres-bind tres-per-task tres-per-job uid usage use-min-nodes verbose version wait wait-all-nodes
-wckey wrap qos tmpdir consolidate-segments
-"""
-_OPTIONS = frozenset(f"--{name}" for name in _OPTION_NAMES.split())
 
 
 def shebang(recipe: Recipe) -> Iterator[Broken]:
@@ -137,10 +123,10 @@ def options(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _unknown(recipe: Recipe, option: Option) -> Iterator[Broken]:
-    name = option.name
-    if not name.startswith("--") or any(known.startswith(name) for known in _OPTIONS):
+    name, known = option.name, [f"--{each}" for each in sorted(listed("sbatch-options"))]
+    if not name.startswith("--") or any(each.startswith(name) for each in known):
         return
-    near = difflib.get_close_matches(name, _OPTIONS, n=1, cutoff=0.8)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
     if near:
         line = recipe.lines[option.word.line - 1]
         fix = line[: option.word.column - 1] + near[0] + line[option.word.column - 1 + len(name) :]

@@ -1,5 +1,5 @@
-"""Rules for the tools that measure a network without MPI: perftest, iperf3, qperf; and for binding
-with taskset.
+"""Rules for the tools that measure a network without MPI: perftest and qperf. Those that are rows
+are in ``rules/benchmarks.toml``.
 """
 
 from __future__ import annotations
@@ -17,16 +17,10 @@ __all__ = ["CHECKS"]
 _PERFTEST = re.compile(r"(ib|raw_ethernet)_(write|read|send|atomic|burst)_(bw|lat)\Z")
 # Options of perftest without a value; all others of one letter take one.
 _FLAGS = frozenset(f"-{letter}" for letter in "abeFghHNORUVzXWPEKj")
-_MTUS = ("256", "512", "1024", "2048", "4096", "9000", "1500")
 _CM = re.compile(r"[-–—−]R|--rdma_cm")
 _OPA_MTU = 8192
 _LONGEST = 4000
 _OMNI_PATH = re.compile(r"\b(?:hfi1|hfi1_\d|opainfo|opafm|opaconfig)\b|\bOmni-Path\b")
-_CLIENT_TEXT = """-t -O -P -u -n -R -w -l -Z -M -N -k -T -b -C --time --omit --parallel --udp
---bytes --reverse --window --len --length --zerocopy --set-mss --no-delay --bidir --bitrate
---bandwidth --congestion"""
-_CLIENT_ONLY = frozenset(_CLIENT_TEXT.split())
-_SERVER_ONLY = frozenset(("-1", "--one-off", "-D", "--daemon"))
 _TESTS = re.compile(
     r"(tcp|udp|sdp|sctp|rds)_(bw|lat)|(rc|uc|ud|xrc)_(bi_bw|bw|lat|rdma_\w+|compare_swap_mr"
     r"|fetch_add_mr)|ver_\w+|conf|quit\Z"
@@ -34,14 +28,11 @@ _TESTS = re.compile(
 
 
 def perftest(recipe: Recipe) -> Iterator[Broken]:
-    """MTUs that perftest does not know; sides that do not match."""
+    """MTUs that are not chosen; sides that do not match."""
     servers: dict[str, Command] = {}
     for command in commands(recipe):
         if not _PERFTEST.match(command.program):
             continue
-        mtu = _value(command, "-m") or _value(command, "--mtu")
-        if mtu is not None and mtu.text.isdigit() and mtu.text not in _MTUS:
-            yield at_word("perftest-mtu", mtu, f"{command.program} -m {mtu.text}")
         if not any(_CM.fullmatch(text) for text in command.texts):
             yield from _small_mtu(recipe, command)
         if not _host(command):
@@ -101,27 +92,6 @@ def _host(command: Command) -> bool:
     return False
 
 
-def iperf(recipe: Recipe) -> Iterator[Broken]:
-    """Options on the wrong side."""
-    for command in commands(recipe):
-        if command.program == "iperf3":
-            yield from _wrong_side(command)
-
-
-def _wrong_side(command: Command) -> Iterator[Broken]:
-    texts = command.texts[1:]
-    server = "-s" in texts or "--server" in texts
-    client = any(text == "-c" or text.startswith("--client") for text in texts)
-    if server and client:
-        yield Broken("iperf3-both-sides", command.line, command.words[0].column, command.text)
-    elif server or client:
-        code = "iperf3-client-option" if server else "iperf3-server-option"
-        wrong = _CLIENT_ONLY if server else _SERVER_ONLY
-        for word in command.words[1:]:
-            if word.text.partition("=")[0] in wrong:
-                yield at_word(code, word, word.text)
-
-
 def qperf(recipe: Recipe) -> Iterator[Broken]:
     """Options behind the tests."""
     for command in commands(recipe):
@@ -144,37 +114,4 @@ def _late(recipe: Recipe, command: Command, first: int, last: int) -> Iterator[B
         yield at_word("qperf-option-order", late[0], command.text, fix)
 
 
-_PINS = {"qperf": ("-ca", "-lca", "-rca", "--affinity"), "iperf3": ("-A", "--affinity")}
-_BY_TASKSET = frozenset(("qperf", "iperf3", "iperf", "netperf", "netserver", "sockperf"))
-
-
-def first_core(recipe: Recipe) -> Iterator[Broken]:
-    """Core 0 for what measures the kernel's sockets."""
-    for command in commands(recipe):
-        if command.program in _PINS:
-            for option in _PINS[command.program]:
-                yield from _is_first(_value(command, option), command)
-        if command.program in _BY_TASKSET and "taskset" in [each.text for each in command.outer]:
-            mask = [word for word in command.outer if re.fullmatch(r"0x0*1|0", word.text)]
-            yield from _is_first(mask[0] if mask else None, command)
-
-
-def _is_first(word: Word | None, command: Command) -> Iterator[Broken]:
-    if word is not None and re.fullmatch(r"0(,0)?|0x0*1", word.text):
-        yield at_word("pinned-to-core-0", word, command.text)
-
-
-def taskset(recipe: Recipe) -> Iterator[Broken]:
-    """``taskset 0-3 prog``."""
-    for command in commands(recipe):
-        words = command.words
-        if (
-            command.program == "taskset"
-            and len(words) > 2
-            and re.fullmatch(r"\d{1,4}([-,]\d{1,4})+", words[1].text)
-        ):
-            fix = corrected(recipe, [(words[1], f"-c {words[1].raw}")], words[1].line)
-            yield at_word("taskset-list", words[1], command.text, fix)
-
-
-CHECKS = (perftest, iperf, qperf, first_core, taskset)
+CHECKS = (perftest, qperf)

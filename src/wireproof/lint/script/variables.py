@@ -5,86 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
-from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.rule import Broken, Recipe, VariableRow, compiled, filled
+from wireproof.lint.rules import book
 from wireproof.lint.script.job import Job, Setting, jobs
-from wireproof.lint.script.known_variables import KNOWN
 from wireproof.lint.script.mpi_family import old_intel
 from wireproof.lint.shell import at_word, corrected
+from wireproof.lint.tables import libraries, listed
+from wireproof.model.site import of_site
 
 __all__ = ["CHECKS", "provider_of"]
 
 
-_TOKEN = re.compile(
-    r"(?<![\w-])(I_MPI_|PSM3_|PSM2_|UCX_|NCCL_|MXM_|OMPI_MCA_)([A-Za-z][A-Za-z0-9_]{2,80})\b(?!\*)"
-)
-_ALIASES = {
-    "I_MPI_PROCESSOR_LIST": "I_MPI_PIN_PROCESSOR_LIST",
-    "I_MPI_PROVIDER": "FI_PROVIDER",
-    "I_MPI_PPN": "I_MPI_PERHOST",
-    "FI_TCP_INTERFACE": "FI_TCP_IFACE",
-    "FI_SOCKETS_INTERFACE": "FI_SOCKETS_IFACE",
-    "PSM3_MQ_RNDV_HFI_THRESH": "PSM3_MQ_RNDV_NIC_THRESH",
-    "PSM3_MQ_RNDV_HFI_WINDOW": "PSM3_RNDV_NIC_WINDOW",
-    "PSM2_MQ_RNDV_NIC_THRESH": "PSM2_MQ_RNDV_HFI_THRESH",
-    "NCCL_IFNAME": "NCCL_SOCKET_IFNAME",
-    "NCCL_SOCKET_IFACE": "NCCL_SOCKET_IFNAME",
-    "UCX_NET_DEVICE": "UCX_NET_DEVICES",
-    "UCX_NETDEVICES": "UCX_NET_DEVICES",
-}
 _REMOVED = re.compile(
     r"I_MPI_(?:TMI|DAPL|OFA|RDMA)_\w+\Z|I_MPI_(?:DEVICE|NETMASK|TCP_NETMASK"
     r"|DYNAMIC_CONNECTION_MODE)\Z"
 )
 _CHOOSES = ("FI_PROVIDER", "I_MPI_OFI_PROVIDER", "I_MPI_TMI_PROVIDER")
-_NOTHING = frozenset(("PSM2_PRINT_STATS", "PSM2_RDMA"))
-_MXM = {"TLS": "UCX_TLS", "RDMA_PORTS": "UCX_NET_DEVICES", "IB_PORTS": "UCX_NET_DEVICES"}
-_SWITCH = r"(?i:0|1|on|off|yes|no|enable|disable|true|false)"
-_VALUES: dict[str, str] = {
-    "I_MPI_PIN": _SWITCH,
-    "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": _SWITCH,
-    "I_MPI_DEBUG": r"[+]?\d+(,[+]?\w+)*",
-    "PSM3_RDMA": r"[0-3]",
-    "PSM3_MULTIRAIL": r"-1|[0-4]",
-    "PSM2_MULTIRAIL": r"[0-2]",
-    "PSM3_SDMA": r"[01]",
-    "PSM3_DEVICES": r"(self|shm|nic)(,(self|shm|nic))*",
-    "PSM2_DEVICES": r"(self|shm|hfi)(,(self|shm|hfi))*",
-    "PSM3_HAL": r"(any|verbs|sockets|loopback|mock)(,(any|verbs|sockets|loopback|mock))*",
-    "PSM3_MEMORY": r"min|normal|large",
-    "PSM3_FLOW_CREDITS": r"\d*(:\d*){0,2}",
-    "NCCL_DEBUG": r"(?i:version|warn|info|abort|trace|none)",
-    "NCCL_IB_DISABLE": r"[01]",
-    "FI_LOG_LEVEL": r"(?i:warn|trace|info|debug)",
-}
-_PROVIDERS = (
-    "tcp",
-    "sockets",
-    "verbs",
-    "psm",
-    "psm2",
-    "psm3",
-    "opx",
-    "efa",
-    "cxi",
-    "mlx",
-    "shm",
-    "udp",
-    "ucx",
-    "lnx",
-    "usnic",
-    "gni",
-    "bgq",
-    "netdir",
-    "rstream",
-    "sm2",
-    "rxm",
-    "rxd",
-    "mrail",
-    "net",
-    "lpp",
-)
 _GONE = re.compile(r"(tmi|dapl|ofa|rdma|rdssm|ssm|sock)\Z")
 _FABRICS = (
     (r"tmi|psm2|hfi\d?", "psm2"),
@@ -113,12 +50,18 @@ def names(recipe: Recipe) -> Iterator[Broken]:
             line = recipe.lines[number - 1][:4000]
             if line.lstrip().startswith("#") or "_" not in line:
                 continue
-            for match in _TOKEN.finditer(line):
+            for match in _token().finditer(line):
                 yield from _name(recipe, number, match.start(), match.group(), old)
         for setting in job.settings:
-            if setting.name.startswith("FI_") and "\n" not in setting.word.raw:
+            if not _token().fullmatch(setting.name) and "\n" not in setting.word.raw:
                 at = recipe.lines[setting.word.line - 1].find(setting.name, setting.word.column - 1)
                 yield from _name(recipe, setting.word.line, at, setting.name, old)
+
+
+def _token() -> re.Pattern[str]:
+    """A word that is a variable wherever it stands."""
+    prefixes = "|".join(re.escape(each.prefix) for each in libraries() if each.anywhere)
+    return compiled(rf"(?<![\w-])(?:{prefixes})[A-Za-z][A-Za-z0-9_]{{2,80}}\b(?!\*)")
 
 
 def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterator[Broken]:
@@ -132,12 +75,8 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
             )
             instead = f"FI_PROVIDER={provider_of(' '.join(line[at:].split()[:2]))}"
             yield Broken("variable-removed", number, at + 1, name, new, right=instead)
-    elif name in _NOTHING:
-        yield Broken("variable-without-effect", number, at + 1, name)
-    elif name.startswith("MXM_"):
-        instead = _MXM.get(name.removeprefix("MXM_"), "a variable of UCX")
-        seen = f"{instead}, with --mca pml ucx"
-        yield Broken("component-removed", number, at + 1, name, right=seen)
+    elif row := next((each for each in _of_names() if each.hits(name, "")), None):
+        yield Broken(row.code, number, at + 1, filled(row.seen, name=name), right=row.right)
     else:
         right = nearest(name)
         if right and at >= 0:
@@ -150,20 +89,25 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
             )
 
 
-@lru_cache(maxsize=2000)
+def _of_names() -> list[VariableRow]:
+    return [row for row in book().variable if not row.of_value()]
+
+
+@of_site
 def nearest(name: str) -> str | None:
     """The variable that was meant by an unknown name that differs from it in one word, by a letter
     or two.
     """
-    if name in _ALIASES:
-        return _ALIASES[name]
-    prefix = next((prefix for prefix in KNOWN if name.startswith(prefix)), None)
-    if prefix is None:
+    library = next((each for each in libraries() if name.startswith(each.prefix)), None)
+    if library is None:
         return None
-    rest = name[len(prefix) :]
-    if rest in KNOWN[prefix] or rest.startswith(("ADJUST_", "TUNING_", "COLL_")):
+    rest = name[len(library.prefix) :]
+    if name in library.aliases:
+        return library.aliases[name]
+    if rest in library.known or rest.startswith(("ADJUST_", "TUNING_", "COLL_")):
         return None
-    return next((prefix + known for known in sorted(KNOWN[prefix]) if _meant(rest, known)), None)
+    meant = (known for known in sorted(library.known) if _meant(rest, known))
+    return next((library.prefix + known for known in meant), None)
 
 
 def _meant(rest: str, known: str) -> bool:
@@ -216,10 +160,10 @@ def _value(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[B
         yield from _fabric(recipe, job, setting, value)
     elif name in ("FI_PROVIDER", "I_MPI_OFI_PROVIDER"):
         yield from _provider(recipe, setting, value)
-    elif name in _VALUES and not re.fullmatch(_VALUES[name], value):
-        yield _at("value-invalid", setting, f"{name}={value}")
-    elif name == "PSM3_FLOW_CREDITS" and value.isdigit():
-        yield _at("flow-credits-form", setting, f"PSM3_FLOW_CREDITS={value}")
+    for row in book().variable:
+        if row.of_value() and row.hits(name, value):
+            seen = filled(row.seen, name=name, value=value)
+            yield _at(row.code, setting, seen, right=row.right)
 
 
 def _at(code: str, setting: Setting, seen: str, fix: str | None = None, right: str = "") -> Broken:
@@ -230,7 +174,7 @@ def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[
     if value in ("shm", "ofi", "shm:ofi"):
         return
     seen, parts = f"I_MPI_FABRICS={value}", value.split(":")
-    providers = [part for part in parts if part in _PROVIDERS and part != "shm"]
+    providers = [part for part in parts if part in listed("providers") and part != "shm"]
     if providers:
         new = "shm:ofi" if value.startswith("shm:") else "ofi"
         fix = _by_provider(recipe, setting, value, providers[0], new)
@@ -271,9 +215,13 @@ def _provider(recipe: Recipe, setting: Setting, value: str) -> Iterator[Broken]:
         return
     for part in re.split(r"[;,]", value.lower().lstrip("^!")):
         part = part.strip()
-        if part and part not in _PROVIDERS and not part.startswith(("ofi_", "off_")):
+        if part and part not in listed("providers") and not part.startswith(("ofi_", "off_")):
             near = next(
-                (known for known in _PROVIDERS if len(part) > 2 and distance(part, known, 1) == 1),
+                (
+                    known
+                    for known in sorted(listed("providers"))
+                    if len(part) > 2 and distance(part, known, 1) == 1
+                ),
                 None,
             )
             if near:
@@ -284,13 +232,4 @@ def _provider(recipe: Recipe, setting: Setting, value: str) -> Iterator[Broken]:
                 )
 
 
-def claims(recipe: Recipe) -> Iterator[Broken]:
-    """``PSM3_RDMA=0 (default)``."""
-    for number, line in enumerate(recipe.lines, 1):
-        at = line.find("PSM3_RDMA=0 (default")
-        if at >= 0:
-            fix = line.replace("PSM3_RDMA=0 (default)", "PSM3_RDMA=0")
-            yield Broken("rdma-default-claimed", number, at + 1, "", fix if fix != line else None)
-
-
-CHECKS = (names, values, claims)
+CHECKS = (names, values)

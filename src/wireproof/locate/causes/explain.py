@@ -7,21 +7,225 @@ says so.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
-from wireproof.locate.causes.machine import Machine, Peers
-from wireproof.locate.causes.observed import machines_of, ranks_of
-from wireproof.locate.causes.rules import OVERSUBSCRIBED, ROUTE_BETWEEN, RULES, Rule
+from wireproof.analysis.changes import WitnessChanges, counter_delta
+from wireproof.analysis.crossed import crossed_at, others_than
+from wireproof.analysis.ledger import HostPorts
+from wireproof.analysis.rails import are_rails, with_rails
+from wireproof.locate.causes.properties import (
+    Machine,
+    Peers,
+    Properties,
+    claimed_nic,
+    properties_of,
+    settings_of,
+)
+from wireproof.locate.causes.rules import OVERSUBSCRIBED, ROUTE_BETWEEN, Rule
+from wireproof.locate.causes.rules import rules as causes
 from wireproof.locate.causes.signs import Sign
+from wireproof.model.ledger import Direction
 from wireproof.model.located import Blame, Cause, Located
+from wireproof.model.rails import first_rail
+from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
 from wireproof.model.setting import Setting
 from wireproof.model.subject import Both, Link, Node, Port, Route, Switch
 
-__all__ = ["MOST_CAUSES", "explain"]
+__all__ = ["MOST_CAUSES", "explain", "machines_of", "ranks_of"]
+
+# --- What a run observed of each node: Facts, results, counters, sentinels and clocks.
+
+_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
+_SWITCHES_PER_BLOCK = 5
+_STEAL_SHARE = 0.02
+_LEAST_PAYLOAD = 1 << 20
+_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
+_LEAST_NS = 1e6
+
+
+@dataclass
+class _Observed:
+    """What was observed of one node. ``sent`` are the results of which it is the origin."""
+
+    facts: list[FactFrame] = field(default_factory=list)
+    sent: list[PairResult] = field(default_factory=list)
+    received: list[PairResult] = field(default_factory=list)
+    readings: list[WitnessReading] = field(default_factory=list)
+
+    @property
+    def results(self) -> list[PairResult]:
+        return [*self.sent, *self.received]
+
+
+def ranks_of(run: Run) -> dict[str, list[int]]:
+    """Node, as the user gave it, to its ranks."""
+    claims = {claim.rank: claim.host for claim in run.claim.hosts}
+    found: dict[str, list[int]] = {}
+    for host in run.hosts:
+        found.setdefault(claims.get(host.rank) or host.host or host.hostname, []).append(host.rank)
+    return found
+
+
+def machines_of(
+    run: Run, ranks: Mapping[str, list[int]], wanted: Sequence[str]
+) -> dict[str, Machine]:
+    """The machines of the nodes ``wanted``, by name."""
+    observed = _observed(run, {rank: name for name in wanted for rank in ranks[name]})
+    hosts = {host.rank: host for host in run.hosts}
+    claims = {claim.rank: claim.nic for claim in run.claim.hosts}
+    found = {}
+    for name in wanted:
+        host = hosts[ranks[name][0]]
+        claim = claims.get(host.rank, "")
+        nic = claimed_nic(host, first_rail(claim))
+        host = with_rails(host, claim)  # of rails the first one speaks for all but their bytes
+        found[name] = _machine(run, name, host, nic, observed.get(name, _Observed()))
+    return found
+
+
+def _observed(run: Run, node_of: Mapping[int, str]) -> dict[str, _Observed]:
+    """Node to what was observed of it. Of counters that ranks of one namespace share, those of the
+    rank that read them.
+    """
+    found: dict[str, _Observed] = {name: _Observed() for name in node_of.values()}
+    for fact in run.facts:
+        if fact.rank in node_of:
+            found[node_of[fact.rank]].facts.append(fact)
+    for point in run.points:
+        _add_point(found, node_of, point)
+    return found
+
+
+def _add_point(found: dict[str, _Observed], node_of: Mapping[int, str], point: PointRecord) -> None:
+    for pair in point.pairs:
+        if pair.origin in node_of:
+            found[node_of[pair.origin]].sent.append(pair)
+        if pair.target in node_of:
+            found[node_of[pair.target]].received.append(pair)
+    for reading in point.witness:
+        if reading.rank in node_of and reading.shared_with is None:
+            found[node_of[reading.rank]].readings.append(reading)
+
+
+def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) -> Machine:
+    payload = sum(one.payload_forward_bytes + one.payload_backward_bytes for one in seen.results)
+    shares: Properties = {}
+    if nic and payload >= _LEAST_PAYLOAD:
+        shares = _carried(run, host, nic, seen.readings).shares(payload)
+    return Machine(
+        name=name,
+        nic=nic.name if nic else "",
+        rails=_rails(host),
+        device=nic.rdma.device if nic and nic.rdma else "",
+        properties=properties_of(host, nic, seen.facts) | _timing(seen) | shares,
+        settings=settings_of(nic, seen.facts),
+        rose=_growth(seen.readings),
+        counted=bool(seen.readings),
+        volume=float(payload),
+    )
+
+
+def _rails(host: Host) -> tuple[str, ...]:
+    """The names of all rails, as interfaces and as RDMA devices."""
+    below = [name for nic in host.nics if are_rails(nic) for name in nic.lower]
+    devices = [nic.rdma.device for nic in host.nics if nic.name in below and nic.rdma is not None]
+    return (*below, *devices)
+
+
+def _growth(readings: Sequence[WitnessReading]) -> dict[str, int]:
+    """Counter to how much it rose over all readings. A reset counts nothing."""
+    total: dict[str, int] = {}
+    for reading in readings:
+        for name, (before, after) in reading.counters.items():
+            delta, _ = counter_delta(before, after)
+            if delta is not None and delta > 0:
+                total[name] = total.get(name, 0) + delta
+    return total
+
+
+@dataclass
+class _Carried:
+    """Bytes that crossed the claimed NIC, in both directions: in all, by the kernel, by RDMA where
+    that was claimed; and that crossed the other NICs.
+    """
+
+    own: float = 0.0
+    kernel: float = 0.0
+    rdma: float = 0.0
+    others: dict[str, float] = field(default_factory=dict)
+    readable: bool = False
+    rdma_claimed: bool = False
+
+    def shares(self, payload: int) -> Properties:
+        """Shares of ``payload`` (bytes that the node sent and received): ``claimed_share``,
+        ``other_share`` with ``other_nic``, and for RDMA ``kernel_share``. Absent when no counter
+        could be read.
+        """
+        if not self.readable:
+            return {}
+        found: Properties = {"claimed_share": self.own / payload}
+        if self.others:
+            name = max(self.others, key=lambda name: self.others[name])
+            found |= {"other_share": self.others[name] / payload, "other_nic": name}
+        if self.rdma_claimed and self.rdma < self.kernel:
+            found["kernel_share"] = self.kernel / payload
+        return found
+
+
+def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading]) -> _Carried:
+    idle = next((frame for frame in run.idle if frame.rank == host.rank), None)
+    ports = HostPorts(host.host or host.hostname, host.nics)
+    protocol = run.claim.link.protocol if run.claim.link else None
+    total = _Carried(rdma_claimed=protocol in _RDMA and nic.rdma is not None)
+    for reading in readings:
+        ledger = ports.ledger(WitnessChanges(reading, idle))
+        name = next((one.name for one in host.nics if are_rails(one)), nic.name)
+        for direction in _DIRECTIONS:
+            crossed = crossed_at(ledger, name, direction)
+            total.readable |= crossed.bytes is not None
+            total.own += crossed.bytes or 0.0
+            total.kernel += crossed.carried("kernel") or 0.0
+            total.rdma += crossed.carried("rdma") or 0.0
+            for beside, other in others_than(ledger, name, direction).items():
+                total.others[beside] = total.others.get(beside, 0.0) + (other.bytes or 0.0)
+    return total
+
+
+def _timing(seen: _Observed) -> Properties:
+    """``busy_share`` (blocks in which the scheduler took the processor away), ``clock_read`` (ns,
+    median), ``clock_apart`` (median relative difference of the two ends' clocks over one time).
+    """
+    marks = [(mark, _block_ns(pair)) for pair in seen.sent for mark in pair.sentinels]
+    found: Properties = {}
+    if marks:
+        busy = sum(
+            mark.involuntary_switches > _SWITCHES_PER_BLOCK or mark.steal_ns > _STEAL_SHARE * block
+            for mark, block in marks
+        )
+        found["busy_share"] = busy / len(marks)
+        found["steal"] = sum(mark.steal_ns for mark, _ in marks)
+        found["clock_read"] = statistics.median(mark.clock_read_ns for mark, _ in marks)
+    apart = [one for pair in seen.results if (one := _clocks_apart(pair)) is not None]
+    if apart:
+        found["clock_apart"] = statistics.median(apart)
+    return found
+
+
+def _block_ns(pair: PairResult) -> float:
+    return max(1.0, sum(pair.batch_ns) / max(1, len(pair.sentinels)))
+
+
+def _clocks_apart(pair: PairResult) -> float | None:
+    own = sum(pair.batch_ns)
+    if pair.target_elapsed_ns is None or own < _LEAST_NS or pair.target_elapsed_ns <= 0:
+        return None
+    return abs(pair.target_elapsed_ns / own - 1.0)
+
 
 MOST_CAUSES = 5
 _MOST_PEERS = 64
@@ -34,7 +238,7 @@ _NEARBY = 0.7
 def explain(
     located: Located,
     run: Run,
-    rules: Sequence[Rule] = RULES,
+    rules: Sequence[Rule] | None = None,
     settings: Mapping[str, Setting] | None = None,
 ) -> Located:
     """``located`` with the causes of each culprit, the likeliest first. Peers are nodes that no
@@ -54,7 +258,7 @@ def explain(
         known=set(ranks),
         machines=machines,
         peers=Peers([machines[name] for name in peers]),
-        rules=rules,
+        rules=causes() if rules is None else rules,
         settings=settings or {},
     )
     return msgspec.structs.replace(located, blames=[view.explained(one) for one in located.blames])

@@ -4,17 +4,161 @@ them. A new cause is one entry there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 import msgspec
 
-from wireproof.locate.causes.rule import Rule, Shape
 from wireproof.locate.causes.signs import AnySign, Grows
 from wireproof.model.errors import BadInput
+from wireproof.model.located import Blame, Cause
 from wireproof.model.packaged import packaged
+from wireproof.model.setting import Setting
+from wireproof.model.site import HEADS, of_site, site_texts
 from wireproof.model.toml import read_rows, read_toml
 
-__all__ = ["OVERSUBSCRIBED", "ROUTE_BETWEEN", "RULES", "Rule", "rules_in"]
+__all__ = ["OVERSUBSCRIBED", "ROUTE_BETWEEN", "Rule", "Shape", "in_line"]
+__all__ += ["rules", "rules_in"]
+
+# --- What a cause's rule is: signature of the culprit, signs, confidence, sentence and fix.
+
+# --- What brings a setting of one host in line with its equals, in words.
+
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:@+/-]{0,120}", re.ASCII)
+"""What no shell reads as anything but words."""
+
+
+def in_line(setting: Setting, node: str, names: Mapping[str, str], usual: str = "") -> str:
+    """The steps of the catalogue's entry, with the value that the others have (``usual``) where it
+    is known; ``names``: what stands for ``{nic}`` and the like. Values and names are the hosts':
+    what is not plain stands in no command that somebody may copy.
+    """
+    plain = all(_PLAIN.fullmatch(text) for text in (usual, *names.values()) if text)
+    fix, value = setting.fix, (usual if plain else "") or "what the other nodes have"
+    if fix is None:
+        return f"{node}: compare {setting.id} with the other nodes ({value})."
+    if fix.by_hand and not fix.value:
+        return f"{node}: {_filled(fix.by_hand, names)}."
+    if fix.at_once and usual and plain:
+        if fix.command:
+            command = _filled(" ".join(fix.command), {**names, "value": usual})
+            return f"{node}: {command}, as on the other nodes."
+        if place := _place(setting, names):
+            return f"{node}: write {usual} to {place}, as on the other nodes."
+    return (
+        f"{node}: set {setting.id} to {value}"
+        f" (`wireproof explain {setting.id}` has the steps and the undo)."
+    )
+
+
+def _place(setting: Setting, names: Mapping[str, str]) -> str:
+    """The file that is written; "" where it is not one file."""
+    fix = setting.fix
+    written = (fix.file,) if fix is not None and fix.file else ()
+    read = (one.file for one in setting.reads if one.file.startswith("/"))
+    path = _filled(next(iter([*written, *read]), ""), names)
+    return "" if "*" in path or "{" in path else path
+
+
+def _filled(text: str, names: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda found: names.get(found[1], found[0]), text)
+
+
+_NODE = frozenset({"node", "port", "switch"})
+_BOTH = frozenset({"goodput", "hrt"})
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of ``when`` must hold. ``confidence`` is that of the cause, 0 to 1, times the factor of
+    the culprit's direction; when all of ``surer`` hold as well, it is ``sure``.
+
+    ``setting``: the entry of the catalogue that the cause is about; fix and undo are the entry's.
+    Where it is about none, ``no_setting`` says why, and the rule has a ``fix`` of its own.
+    """
+
+    code: str
+    when: tuple[AnySign, ...]
+    confidence: float
+    sentence: str
+    fix: str = ""
+    kinds: frozenset[str] = _NODE
+    metrics: frozenset[str] = _BOTH
+    directions: dict[Literal["both", "tx", "rx"], float] = msgspec.field(
+        default_factory=lambda: {"both": 1.0, "tx": 1.0, "rx": 1.0}
+    )
+    surer: tuple[AnySign, ...] = ()
+    sure: float = 0.95
+    setting: str = ""
+    no_setting: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.confidence <= 1 or not 0 < self.sure <= 1:
+            raise ValueError("'confidence' and 'sure' are above 0 and at most 1")
+        for name in ("sentence", "fix"):
+            left = getattr(self, name).replace("{node}", "").replace("{nic}", "")
+            if {"{", "}"} & set(left):
+                raise ValueError(f"{name!r} knows {{node}} and {{nic}} alone in braces")
+
+    def factor(self, blame: Blame) -> float:
+        """How well the rule fits a culprit's kind and direction; 0 when it does not."""
+        if blame.kind not in self.kinds or blame.metric not in self.metrics:
+            return 0.0
+        return self.directions.get(blame.direction or "both", 0.0)
+
+    def cause(
+        self,
+        *,
+        node: str,
+        nic: str,
+        confidence: float,
+        evidence: list[str],
+        settings: Mapping[str, Setting],
+    ) -> Cause:
+        entry = settings.get(self.setting)
+        return Cause(
+            code=self.code,
+            sentence=self.sentence.format(node=node, nic=nic),
+            confidence=confidence,
+            fix=self._fix(node, nic, entry),
+            undo=entry.fix.undo if entry is not None and entry.fix else "",
+            evidence=evidence,
+            setting=self.setting,
+            expected=entry.effect if entry is not None else None,
+        )
+
+    def _fix(self, node: str, nic: str, entry: Setting | None) -> str:
+        """The entry's steps; where the catalogue is not at hand, where to find them."""
+        if not self.setting:
+            return self.fix.format(node=node, nic=nic)
+        if entry is None:
+            return f"`wireproof explain {self.setting}` says what mends it."
+        return in_line(entry, node, {"nic": nic})
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A cause that the culprit's own shape shows, without counters. ``seen``: what is seen where
+    nothing else is given.
+    """
+
+    code: str
+    confidence: float
+    sentence: str
+    fix: str
+    seen: str = ""
+
+    def of_shape(self, blame: Blame, evidence: Sequence[str] = ()) -> Cause:
+        return Cause(
+            code=self.code,
+            sentence=self.sentence.format(subject=blame.subject),
+            confidence=self.confidence,
+            fix=self.fix,
+            evidence=list(evidence) or [self.seen],
+        )
+
 
 OVERSUBSCRIBED = Shape(
     "oversubscribed",
@@ -32,15 +176,22 @@ ROUTE_BETWEEN = Shape(
 _FILE = "causes.toml"
 
 
-def rules_in(text: str, source: str) -> tuple[Rule, ...]:
-    """The causes of one file, in its order. Raises ``BadInput`` with ``source``, line and field."""
+def rules_in(text: str, source: str, known: Collection[str] = ()) -> tuple[Rule, ...]:
+    """The causes of one file, in its order. Raises ``BadInput`` with ``source``, line and field;
+    ``known`` codes are taken.
+    """
     words = read_toml(text, source).get("words", {})
     return tuple(
         msgspec.structs.replace(
             rule, when=_spelled(rule.when, words, source), surer=_spelled(rule.surer, words, source)
         )
-        for rule in read_rows(text, source, "cause", Rule, beside=("words",))
+        for rule in read_rows(text, source, "cause", Rule, HEADS, partial(_new, known))
     )
+
+
+def _new(known: Collection[str], rule: Rule) -> None:
+    if rule.code in known:
+        raise ValueError(f"there is a cause {rule.code!r} already")
 
 
 def _spelled(
@@ -65,4 +216,15 @@ def _meant(word: str, words: Mapping[str, Sequence[str]], source: str) -> Sequen
     return words[word[1:]]
 
 
-RULES = rules_in(packaged(__package__, _FILE), _FILE)
+@of_site
+def rules() -> tuple[Rule, ...]:
+    """Our causes and the site's, which name their file. Raises ``BadInput`` for a code that is
+    there twice.
+    """
+    ours = rules_in(packaged(__package__, _FILE), _FILE)
+    codes, added = {rule.code for rule in ours}, list[Rule]()
+    for text in site_texts():
+        for rule in rules_in(text.text, text.name, codes):
+            codes.add(rule.code)
+            added.append(msgspec.structs.replace(rule, sentence=text.source(rule.sentence)))
+    return (*ours, *added)

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wireproof.locate.causes.differing import Wrong, WrongSettings
+from wireproof.locate.causes.differing import Wrong, WrongSettings, effect_here
 from wireproof.locate.causes.explain import MOST_CAUSES
-from wireproof.locate.causes.mend import in_line
-from wireproof.locate.causes.value import effect_here
+from wireproof.locate.causes.rules import in_line
 from wireproof.model.claim import LinkClaim
 from wireproof.model.located import Blame, Cause, Located, Metric
 from wireproof.model.quantity import percent

@@ -9,9 +9,8 @@ import statistics
 
 import msgspec
 
-from wireproof.locate.causes.machine import Machine, Peers, Usual
-from wireproof.locate.causes.properties import UNLIMITED
-from wireproof.locate.causes.value import headers_cost
+from wireproof.locate.causes.differing import headers_cost
+from wireproof.locate.causes.properties import UNLIMITED, Machine, Peers, Usual
 from wireproof.model.located import Blame
 from wireproof.model.quantity import line_rate, percent, significant, throughput
 

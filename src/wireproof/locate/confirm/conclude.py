@@ -15,11 +15,10 @@ from wireproof.locate.confirm.culprits import distinct, ordered, without_explain
 from wireproof.locate.confirm.expected import Alone, alone
 from wireproof.locate.confirm.recheck import Recheck, compared, recheck_nodes, recheck_pairs
 from wireproof.locate.criteria import Criteria, as_log
-from wireproof.locate.routes.whole_leaves import whole_leaves
-from wireproof.locate.samples import Samples
+from wireproof.locate.routes.crossing import whole_leaves
+from wireproof.locate.samples import Samples, check, value_of
 from wireproof.locate.screen.screened import Screened, least_found, path_blames
 from wireproof.locate.screen.suspects import Suspect, is_sure, screened_blame
-from wireproof.locate.slowness import check, value_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Contention, Located, Metric
 from wireproof.model.subject import Direction, Link, Node, Port, Subject

@@ -11,13 +11,11 @@ import math
 
 import numpy as np
 
-from wireproof.locate.arrays import Flags, Floats, Ints, Longs
 from wireproof.locate.criteria import Criteria, as_log
 from wireproof.locate.groups import grouped_median
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Flags, Floats, Ints, Longs, Samples, log_slowness
 from wireproof.locate.screen.screened import Screened
 from wireproof.locate.significance import MEDIAN_FACTOR, robust_scale
-from wireproof.locate.slowness import log_slowness
 from wireproof.locate.tiers import ALL, tiers_of
 from wireproof.model.subject import Direction
 

@@ -13,10 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from wireproof.locate.arrays import Floats, Indices
 from wireproof.locate.blame import Estimate
 from wireproof.locate.confirm.expected import Alone
 from wireproof.locate.criteria import as_slowdown
+from wireproof.locate.samples import Floats, Indices
 from wireproof.locate.significance import (
     MEDIAN_FACTOR,
     as_normal,

@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wireproof.locate.arrays import Flags, Floats, Indices, Longs
 from wireproof.locate.routes.crossing import Crossing
 from wireproof.locate.routes.guess import Guess, sharing, without_load
+from wireproof.locate.samples import Flags, Floats, Indices, Longs
 from wireproof.model.located import Direction
 
 __all__ = ["Culprit", "Cut", "Key", "best_cover", "cuts", "key_of", "log_tail", "thresholds"]

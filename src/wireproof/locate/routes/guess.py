@@ -14,9 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wireproof.locate.arrays import Flags, Floats, Longs
 from wireproof.locate.routes.crossing import Crossing
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Flags, Floats, Longs, Samples
 from wireproof.locate.topology.uplinks import positions
 from wireproof.model.fabric import Fabric
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wireproof.locate.arrays import Flags, Floats, Longs
 from wireproof.locate.routes.cover import log_tail, thresholds
 from wireproof.locate.routes.crossing import Crossing, View
+from wireproof.locate.samples import Flags, Floats, Longs
 from wireproof.model.located import Direction
 
 __all__ = ["Stain", "stains"]

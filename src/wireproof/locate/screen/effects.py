@@ -14,9 +14,8 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.arrays import Flags, Floats, Ints, Longs
 from wireproof.locate.groups import Groups, grouped_median
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Flags, Floats, Ints, Longs, Samples
 from wireproof.locate.significance import MEDIAN_FACTOR, median_error, robust_scale
 
 __all__ = [

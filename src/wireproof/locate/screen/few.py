@@ -20,14 +20,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.arrays import Floats, Longs
 from wireproof.locate.blame import Estimate, blame_of
 from wireproof.locate.criteria import as_log, as_slowdown
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Floats, Longs, Samples, log_slowness
 from wireproof.locate.screen.screened import Screened
 from wireproof.locate.screen.strata import ports_of
 from wireproof.locate.significance import REACH, as_normal, as_student, quantile, upper_tail
-from wireproof.locate.slowness import log_slowness
 from wireproof.locate.tiers import paths_of
 from wireproof.model.located import Blame, Located, Metric
 from wireproof.model.subject import Both, Node, Port, Route, Subject

@@ -10,13 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wireproof.locate.arrays import Flags, Floats, Indices, Longs
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.groups import grouped_median
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Flags, Floats, Indices, Longs, Samples, log_slowness
 from wireproof.locate.screen.suspects import Suspect
 from wireproof.locate.significance import MEDIAN_FACTOR, REACH, as_normal, upper_tail
-from wireproof.locate.slowness import log_slowness
 
 __all__ = ["screen_two", "suspected_pairs"]
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wireproof.locate.arrays import Floats
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
 from wireproof.locate.routes.search import blame_paths
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Floats, Samples
 from wireproof.locate.screen.effects import Effects
 from wireproof.locate.screen.strata import Kinds
 from wireproof.locate.screen.suspects import Suspect, directions_of

@@ -6,9 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from wireproof.locate.arrays import Floats, Indices, Ints
 from wireproof.locate.groups import grouped_best
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Floats, Indices, Ints, Samples
 from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
 from wireproof.locate.significance import robust_scale
 from wireproof.locate.tiers import Paths, Places

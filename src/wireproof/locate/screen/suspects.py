@@ -10,10 +10,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wireproof.locate.arrays import Floats
 from wireproof.locate.blame import Estimate, blame_of, pair_of
 from wireproof.locate.criteria import Criteria, as_log, as_slowdown
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Floats, Samples
 from wireproof.locate.screen.effects import Effects
 from wireproof.locate.screen.unsteady import Unsteady
 from wireproof.locate.significance import (

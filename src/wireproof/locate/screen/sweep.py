@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from wireproof.locate.arrays import Floats
-from wireproof.locate.criteria import Criteria, as_log
-from wireproof.locate.routes.whole_leaves import whole_leaves
-from wireproof.locate.samples import Samples
+from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.routes.crossing import whole_leaves
+from wireproof.locate.samples import Floats, Samples, check, log_slowness, rounding, value_of
 from wireproof.locate.screen.effects import Effects, explained, fine_strata
 from wireproof.locate.screen.fit import Fit, fit, port_levels, shown, tier_levels
 from wireproof.locate.screen.pairs import screen_two, suspected_pairs
 from wireproof.locate.screen.screened import Screened, least_found, path_blames
 from wireproof.locate.screen.strata import Kinds, one_kind
-from wireproof.locate.screen.summary import counts, notes_of, tiers
 from wireproof.locate.screen.suspects import (
     Suspect,
     good_nodes,
@@ -28,12 +26,105 @@ from wireproof.locate.screen.suspects import (
     with_unsteady,
 )
 from wireproof.locate.screen.unsteady import unsteady_ports
-from wireproof.locate.slowness import check, log_slowness, rounding, value_of
-from wireproof.locate.tiers import paths_of, places_of
+from wireproof.locate.significance import robust_scale
+from wireproof.locate.tiers import ONE_SWITCH, Paths, paths_of, places_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Located, Tier
+from wireproof.model.quantity import percent, throughput
 
-__all__ = ["Screened", "screen"]
+__all__ = ["Screened", "counts", "screen", "tiers"]
+
+# --- What a screen says of all nodes together: which are missing, what each kind of path reaches,
+# and what else is worth a note.
+
+Levels = Mapping[tuple[str, int], float]
+"""Log slowness by kind of path and kind of node."""
+
+_FEW_SAMPLES = 3
+
+
+def counts(samples: Samples, criteria: Criteria, reasons: Mapping[str, str]) -> Located:
+    """How much was measured, and which nodes are missing."""
+    ends = (samples.origin, samples.target)
+    sends, receives = (np.bincount(end, minlength=len(samples.nodes)) for end in ends)
+    missing = {}
+    for number, name in enumerate(samples.nodes):
+        reason = _missing(int(sends[number]), int(receives[number]))
+        if reason == "no sample" or (reason and samples.metric == "goodput"):
+            missing[name] = reasons.get(name, reason)
+    return Located(
+        metric=samples.metric,
+        nodes=len(samples.nodes),
+        measured=int(np.sum((sends > 0) | (receives > 0))),
+        rounds=int(np.unique(samples.round).size),
+        samples=len(samples),
+        noise=0.0,
+        alpha=criteria.alpha,
+        practical=criteria.practical(samples.metric),
+        detectable=1.0,
+        missing=missing,
+    )
+
+
+def _missing(sends: int, receives: int) -> str:
+    """What is missing of a node with so many samples; "" when nothing is."""
+    if not sends and not receives:
+        return "no sample"
+    if not sends and receives >= _FEW_SAMPLES:
+        return "no sample of what it sends"
+    if not receives and sends >= _FEW_SAMPLES:
+        return "no sample of what it receives"
+    return ""
+
+
+def tiers(paths: Paths, levels: Levels) -> list[Tier]:
+    """By kind of path, of the fastest kind of nodes that was measured on it."""
+    metric = paths.samples.metric
+    fastest: dict[str, float] = {}
+    for (name, _), level in levels.items():
+        fastest[name] = min(level, fastest.get(name, level))
+    # What crosses one switch crosses no link that is shared by design: slower than across leaves,
+    # it is not by design.
+    best = fastest.get(ONE_SWITCH, min(fastest.values()))
+    members = np.bincount(paths.tier, minlength=len(paths.names)).tolist()
+    logs = log_slowness(paths.samples)
+    return [
+        Tier(
+            name=name,
+            samples=members[number],
+            median=value_of(metric, fastest[name]),
+            oversubscription=float(np.exp(max(0.0, fastest[name] - best))),
+            spread=robust_scale(logs[paths.tier == number]),
+        )
+        for number, name in enumerate(paths.names)
+    ]
+
+
+def notes_of(samples: Samples, model: Fit, levels: Levels) -> list[str]:
+    """Drift and mixed speeds."""
+    notes = []
+    if np.any(model.drift > 0.0):
+        most = percent(as_slowdown(samples.metric, float(model.drift.max())))
+        notes.append(
+            f"all nodes became up to {most} slower for a part of the time: each sample is compared"
+            " with others of its own time"
+        )
+    if model.kinds.count > 1:
+        speeds = ", ".join(_speeds(samples, model, levels))
+        notes.append(f"mixed speeds: {speeds}; each node is judged against its own kind")
+    return notes
+
+
+def _speeds(samples: Samples, model: Fit, levels: Levels) -> list[str]:
+    """What the nodes of each kind reach at best."""
+    found = []
+    for number in range(model.kinds.count):
+        own = [level for (_, kind), level in levels.items() if kind == number]
+        if own:
+            members = int(np.sum(model.kinds.kind == number))
+            found.append(f"{members} nodes at {throughput(value_of(samples.metric, min(own)))}")
+    return found
+
 
 # above, pairs are not measured each, and a lone slow sample is no more than the tail of the noise
 _ALL_PAIRS = 64
@@ -52,7 +143,7 @@ def screen(
 
     ``reasons``: node to why it has no sample (``from_run.reasons_of``), used for those that have
     none. With two nodes only the direction of their pair can be named. Raises ValueError for
-    samples that are none (``slowness.check``).
+    samples that are none (``samples.check``).
     """
     check(samples)
     criteria = _no_finer(criteria or Criteria(), samples)

@@ -15,8 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from wireproof.locate.arrays import Flags, Floats, Indices
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Flags, Floats, Indices, Samples
 
 __all__ = ["Unsteady", "unsteady_ports"]
 

@@ -10,10 +10,71 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.plan.scale.machine import Machine
+from wireproof.plan.numbers import real
 from wireproof.plan.scale.topology import Ints, Topology
 
-__all__ = ["Floats", "Network", "serve"]
+__all__ = [
+    "SHORT_BYTES",
+    "Floats",
+    "Machine",
+    "Network",
+    "allreduce",
+    "allreduce_algorithm",
+    "barrier",
+    "exchange",
+    "serve",
+]
+
+# --- The parameters of LogGOPS, of one node and its adapter. Pure.
+#
+# LogGP (Alexandrov et al. 1995): L latency of the wire, o a processor's time per message, g the
+# least time between messages of an adapter, G time per byte. Here the adapter is shared by the
+# ranks of a node, as in LogGOPSim (Hoefler et al. 2010). A measured half round trip t(s) = start +
+# s / R of two nodes is o + (g + G s) + L + o, therefore L = start - 2 o - g.
+
+_LONGEST_NS = 1e12
+_SLOWEST = 1e9  # ns per byte: 1 B/s
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Machine:
+    """``start_ns``: half a round trip of an empty message between nodes of one switch;
+    ``overhead_ns``: o; ``gap_ns``: g of the adapter; ``byte_ns``: G. ``hop_ns``: each further
+    switch with its cable. ``local_*``: between ranks of one node. ``noise``: sigma of the natural
+    logarithm of a message's latency. Raises BadInput for what no machine has.
+    """
+
+    start_ns: float
+    byte_ns: float
+    overhead_ns: float = 0.0
+    gap_ns: float = 0.0
+    hop_ns: float = 0.0
+    local_start_ns: float = 300.0
+    local_byte_ns: float = 0.1
+    local_overhead_ns: float = 100.0
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        real("the start of a message", self.start_ns, 0, _LONGEST_NS, "ns")
+        real("the time per byte", self.byte_ns, 0, _SLOWEST, "ns")
+        real("the overhead", self.overhead_ns, 0, self.start_ns / 2, "ns (half of the start)")
+        most = self.start_ns - 2 * self.overhead_ns
+        real("the gap", self.gap_ns, 0, most, "ns (the start less two overheads)")
+        real("the time of a hop", self.hop_ns, 0, _LONGEST_NS, "ns")
+        real("the local start", self.local_start_ns, 0, _LONGEST_NS, "ns")
+        real("the local time per byte", self.local_byte_ns, 0, _SLOWEST, "ns")
+        real("the local overhead", self.local_overhead_ns, 0, self.local_start_ns / 2, "ns")
+        real("the noise", self.noise, 0, 2)
+
+    @property
+    def latency_ns(self) -> float:
+        """L: the wire and what adapters add."""
+        return self.start_ns - 2 * self.overhead_ns - self.gap_ns
+
+    def occupancy_ns(self, size: int) -> float:
+        """How long a message keeps an adapter busy."""
+        return self.gap_ns + self.byte_ns * size
+
 
 Floats = NDArray[np.float64]
 
@@ -102,3 +163,88 @@ class Network:
         if self.machine.noise:
             latency = latency * self._chance.lognormal(0.0, self.machine.noise, latency.shape)
         return serve(now + latency, goal, busy, self._received)
+
+
+# --- Collectives from messages, by the algorithms that MPI libraries use. Pure.
+#
+# Barrier: dissemination, ceil(log2 n) rounds. Allreduce: recursive doubling for short messages,
+# reduce-scatter and allgather by halving and doubling (Rabenseifner) above 2 KiB, as MPICH; ranks
+# beyond a power of two fold into a neighbour before and after. Closed forms for one rank per node
+# on one switch and n a power of two: log2 n x start; log2 n x (start + G s); 2 log2 n x start + 2 G
+# s (n - 1) / n. Arithmetic on the data is not counted.
+
+SHORT_BYTES = 2048
+"""Up to this size allreduce is by recursive doubling (MPICH's default)."""
+
+
+def exchange(network: Network, now: Floats, ranks: Ints, target: Ints, size: int) -> Floats:
+    """Every one of ``ranks`` sends to its ``target`` and receives one message, of whoever names it.
+
+    ``target`` is a permutation of ``ranks``. Times of ranks that take no part stay.
+    """
+    source = ranks
+    overhead = network.overhead(source, target)
+    posted = now[source] + overhead
+    there = network.deliver(posted, source, target, size)
+    result = now.copy()
+    arrived, receive = np.empty_like(now), np.empty_like(now)
+    arrived[target] = there
+    receive[target] = overhead
+    result[source] = np.maximum(posted, arrived[source]) + receive[source]
+    return result
+
+
+def barrier(network: Network) -> float:
+    """ns until the last rank has left, when all enter at once."""
+    count = network.topology.ranks
+    ranks = np.arange(count, dtype=np.int64)
+    now = np.zeros(count)
+    step = 1
+    while step < count:
+        now = exchange(network, now, ranks, (ranks + step) % count, 0)
+        step *= 2
+    return float(now.max(initial=0.0))
+
+
+def allreduce_algorithm(size: int) -> str:
+    """The name of the algorithm for messages of ``size`` bytes."""
+    return "recursive doubling" if size <= SHORT_BYTES else "reduce-scatter and allgather"
+
+
+def allreduce(network: Network, size: int) -> float:
+    """ns until the last rank has the sum of all ranks' ``size`` bytes."""
+    count = network.topology.ranks
+    power = 1 << (count.bit_length() - 1)
+    extra = count - power
+    now = np.zeros(count)
+    # of the first 2 x extra ranks every odd one stands for its even neighbour too
+    even = np.arange(0, 2 * extra, 2, dtype=np.int64)
+    now = _one_way(network, now, even, even + 1, size)
+    active = np.concatenate((even + 1, np.arange(2 * extra, count, dtype=np.int64)))
+    place = np.arange(power, dtype=np.int64)
+    for step, part in _steps(power, size):
+        now = exchange(network, now, active, active[place ^ step], part)
+    now = _one_way(network, now, even + 1, even, size)
+    return float(now.max(initial=0.0))
+
+
+def _steps(power: int, size: int) -> list[tuple[int, int]]:
+    """(distance of the partner, bytes) of each round."""
+    distances = [1 << bit for bit in range(power.bit_length() - 1)]
+    if size <= SHORT_BYTES:
+        return [(distance, size) for distance in distances]
+    scatter = [(distance, -(-size // (2 * distance))) for distance in distances]
+    return [*scatter, *reversed(scatter)]
+
+
+def _one_way(network: Network, now: Floats, source: Ints, target: Ints, size: int) -> Floats:
+    """Each of ``source`` sends to its ``target``, which waits for it."""
+    if not source.size:
+        return now
+    overhead = network.overhead(source, target)
+    posted = now[source] + overhead
+    there = network.deliver(posted, source, target, size)
+    result = now.copy()
+    result[source] = posted
+    result[target] = np.maximum(now[target], there) + overhead
+    return result

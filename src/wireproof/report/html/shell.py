@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters["key"] = _key
+    environment.filters["slug"] = _slug
     return environment
 
 
@@ -54,6 +56,11 @@ def _key(number: int) -> Any:
     path = f'<path class="line" d="M0 6h26" stroke-dasharray="{dash(number)}"/>'
     mark = f'<path class="dot" d="{symbol(number, 13, 6)}"/>'
     return trusted(f'<g class="s{number}">{path}{mark}</g>')
+
+
+def _slug(text: str) -> str:
+    """The name of the file that a table is saved as."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "table"
 
 
 @cache

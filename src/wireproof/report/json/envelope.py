@@ -13,8 +13,9 @@ import msgspec
 
 from wireproof.model.failure import Problem
 from wireproof.model.finding import Verdict
+from wireproof.model.site import site_studies, site_texts
 
-__all__ = ["HEADER", "Kind", "enveloped", "json_schema", "schema_of"]
+__all__ = ["HEADER", "Kind", "enveloped", "json_schema", "schema_of", "site_names"]
 
 HEADER = ("schema", "version", "verdict", "errors")
 """The members that every document begins with."""
@@ -42,8 +43,17 @@ def enveloped(kind: Kind, value: object, problems: Sequence[Problem] = ()) -> ms
         version=kind.version,
         verdict=getattr(value, "verdict", None),
         errors=[*getattr(value, "errors", ()), *problems],
+        catalogue=site_names(),
         **members,
     )
+
+
+def site_names() -> list[str] | msgspec.UnsetType:
+    """The files of the site's catalogue, which count among ours; a document leaves it out if there
+    are none.
+    """
+    files = [text.name for text in (*site_texts(), *site_studies())]
+    return files or msgspec.UNSET
 
 
 def json_schema(kind: Kind) -> dict[str, Any]:
@@ -62,7 +72,7 @@ def schema_of(whole: type[msgspec.Struct], name: str, version: int) -> dict[str,
 
 
 def _members(whole: type[msgspec.Struct]) -> tuple[str, ...]:
-    return whole.__struct_fields__[len(HEADER) :]
+    return whole.__struct_fields__[len(HEADER) : -1]
 
 
 @functools.cache
@@ -80,7 +90,11 @@ def _whole(kind: Kind) -> type[msgspec.Struct]:
     ]
     return msgspec.defstruct(
         own.__name__,
-        [*header, *(_again(field) for field in fields if field.name not in HEADER)],
+        [
+            *header,
+            *(_again(field) for field in fields if field.name not in HEADER),
+            ("catalogue", list[str] | msgspec.UnsetType, msgspec.UNSET),
+        ],
         frozen=True,
         kw_only=True,
         module=own.__module__,

@@ -36,7 +36,7 @@ from wireproof.model.setting import Audit
 from wireproof.model.standing import Standing
 from wireproof.report.flows import Flow, flows
 from wireproof.report.group_rows import group_row
-from wireproof.report.json.envelope import schema_of
+from wireproof.report.json.envelope import schema_of, site_names
 from wireproof.report.section import Section
 
 __all__ = [
@@ -170,6 +170,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     disclosure: Disclosure | None = None
     standing: Standing | None = None
     places: list[Place] = []
+    catalogue: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 def document(
@@ -212,6 +213,7 @@ def document(
         else [],
         group_results=judgement.groups,
         places=judgement.places,
+        catalogue=site_names(),
     )
 
 

@@ -17,6 +17,8 @@ __all__ = ["Paragraph", "Piece", "cell_length", "paint", "wrapped"]
 
 _CODES = {"bold": "1", "dim": "2", "italic": "3", "red": "31", "green": "32", "yellow": "33"}
 _WORD = re.compile(r"\s*\S+\s*|\s+")
+_LONGEST = 100_000
+"""Cells of a line that is not folded."""
 _NO_CELL = frozenset({"Mn", "Me", "Cf"})
 
 
@@ -29,11 +31,15 @@ class Piece(NamedTuple):
 
 class Paragraph(NamedTuple):
     """Pieces that are folded together, every line ``indent`` blanks in; a line break in a piece
-    ends the line.
+    ends the line. ``mark`` stands before the first line, in the style ``ink``, and the others are
+    as far in. Lines that are ``whole`` are not folded: people paste them.
     """
 
     pieces: tuple[Piece, ...]
     indent: int = 0
+    mark: str = ""
+    whole: bool = False
+    ink: str = ""
 
     @classmethod
     def of(cls, text: str, style: str = "", indent: int = 0) -> Paragraph:
@@ -54,10 +60,13 @@ def _cells(char: str) -> int:
 def paint(paragraphs: Iterable[Paragraph], look: Look) -> str:
     """The lines, none wider than the place; "" without paragraphs."""
     lines: list[str] = []
-    for pieces, indent in paragraphs:
-        for line in wrapped(pieces, look.width - indent):
+    for pieces, indent, mark, whole, ink in paragraphs:
+        lead = " " * indent + _inked(Piece(mark, ink), look.color)
+        width = indent + cell_length(mark)
+        for line in wrapped(pieces, _LONGEST if whole else look.width - width):
             shown = "".join(_inked(piece, look.color) for piece in line)
-            lines.append((" " * indent + shown).rstrip())
+            lines.append((lead + shown).rstrip())
+            lead = " " * width
     return "\n".join(lines) + "\n" if lines else ""
 
 

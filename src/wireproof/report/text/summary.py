@@ -13,6 +13,7 @@ from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.report.answers import counted_at
 from wireproof.report.columns import Head, grid
+from wireproof.report.documents.audit import worst_part
 from wireproof.report.names import clean
 from wireproof.report.rails import rails_sentence
 from wireproof.report.rows import Row, Table, chosen, folded, tables
@@ -26,7 +27,7 @@ from wireproof.report.section import (
     results,
     suspected,
 )
-from wireproof.report.text.audit import worst_lines
+from wireproof.report.text.document import paragraphs
 from wireproof.report.text.dots import place_lines
 from wireproof.report.text.groups import group_parts
 from wireproof.report.text.ink import Paragraph, Piece, paint
@@ -80,8 +81,7 @@ def summary(section: Section, look: Look = PLAIN) -> str:
         parts.append(Paragraph.of(f"published: {first}"))
         parts.extend(Paragraph.of(line, indent=2) for line in strip)
     if section.settings is not None:
-        lines = worst_lines(section.settings, look, *suspected(section))
-        parts.extend(Paragraph.of(line) for line in lines)
+        parts.extend(paragraphs(worst_part(section.settings, *suspected(section)), look))
     if section.standing is not None:
         parts.extend(Paragraph.of(look.say(line, 1200)) for line in undo_lines(section.standing))
     return paint(parts, look)

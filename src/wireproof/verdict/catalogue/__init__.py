@@ -7,15 +7,84 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from wireproof.model.finding import Severity
 from wireproof.model.packaged import packaged
 
 if TYPE_CHECKING:
     from wireproof.locate.causes.rules import Rule
 
-__all__ = ["CATALOGUE", "Entry", "causes", "entries_of", "page"]
+__all__ = ["CATALOGUE", "ENGINE", "Entry", "causes", "code_of", "entries_of"]
+__all__ += ["findings", "page", "severity_of"]
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+# --- What each error code of a run means as a finding. A contract test holds the engine's and the
+# head node's codes together with this table.
+
+ENGINE: dict[str, str] = {
+    "bad-plan": "engine-error",
+    "cannot-begin": "engine-error",
+    "deadline": "deadline",
+    "interrupted": "interrupted",
+    "library-mismatch": "library-mismatch",
+    "model-counter": "engine-error",
+    "no-group": "engine-error",
+    "no-memory": "engine-error",
+    "no-partitions": "engine-error",
+    "no-pattern": "engine-error",
+    "no-threads": "engine-error",
+    "no-window": "engine-error",
+    "ofi-address": "engine-error",
+    "ofi-depth": "engine-error",
+    "ofi-disagree": "engine-error",
+    "ofi-exchange": "engine-error",
+    "ofi-garbled": "engine-error",
+    "ofi-library": "engine-error",
+    "ofi-lost": "rank-lost",
+    "ofi-open": "engine-error",
+    "ofi-provider": "engine-error",
+    "ofi-size": "engine-error",
+    "output": "engine-error",
+    "peer-gone": "rank-lost",
+    "tcp-absent": "engine-error",
+    "tcp-bind": "engine-error",
+    "tcp-connect": "engine-error",
+    "tcp-garbled": "engine-error",
+    "tcp-handshake": "engine-error",
+    "tcp-listen": "engine-error",
+    "tcp-lost": "rank-lost",
+    "tcp-no-address": "engine-error",
+    "tcp-no-nic": "nic-unknown",
+    "tcp-refused": "engine-error",
+    "tcp-socket": "engine-error",
+    "tcp-stalled": "engine-error",
+    "tcp-twice": "engine-error",
+    "tcp-unreachable": "engine-error",
+    "unsupported": "engine-error",
+    # From the head node: what the launcher, the lab and a check of many nodes saw.
+    "broken-off": "engine-error",
+    "large-messages-hang": "large-messages-hang",
+    "placement-changed": "engine-error",
+    "rank-lost": "rank-lost",
+    "wire-late": "wire-late",
+}
+_SEVERITIES: dict[str, Severity] = {
+    "library-mismatch": "fail",
+    "large-messages-hang": "fail",
+    "wire-late": "warning",
+}
+
+
+def code_of(error: str) -> str:
+    """Our code for an error's; ``engine-error`` for one that is not known here."""
+    return ENGINE.get(error, "engine-error")
+
+
+def severity_of(code: str) -> Severity:
+    """How grave an error of that finding's code is."""
+    return _SEVERITIES.get(code, "inconclusive")
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One code. ``next_action`` is printed with every finding of this code."""
 
     code: str
@@ -55,11 +124,31 @@ def entries_of(text: str) -> dict[str, Entry]:
 CATALOGUE: dict[str, Entry] = entries_of(packaged(__name__, _FINDINGS))
 
 
+def findings() -> dict[str, Entry]:
+    """Ours, and what the site explains of its checks, which names its file. Raises BadInput for a
+    code that is there twice.
+    """
+    from wireproof.model.site import HEADS, site_texts
+    from wireproof.model.toml import read_rows
+
+    entries = dict(CATALOGUE)
+
+    def new(entry: Entry) -> None:
+        if entry.code in entries:
+            raise ValueError(f"there is a finding {entry.code!r} already")
+
+    for text in site_texts():
+        for entry in read_rows(text.text, text.name, "finding", Entry, HEADS, new):
+            title = text.source(entry.title)
+            entries[entry.code] = msgspec.structs.replace(entry, title=title)
+    return entries
+
+
 def causes() -> dict[str, Entry]:
     """The causes that a culprit may have, as entries; they are no findings and never stand
     alone.
     """
-    from wireproof.locate.causes.rules import RULES
+    from wireproof.locate.causes.rules import rules
 
     names = {"node": "NODE", "nic": "NIC"}
     return {
@@ -70,7 +159,7 @@ def causes() -> dict[str, Entry]:
             detection=_seen_when(rule),
             next_action=rule.fix.format(**names) or _of_setting(rule),
         )
-        for rule in RULES
+        for rule in rules()
     }
 
 

@@ -18,10 +18,17 @@ from wireproof.physics.framing import ROCE_ROOM, over_fabric
 from wireproof.physics.table import Table, default_table
 from wireproof.verdict.external.case import Case
 from wireproof.verdict.external.curve import curve_of
-from wireproof.verdict.external.declared import bypass, carrier, judge_declared, path_mtu
+from wireproof.verdict.external.declared import (
+    as_stream,
+    bypass,
+    carrier,
+    far_too_slow,
+    judge_declared,
+    neighbours,
+    path_mtu,
+)
 from wireproof.verdict.external.expectation import judge_expectation, judge_middle, judge_start
 from wireproof.verdict.external.explained import explanations
-from wireproof.verdict.external.gpus import as_stream, far_too_slow, neighbours
 from wireproof.verdict.external.pairs import judge_pairs
 from wireproof.verdict.external.physical import judge_physics
 from wireproof.verdict.external.published import judge_published

@@ -5,19 +5,125 @@ seen, and what is no fault. Pure.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from wireproof.model.finding import Evidence, Severity
-from wireproof.model.located import ABOUT, Blame, Located
+from wireproof.model.finding import Evidence, Finding, Severity
+from wireproof.model.located import ABOUT, Blame, Cause, Located
 from wireproof.model.quantity import goodput
-from wireproof.model.subject import Link, Node, Port, Subject, Switch, Whole
+from wireproof.model.subject import Direction, Link, Node, Port, Route, Subject, Switch, Whole
 from wireproof.verdict.issue import Issue
-from wireproof.verdict.located.said import cause_evidence, cause_sentence
-from wireproof.verdict.located.shared import is_shared
+from wireproof.verdict.path.alongside import explains
 
-__all__ = ["blame_issue", "blame_sentence", "has_samples", "key_of", "located_issues"]
+__all__ = [
+    "advice_of",
+    "blame_issue",
+    "blame_sentence",
+    "cause_evidence",
+    "cause_sentence",
+    "has_samples",
+    "is_shared",
+    "key_of",
+    "located_issues",
+    "with_shared",
+]
+
+# --- Causes as a finding says them: the likeliest in its sentence, all in its evidence.
+
+
+# --- Culprits whose ports others use: what is missing may be theirs, so nobody is failed for it.
+
+OTHER_TRAFFIC = "other-traffic"
+
+
+def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
+    """``blame`` with other traffic as its first cause, where ``findings`` have seen enough of it at
+    its ports.
+    """
+    if blame.metric != "goodput":
+        return blame
+    for finding in findings:
+        seen = finding.evidence.get("bytes_per_s")
+        if (
+            finding.code != OTHER_TRAFFIC
+            or finding.about not in _places(blame)
+            or not isinstance(seen, float)
+        ):
+            continue
+        if explains(blame.value, seen, blame.expected):
+            cause = Cause(
+                code=OTHER_TRAFFIC,
+                confidence=0.9,
+                evidence=[finding.message],
+                fix=finding.advice,
+                sentence=f"{finding.evidence.get('nic')} of {finding.subject} carries "
+                f"{goodput(seen)} of other traffic",
+            )
+            return msgspec.structs.replace(blame, causes=[cause, *blame.causes])
+    return blame
+
+
+def is_shared(blame: Blame) -> bool:
+    """Whether other traffic explains the culprit."""
+    return bool(blame.causes) and blame.causes[0].code == OTHER_TRAFFIC
+
+
+def _places(blame: Blame) -> set[Subject]:
+    """Ports and directions that the culprit's samples cross."""
+    if blame.kind in ("node", "port"):
+        ways: tuple[Direction, ...] = (blame.direction,) if blame.direction else ("tx", "rx")
+        return {Port(blame.subject, way) for way in ways}
+    if isinstance(blame.about, Route):
+        return {Port(blame.about.origin, "tx"), Port(blame.about.target, "rx")}
+    return set()
+
+
+def cause_sentence(causes: Sequence[Cause]) -> str:
+    """The likeliest cause that is enough; else that none is, with the first that is not."""
+    enough = [cause for cause in causes if cause.explains]
+    if enough:
+        return f"Cause: {enough[0].sentence} (confidence {enough[0].confidence:.2g})"
+    text = "No counter or configuration difference explains it"
+    return f"{text}: {causes[0].sentence}" if causes else text
+
+
+def cause_evidence(causes: Sequence[Cause]) -> Evidence:
+    """``cause`` with its code, setting, confidence, fix and undo, where one is enough;
+    ``other_causes`` that are, too; ``not_enough``: those that are not.
+    """
+    found: Evidence = {}
+    enough = [cause for cause in causes if cause.explains]
+    if enough:
+        first = enough[0]
+        found = {
+            "cause": first.sentence,
+            "cause_code": first.code,
+            "cause_confidence": first.confidence,
+            "cause_seen": list(first.evidence),
+        }
+        if first.setting:
+            found |= {"cause_setting": first.setting}
+        if first.fix:
+            found |= {"cause_fix": first.fix}
+        if first.undo:
+            found |= {"cause_undo": first.undo}
+    others = [f"{cause.sentence} ({cause.confidence:.2g})" for cause in enough[1:]]
+    if others:
+        found["other_causes"] = others
+    lacking = [cause.sentence for cause in causes if not cause.explains]
+    if lacking:
+        found["not_enough"] = lacking
+    return found
+
+
+def advice_of(causes: Sequence[Cause]) -> str:
+    """What mends the likeliest cause that is enough, and what undoes that; "" without one."""
+    first = next((cause for cause in causes if cause.explains and cause.fix), None)
+    if first is None:
+        return ""
+    return f"{first.fix} Undo: {first.undo}." if first.undo else first.fix
+
 
 _CODES = {
     "node": "node-slow",

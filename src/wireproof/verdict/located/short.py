@@ -16,7 +16,7 @@ from wireproof.model.finding import Finding, Judgement, PairVerdict
 from wireproof.model.located import Cause, Located
 from wireproof.model.subject import Direction, Port, Route
 from wireproof.verdict.issue import SLOW
-from wireproof.verdict.located.said import advice_of, cause_evidence, cause_sentence
+from wireproof.verdict.located.issues import advice_of, cause_evidence, cause_sentence
 
 __all__ = ["with_short_causes"]
 

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from wireproof.model.finding import Evidence, Finding, Severity
-from wireproof.model.pfc import Condition, Headroom, PfcPort, PfcReading, PfcRecord
+from wireproof.model.pfc import Condition, Headroom, PfcPort, PfcReading, PfcRecord, PfcSettings
 from wireproof.model.severity import rank
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.pfc.chosen import Chosen
-from wireproof.verdict.pfc.made import made
-from wireproof.verdict.pfc.pauses import pause_findings
-from wireproof.verdict.pfc.pressure import Pressure, busiest
+from wireproof.verdict.pfc.pauses import Pressure, busiest, made, pause_findings
 
-__all__ = ["Judged", "findings"]
+__all__ = ["Chosen", "Judged", "chosen", "findings"]
+
+# --- Which priority is the lossless one: said by the user, by the settings, or shown by the pauses.
+
+
+class Chosen(NamedTuple):
+    """``claimed``: somebody said so; what only moved proves nothing about where it should."""
+
+    priority: int | None
+    how: str
+    claimed: bool
+
+
+def chosen(
+    asked: int | None, settings: Sequence[PfcSettings], readings: Sequence[PfcReading]
+) -> Chosen:
+    """The first of them that names one."""
+    if asked is not None:
+        return Chosen(asked, "as asked", claimed=True)
+    on = {tuple(one.lossless) for one in settings if one.lossless}
+    if len(on) == 1 and len(one := on.pop()) == 1:
+        return Chosen(one[0], "the one that PFC is on for", claimed=True)
+    paused = Counter(
+        one.priority
+        for reading in readings
+        for one in reading.priorities
+        if one.tx.stopped or one.rx.stopped
+    )
+    if len(paused) == 1:
+        return Chosen(next(iter(paused)), "the only one that paused", claimed=False)
+    return Chosen(None, "not known", claimed=False)
+
 
 _NEAR = 0.9
 _DROPS = ("pfc-dropped", "pfc-lost")

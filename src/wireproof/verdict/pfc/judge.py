@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from wireproof.analysis.pfc.ports import ports_of
-from wireproof.analysis.pfc.reading import readings_of
+from wireproof.analysis.pfc import ports_of, readings_of
 from wireproof.model.finding import Finding, Verdict
 from wireproof.model.pfc import (
     Answer,
@@ -24,12 +23,10 @@ from wireproof.model.pfc import (
 )
 from wireproof.model.severity import verdict_of
 from wireproof.model.traffic import Watched
-from wireproof.verdict.pfc.chosen import Chosen, chosen
 from wireproof.verdict.pfc.conditions import conditions
 from wireproof.verdict.pfc.drops import drops_of
-from wireproof.verdict.pfc.findings import Judged, findings
-from wireproof.verdict.pfc.pressure import Pressure, pressure_of
-from wireproof.verdict.pfc.rates import pause_rate
+from wireproof.verdict.pfc.findings import Chosen, Judged, chosen, findings
+from wireproof.verdict.pfc.pauses import Pressure, pause_rate, pressure_of
 
 __all__ = ["judge_pfc", "read"]
 

@@ -6,17 +6,188 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from wireproof.locate.significance import holm, robust_scale, upper_tail
 from wireproof.model.finding import Evidence, Finding, Severity
-from wireproof.model.pfc import PauseRate, PfcLoad, PfcReading
-from wireproof.verdict.pfc.made import made
-from wireproof.verdict.pfc.pressure import busiest
-from wireproof.verdict.pfc.rates import HALF, always_paused, matters, pause_rate
+from wireproof.model.pfc import Count, PauseRate, Pauses, PfcLoad, PfcReading
+from wireproof.model.subject import Node, Subject, Whole
+from wireproof.verdict.catalogue import CATALOGUE
 
-__all__ = ["pause_findings", "slow_receivers"]
+__all__ = [
+    "HALF",
+    "Pressure",
+    "busiest",
+    "made",
+    "matters",
+    "pause_findings",
+    "pause_rate",
+    "pressure_of",
+    "slow_receivers",
+]
+
+# --- A finding about one host, or about the fabric.
+
+
+# --- Was there any pressure? Without it no counter shows that priority flow control works.
+
+
+class Pressure(NamedTuple):
+    """``there``: None where the pauses could not be read. ``evidence``: sentences."""
+
+    there: bool | None
+    evidence: list[str]
+
+
+def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> Pressure:
+    """Pauses or drops on any port show it; the rate that the busiest port received says how near
+    the load came.
+    """
+    paused = [one for one in readings if _paused(one)]
+    dropped = [one for one in readings if any(drop.count.moved for drop in one.drops)]
+    evidence = []
+    if paused:
+        evidence.append(f"pauses moved on {_ports(len(paused))} of {len(readings)}")
+    if dropped:
+        evidence.append(f"packets were dropped on {_ports(len(dropped))}")
+    evidence += [*_rate(readings, load), *_marks(readings)]
+    if paused or dropped:
+        return Pressure(True, evidence)
+    unseen = any(_unseen(one) for one in readings) or not readings
+    return Pressure(None if unseen else False, evidence)
+
+
+def busiest(readings: Sequence[PfcReading]) -> tuple[PfcReading, float] | None:
+    """The port that received the largest share of its line rate, at its peak where the time between
+    readings was short enough to see one, and that share; None: unknown.
+    """
+    shares = [
+        (one, rate * 8 / one.speed_bits_per_s)
+        for one in readings
+        if one.speed_bits_per_s and (rate := _arrived(one)) is not None
+    ]
+    return max(shares, key=lambda each: each[1], default=None)
+
+
+def _arrived(reading: PfcReading) -> float | None:
+    """Bytes per second."""
+    if reading.rx_peak_bytes_per_s:
+        return reading.rx_peak_bytes_per_s
+    if reading.rx_bytes is None or reading.seconds <= 0:
+        return None
+    return reading.rx_bytes / reading.seconds
+
+
+def _rate(readings: Sequence[PfcReading], load: PfcLoad) -> list[str]:
+    found = busiest(readings)
+    if found is None:
+        return []
+    reading, share = found
+    senders = f"{load.senders} senders at once; " if load.senders else ""
+    when = "at its peak" if reading.rx_peak_bytes_per_s else "on average"
+    return [
+        f"{senders}{reading.nic} of {reading.host} received {share:.0%} of its line rate {when}"
+    ]
+
+
+def _marks(readings: Sequence[PfcReading]) -> list[str]:
+    marks = sum(count.value or 0 for one in readings for count in one.marks)
+    said = f"ECN was at work: {marks:,} packets marked or notifications sent and got"
+    return [said] if marks else []
+
+
+def _ports(count: int) -> str:
+    return f"{count} port{'s' if count != 1 else ''}"
+
+
+def _paused(reading: PfcReading) -> bool:
+    by_priority = any(one.tx.stopped or one.rx.stopped for one in reading.priorities)
+    return by_priority or any(one.moved for one in reading.total)
+
+
+def _unseen(reading: PfcReading) -> bool:
+    """No pause of any priority could be read."""
+    ways = [way for one in reading.priorities for way in (one.tx, one.rx)]
+    return all(way.stopped is None for way in ways) and not any(
+        one.moved is not None for one in reading.total
+    )
+
+
+# --- Pauses per second and their share of the time.
+
+LONGEST_PAUSE_BITS = 65_535 * 512
+"""Bit times that one pause frame can stop a link for (IEEE 802.3, 31B: 16 bits of 512 each)."""
+HALF = 0.5
+FEW = 10_000
+"""Pause frames: where their time is not known, fewer are bursts."""
+_MATTERS = 0.01
+_MAY_MATTER = 0.05
+
+
+def pause_rate(pauses: Pauses, seconds: float) -> PauseRate:
+    """``seconds`` 0: nothing is known per second."""
+    sent = pauses.sent
+    frames = _value(sent)
+    timed = seconds > 0
+    paused = _value(pauses.paused_us)
+    return PauseRate(
+        frames=frames,
+        least=bool(sent is not None and sent.least),
+        xon=_value(pauses.xon if pauses.xon is not None else pauses.resumes),
+        per_second=frames / seconds if timed and frames is not None else None,
+        paused_share=min(1.0, paused / 1e6 / seconds) if timed and paused is not None else None,
+    )
+
+
+def _value(count: Count | None) -> int | None:
+    return None if count is None else count.value
+
+
+def matters(reading: PfcReading, rate: PauseRate) -> bool:
+    """Whether the pauses can have cost anything: by their time, else by the longest that so many
+    frames can have asked for, else by their number.
+    """
+    if rate.paused_share is not None:
+        return rate.paused_share >= _MATTERS
+    if reading.speed_bits_per_s and rate.per_second is not None:
+        return rate.per_second * LONGEST_PAUSE_BITS / reading.speed_bits_per_s >= _MAY_MATTER
+    return (rate.frames or 0) >= FEW
+
+
+def always_paused(reading: PfcReading, frames: int | None) -> bool:
+    """The pause frames that were sent can have stopped the link all the time, and less than half of
+    what it can carry arrived.
+    """
+    speed, seconds = reading.speed_bits_per_s, reading.seconds
+    if not speed or seconds <= 0 or frames is None or reading.rx_bytes is None:
+        return False
+    stopped = frames * LONGEST_PAUSE_BITS / speed
+    return stopped >= seconds and reading.rx_bytes * 8 < HALF * speed * seconds
+
+
+def made(
+    code: str,
+    severity: Severity,
+    message: str,
+    hosts: Sequence[str] = (),
+    *,
+    evidence: Evidence | None = None,
+    advice: str = "",
+) -> Finding:
+    """``hosts``: those that it is about. ``advice``: in place of the catalogue's next action."""
+    about: Subject = Node(hosts[0]) if len(set(hosts)) == 1 else Whole("the fabric")
+    return Finding(
+        code=code,
+        severity=severity,
+        message=message,
+        evidence={**({"hosts": list(hosts)} if hosts else {}), **(evidence or {})},
+        advice=advice or CATALOGUE[code].next_action,
+        subject=str(about),
+        about=about,
+    )
+
 
 _TIMES = 10.0
 _LEAST_SCALE = 0.25

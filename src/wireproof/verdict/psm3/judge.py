@@ -2,25 +2,149 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from wireproof.analysis.psm3 import unaccounted_bytes
 from wireproof.model.finding import Evidence, Proof, Severity
 from wireproof.model.psm3 import JudgedStatistics, Statistics
-from wireproof.model.quantity import volume
+from wireproof.model.quantity import percent, volume
 from wireproof.model.severity import rank, verdict_of
 from wireproof.model.subject import Node
 from wireproof.model.traffic import Traffic
 from wireproof.verdict.issue import Issue, merge
 from wireproof.verdict.psm3.job import Job, listed
-from wireproof.verdict.psm3.loss import loss_issues
-from wireproof.verdict.psm3.path import path_issues, path_proof
-from wireproof.verdict.psm3.promises import promise_issues
+from wireproof.verdict.psm3.path import loss_issues, path_issues, path_proof
 from wireproof.verdict.psm3.witness import witness_issues
 
 __all__ = ["judge_statistics"]
+
+# --- What was promised and what was done: RDMA, refused settings, ranks that differ, receives that
+# came late.
+
+_LATE = 0.5
+_ENOUGH_MESSAGES = 1000
+_LONG_SEARCH = 64
+"""Entries compared for one message. PSM3_MQ_HASH_THRESH is 64: longer lists are hashed."""
+_RDMA_MASK = 3
+_RDMA_SHOWN = 0x400
+_OF_RDMA = {"TID_Flow_Statistics", "RV_Shared_Conn_RDMA_Statistics"}
+_A_NUMBER = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}", re.A)
+
+
+def promise_issues(job: Job) -> Iterator[Issue]:
+    """Findings about settings, modes and their use."""
+    yield from _rendezvous(job)
+    yield from _mode_lost(job)
+    yield from _disagreements(job)
+    yield from _refused(job)
+    yield from _matching(job)
+
+
+def _mode(job: Job, one: Statistics) -> int | None:
+    """The RDMA mode that the file states; over the kernel's sockets there is none."""
+    if one.identity.hal == "sockets":
+        return 0
+    value = job.setting(one, "PSM3_RDMA")
+    return int(value, 0) & _RDMA_MASK if re.fullmatch(r"0x[0-9a-f]{1,8}|[1-9]?\d", value) else None
+
+
+def _rendezvous(job: Job) -> Iterator[Issue]:
+    for one, found in zip(job.files, job.processes, strict=True):
+        long = sum(nic.long_bytes for nic in found.nics)
+        rdma = sum(nic.rdma_bytes for nic in found.nics)
+        mode = _mode(job, one)
+        if not long:
+            continue
+        of = f"{volume(long)} of {volume(long + rdma)} of rendezvous messages"
+        seen: Evidence = {"long_bytes": long, "rdma_bytes": rdma, "mode": mode}
+        if mode or rdma:
+            said = f"PSM3_RDMA={mode}" if mode else "RDMA is in use"
+            text = f"{found.who}: {said}, and {of} went by packets"
+            severity: Severity = "fail" if not rdma else "warning"
+        else:
+            why = "the kernel's sockets have no RDMA" if mode == 0 else "no mode is stated"
+            text, severity = f"{found.who}: {of} went by packets ({why})", "note"
+        yield Issue("psm-rendezvous-without-rdma", severity, job.node(found.host), text, seen)
+
+
+def _mode_lost(job: Job) -> Iterator[Issue]:
+    for one in job.files:
+        mode = _mode(job, one)
+        headings = {section.heading for section in one.sections}
+        mask = job.setting(one, "PSM3_PRINT_STATSMASK") or "0xfffff"
+        shown = re.fullmatch(r"0x[0-9a-f]{1,8}", mask) and int(mask, 16) & _RDMA_SHOWN
+        if mode and one.identity.hal == "verbs" and headings and shown and not headings & _OF_RDMA:
+            text = f"{one.who}: PSM3_RDMA={mode} was set, and no counters of RDMA were registered"
+            yield Issue("psm-rdma-not-in-use", "fail", job.node(one.host), text, {"mode": mode})
+
+
+def _speeds(one: Statistics) -> str:
+    return "+".join(sorted({str(rail.mbps) for rail in one.identity.rails}))
+
+
+def _disagreements(job: Job) -> Iterator[Issue]:
+    """Ranks of one job that are not alike. The wire's mode must be equal for them to connect."""
+
+    def stated(name: str) -> Callable[[Statistics], str]:
+        return lambda one: job.setting(one, name)
+
+    views: tuple[tuple[str, Severity, Callable[[Statistics], str]], ...] = (
+        ("HAL", "fail", lambda one: one.identity.hal),
+        ("RDMA mode", "fail", stated("PSM3_RDMA")),
+        ("build", "warning", lambda one: one.identity.build),
+        ("sockets flavour", "warning", lambda one: one.identity.flavour),
+        ("number of rails", "warning", lambda one: str(len(one.identity.rails) or "")),
+        ("NIC speed in Mb/s", "warning", _speeds),
+        ("PSM3_MTU", "warning", stated("PSM3_MTU")),
+        ("PSM3_FLOW_CREDITS", "warning", stated("PSM3_FLOW_CREDITS")),
+        ("PSM3_MQ_RNDV_NIC_THRESH", "warning", stated("PSM3_MQ_RNDV_NIC_THRESH")),
+    )
+    for what, severity, view in views:
+        groups: dict[str, list[str]] = {}
+        for one in job.files:
+            groups.setdefault(view(one) or "not said", []).append(one.who)
+        if len(groups) > 1 and not (what in ("HAL", "build") and "not said" in groups):
+            parts = "; ".join(f"{value[:60]}: {listed(who)}" for value, who in groups.items())
+            seen: Evidence = {"what": what, "values": list(groups)[:10]}
+            text = f"the ranks differ in their {what}: {parts}"
+            yield Issue("psm-ranks-disagree", severity, job.whole, text, seen)
+
+
+def _refused(job: Job) -> Iterator[Issue]:
+    said: set[str] = set()
+    for one in job.files:
+        for setting in one.settings:
+            text = f"{setting.name}: {setting.refused!r} is no value, {setting.value} was taken"
+            if setting.refused and text not in said:
+                said.add(text)
+                yield Issue("psm-setting-refused", "warning", job.whole, text)
+        name = job.setting(one, "PSM3_NIC")
+        opened = {rail.name for rail in one.identity.rails}
+        if name not in opened and re.search("[a-fA-F]", name) and _A_NUMBER.fullmatch(name):
+            text = (
+                f"PSM3_NIC={name} is read as the number 0x{name.removeprefix('0x')}, not as a name"
+            )
+            if text not in said:
+                said.add(text)
+                yield Issue("psm-setting-refused", "warning", job.whole, text, {"PSM3_NIC": name})
+
+
+def _matching(job: Job) -> Iterator[Issue]:
+    for one in job.processes:
+        if one.received >= _ENOUGH_MESSAGES and one.unexpected > _LATE * one.received:
+            text = (
+                f"{one.who}: {percent(one.unexpected / one.received)} of {one.received} messages"
+                " came before their receives were posted, and were copied once more"
+            )
+            seen: Evidence = {"unexpected": one.unexpected, "received": one.received}
+            yield Issue("psm-late-receives", "note", job.node(one.host), text, seen)
+        if one.search > _LONG_SEARCH:
+            text = f"{one.who}: {one.search} posted receives were compared for each message"
+            yield Issue("psm-long-queues", "note", job.node(one.host), text)
+
 
 _SUMS_AGREE = 0.01
 """What one end sent and the other had not yet taken when it was counted."""

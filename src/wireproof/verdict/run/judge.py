@@ -46,9 +46,8 @@ from wireproof.verdict.run.quality import (
     trouble_issues,
     waited_share,
 )
-from wireproof.verdict.run.rails import down_issues, rail_issues
 from wireproof.verdict.run.shape import Sample, Variant, cache_issues, launch_issues, switch_issues
-from wireproof.verdict.run.striping import Striping, with_stripe
+from wireproof.verdict.run.striping import Striping, down_issues, rail_issues, with_stripe
 
 __all__ = ["OF_A_LIBRARY", "judge"]
 

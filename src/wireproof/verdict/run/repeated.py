@@ -19,11 +19,13 @@ from wireproof.verdict.issue import overall
 __all__ = ["may_settle", "settled_by_repeats", "too_few_bytes"]
 
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
-"""Codes that a wide interval alone brings about; what is wrong with a path or too fast is not among
-them.
+"""Codes that a wide interval alone brings about; what is wrong with a path is not among them."""
+_FAST = "above-ceiling"
+"""Inconclusive if the interval reaches down to the ceiling or the times are in doubt. Of bytes that
+are proven on the wire, another sample tells; a link that is claimed too slow is too fast again.
 """
 _FEW = "unproven-too-few-bytes"
-_SOFTER = _WIDE | {"direction-slow", _FEW}
+_SOFTER = _WIDE | {"direction-slow", _FEW, _FAST}
 """Of the findings: also what two directions of one route say of each other."""
 _BESIDE = frozenset({"oversubscribed", "clock-not-tsc", "far-core-state"})
 """Warnings about the machine that go with a wide interval and decide nothing."""
@@ -68,12 +70,15 @@ def _is_settled(pair: PairVerdict, passing: set[Measurement]) -> bool:
 
 def may_settle(pair: PairVerdict) -> bool:
     """Whether another sample may settle this inconclusive one: nothing is open but the width of its
-    interval or the number of its bytes. An unknown reason settles nothing.
+    interval, a number above the ceiling or the number of its bytes. An unknown reason settles
+    nothing.
     """
     codes = set(pair.codes)
-    if pair.verdict != "inconclusive" or not codes <= _WIDE | _BESIDE | {_FEW}:
+    if pair.verdict != "inconclusive" or not codes <= _WIDE | _BESIDE | {_FEW, _FAST}:
         return False
-    return too_few_bytes(pair) or (pair.proof == "on-wire" and bool(codes & _WIDE))
+    if pair.proof == "on-wire":
+        return bool(codes & (_WIDE | {_FAST}))
+    return too_few_bytes(pair) and _FAST not in codes
 
 
 def too_few_bytes(pair: PairVerdict) -> bool:

@@ -21,8 +21,7 @@ from wireproof.launch.programs.program import (
     prepare_program,
     shell_line,
 )
-from wireproof.launch.programs.recipe import DRIVER_STEPS, Recipe
-from wireproof.launch.programs.recipe_hpcc import hpcc_input
+from wireproof.launch.programs.recipe import DRIVER_STEPS, Recipe, hpcc_input
 from wireproof.launch.request import LaunchCommand, RequestFields
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.rails import is_several

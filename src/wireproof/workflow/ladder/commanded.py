@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,7 +22,6 @@ from wireproof.workflow.benchmark.run import proof_of, ready
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.documents import in_envelope
 from wireproof.workflow.prove import INTERRUPTED, ProofSpecification, ProvedCommand, prove_command
-from wireproof.workflow.prove.command import last_words
 from wireproof.workflow.reporter import LoggingReporter, Quiet, Reporter
 from wireproof.workflow.result import Part
 from wireproof.workflow.target.target import Target
@@ -101,24 +99,20 @@ class CommandedLayer:
         return Round(times, max(windowed, default=None))
 
     def _proved(self, one: Asked, reporter: Reporter) -> ProvedCommand:
-        errors = os.memfd_create("errors")
         try:
             proved = prove_command(
                 dataclasses.replace(one.proof, longest_s=self._longest_s),
                 environment=self._environment,
-                sinks=(None, errors),
                 reporter=Quiet(reporter),
             )
-            said = last_words(errors)
         except CouldNotMeasure as error:
             raise CouldNotMeasure(f"{self.title}: {error}") from error
-        finally:
-            os.close(errors)
         if proved.exit_status == INTERRUPTED:
             raise KeyboardInterrupt
         if proved.exit_status:
+            words = proved.last_words
             how = f"{one.proof.argv[0]} ended with status {proved.exit_status}"
-            raise CouldNotMeasure(f"{self.title}: {how}{f': {said}' if said else '.'}")
+            raise CouldNotMeasure(f"{self.title}: {how}{f': {words}' if words else '.'}")
         return proved
 
     def _keep(self, name: str, one: Asked, proved: ProvedCommand) -> None:

@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.site import Text, site_studies, site_texts, use_site
 from wireproof.workflow.bug import sentence
 
 __all__ = ["apart"]
@@ -27,7 +28,9 @@ def apart(job: Callable[..., bytes], *given: object, seconds: float) -> bytes:
     """
     context = get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_run, args=(theirs, job, given), daemon=True)
+    process = context.Process(
+        target=_run, args=(theirs, job, given, (site_texts(), site_studies())), daemon=True
+    )
     try:
         with _without_interrupt(), _without_current_folder():
             process.start()
@@ -55,7 +58,13 @@ def _answer(pipe: Connection, until: float, seconds: float) -> bytes:
     return answer
 
 
-def _run(pipe: Connection, job: Callable[..., bytes], given: tuple[object, ...]) -> None:
+def _run(
+    pipe: Connection,
+    job: Callable[..., bytes],
+    given: tuple[object, ...],
+    site: tuple[tuple[Text, ...], tuple[Text, ...]],
+) -> None:
+    use_site(*site)
     # DuckDB takes such a process for one at a terminal, and draws a bar where our data goes.
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)

@@ -28,7 +28,7 @@ def run_page(folder: Path) -> bytes:
 
 def log_text(root: Path, entry: Entry, imported: Imported) -> bytes:
     """An imported log, judged by the rules of this version, as text."""
-    from wireproof.report.text.history import imported_line
+    from wireproof.report.documents.history import imported_line
     from wireproof.report.text.judgement import long_text
     from wireproof.report.text.look import PLAIN
     from wireproof.workflow.history.logs import judged_again

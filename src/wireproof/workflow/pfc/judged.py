@@ -8,7 +8,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.pfc import Headroom, PfcRecord, PfcReport
 from wireproof.model.rails import rails_of
 from wireproof.model.record import Nic
-from wireproof.plan.pfc.compute import pfc
+from wireproof.plan.pfc import pfc
 from wireproof.verdict.pfc.judge import judge_pfc, read
 
 __all__ = ["judged", "refuse"]

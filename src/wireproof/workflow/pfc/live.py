@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from wireproof.analysis.pfc.ports import ports_of
+from wireproof.analysis.pfc import ports_of
 from wireproof.instrument.facts import Collected, collect
 from wireproof.model.errors import BadInput
 from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings

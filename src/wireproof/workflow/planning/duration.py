@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wireproof.model.planning.bounds import Bounds
-from wireproof.plan.scale.collectives import barrier
-from wireproof.plan.scale.machine import Machine
-from wireproof.plan.scale.network import Network
+from wireproof.plan.scale.network import Machine, Network, barrier
 from wireproof.plan.scale.topology import Topology
 from wireproof.plan.schedule import screen_round_count, screen_size
 from wireproof.workflow.session.screen_plan import screen_budget_ms, screen_repeats, screen_window

@@ -15,7 +15,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.planning.scale import Parameter
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
-from wireproof.plan.scale.machine import Machine
+from wireproof.plan.scale.network import Machine
 from wireproof.store.load import DOCUMENT, load_run
 
 __all__ = ["UNITS", "machine_of"]

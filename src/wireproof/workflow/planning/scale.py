@@ -10,7 +10,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.planning.bounds import Bounds
 from wireproof.model.planning.scale import PATTERNS, Prediction, Scale, ScalePattern
 from wireproof.plan.numbers import chosen, whole
-from wireproof.plan.scale.machine import Machine
+from wireproof.plan.scale.network import Machine
 from wireproof.plan.scale.predict import ORDERS, SOURCES, VALIDITY, predictions
 from wireproof.plan.scale.topology import KINDS, Topology
 from wireproof.workflow.planning.duration import screen_time
@@ -25,7 +25,7 @@ _MOST_SCALES = 100
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ScaleSpecification:
     """``nodes``: each scale of interest. ``parameters``: of the machine, by the names of
-    ``plan.scale.machine.Machine``; ``folder``: a run that the others come from. ``leaf``,
+    ``plan.scale.network.Machine``; ``folder``: a run that the others come from. ``leaf``,
     ``group``, ``uplinks``, ``routing``: see ``plan.scale.topology``.
     """
 

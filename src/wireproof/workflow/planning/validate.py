@@ -12,7 +12,7 @@ from wireproof.model.located import Metric
 from wireproof.model.planning.validation import Design, Validation
 from wireproof.model.quantity import counted
 from wireproof.plan.numbers import chosen, real, whole
-from wireproof.plan.scale.machine import Machine
+from wireproof.plan.scale.network import Machine
 from wireproof.plan.scale.topology import Topology
 from wireproof.plan.schedule import screen_round_count, screen_size
 from wireproof.workflow.planning.duration import screen_time

@@ -2,11 +2,11 @@
 
 from wireproof.workflow.prove.command import (
     INTERRUPTED,
-    Companion,
     ProofSpecification,
     ProvedCommand,
     prove_command,
 )
+from wireproof.workflow.prove.servers import Companion
 from wireproof.workflow.prove.specification import ProofOptions, prove, specification
 
 __all__ = [

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import signal
 import time
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,6 @@ import msgspec
 
 from wireproof.adapters import read
 from wireproof.analysis.traffic import not_watched
-from wireproof.instrument.talk import clean_text
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
@@ -27,6 +25,7 @@ from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.proof import ProofDocument, proof_document
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.prove.results import ResultFile
+from wireproof.workflow.prove.servers import Companion, start_servers
 from wireproof.workflow.prove.statistics import (
     Collected,
     collected,
@@ -35,34 +34,19 @@ from wireproof.workflow.prove.statistics import (
 )
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch
 from wireproof.workflow.reporter import LoggingReporter, Reporter
-from wireproof.workflow.target.reach import guarded, launcher_environment, reach
+from wireproof.workflow.target.reach import launcher_environment, reach
 from wireproof.workflow.target.target import Target
 
 __all__ = [
     "INTERRUPTED",
-    "Companion",
     "ProofSpecification",
     "ProvedCommand",
-    "last_words",
     "on_target",
     "prove_command",
     "run_command",
-    "start_companions",
 ]
 
-COMPANION_S = 0.5
-_TALK_BYTES = 4096
 INTERRUPTED = 128 + signal.SIGINT
-
-
-@dataclasses.dataclass(frozen=True)
-class Companion:
-    """A server that the command talks to: started on ``host`` before it and ended after it, by
-    us.
-    """
-
-    host: str
-    argv: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -88,7 +72,8 @@ class ProofSpecification:
 class ProvedCommand:
     """``exit_status`` is the command's (128 + signal for a signal, 130 when the user ended it).
     ``output``: its standard output, bounded by ``watch_command.MOST_OUTPUT``; ``seconds``: its
-    time. ``series``: the numbers in it. ``statistics``: PSM3's own counters, where asked for.
+    time; ``last_words``: its last line. ``series``: the numbers in it. ``statistics``: PSM3's own
+    counters, where asked for.
     """
 
     exit_status: int
@@ -97,6 +82,7 @@ class ProvedCommand:
     traffic: Traffic
     judgement: TrafficVerdict
     series: list[Series]
+    last_words: str = ""
     notes: tuple[str, ...] = ()
     statistics: JudgedStatistics | None = None
 
@@ -151,7 +137,7 @@ def _proved(
     files = [ResultFile(path) for path in wanted.results]
     with Watch(target, whole, wanted.interval_s, reporter) as watch:
         watch.begin()
-        servers = start_companions(watch, wanted.companions, sinks)
+        servers = start_servers(watch, wanted.companions, sinks, reporter)
         watch.look_at_the_background()
         command, status, seconds = run_command(watch, wanted, sinks)
         traffic = watch.traffic(seconds)
@@ -168,28 +154,9 @@ def _proved(
         traffic=traffic,
         judgement=judge_traffic(traffic, series, target.claim()),
         series=series,
+        last_words=command.last_words(),
         notes=_notes(command),
     )
-
-
-def start_companions(
-    watch: Watch, companions: Sequence[Companion], sinks: Sinks
-) -> list[WatchedCommand]:
-    """Start the servers, and see that they stay; they end with the watch at the latest."""
-    started = []
-    for one in companions:
-        argv = guarded(watch.target, one.host, one.argv)
-        started.append(watch.start(argv, (None, sinks[1]), hold_stdin=True))
-    watch.wait(COMPANION_S if started else 0.0)
-    for command, one in zip(started, companions, strict=True):
-        if command.gone:
-            raise CouldNotMeasure(
-                f"{one.argv[0]} on {one.host} ended at once, with status {command.end()};"
-                f" it is started there by {watch.node}, which has to be at the same path."
-            )
-    if started:
-        watch.mark()  # their start is no background
-    return started
 
 
 def run_command(
@@ -211,14 +178,6 @@ def run_command(
         command.end()
         watch.hearing.listen(1.0, command.ended)
         return command, INTERRUPTED, time.monotonic() - begun
-
-
-def last_words(descriptor: int) -> str:
-    """The last line of a file that a command wrote its standard error to; "" without any."""
-    size = os.fstat(descriptor).st_size
-    data = os.pread(descriptor, _TALK_BYTES, max(0, size - _TALK_BYTES))
-    lines = [line for line in data.splitlines() if line.strip()]
-    return clean_text(lines[-1])[-300:] if lines else ""
 
 
 def _notes(command: WatchedCommand) -> tuple[str, ...]:

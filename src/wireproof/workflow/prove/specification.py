@@ -13,9 +13,10 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.resolve import Settings, resolve
-from wireproof.workflow.prove.command import Companion, ProofSpecification, prove_command
+from wireproof.workflow.prove.command import ProofSpecification, prove_command
 from wireproof.workflow.prove.hosts import entered_node, target_of_command
 from wireproof.workflow.prove.results import usual_results
+from wireproof.workflow.prove.servers import Companion
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.resolve import reader_prefix
 from wireproof.workflow.target.target import Target
@@ -40,7 +41,7 @@ class ProofOptions(TypedDict, total=False):
     prefix: str
     sysfs_root: str
     interval: str
-    results: Sequence[Path]
+    results: Sequence[Path | str]
     server: Sequence[tuple[str, str]]
     psm_statistics: bool
 
@@ -120,7 +121,7 @@ def specification(
         target=target,
         companions=tuple(_companions(options.get("server", ()), target)),
         interval_s=interval_s,
-        results=tuple(options.get("results") or usual_results(argv, Path.cwd())),
+        results=tuple(map(Path, options.get("results") or usual_results(argv, Path.cwd()))),
         psm_statistics=options.get("psm_statistics", False),
     )
 

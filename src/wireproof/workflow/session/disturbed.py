@@ -57,7 +57,9 @@ def open_points(session: Session, judgement: Judgement) -> tuple[Point, ...]:
 def again(session: Session, points: tuple[Point, ...], reporter: Reporter) -> Session:
     """The session that measures the open ``points`` once more, after a pause."""
     what = counted(len(points), "point")
-    reporter.say(f"{what} with a wide interval or too few bytes: measured again")
+    reporter.say(
+        f"{what} with a wide interval, above the ceiling or with too few bytes: measured again"
+    )
     time.sleep(PAUSE_S)
     return dataclasses.replace(
         session,

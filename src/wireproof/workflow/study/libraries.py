@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
+from wireproof.model.site import site_studies
 from wireproof.model.study import Library
 from wireproof.model.toml import LARGEST
 from wireproof.settings.trial import FAMILIES, is_of_a_fabric
@@ -17,13 +18,19 @@ __all__ = ["libraries", "library_called"]
 
 
 def libraries() -> dict[str, str]:
-    """The texts of our own catalogues by their names."""
+    """The texts of our own catalogues and of the site's by their names."""
     folder = files("wireproof.study").joinpath("knobs")
-    return {
+    ours = {
         each.name.removesuffix(".toml"): each.read_text(encoding="utf-8")
         for each in sorted(folder.iterdir(), key=lambda one: one.name)
         if each.name.endswith(".toml")
     }
+    for text in site_studies():
+        name = library_of(text.text, text.name).id
+        if name in ours:
+            raise BadInput(f"{text.name}: id: there is a study {name[:60]!r} already.")
+        ours[name] = text.text
+    return ours
 
 
 def library_called(name: str) -> Library:

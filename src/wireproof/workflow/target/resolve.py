@@ -128,7 +128,7 @@ def resolve_target(asked: TargetSpecification, environment: Mapping[str, str]) -
     Raises ``BadInput`` when it is none of these, or could be two.
     """
     if asked.use_allocation:
-        from wireproof.launch.schedulers.detect import check_task, current
+        from wireproof.launch.known import check_task, current
 
         check_task(environment)
         found = current(environment)

@@ -10,6 +10,7 @@ from typing import Unpack
 
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import Tuned, TunePlan
+from wireproof.settings.paths import as_path
 from wireproof.workflow.api import Options, check_names, environment_of, lone_target
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.resolve import resolve_target
@@ -24,8 +25,8 @@ __all__ = ["tune_apply", "tune_confirm", "tune_plan", "tune_revert", "tune_statu
 def tune_plan(
     *asked: str,
     profile: Profile = "throughput",
-    source: Path | None = None,
-    root: Path | None = None,
+    source: Path | str | None = None,
+    root: Path | str | None = None,
     allow_link_down: bool = False,
     reporter: Reporter | None = None,
     **options: Unpack[Options],
@@ -41,8 +42,8 @@ def tune_plan(
         target=lone_target(options),
         profile=profile,
         asked=asked,
-        source=source,
-        root=root,
+        source=as_path(source),
+        root=as_path(root),
         allow_link_down=allow_link_down,
     )
     return plan(specification, reporter or LoggingReporter(), environment_of(options))
@@ -52,7 +53,7 @@ def tune_apply(
     wanted: TunePlan,
     *,
     timeout_s: int = 600,
-    root: Path | None = None,
+    root: Path | str | None = None,
     state: str = "",
     **options: Unpack[Options],
 ) -> Tuned:
@@ -69,7 +70,7 @@ def tune_apply(
 
 
 def tune_confirm(
-    name: str, *, root: Path | None = None, state: str = "", **options: Unpack[Options]
+    name: str, *, root: Path | str | None = None, state: str = "", **options: Unpack[Options]
 ) -> Tuned:
     """Keep the change set ``name``: its drop-in files are written, its timer ends."""
     return confirm(_target(options, root), name, _place(root, state))
@@ -79,7 +80,7 @@ def tune_revert(
     name: str = "",
     *,
     force: bool = False,
-    root: Path | None = None,
+    root: Path | str | None = None,
     state: str = "",
     **options: Unpack[Options],
 ) -> Tuned:
@@ -90,17 +91,17 @@ def tune_revert(
 
 
 def tune_status(
-    name: str = "", *, root: Path | None = None, state: str = "", **options: Unpack[Options]
+    name: str = "", *, root: Path | str | None = None, state: str = "", **options: Unpack[Options]
 ) -> Tuned:
     """What is applied where, until when, and what has moved since; nothing is changed."""
     return status(_target(options, root), name, _place(root, state))
 
 
-def _place(root: Path | None, state: str) -> Place:
-    return Place(state=state, root=str(root.absolute()) if root else "")
+def _place(root: Path | str | None, state: str) -> Place:
+    return Place(state=state, root=str(Path(root).absolute()) if root else "")
 
 
-def _target(options: Options, root: Path | None) -> Target:
+def _target(options: Options, root: Path | str | None) -> Target:
     check_names(options, Options.__annotations__)
     if root is not None:
         return this_machine()

@@ -15,11 +15,10 @@ from typing import TypeVar
 import msgspec
 
 from wireproof.audit.firmware import BIOS, PENDING, REGISTRY, firmware_of
-from wireproof.bmc.bios import Bios, find_bios
-from wireproof.bmc.errors import BmcFailed
-from wireproof.bmc.pending import now_and_pending, set_pending
+from wireproof.bmc.bios import Bios, find_bios, now_and_pending, set_pending
+from wireproof.bmc.collect import texts_of
 from wireproof.bmc.session import Session
-from wireproof.bmc.texts import texts_of
+from wireproof.bmc.talk import BmcFailed
 from wireproof.model.bmc import Bmc
 from wireproof.model.change import ChangeAnswer, ChangeState
 from wireproof.model.errors import WireproofError

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wireproof.instrument.change_text import write_change_set
-from wireproof.instrument.changes import ask_hosts
+from wireproof.instrument.changes import ask_hosts, write_change_set
 from wireproof.launch.engines import find_program
 from wireproof.model.change import ChangeSet
 from wireproof.model.errors import BadInput

@@ -178,7 +178,7 @@ def _with_overruled(made: HostPlan, facts: HostFacts) -> HostPlan:
     """With a note for each value of its drop-ins that another file overrules."""
     ours = {one.keep.path: one.keep.text for one in made.keeps}
     notes = [
-        f"{one.place}: {one.file} says {one.value[:80]!r} and overrules ours at the next boot"
+        f"{one.place}: {one.file} says {one.says} and overrules ours at the next boot"
         for one in overruled(files_of(facts), ours).values()
     ]
     return msgspec.structs.replace(made, notes=[*made.notes, *notes])
@@ -233,7 +233,7 @@ class _Hosts:
                 boot = settings_files()
                 wanted = (*requests_of(wishes[one.host]), *files, _OSTREE, *boot, *more_asked)
                 groups[wanted].append(one.host)
-        more: dict[str, tuple[FactFrame, ...]] = {}
+        more: dict[str, Sequence[FactFrame]] = {}
         for wanted, hosts in groups.items():
             more |= self._more(hosts, wanted)
         return [
@@ -243,7 +243,7 @@ class _Hosts:
 
     def _more(
         self, hosts: Sequence[str], wanted: Sequence[FactRequest]
-    ) -> dict[str, tuple[FactFrame, ...]]:
+    ) -> dict[str, Sequence[FactFrame]]:
         if self.target is not None:
             argv_of = reader_argv(self.target)
             found = collect({host: argv_of[host] for host in hosts}, wanted)
@@ -266,7 +266,7 @@ def _here() -> str:
     return hosts_of(this_machine())[0]
 
 
-def _not_there() -> tuple[FactFrame, ...]:
+def _not_there() -> Sequence[FactFrame]:
     """A snapshot says nothing of our drop-ins: it is planned as if none were there, and `tune
     apply` finds out.
     """

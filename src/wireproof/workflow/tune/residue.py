@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.facts import Collected
 from wireproof.model.quantity import counted
@@ -38,7 +40,7 @@ def residue(target: Target, reporter: Reporter, place: Place | None = None) -> R
     return Residue(hosts=list(hosts), found=found)
 
 
-def _of_host(one: Collected, more: tuple[FactFrame, ...], state: HostTuned) -> list[ResidueFound]:
+def _of_host(one: Collected, more: Sequence[FactFrame], state: HostTuned) -> list[ResidueFound]:
     if not one.frames:
         return [ResidueFound(host=one.host, kind="unread", place="the host", message=one.problem)]
     return residue_of(HostFacts.of(one.host, (*one.frames, *more)), state, catalogue())

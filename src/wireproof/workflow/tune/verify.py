@@ -76,5 +76,5 @@ def _overruled(changes: Iterable[ChangeAnswer], facts: HostFacts) -> Mapping[str
 def _with(each: ChangeAnswer, found: Mapping[str, list[Written]]) -> ChangeAnswer:
     if each.state != "kept" or each.id not in found:
         return each
-    lines = [f"{one.file} overrules {one.place} with {one.value[:80]!r}" for one in found[each.id]]
+    lines = [f"{one.file} overrules {one.place} with {one.says}" for one in found[each.id]]
     return msgspec.structs.replace(each, reason="; ".join([*lines, "at the next boot"]))

@@ -8,77 +8,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from wireproof.lint.files.fragments import Fragment, Line, at, fragments
-from wireproof.lint.files.nearest import MOST_WORDS, listed, nearest
+from wireproof.lint.files.nearest import MOST_WORDS, nearest
 from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.tables import listed
 
 __all__ = ["Parameter", "check", "judge_parameters", "parameters"]
 
 VARIABLE = re.compile(r"(\s*(?:export\s+)?)(GRUB_[A-Z_]+)\s*(\+?=)\s*(.*?)\s*$")
 WORD = re.compile(r"[A-Za-z_][\w.\-]*(?:=(?:\"[^\"]*\"|[^\s\"']*))?")
 CONTINUED = re.compile(r"\s*[a-z][\w.\-]*=\S+(?:\s+[a-z][\w.\-]*(?:=\S+)?)*\s*$")
-VARIABLES = (
-    *(
-        "GRUB_CMDLINE_LINUX",
-        "GRUB_CMDLINE_LINUX_DEFAULT",
-        "GRUB_CMDLINE_LINUX_RECOVERY",
-        "GRUB_CMDLINE_XEN",
-    ),
-    *(
-        "GRUB_TIMEOUT",
-        "GRUB_DISTRIBUTOR",
-        "GRUB_DEFAULT",
-        "GRUB_TERMINAL",
-        "GRUB_TERMINAL_OUTPUT",
-        "GRUB_TERMINAL_INPUT",
-    ),
-    *(
-        "GRUB_DISABLE_RECOVERY",
-        "GRUB_DISABLE_SUBMENU",
-        "GRUB_ENABLE_BLSCFG",
-        "GRUB_SERIAL_COMMAND",
-        "GRUB_GFXMODE",
-    ),
-    *(
-        "GRUB_CMDLINE_XEN_DEFAULT",
-        "GRUB_SAVEDEFAULT",
-        "GRUB_PRELOAD_MODULES",
-        "GRUB_TIMEOUT_STYLE",
-        "GRUB_GFXPAYLOAD_LINUX",
-    ),
-    *(
-        "GRUB_CMDLINE_LINUX_XEN_REPLACE",
-        "GRUB_CMDLINE_LINUX_XEN_REPLACE_DEFAULT",
-        "GRUB_DISABLE_LINUX_UUID",
-    ),
-)
-# Those that a fabric's tuning sets; a misspelling of one of them is found, other names are left
-# alone.
-TUNED = listed(
-    """intel_pstate amd_pstate intel_iommu amd_iommu iommu isolcpus nohz_full rcu_nocbs
-    rcu_nocb_poll irqaffinity hugepages hugepagesz default_hugepagesz transparent_hugepage
-    numa_balancing mitigations crashkernel console selinux processor.max_cstate
-    intel_idle.max_cstate idle nosmt skew_tick tsc clocksource nmi_watchdog nowatchdog audit
-    nosoftlockup pcie_aspm pci pcie_aspm.policy cpufreq.default_governor cpuidle.off
-    cpuidle.governor mce idlepage iomem workqueue.power_efficient net.ifnames biosdevname
-    systemd.unified_cgroup_hierarchy intel_idle processor.nocst acpi_pad.disable nopti
-    nospectre_v2 nospectre_v1 spectre_v2 l1tf mds noibrs noibpb acpi_cpufreq kvm_intel.nested
-    psi quiet rhgb splash resume root ro rw"""
-)
-ONCE = listed(
-    """intel_pstate intel_iommu idle isolcpus nohz_full processor.max_cstate intel_idle.max_cstate
-    transparent_hugepage numa_balancing mitigations selinux"""
-)
-INTEL_IOMMU = (
-    "on",
-    "off",
-    "igfx_off",
-    "forcedac",
-    "strict",
-    "sp_off",
-    "sm_on",
-    "sm_off",
-    "tboot_noforce",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +68,8 @@ def variable_of(
 ) -> Iterator[Broken]:
     """One ``GRUB_…=`` line."""
     name, raw = found.group(2), found.group(4)
-    if name not in VARIABLES:
-        meant = nearest(name, VARIABLES, 0.85)
+    if name not in listed("grub"):
+        meant = nearest(name, listed("grub"), 0.85)
         # distributions read more of the other ones than are listed
         if meant and meant.startswith("GRUB_CMDLINE"):
             yield at("grub-name", line, found.start(2), name, line.text.replace(name, meant, 1))
@@ -185,10 +123,11 @@ def parameters(line: Line, start: int) -> list[Parameter]:
 def judge_parameters(words: list[Parameter]) -> Iterator[Broken]:
     """A command line's parameters, alone and together."""
     by_name: dict[str, Parameter] = {}
+    once = listed("kernel-parameters-once")
     for word in words:
         yield from judge_parameter(word)
         earlier = by_name.get(word.name)
-        if word.name in ONCE and earlier and earlier.value != word.value:
+        if word.name in once and earlier and earlier.value != word.value:
             seen = f"{earlier.text} and {word.text}"
             yield at("kernel-parameter-twice", word.line, word.offset, seen)
         by_name[word.name] = word
@@ -229,17 +168,17 @@ def judge_parameter(word: Parameter) -> Iterator[Broken]:
         yield at("kernel-pstate-disabled", word.line, word.offset, word.text, fixed)
     elif name == "idle" and value == "poll":
         yield at("kernel-idle", word.line, word.offset, word.text)
-    elif name == "intel_iommu" and value and not set(value.split(",")) <= set(INTEL_IOMMU):
+    elif name == "intel_iommu" and value and not set(value.split(",")) <= listed("intel-iommu"):
         fix = word.replaced("intel_iommu=on iommu=pt") if value == "pt" else None
         yield at("kernel-iommu", word.line, word.offset, word.text, fix)
-    elif "=" in word.text and name not in TUNED and len(name) > 4:
+    elif "=" in word.text and name not in listed("kernel-parameters") and len(name) > 4:
         yield from unknown(word)
 
 
 def unknown(word: Parameter) -> Iterator[Broken]:
     """A name that resembles a known one, but is not another that begins so."""
     name = word.name
-    meant = nearest(name, TUNED, 0.86)
+    meant = nearest(name, listed("kernel-parameters"), 0.86)
     if meant is None or len(meant) <= 4:
         return
     begins = name.startswith(meant) or meant.startswith(name)

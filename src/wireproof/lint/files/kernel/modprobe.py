@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.files.fragments import Fragment, Line, at, fragments
-from wireproof.lint.files.kernel.modules import KNOWN, LIMITS
 from wireproof.lint.files.nearest import MOST_WORDS, nearest
 from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.tables import Limit, modules
 
 __all__ = ["check"]
 
@@ -79,7 +79,7 @@ def bare(line: Line, word: re.Match[str], module: str) -> Iterator[Broken]:
         ).rstrip()
         yield at("modprobe-module-repeated", line, word.start(), text, fixed)
     before = next(reversed(line.text[: word.start()].split()), "")
-    if text.isdigit() and before in KNOWN.get(module, ()):
+    if text.isdigit() and before in parameters(module):
         start = line.text[: word.start()].rstrip()
         yield at(
             "modprobe-parameter-spaces",
@@ -90,11 +90,22 @@ def bare(line: Line, word: re.Match[str], module: str) -> Iterator[Broken]:
         )
 
 
+def parameters(module: str) -> frozenset[str]:
+    """The names that a module knows; none of a module that is not in the table."""
+    return modules()[module].known if module in modules() else frozenset()
+
+
+def limit_of(module: str, name: str) -> Limit | None:
+    """What the values of a parameter may be."""
+    limits = modules()[module].limit if module in modules() else ()
+    return next((limit for limit in limits if limit.name == name), None)
+
+
 def parameter(line: Line, word: re.Match[str], module: str, name: str) -> Iterator[Broken]:
     """A name that resembles one that the module knows: the lists grow with the drivers, so strange
     ones are left.
     """
-    known = KNOWN.get(module, frozenset())
+    known = parameters(module)
     meant = nearest(name, known, 0.82)
     if not meant and module == "hfi1" and name not in known:
         meant = next(
@@ -122,7 +133,7 @@ def values(
     if name == ("hfi1", "krcvqs"):
         yield from queues(line, word, value, lanes)
         return
-    limit = None if "$" in value else LIMITS.get(name)
+    limit = None if "$" in value else limit_of(*name)
     number = integer(value)
     if limit and (number is None or not limit.holds(number)):
         yield at(

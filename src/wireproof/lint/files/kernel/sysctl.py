@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wireproof.lint.files.fragments import Line, at, fragments
-from wireproof.lint.files.kernel.sysctl_names import NAMES, REMOVED, TRIPLES
-from wireproof.lint.files.nearest import listed, nearest
+from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.tables import Sysctl, folders, listed, sysctls
 
 __all__ = ["Setting", "check", "judge_setting", "setting_of", "split_name"]
 
@@ -21,35 +21,6 @@ INT_MAX = 2**31 - 1
 BYTES = re.compile(
     r"net\.core\.[rw]mem_(?:max|default)$|net\.core\.optmem_max$|net\.ipv4\.(?:tcp_[rw]?mem"
     r"|udp_mem)$"
-)
-INTEGERS = listed(  # one whole number each, from low to high; what is not listed is not judged
-    """net.core.rmem_max net.core.wmem_max net.core.rmem_default net.core.wmem_default
-    net.core.optmem_max net.core.netdev_max_backlog net.core.somaxconn net.core.busy_poll
-    net.core.busy_read net.core.netdev_budget net.ipv4.tcp_timestamps net.ipv4.tcp_sack
-    net.ipv4.tcp_window_scaling net.ipv4.tcp_moderate_rcvbuf net.ipv4.tcp_max_syn_backlog
-    net.ipv4.tcp_slow_start_after_idle net.ipv4.tcp_mtu_probing net.ipv4.tcp_no_metrics_save
-    net.ipv4.tcp_fin_timeout net.ipv4.tcp_tw_reuse vm.swappiness vm.zone_reclaim_mode
-    vm.nr_hugepages vm.min_free_kbytes"""
-)
-RANGES = {
-    "net.ipv4.tcp_timestamps": (0, 2),
-    "net.ipv4.tcp_sack": (0, 1),
-    "net.ipv4.tcp_moderate_rcvbuf": (0, 1),
-    "net.ipv4.tcp_mtu_probing": (0, 2),
-    "vm.swappiness": (0, 200),
-}
-CONTROLS = (
-    "cubic",
-    "reno",
-    "bbr",
-    "htcp",
-    "dctcp",
-    "bic",
-    "westwood",
-    "vegas",
-    "scalable",
-    "highspeed",
-    "hybla",
 )
 
 
@@ -126,18 +97,24 @@ def judge_setting(setting: Setting) -> Iterator[Broken]:
         )
         return
     directory, name = split_name(setting.name)
-    if directory in NAMES and name not in NAMES[directory]:
+    if name not in folders().get(directory, (name,)):
         yield from unknown(setting, directory, name)
         return
-    if setting.name in REMOVED:
+    removed = row_of(setting).removed
+    if removed:
         yield at(
             "sysctl-removed",
             setting.line,
             setting.name_at,
-            f"{setting.name}: {REMOVED[setting.name]}",
+            f"{setting.name}: {removed}",
         )
         return
     yield from judge_value(setting)
+
+
+def row_of(setting: Setting) -> Sysctl:
+    """What is known of the setting."""
+    return sysctls().get(setting.name) or Sysctl(name=setting.name)
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -149,9 +126,9 @@ def split_name(name: str) -> tuple[str, str]:
 def unknown(setting: Setting, directory: str, name: str) -> Iterator[Broken]:
     """A name that resembles one that exists, there or in the neighbouring directory."""
     elsewhere = next(
-        (other for other, names in NAMES.items() if other != directory and name in names), None
+        (other for other, names in folders().items() if other != directory and name in names), None
     )
-    meant = f"{elsewhere}.{name}" if elsewhere else nearest(name, NAMES[directory])
+    meant = f"{elsewhere}.{name}" if elsewhere else nearest(name, folders()[directory])
     if meant:
         full = meant if elsewhere else f"{directory}.{meant}"
         start = setting.name_at
@@ -182,12 +159,13 @@ def judge_value(setting: Setting) -> Iterator[Broken]:
             f"{setting.name} = {setting.value}",
             fixed,
         )
-    if setting.name in TRIPLES:
+    form = row_of(setting).form
+    if form == "triple":
         yield from triple(setting, words(plain))
-    elif setting.name in INTEGERS:
+    elif form == "integer":
         yield from number(setting, plain)
     elif setting.name == "net.ipv4.tcp_congestion_control":
-        meant = nearest(plain, CONTROLS, 0.75)
+        meant = nearest(plain, listed("congestion-controls"), 0.75)
         if meant:
             fixed = setting.with_value(meant)
             yield at(
@@ -203,12 +181,13 @@ def plain_value(setting: Setting) -> str:
     """The value as the kernel would take it: no quotes, no commas between numbers, no unit
     letters.
     """
-    if setting.name not in TRIPLES and setting.name not in INTEGERS:
+    form = row_of(setting).form
+    if not form:
         return setting.value
     bare = setting.value
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'" and not setting.line.before:
         bare = bare[1:-1].strip()
-    if setting.name in TRIPLES:
+    if form == "triple":
         bare = re.sub(r"(?<=[0-9a-zA-Z]),\s?(?=[0-9])", " ", bare)
     if BYTES.match(setting.name) and not setting.name.endswith(("tcp_mem", "udp_mem")):
         bare = " ".join(in_bytes(word) for word in bare.split()) if SIZE.search(bare) else bare
@@ -252,7 +231,7 @@ def number(setting: Setting, plain: str) -> Iterator[Broken]:
             )
         return
     value = int(plain, 16 if plain.startswith("0x") else 10)
-    low, high = RANGES.get(setting.name, (0, INT_MAX))
+    low, high = row_of(setting).low, row_of(setting).high
     if not low <= value <= high and not setting.name.startswith("vm.nr_"):
         seen = f"{setting.name} = {value}; it takes {low} to {high}"
         yield at("sysctl-value-range", setting.line, setting.value_at, seen)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from wireproof.model.board import Group, NodeNow, Overview, State
+from wireproof.report.documents.history import regression_lines
 from wireproof.report.html.board.frame import framed
 from wireproof.report.html.board.places import CLUSTER, RESULTS, file_of, is_plain
 from wireproof.report.html.board.rows import entry_rows, node_rows, words_of
 from wireproof.report.html.markup import in_script, trusted
 from wireproof.report.names import clean
-from wireproof.report.text.history import regression_lines
 
 __all__ = ["cluster_page"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.comparison import Comparison, Ratio, Source
+from wireproof.report.documents.comparison import conclusion_text, sides
 from wireproof.report.html.board.frame import framed
 from wireproof.report.html.board.places import file_of
 from wireproof.report.names import clean
-from wireproof.report.text.comparison import change_text, conclusion_text, side_text
 
 __all__ = ["comparison_page"]
 
@@ -77,15 +77,16 @@ def _side(letter: str, name: str, one: Source, places: Collection[str]) -> SideV
 
 
 def _row(one: Ratio) -> RatioView:
+    a, b = sides(one)
     return RatioView(
         name=clean(one.name, 80),
         bytes=one.message_bytes,
         size=quantity.size(one.message_bytes),
-        a=side_text(one, one.a),
-        b=side_text(one, one.b),
+        a=a,
+        b=b,
         raw="" if one.ratio is None else f"{one.ratio:.6g}",
-        change=change_text(one.ratio),
-        interval=f"{change_text(one.low)} to {change_text(one.high)}",
+        change=quantity.change(one.ratio),
+        interval=f"{quantity.change(one.low)} to {quantity.change(one.high)}",
         words=conclusion_text(one),
         bad=one.conclusion == "worse",
     )

@@ -30,7 +30,7 @@ def framed(
     scripts = [script("page.js"), script("board/board.js")] if scripted else []
     html: str = template(f"board/{name}.html").render(
         title=clean(title),
-        root=clean(root),
+        when=clean(root),
         here=here,
         pages=_PAGES,
         version=version(),

@@ -4,6 +4,382 @@ Pure.
 
 from __future__ import annotations
 
-from wireproof.verdict.external.watched.conclusion import judge_traffic
+from collections.abc import Sequence
+
+from wireproof.analysis.traffic_printed import printed
+from wireproof.model.claim import Claim, Criteria
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.ledger import PortLedger
+from wireproof.model.quantity import volume
+from wireproof.model.series import Reason, Series
+from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
+from wireproof.physics.limits import limits
+from wireproof.verdict.external.watched.beside import (
+    beside,
+    far_below,
+    one_kernel,
+    other_protocol,
+    rail_reasons,
+    troubles,
+)
+from wireproof.verdict.external.watched.doubts import Doubts
+from wireproof.verdict.external.watched.ports import NOTHING, START_UP_BYTES, Carried, Ports, reason
 
 __all__ = ["judge_traffic"]
+
+
+# --- Does what crossed the ports explain what the program printed? Pure; the same readings give the
+# same answer.
+
+ABSENT = 0.05
+MOST_OF_IT = 0.90
+HALF = 0.5
+RATE_SEEN = 0.70
+"""A peak over a whole interval is below the true one by what of the interval was idle."""
+FAR_BELOW = 0.10
+HARDLY_S = 0.01
+IN_BULK = 5.0
+"""Without printed iterations a row claims one window; a benchmark that ran on the wire has sent
+many.
+"""
+VISIBLE_INTERVALS = 2.5
+
+_VERDICT: dict[Proof, Verdict] = {
+    "on-wire": "pass",
+    "off-wire": "fail",
+    "wrong-path": "fail",
+    "mixed": "fail",
+    "unproven": "inconclusive",
+}
+
+
+def judge_traffic(
+    traffic: Traffic, series: Sequence[Series], claim: Claim, criteria: Criteria | None = None
+) -> TrafficVerdict:
+    """Proof and verdict of one watched command. Without a readable counter or an expected byte it
+    is ``unproven``.
+    """
+    judged = _Judged(
+        traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), series, claim
+    )
+    proof, reasons = judged.proof(criteria or Criteria())
+    attainable, derivation = _limit(claim)
+    line = claim.link.line_rate if claim.link else None
+    other = judged.other_protocol(proof)
+    reasons += [other] if other is not None else []
+    reasons += beside(traffic, judged.ports, judged.claimed, attainable, line)
+    if proof == "on-wire":
+        reasons += rail_reasons(judged.ports, claim.link, criteria or Criteria())
+        reasons += far_below(series, claim.link)
+        reasons += [] if claim.virtual else one_kernel(judged.ports, judged.claimed)
+    reasons += troubles(traffic)
+    return TrafficVerdict(
+        proof=proof,
+        verdict=_verdict(proof, claim, reasons),
+        reasons=reasons,
+        port=", ".join(judged.claimed.names) or judged.claimed_names,
+        crossed_bytes=judged.claimed.bytes if judged.ports.hosts else None,
+        peak_bytes_per_s=judged.claimed.peak if judged.ports.hosts else None,
+        attainable_bytes_per_s=attainable,
+        printed=judged.printed,
+        level=judged.claimed.level,
+        quality=judged.claimed.quality,
+        derivation=[*(judged.printed.arithmetic if judged.printed else ()), *derivation],
+    )
+
+
+def _verdict(proof: Proof, claim: Claim, reasons: Sequence[Reason]) -> Verdict:
+    if proof == "off-wire" and _is_memory(claim):
+        return "pass"
+    contradicted = proof == "on-wire" and any(one.severity == "fail" for one in reasons)
+    return "fail" if contradicted else _VERDICT[proof]
+
+
+def _is_memory(claim: Claim) -> bool:
+    """Shared memory or loopback is what was claimed."""
+    return claim.link is not None and claim.link.protocol in ("shm", "loopback")
+
+
+def _limit(claim: Claim) -> tuple[float | None, list[str]]:
+    if claim.link is None:
+        return None, []
+    found = limits(claim.link, "stream", "stream", 4 << 20)
+    return found.attainable_bytes_per_s, found.derivation[:-1]  # the last line is about latency
+
+
+class _Judged:
+    """The evidence, sorted, with each question a method."""
+
+    def __init__(
+        self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim
+    ) -> None:
+        self.traffic, self.printed, self.series, self.claim = traffic, claims, series, claim
+        self.ports = Ports(traffic, claim, both_ways=_both_ways(series))
+        if self.ports.missing():
+            self.claimed = self.other = self.loopback = NOTHING
+            return
+        self.claimed = self.ports.carried("claimed")
+        self.other = self.ports.carried("other")
+        self.loopback = self.ports.carried("loopback")
+
+    def proof(self, criteria: Criteria) -> tuple[Proof, list[Reason]]:
+        if not self.ports.hosts:
+            return "unproven", [
+                reason("traffic-unreadable", "no host's counters were read before and after.")
+            ]
+        if lost := self.ports.missing():
+            text = f"{lost[0].host} has no port called {lost[1]}: there is {_port_names(lost[0])}."
+            return "unproven", [
+                reason("traffic-unreadable", text, {"nic": lost[1], "host": lost[0].host})
+            ]
+        if unknown := self.ports.unknown():
+            return "unproven", [_unknown_adapter(*unknown)]
+        if self.printed is None:
+            return "unproven", [self._without_number()]
+        wanted = self.printed.least_bytes
+        if wanted < 2 * START_UP_BYTES and not self.claimed.below(ABSENT * wanted):
+            return self._by_rate(self.printed, wanted)
+        if self.claimed.at_least(criteria.on_wire_min * wanted):
+            return self._doubted(self.printed, wanted)
+        return self._shortage(wanted, criteria)
+
+    def other_protocol(self, proof: Proof) -> Reason | None:
+        """The claimed port carried it, and not by the claimed protocol."""
+        if proof != "on-wire" or self.printed is None:
+            return None
+        return other_protocol(self.ports, self.claim.link, self.printed.least_bytes)
+
+    def _doubt(self, claims: Printed) -> Reason | None:
+        return Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
+
+    def _doubted(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
+        """Enough bytes crossed: nothing may speak against their being the program's."""
+        proof, reasons = self._rate(claims, wanted)
+        doubt = self._doubt(claims)
+        return (proof, reasons) if proof != "on-wire" or doubt is None else ("unproven", [doubt])
+
+    def _by_rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
+        """The rows account for too little to separate from the start of the programs: the printed
+        rate has to speak.
+        """
+        rate = None if claims.counted else claims.rate_bytes_per_s
+        if rate is None:
+            return self._too_little(wanted)
+        said = (
+            f"{volume(rate)}/s was printed, and {self._claimed_ports()} had "
+            f"{volume(self.claimed.peak)}/s at its peak"
+        )
+        seen = {
+            "printed_bytes_per_s": rate,
+            "peak_bytes_per_s": self.claimed.peak,
+            "crossed_bytes": self.claimed.bytes,
+        }
+        if self._bears_out(self.claimed, rate):
+            doubt = self._doubt(claims)
+            if doubt is not None:
+                return "unproven", [doubt]
+            text = f"{said}: {volume(self.claimed.bytes)} crossed."
+            return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
+        if not self._hardly_moved(rate):
+            return self._too_little(wanted)
+        if self._bears_out(self.other, rate):
+            text = f"{said}; {', '.join(self.other.names)} had {volume(self.other.peak)}/s."
+            return "wrong-path", [reason("traffic-wrong-path", text, seen)]
+        if self._bears_out(self.loopback, rate):
+            text = f"{said}; loopback had {volume(self.loopback.peak)}/s, within one host."
+            return "off-wire", [reason("traffic-loopback", text, seen)]
+        return "off-wire", [reason("traffic-rate-above-peak", f"{said}.", seen)]
+
+    def _bears_out(self, carried: Carried, rate: float) -> bool:
+        return carried.peak >= RATE_SEEN * rate and carried.at_least(2 * START_UP_BYTES)
+
+    def _hardly_moved(self, rate: float) -> bool:
+        """Not a tenth of the printed rate at any time, and not a hundredth of a second's worth of
+        it in all.
+        """
+        return (
+            not self.claimed.trouble
+            and self.claimed.peak < FAR_BELOW * rate
+            and self.claimed.below(HARDLY_S * rate)
+            and self.claimed.below(16 * START_UP_BYTES)
+        )
+
+    def _too_little(self, wanted: float) -> tuple[Proof, list[Reason]]:
+        text = (
+            f"the printed rows account for {volume(wanted)} at least; below "
+            f"{volume(2 * START_UP_BYTES)} that"
+            " cannot be separated from the start of the programs."
+        )
+        return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
+
+    def _without_number(self) -> Reason:
+        text = (
+            f"{self._seen_instead()}, and the command printed no number that is known here: there "
+            "is nothing to hold it against."
+        )
+        seen = {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes}
+        return reason("traffic-no-number", text, seen)
+
+    def _seen_instead(self) -> str:
+        """What crossed where, as far as it matters."""
+        claimed = volume(self.claimed.bytes)
+        if self._dwarfs(self.other):
+            return f"{claimed} crossed {self._claimed_ports()}{self._elsewhere()}"
+        if self._dwarfs(self.loopback):
+            return f"{volume(self.loopback.bytes)} went over loopback, {claimed} over a port"
+        if not self.claimed.names and not self.loopback.bytes:
+            return "nothing crossed a port"
+        return f"{claimed} crossed {', '.join(self.claimed.names) or 'no port'}"
+
+    def _dwarfs(self, carried: Carried) -> bool:
+        return carried.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * carried.bytes
+
+    def _shortage(self, wanted: float, criteria: Criteria) -> tuple[Proof, list[Reason]]:
+        """Less crossed the claimed port than the printed results imply."""
+        proof, code, what = self._missing(wanted, criteria)
+        need = f"the printed results imply at least {volume(wanted)} in one direction"
+        got = f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}"
+        seen: dict[str, float] = {
+            "least_bytes": wanted,
+            "crossed_bytes": self.claimed.bytes,
+            "other_bytes": self.other.bytes,
+            "loopback_bytes": self.loopback.bytes,
+        }
+        return proof, [reason(code, f"{need}, {got}{what}.", seen)]
+
+    def _missing(self, wanted: float, criteria: Criteria) -> tuple[Proof, str, str]:
+        """Proof, code and what there is to say of the bytes that the claimed port did not see."""
+        most = criteria.on_wire_min * wanted
+        if not self.claimed.below(most):
+            unsure = volume(self.claimed.unsure)
+            text = f", and {unsure} of background before the command leave it open"
+            return "unproven", "traffic-background", text
+        absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
+        if self.other.at_least(MOST_OF_IT * wanted) and absent:
+            text = f": {', '.join(self.other.names)} carried {volume(self.other.bytes)}"
+            return "wrong-path", "traffic-wrong-path", text
+        if apart := self._other_port_at_one_end(wanted):
+            return "wrong-path", "traffic-wrong-path", apart
+        if self.claimed.trouble:
+            text = f", but a counter of it cannot be read ({self.claimed.trouble})"
+            return "unproven", "traffic-unreadable", text
+        inside = self.claimed.inside
+        if inside is not None and inside >= most and self.claimed.below(HALF * wanted):
+            text = f": the adapter's own switch turned {volume(inside)} round"
+            return "off-wire", "traffic-inside-adapter", text
+        if dark := self.ports.dark():
+            text = f"; {dark} may have carried the rest uncounted"
+            return "unproven", "traffic-unreadable", text
+        some = ABSENT * wanted + START_UP_BYTES
+        if self.claimed.at_least(some) or self.other.at_least(some):
+            text = f"{self._elsewhere()}: the rest went by memory or loopback"
+            return "mixed", "traffic-mixed", text
+        if self.loopback.at_least(MOST_OF_IT * wanted):
+            text = f": {volume(self.loopback.bytes)} went over loopback, within one host"
+            return "off-wire", "traffic-loopback", text
+        if not absent or not self.other.below(some):
+            unsure = volume(max(self.claimed.unsure, self.other.unsure))
+            text = f", and {unsure} of background before the command leave it open"
+            return "unproven", "traffic-background", text
+        text = ": the messages went through memory, not over a wire"
+        return "off-wire", "traffic-off-wire", text
+
+    def _other_port_at_one_end(self, wanted: float) -> str:
+        """What there is to say if one end used the claimed port and the other end another; ""
+        otherwise.
+        """
+        claimed = self.ports.sent_and_received("claimed")
+        others = self.ports.sent_and_received("other")
+        for here, there in ((0, 1), (1, 0)):
+            used, missed, instead = claimed[here], claimed[there], others[there]
+            if (
+                used.at_least(MOST_OF_IT * wanted)
+                and missed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
+                and instead.at_least(MOST_OF_IT * wanted)
+            ):
+                return (
+                    f" at both ends: {volume(used.bytes)} crossed {', '.join(used.names)} at one"
+                    f" end, and {volume(instead.bytes)} crossed {', '.join(instead.names)} at the"
+                    " other"
+                )
+        return ""
+
+    def _rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
+        """Enough bytes crossed; without printed iterations the peak rate must bear the printed one
+        out too.
+        """
+        crossed, rate = self.claimed.bytes, claims.rate_bytes_per_s
+        text = f"the printed results imply at least {volume(wanted)} in one direction"
+        text += f", {volume(crossed)} crossed"
+        enough = {"least_bytes": wanted, "crossed_bytes": crossed}
+        said = f"{text} {self._claimed_ports()}."
+        fine = reason("traffic-on-wire", said, enough, "note")
+        if rate is None or self._rate_seen(rate):
+            return "on-wire", [fine]
+        seen = {
+            "printed_bytes_per_s": rate,
+            "peak_bytes_per_s": self.claimed.peak,
+            "interval_s": self.traffic.interval_s,
+        }
+        most = f"{volume(self.claimed.peak)}/s is the most that {self._claimed_ports()} saw in any"
+        span = f"{most} {self.traffic.interval_s * 1000:.0f} ms"
+        if not self.claimed.peak:
+            span = f"no two readings show a rate of {self._claimed_ports()}"
+        said = f"{volume(rate)}/s was printed, {span}"
+        if self._in_bulk(claims, wanted):
+            there = f"{said}; the bytes are all there."
+            return "on-wire", [fine, reason("traffic-rate-unseen", there, seen, "warning")]
+        if self._hardly_moved(rate):
+            return "off-wire", [reason("traffic-rate-above-peak", f"{said}, in {text}.", seen)]
+        short = f"{said}: the phase was too short to be seen, or the bytes are other traffic."
+        return "unproven", [reason("traffic-rate-unseen", short, seen)]
+
+    def _in_bulk(self, claims: Printed, wanted: float) -> bool:
+        """The bytes are so many that they speak without the rate. Those of a ping-pong must be
+        nearly those of its printed repetitions: another flow's acknowledgements are many, too.
+        """
+        if not self.ports.both_ways:
+            least = max(IN_BULK * wanted, 64 * START_UP_BYTES)
+            return claims.counted or self.claimed.at_least(least)
+        if claims.most_bytes is None or wanted < 4 * START_UP_BYTES:
+            return False
+        return self.claimed.below(2 * claims.most_bytes + START_UP_BYTES)
+
+    def _rate_seen(self, rate: float) -> bool:
+        return self.claimed.peak >= RATE_SEEN * rate
+
+    def _claimed_ports(self) -> str:
+        return self.claimed_names or ", ".join(self.claimed.names) or "any port"
+
+    @property
+    def claimed_names(self) -> str:
+        """The claimed ports as their hosts name them; "" without a claim."""
+        names = {self.ports.claimed_name(host) for host in self.ports.hosts} - {""}
+        return ", ".join(sorted(names))
+
+    def _elsewhere(self) -> str:
+        return (
+            f", {volume(self.other.bytes)} crossed {', '.join(self.other.names)}"
+            if self.other.names
+            else ""
+        )
+
+
+def _both_ways(series: Sequence[Series]) -> bool:
+    """Ping-pongs alone: each message is answered by one of its size."""
+    return bool(series) and all(one.traffic == "pingpong" for one in series)
+
+
+def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
+    driver = port.nic.driver or (port.nic.rdma.driver if port.nic.rdma else "") or "(none stated)"
+    text = (
+        f"{port.nic.name} of {host.host} has the driver {driver!r}, whose counters are not in the "
+        "catalogue."
+    )
+    return reason(
+        "traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver}
+    )
+
+
+def _port_names(host: HostTraffic) -> str:
+    return ", ".join(port.nic for port in host.ports[:20])

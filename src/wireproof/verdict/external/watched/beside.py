@@ -6,15 +6,124 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wireproof.model.claim import LinkClaim
+from wireproof.analysis.crossed import Crossed, at_rails, crossed_at, everywhere
+from wireproof.model.claim import Criteria, LinkClaim
+from wireproof.model.finding import Severity
+from wireproof.model.ledger import Direction
 from wireproof.model.quantity import volume
+from wireproof.model.rails import is_several
 from wireproof.model.series import Reason, Series
-from wireproof.model.traffic import Traffic
+from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports
-from wireproof.verdict.external.watched.reasons import reason
+from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports, reason
+from wireproof.verdict.path.carrier import RDMA_PROTOCOLS, mostly
+from wireproof.verdict.path.shares import due_shares, state_of
 
-__all__ = ["beside", "troubles"]
+__all__ = ["beside", "far_below", "one_kernel", "other_protocol", "rail_reasons", "troubles"]
+
+# --- How claimed rails shared what a watched command moved. It decides nothing: whether a command
+# is to use them all, only its author knows.
+
+_BUSY = 0.5  # of the busier direction: the way back has acknowledgements only
+
+
+def rail_reasons(ports: Ports, link: LinkClaim | None, criteria: Criteria) -> list[Reason]:
+    """One for each host with rails, of its busier direction (of both, where both are busy)."""
+    return [
+        found
+        for host in ports.hosts
+        if is_several(ports.claimed_name(host))
+        for found in _of_host(ports, host, link, criteria)
+    ]
+
+
+def _of_host(
+    ports: Ports, host: HostTraffic, link: LinkClaim | None, criteria: Criteria
+) -> Iterator[Reason]:
+    ledger, name = ports.ledger(host), ports.claimed_name(host)
+    if name not in ledger.ports:
+        return
+    rails = ledger.ports[name].nic.lower
+    seen = {way: at_rails(ledger, rails, way) for way in _DIRECTIONS}
+    totals = {way: crossed_at(ledger, name, way).bytes or 0.0 for way in _DIRECTIONS}
+    for way, each in seen.items():
+        if totals[way] > max(START_UP_BYTES, _BUSY * max(totals.values())):
+            yield _reason(host.host, way, each, link, criteria)
+
+
+def _reason(
+    host: str,
+    way: Direction,
+    seen: dict[str, float | None],
+    link: LinkClaim | None,
+    criteria: Criteria,
+) -> Reason:
+    whole = sum(one or 0.0 for one in seen.values())
+    due = due_shares(link, len(seen))
+    shares = [one / whole if one is not None and whole else None for one in seen.values()]
+    state = state_of(shares, due, criteria)
+    listed = ", ".join(
+        f"{rail} unknown"
+        if share is None
+        else f"{rail} {volume(share * whole)} ({share:.0%} of {wanted:.0%} due)"
+        for rail, share, wanted in zip(seen, shares, due, strict=True)
+    )
+    code = {"one-rail": "one-rail", "unequal": "unequal-rails"}.get(state, "rails-shared")
+    severity: Severity = "note" if code == "rails-shared" else "warning"
+    said = {
+        "striped": "each rail carried its share",
+        "one-rail": "one rail carried all of it",
+        "unequal": "the rails did not carry their shares",
+    }.get(state, "what each rail carried is not known")
+    evidence = {"host": host, "direction": way, "striping": state}
+    return reason(code, f"{host} {way}: {said}: {listed}.", evidence, severity)
+
+
+# --- The claimed port carried a watched command's bytes; was it by the claimed protocol?
+
+_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
+
+
+def other_protocol(ports: Ports, link: LinkClaim | None, wanted: float) -> Reason | None:
+    """Another protocol than that of ``link`` carried the ``wanted`` bytes; None where it was it, or
+    nothing tells.
+    """
+    busiest = max(_seen(ports), key=lambda one: one[2].bytes or 0.0, default=None)
+    if link is None or busiest is None:
+        return None
+    host, port, crossed = busiest
+    by = dict(crossed.by)
+    carrier = mostly(by, wanted)
+    where = f"{link.kind} was claimed, and on {port} of {host}"
+    rdma, kernel = volume(by.get("rdma", by.get("psm", 0.0))), volume(by.get("kernel", 0.0))
+    evidence: dict[str, str | float | None] = {
+        "host": host,
+        "nic": port,
+        **{str(name): count for name, count in by.items()},
+    }
+    if carrier == "kernel" and link.protocol in RDMA_PROTOCOLS:
+        text = f"{where} the kernel's sockets carried {kernel} and RDMA {rdma}."
+        return reason("tcp-instead-of-rdma", text, evidence, "fail")
+    if carrier in ("rdma", "psm") and link.protocol == "tcp":
+        text = f"{where} RDMA carried {rdma} and the kernel's sockets {kernel}."
+        return reason("rdma-instead-of-tcp", text, evidence, "warning")
+    return None
+
+
+def _seen(ports: Ports) -> Iterator[tuple[str, str, Crossed]]:
+    """(host, port, what crossed it) in each direction, of the claimed port, or of all where none is
+    claimed.
+    """
+    for host in ports.hosts:
+        ledger, name = ports.ledger(host), ports.claimed_name(host)
+        for direction in _DIRECTIONS:
+            found = (
+                {name: crossed_at(ledger, name, direction)}
+                if name
+                else everywhere(ledger, direction)
+            )
+            yield from ((host.host, one, crossed) for one, crossed in found.items())
+
 
 RETRANSMIT_SHARE = 1e-3
 """Of the segments sent: above this, TCP's rate suffers (Mathis et al. 1997: rate ~
@@ -49,6 +158,14 @@ def _unwatched(traffic: Traffic, ports: Ports, claimed: Carried) -> Iterator[Rea
     if len(ports.hosts) == 1 and claimed.bytes > START_UP_BYTES:
         text = f"only {ports.hosts[0].host} was watched: the other end is inferred from it."
         yield reason("traffic-one-end", text, severity="note")
+
+
+def one_kernel(ports: Ports, claimed: Carried) -> Iterator[Reason]:
+    """The bytes are proven between machines; what these hosts said to each other is not."""
+    if claimed.level != "wire":
+        for names in ports.one_kernel():
+            text = f"{names} run on one kernel: what they send each other is on no wire."
+            yield reason("traffic-one-kernel", text, {"hosts": names}, "warning")
 
 
 def _above(claimed: Carried, attainable: float | None, line: float | None) -> Iterator[Reason]:

@@ -15,8 +15,7 @@ from wireproof.model.traffic import HostTraffic, Printed, Traffic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.context import identities
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports
-from wireproof.verdict.external.watched.reasons import reason
+from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports, reason
 from wireproof.verdict.path.carrier import mostly
 
 __all__ = ["Doubts"]
@@ -33,6 +32,10 @@ _ABOVE, _ABOVE_BOTH_WAYS = 3.0, 2.0
 ping-pong the direction that counts is the quieter one.
 """
 
+_MOSTLY = 0.9
+"""Of what the claimed ports carried: the rest may be between hosts of one machine."""
+_AS_COUNTED = 1.25
+"""Times the printed count of bytes: headers and retransmissions, and no room for other traffic."""
 _MANY_TIMES = 3.0
 """A log of both ends may hold a run twice; repeated packets and warm-up rounds add less."""
 
@@ -92,21 +95,35 @@ class Doubts:
         return reason("traffic-adapter-unknown", text, {"nic": ", ".join(radios)})
 
     def _one_kernel(self) -> Reason | None:
-        """What two namespaces of one kernel say to each other needs no wire."""
-        names = self.ports.one_kernel()
-        if not names or self.claim.virtual or self.claimed.level == "wire":
+        """What two namespaces of one kernel say to each other needs no wire; what they say to other
+        machines does.
+        """
+        mates = self.ports.one_kernel()
+        if not mates or self.claim.virtual or self.claimed.level == "wire":
+            return None
+        least = max(
+            _MOST * self.printed.least_bytes, _MOSTLY * self.claimed.bytes, 2 * START_UP_BYTES
+        )
+        left = self.ports.left_machine()
+        if left.at_least(least):
             return None
         text = (
-            f"{', '.join(names)} run on one kernel, and no counter of a physical port shows that "
-            "the bytes left the machine."
+            f"{'; '.join(mates)}: on one kernel, and no counter of a physical port shows that the"
+            f" bytes left the machine; {volume(left.bytes)} of {volume(self.claimed.bytes)} did for"
+            " certain."
         )
-        return reason("traffic-one-kernel", text, {"hosts": ", ".join(names)})
+        return reason(
+            "traffic-one-kernel", text, {"hosts": "; ".join(mates), "left_bytes": left.bytes}
+        )
 
     def _above_the_rows(self) -> Reason | None:
         """More than the rows can put on a port in one direction is somebody else's, at least in
-        part; which part is not to be told.
+        part; which part is not to be told. A stream that stood still for most of its time is far
+        quicker at its peak than on average: there the printed count of bytes tells.
         """
         most, peak = self.printed.most_bytes_per_s, self.claimed.peak
+        if self._is_as_counted():
+            return None
         above = _ABOVE_BOTH_WAYS if self.ports.both_ways else _ABOVE
         if most is None or peak <= above * most + START_UP_BYTES / self.traffic.interval_s:
             return None
@@ -115,6 +132,11 @@ class Doubts:
             f"{', '.join(self.claimed.names)} had {volume(peak)}/s: other traffic was on it."
         )
         return reason("traffic-not-its-own", text, {"most_peak": most, "peak": peak})
+
+    def _is_as_counted(self) -> bool:
+        """Whether a stream's printed count of bytes leaves no room for other traffic."""
+        counted = self.printed.counted and not self.ports.both_ways
+        return counted and self.claimed.below(_AS_COUNTED * self.printed.least_bytes)
 
     def _more_than_counted(self) -> Reason | None:
         """Printed repetitions of a ping-pong say how many bytes there are: several times as many

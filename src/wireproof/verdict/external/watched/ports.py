@@ -5,7 +5,8 @@ ledgers. Pure.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from wireproof.analysis.crossed import (
@@ -21,12 +22,34 @@ from wireproof.analysis.places import inner, may_lead_out, related
 from wireproof.analysis.rails import ledger_with_rails, rail_nics
 from wireproof.analysis.relations import port_called
 from wireproof.model.claim import Claim
+from wireproof.model.finding import Severity
 from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, PortLedger
 from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Nic, Rdma
+from wireproof.model.series import Reason
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
 
-__all__ = ["NOTHING", "START_UP_BYTES", "Carried", "Ports"]
+__all__ = ["NOTHING", "START_UP_BYTES", "Carried", "Ports", "reason"]
+
+# --- Reasons about traffic as values.
+
+_SEVERITY: dict[str, Severity] = {
+    "traffic-off-wire": "fail",
+    "traffic-loopback": "fail",
+    "traffic-wrong-path": "fail",
+    "traffic-mixed": "fail",
+    "traffic-rate-above-peak": "fail",
+}
+Evidence = Mapping[str, str | float | None]
+
+
+def reason(
+    code: str, message: str, evidence: Evidence | None = None, severity: Severity | None = None
+) -> Reason:
+    """A reason with the severity that its code usually has."""
+    severity = severity or _SEVERITY.get(code, "inconclusive")
+    return Reason(code=code, severity=severity, message=message, evidence={**(evidence or {})})
+
 
 Kind = Literal["claimed", "other", "loopback"]
 _DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
@@ -74,6 +97,11 @@ def _bytes(carried: Carried) -> float:
 def _most(carried: Carried) -> float:
     """What may have crossed, if the background was the command's own."""
     return carried.bytes + carried.unsure if carried.most is None else carried.most
+
+
+def _less(end: Carried, moved: float) -> Carried:
+    """``end`` without ``moved`` bytes."""
+    return dataclasses.replace(end, bytes=max(0.0, end.bytes - moved), most=_most(end))
 
 
 _Key = Callable[[Carried], float]
@@ -163,6 +191,9 @@ class Ports:
         for both. ``both_ways``: each of two hosts, in its quieter direction.
         """
         ends = [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
+        return self._of_ends(kind, ends)
+
+    def _of_ends(self, kind: Kind, ends: list[tuple[Carried, Carried]]) -> Carried:
         both = [end for pair in ends for end in pair]
         alone = len(self.hosts) < 2 or kind == "loopback"
         if self.both_ways and kind != "loopback":
@@ -212,14 +243,38 @@ class Ports:
         return port, {} if crossed is None else dict(crossed.by)
 
     def one_kernel(self) -> list[str]:
-        """Hosts that run on one kernel, whatever their network namespaces; none if their kernels
-        differ or are unknown.
+        """The names of hosts that run on one kernel, whatever their network namespaces; one text
+        for each such kernel.
         """
-        kernels: dict[str, list[str]] = {}
+        groups = [[host.host for host in mates] for mates in self._kernels() if len(mates) > 1]
+        return [", ".join(names) for names in groups]
+
+    def _kernels(self) -> list[list[HostTraffic]]:
+        kernels: dict[str, list[HostTraffic]] = {}
         for host in self.hosts:
-            if kernel := host.machine.partition("/")[0]:
-                kernels.setdefault(kernel, []).append(host.host)
-        return next((names for names in kernels.values() if len(names) > 1), [])
+            kernel = host.machine.partition("/")[0]
+            kernels.setdefault(kernel or f"name {host.host}", []).append(host)
+        return list(kernels.values())
+
+    def left_machine(self) -> Carried:
+        """What the claimed ports carried, less all that may have gone to, or come from, another
+        host of the same kernel.
+        """
+        ends = []
+        for mates in self._kernels():
+            for host in mates:
+                others = [mate for mate in mates if mate is not host]
+                sent = _less(self._end(host, "claimed", "tx"), self._moved(others, "rx"))
+                ends.append(
+                    (sent, _less(self._end(host, "claimed", "rx"), self._moved(others, "tx")))
+                )
+        return self._of_ends("claimed", ends)
+
+    def _moved(self, hosts: list[HostTraffic], direction: Direction) -> float:
+        """The most that these hosts may have moved; infinite if a port of theirs is in doubt."""
+        kinds: tuple[Kind, Kind] = ("claimed", "other")
+        ends = [self._end(host, kind, direction) for host in hosts for kind in kinds]
+        return math.inf if any(end.trouble for end in ends) else sum(map(_most, ends))
 
     def _end(self, host: HostTraffic, kind: Kind, direction: Direction) -> Carried:
         ledger, name = self.ledger(host), self.claimed_name(host)

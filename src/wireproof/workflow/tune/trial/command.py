@@ -2,87 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
 from wireproof.analysis.trial.reading import losses
-from wireproof.audit.facts import HostFacts
-from wireproof.instrument.facts import collect
 from wireproof.instrument.watch_command import WatchedCommand
-from wireproof.launch.engines import find_engine
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.plan import FactRequest
 from wireproof.model.trial import Knob, Metric
-from wireproof.workflow.prove.command import Companion, last_words, on_target, start_companions
+from wireproof.workflow.prove.command import on_target
+from wireproof.workflow.prove.servers import start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.reach import launcher_environment, reach
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target.reach import launcher_environment
 from wireproof.workflow.tune.trial.pattern import processor_s
 from wireproof.workflow.tune.trial.specification import Measured, OwnCommand, Variables
 
-__all__ = ["CommandWorkload", "listeners"]
-
-PATIENCE_S = 10.0
-_LOOK_EVERY_S = 0.2
-_TABLES = tuple(
-    FactRequest(kind="file", path=f"/proc/net/{name}", limit_bytes=1 << 18)
-    for name in ("tcp", "tcp6")
-)
-_LISTENS = "0A"
-
-
-def start_servers(watch: Watch, servers: Sequence[Companion], reporter: Reporter) -> None:
-    """Start them, and wait until each of their hosts has as many sockets more that listen. A server
-    that opens none by TCP (RDMA's connection manager, UDP) costs the patience once, and is named.
-    """
-    hosts = Counter(one.host for one in servers)
-    before = {host: _sockets(watch.target, host) for host in hosts}
-    commands = start_companions(watch, servers, NOWHERE)
-    deadline = time.monotonic() + PATIENCE_S
-    late = _late(watch.target, hosts, before)
-    while late and time.monotonic() < deadline and not any(one.gone for one in commands):
-        watch.wait(_LOOK_EVERY_S)
-        late = _late(watch.target, {host: hosts[host] for host in late}, before)
-    for one in servers:
-        if one.host in late:
-            reporter.warn(
-                f"{one.argv[0]} on {one.host} listens on no new TCP port after {PATIENCE_S:.0f} s:"
-                " the command is started all the same."
-            )
-
-
-def _late(
-    target: Target, hosts: Mapping[str, int], before: Mapping[str, set[str] | None]
-) -> list[str]:
-    """The hosts that have fewer new listening sockets than servers."""
-    return [host for host, count in hosts.items() if not _more(target, host, before[host], count)]
-
-
-def _more(target: Target, host: str, before: set[str] | None, count: int) -> bool:
-    now = _sockets(target, host)
-    return now is None or before is None or len(now - before) >= count
-
-
-def _sockets(target: Target, host: str) -> set[str] | None:
-    """Of the host, by inode; None where it does not say."""
-    argv = reach(target, host, [str(find_engine("nompi")), "facts", "--spec", "-"])
-    facts = HostFacts.of(host, collect({host: argv}, _TABLES)[0].frames)
-    texts = [facts.file(one.path).text for one in _TABLES]
-    if all(text is None for text in texts):
-        return None
-    return {inode for text in texts if text for inode in listeners(text)}
-
-
-def listeners(table: str) -> list[str]:
-    """The inodes of the sockets that listen, in a table of the kernel's /proc/net/tcp."""
-    rows = [line.split() for line in table.splitlines()[1:]]
-    return [row[9] for row in rows if len(row) > 9 and row[3] == _LISTENS]
-
+__all__ = ["CommandWorkload"]
 
 READ_EVERY_S = 10.0
 """Ports are read before and after a run; between, only to keep the connection."""
@@ -113,7 +50,7 @@ class CommandWorkload:
     def __enter__(self) -> Self:
         try:
             self._begin_to_read()
-            start_servers(self._watch, self._wanted.proof.companions, self._reporter)
+            start_servers(self._watch, self._wanted.proof.companions, NOWHERE, self._reporter)
         except BaseException:
             self._watch.__exit__()
             raise
@@ -153,26 +90,24 @@ class CommandWorkload:
 
     def _output(self, environment: Mapping[str, str], shown: str) -> tuple[str, float]:
         """Its output, and the seconds that it took; ``CouldNotMeasure`` when it failed."""
-        errors = os.memfd_create("errors")
         begun = time.monotonic()
         command = WatchedCommand(
-            self._argv, environment, self._watch.node, (None, errors), self._watch.hearing
+            self._argv, environment, self._watch.node, NOWHERE, self._watch.hearing
         )
         try:
             in_time = self._watch.hearing.listen(self._wanted.longest_s, command.ended)
             seconds = time.monotonic() - begun
             status = command.end()
-            said = last_words(errors)
         finally:
             command.close()
-            os.close(errors)
         if not in_time:
             raise CouldNotMeasure(
                 f"{shown}: the command did not end within {self._wanted.longest_s:.0f} s: give a"
                 " larger --budget-s, or a shorter command."
             )
         if status != 0:
-            last = f": {said}" if said else "."
+            words = command.last_words()
+            last = f": {words}" if words else "."
             raise CouldNotMeasure(f"{shown}: the command ended with status {status}{last}")
         return command.output.decode("utf-8", "replace"), seconds
 

@@ -1,0 +1,385 @@
+"""sockperf."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
+from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import starts_result
+from wireproof.adapters.rows import PATIENCE, number, scaled, step_of
+from wireproof.model.errors import BadInput
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["ADAPTER", "NAMES", "Run", "collect"]
+
+
+# --- sockperf: what it prints and the options that it takes.
+#
+# Latency is half of a round trip (``--full-rtt``: a whole one). Its MBps is 2^20 bytes, its GBps
+# 1000 times that.
+
+# --- What one client of sockperf printed, line by line.
+
+_BEGIN = re.compile(r"sockperf: == version #?([\w.-]{1,40})")
+_HEAD = re.compile(
+    r"sockperf: (?:== version|\[Total Run\] RunTime=|Total of \d{1,18} messages sent)"
+)
+_LINE = re.compile(r"sockperf(?:\[CLIENT\])?: ?(.{0,300})")
+_COMMAND = re.compile(
+    r"(?:^|[\s/$])sockperf\s{1,4}(ping-pong|pp|under-load|ul|throughput|tp|playback"
+    r"|pb)\b([^\n]{0,300})"
+)
+_SIZE = re.compile(r"(?:^|\s)(?:-m|--msg-size)[ =]?(\d{1,9})\b|msg-size=(\d{1,9})")
+NAMES = {"pp": "ping-pong", "ul": "under-load", "tp": "throughput", "pb": "playback"}
+_AVERAGE = re.compile(
+    r"Summary: (Latency|Round trip) (?:of burst of (\d{1,9}) messages )?is (\d{1,12}\.\d{1,9}) usec"
+)
+_SPREAD = re.compile(r"====> avg-\w{1,10}=[\d.]{1,20} \(([^)]{1,300})\)")
+_SPREAD_FIELD = re.compile(r"(std-dev|mean-ad|median-ad|siqr|std-error)=(\d{1,12}\.\d{1,9})")
+_PERCENTILE = re.compile(r"---> percentile +(\d{1,3}\.\d{1,5}) = +(\d{1,12}\.\d{3})$")
+_EXTREME = re.compile(r"---> <?(MAX|MIN)>? observation = +(\d{1,12}\.\d{3})$")
+_TOTAL = re.compile(r"Total (\d{1,15}) observations;")
+_DROPPED = re.compile(
+    r"# dropped messages = (\d{1,15}); # duplicated messages = (\d{1,15}); # out-of-order "
+    r"messages = (\d{1,15})"
+)
+_COUNTS = re.compile(
+    r"\[Total Run\] RunTime=[\d.]{1,20} sec;.{0,60} SentMessages=(\d{1,18}); "
+    r"ReceivedMessages=(\d{1,18})"
+)
+_RATE = re.compile(r"Summary: Message Rate is (\d{1,15}) \[msg/sec\]")
+_BAND = re.compile(
+    r"Summary: BandWidth is (\d{1,12}\.\d{1,9}) ([MG])Bps \(\d{1,12}\.\d{1,9} [MG]bps\)"
+)
+_PEER = re.compile(r"\[ *\d{1,6}\] IP = (\S{1,60}) +PORT = +\d{1,5} # (TCP|UDP)")
+_TROUBLE = re.compile(r"(?:ERROR|No messages were|Test end before|errno)[^\n]{0,120}")
+_BEFORE = 12
+Protocol = Literal["", "tcp", "udp"]
+
+
+@dataclass(slots=True)
+class Run:
+    """What one client printed."""
+
+    version: str = ""
+    command: str = ""
+    size: int | None = None
+    protocol: Protocol = ""
+    hosts: list[str] = field(default_factory=list)
+    average: tuple[str, str, str] | None = None
+    rate: int | None = None
+    band: tuple[str, str] | None = None
+    percentiles: dict[str, float] = field(default_factory=dict)
+    extremes: dict[str, float] = field(default_factory=dict)
+    observations: int | None = None
+    values: dict[str, float] = field(default_factory=dict)
+    trouble: str = ""
+    answered: bool = False
+    server: bool = False
+    last: int = 0
+    after: int = 0
+
+
+def _take_average(run: Run, found: re.Match[str]) -> None:
+    run.average = (found.group(1), found.group(2) or "1", found.group(3))
+
+
+def _take_rate(run: Run, found: re.Match[str]) -> None:
+    run.rate = int(found.group(1))
+
+
+def _take_band(run: Run, found: re.Match[str]) -> None:
+    run.band = (found.group(1), found.group(2))
+
+
+def _take_percentile(run: Run, found: re.Match[str]) -> None:
+    run.percentiles[f"p{float(found.group(1)):g}"] = float(found.group(2))
+
+
+def _take_extreme(run: Run, found: re.Match[str]) -> None:
+    run.extremes[found.group(1)] = float(found.group(2))
+
+
+def _take_total(run: Run, found: re.Match[str]) -> None:
+    run.observations = int(found.group(1))
+
+
+def _take_dropped(run: Run, found: re.Match[str]) -> None:
+    names = ("dropped", "duplicated", "out_of_order")
+    run.values |= dict(zip(names, map(float, found.groups()), strict=True))
+
+
+def _take_spread(run: Run, found: re.Match[str]) -> None:
+    for name, value in _SPREAD_FIELD.findall(found.group(1)):
+        run.values[f"{name.replace('-', '_')}_ns"] = float(value) * 1e3
+
+
+def _take_counts(run: Run, found: re.Match[str]) -> None:
+    run.answered = 0 <= int(found.group(1)) - int(found.group(2)) <= 1
+
+
+def _take_trouble(run: Run, found: re.Match[str]) -> None:
+    run.trouble = "".join(char for char in found.group(0) if char.isprintable())
+
+
+_Handlers = tuple[tuple[re.Pattern[str], Callable[[Run, re.Match[str]], None]], ...]
+_STATISTICS: _Handlers = (
+    (_PERCENTILE, _take_percentile),
+    (_EXTREME, _take_extreme),
+    (_TOTAL, _take_total),
+    (_DROPPED, _take_dropped),
+    (_SPREAD, _take_spread),
+    (_COUNTS, _take_counts),
+)
+"""Of these the first that fits takes the line."""
+_SUMMARIES: _Handlers = (
+    (_AVERAGE, _take_average),
+    (_RATE, _take_rate),
+    (_BAND, _take_band),
+    (_TROUBLE, _take_trouble),
+)
+
+
+def _take(run: Run, said: str) -> None:
+    for pattern, handle in _STATISTICS:
+        found = pattern.search(said)
+        if found is not None:
+            handle(run, found)
+            break
+    for pattern, handle in _SUMMARIES:
+        found = pattern.search(said)
+        if found is not None:
+            handle(run, found)
+    if run.size is None and "msg-size=" in said and "NOTE: test was performed" in said:
+        size = _SIZE.search(said)
+        run.size = int(size.group(2) or size.group(1)) if size else None
+    run.server = run.server or "[SERVER]" in said
+
+
+def _ask(run: Run, page: Page, start: int) -> None:
+    """The nearest sockperf command above, if the log has it: the test's name and its message
+    size.
+    """
+    for index in range(start - 1, max(-1, start - _BEFORE), -1):
+        command = _COMMAND.search(page.lines[index])
+        if command is not None:
+            run.command = NAMES.get(command.group(1), command.group(1))
+            size = _SIZE.search(command.group(2))
+            run.size = int(size.group(1)) if size and size.group(1) else None
+            return
+        if "using the following parameters:" in page.lines[index]:  # the head of --full-log
+            size = _SIZE.search(page.lines[index])
+            run.size = int(size.group(1) or size.group(2)) if size else None
+            return
+        if _LINE.search(page.lines[index]):
+            return
+
+
+def _another(run: Run, line: str, own: bool) -> bool:
+    """True when another result begins: a new version line, or a second summary."""
+    if not own:
+        return starts_result(line)
+    done = run.average is not None or run.rate is not None
+    begins = _HEAD.search(line) is not None or (
+        run.average is not None and _AVERAGE.search(line) is not None
+    )
+    return _BEGIN.search(line) is not None or (begins and done)
+
+
+def collect(page: Page, start: int) -> Run:
+    run, idle = Run(last=start), 0
+    version = _BEGIN.search(page.lines[start])
+    run.version = version.group(1) if version else ""
+    _ask(run, page, start)
+    for index in range(start, len(page.lines)):
+        line = page.lines[index]
+        run.after = index
+        match = _LINE.search(line)
+        if index > start and _another(run, line, match is not None):
+            return run
+        if match is not None:
+            _take(run, match.group(1))
+            run.last, idle = index, 0
+        elif not _take_peer(run, line) and line.strip():
+            idle += 1
+            if idle > PATIENCE:
+                return run
+    run.after = len(page.lines)
+    return run
+
+
+def _take_peer(run: Run, line: str) -> bool:
+    """Notes the address that a line of sockperf's head names; False when it names none."""
+    peer = _PEER.search(line)
+    if peer is None:
+        return False
+    run.hosts = run.hosts or [peer.group(1)]
+    run.protocol = "tcp" if peer.group(2) == "TCP" else "udp"
+    return True
+
+
+_DEFAULT_SIZE = 14
+_MOST_US = 1e9
+
+
+def _latency(run: Run, line: int) -> SeriesPoint | None:
+    if run.average is None:
+        return None
+    kind, _, text = run.average
+    share = 2 if kind == "Round trip" else 1
+    mean = number(text)
+    times = [mean or 0.0, *run.percentiles.values(), *run.extremes.values()]
+    if not mean or any(not 0 <= value < _MOST_US for value in times):
+        return None
+    scale = 1e3 / share
+    return SeriesPoint(
+        message_bytes=run.size if run.size is not None else _DEFAULT_SIZE,
+        hrt_ns=mean * scale,
+        time_min_ns=scaled(run.extremes.get("MIN"), scale),
+        time_max_ns=scaled(run.extremes.get("MAX"), scale),
+        iterations=run.observations,
+        time_step_ns=step_of(text) * scale,
+        percentiles={name: value * scale for name, value in run.percentiles.items()},
+        values=_shared(run.values, share),
+        line=line,
+    )
+
+
+def _shared(values: dict[str, float], share: int) -> dict[str, float]:
+    """``values`` with their times divided by ``share``."""
+    return {
+        name: value / share if name.endswith("_ns") else value for name, value in values.items()
+    }
+
+
+def _throughput(run: Run, line: int) -> tuple[SeriesPoint | None, str]:
+    """The message size is bandwidth / message rate where no line says it: both are printed."""
+    if run.band is None or not run.rate:
+        return None, ""
+    factor = (1 << 20) * (1000 if run.band[1] == "G" else 1)
+    goodput = (number(run.band[0]) or 0.0) * factor
+    size, note = run.size, ""
+    if size is None:
+        size = round(goodput / run.rate)
+        note = f"message size {size} = bandwidth / message rate"
+    if not 0 < goodput < 1e15:
+        return None, ""
+    return SeriesPoint(
+        message_bytes=size,
+        goodput_bytes_per_s=goodput,
+        messages_per_s=float(run.rate),
+        goodput_step=step_of(run.band[0]) * factor,
+        line=line,
+    ), note
+
+
+def _notes(run: Run, point: SeriesPoint | None, streams: bool) -> list[str]:
+    notes = []
+    if point is not None and run.size is None and not streams:
+        notes.append(
+            f"the message size is not printed: {_DEFAULT_SIZE} bytes, sockperf's default, is taken"
+        )
+    if run.average is not None and run.average[0] == "Round trip":
+        notes.append("whole round trips were printed: all times here are half of them")
+    if run.average is not None and run.average[1] != "1":
+        notes.append(f"bursts of {run.average[1]} messages: the time is that of a burst")
+    if streams:
+        notes.append("the sender's own count: what arrived was not counted")
+    return notes
+
+
+def _state(run: Run, point: SeriesPoint | None, streams: bool) -> str:
+    if run.trouble and point is None:
+        return run.trouble
+    if point is None:
+        return "no summary: the run did not finish or the log is cut"
+    if not streams and "MIN" not in run.extremes:
+        return "the table of percentiles is cut"
+    return ""
+
+
+_STREAM = Benchmark("throughput", "bandwidth", "stream", "messages x size / run time, as sent")
+_ANSWERED = Benchmark(
+    "ping-pong", "half_round_trip", "pingpong", "mean round trip / 2, after a warm-up of 0.4 s"
+)
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The run of a client that begins on line index ``start``; a server prints no result."""
+    run = collect(page, start)
+    after, line = max(run.after, start + 1), run.last + 1
+    streams = run.band is not None or run.rate is not None or run.command == "throughput"
+    point, note = _throughput(run, line) if streams else (_latency(run, line), "")
+    if run.server and point is None:
+        return Parsed([], after)
+    kind = _STREAM if streams else _ANSWERED
+    incomplete = _state(run, point, streams)
+    series = Series(
+        tool="sockperf",
+        version=run.version,
+        benchmark=run.command or kind.name,
+        metric=kind.metric,
+        traffic=kind.traffic,
+        points=[point] if point is not None else [],
+        formula=kind.formula,
+        unit="MBps = 2^20 bytes per second" if streams else "us",
+        waits=run.answered and not streams,
+        protocol=run.protocol,
+        complete=not incomplete,
+        incomplete=incomplete,
+        hosts=run.hosts,
+        notes=[*_notes(run, point, streams), *([note] if note else [])],
+        source=page.source,
+        first_line=start + 1,
+        last_line=line,
+    )
+    return Parsed([series], after)
+
+
+_ABLE = ("server", "port", "sizes", "seconds", "socket_buffer_bytes", "cpu")
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``sockperf ping-pong -i SERVER -p 11111 -m 64 -t 10``; ``server`` is also the address that a
+    server binds to.
+
+    ``benchmark``: ping-pong (the default), under-load, throughput; TCP by ``extra`` (``--tcp``), on
+    both ends.
+    """
+    refuse_others(request, "sockperf", *_ABLE)
+    test = NAMES.get(request.benchmark, request.benchmark) or "ping-pong"
+    if test not in ("ping-pong", "under-load", "throughput"):
+        raise BadInput(
+            f"sockperf has no test {test!r} here: there are ping-pong, under-load, throughput."
+        )
+    size = one_size(request, "sockperf measures one message size a run")
+    server_of(request, "sockperf")
+    client = request.role == "client"
+    options = given(
+        ("-i", request.server),
+        ("-p", request.port),
+        ("-m", size if client else None),
+        ("-t", request.seconds if client else None),
+        ("--buffer-size", request.socket_buffer_bytes),
+        ("--sender-affinity" if client else "--cpu-affinity", request.cpu),
+    )
+    return (request.program, test if client else "server", *options, *request.extra)
+
+
+ADAPTER = Adapter(
+    name="sockperf",
+    signs=(
+        Sign("sockperf:", r"sockperf: == version"),
+        Sign("sockperf:", r"sockperf: \[Total Run\] RunTime="),
+        Sign("sockperf:", r"sockperf: Total of \d{1,18} messages sent"),
+        Sign("sockperf:", r"sockperf: Summary: (?:Latency|Round trip|Message Rate|BandWidth) "),
+    ),
+    parse=parse,
+    argv=argv,
+)

@@ -1,0 +1,114 @@
+"""Where the interrupts of an interface's queues go, as one short fact an interface: a host has
+thousands of them. Pure. The texts are hostile: what is not understood is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.values import cpu_list
+from wireproof.model.record import FactFrame
+
+__all__ = ["AFFINITIES", "INTERRUPTS", "folded", "vectors_in", "vectors_of"]
+
+INTERRUPTS = "irq/"
+"""Where the facts of interfaces stand: ``irq/NIC``."""
+AFFINITIES = ("grep", "-rHs", "--include=*affinity_list", "", "/proc/irq")
+"""All interrupts of a host with their cores, one a line."""
+_AFFINITY = re.compile(
+    r"^/proc/irq/(\d{1,6})/(effective|smp)_affinity_list:([\d,-]+)$", re.MULTILINE
+)
+_SERVICE = ("systemctl", "is-active", "irqbalance.service")
+_LEAST = 4
+"""Interrupts, below which there is nothing to spread."""
+_SHOWN = 4
+
+
+def vectors_of(nic: str) -> tuple[str, ...]:
+    """The command that lists the interrupts of an interface's device."""
+    return ("ls", "-1", f"/sys/class/net/{nic}/device/msi_irqs")
+
+
+def vectors_in(interrupts: str, names: Iterable[str]) -> str:
+    """The numbers of the lines of /proc/interrupts that name the interface or its PCI device
+    (``names``), as ``vectors_of`` prints them.
+    """
+    named = "|".join(re.escape(name) for name in names if name)
+    line = rf"^[ \t]*(\d{{1,6}}):.*(?<![\w.])(?:{named})(?![\w.])"
+    return "".join(f"{number}\n" for number in re.findall(line, interrupts, re.MULTILINE))
+
+
+def folded(frames: Iterable[FactFrame], nics: Sequence[str]) -> tuple[FactFrame, ...]:
+    """The frames of a host, with a fact for each interface in place of what it is made of."""
+    frames = tuple(frames)
+    facts = HostFacts.of("", frames)
+    used = {AFFINITIES, *map(vectors_of, nics)}
+    kept = (one for one in frames if one.kind != "command" or tuple(one.argv) not in used)
+    cores = _cores(facts.command(AFFINITIES).text or "")
+    return (*kept, *(_fact(nic, cores, facts) for nic in nics))
+
+
+def _cores(text: str) -> dict[int, list[int]]:
+    """By interrupt, the cores that it goes to; where the kernel does not say, those it may go
+    to.
+    """
+    found: dict[str, dict[int, list[int]]] = {"smp": {}, "effective": {}}
+    for number, kind, cores in _AFFINITY.findall(text):
+        if isinstance(listed := cpu_list(cores), list) and listed:
+            found[kind][int(number)] = listed
+    return found["smp"] | found["effective"]
+
+
+def _fact(nic: str, cores: Mapping[int, list[int]], facts: HostFacts) -> FactFrame:
+    fact = FactFrame(rank=0, kind="file", status="ok", path=f"{INTERRUPTS}{nic}")
+    answer = facts.command(vectors_of(nic))
+    numbers = [int(word) for word in (answer.text or "").split() if word.isdigit()]
+    mine = {number: cores[number] for number in numbers if number in cores}
+    if mine:
+        return msgspec.structs.replace(fact, text="".join(_lines(nic, mine, facts)))
+    lacking = "No such file" in answer.why or (answer.text is not None and not numbers)
+    if lacking:
+        return msgspec.structs.replace(
+            fact, status="missing", reason="is not there: the device has no interrupts of its own"
+        )
+    return msgspec.structs.replace(fact, status="failed", reason="could not be read")
+
+
+def _lines(nic: str, mine: Mapping[int, list[int]], facts: HostFacts) -> Iterator[str]:
+    """The worst of both: how many of a device's interrupts share a core, and how many go to no core
+    near it.
+    """
+    yield f"interrupts: {len(mine)}\n"
+    if len(mine) < _LEAST:
+        return
+    alone = [cores[0] for cores in mine.values() if len(cores) == 1]
+    ((core, _),) = Counter(alone).most_common(1) or [(-1, 0)]
+    shared = [number for number, cores in mine.items() if cores == [core]]
+    where = f" on core {core}" if shared else ""
+    yield f"busiest: {_share(shared, mine)}{where}{_named(shared)}{_service(facts)}\n"
+    near = cpu_list((facts.file(f"/sys/class/net/{nic}/device/local_cpulist").text or "").strip())
+    if not isinstance(near, list) or not near:
+        yield "far: not known\n"
+        return
+    far = [number for number, cores in mine.items() if not set(near).intersection(cores)]
+    yield f"far: {_share(far, mine)}{_named(far)}{_service(facts)}\n"
+
+
+def _share(some: Sequence[int], of: Mapping[int, object]) -> str:
+    return f"{100 * len(some) // len(of)} % of {len(of)} interrupts"
+
+
+def _named(numbers: Sequence[int]) -> str:
+    more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
+    return f" ({', '.join(map(str, numbers[:_SHOWN]))}{more})" if numbers else ""
+
+
+def _service(facts: HostFacts) -> str:
+    frame = facts.at(_SERVICE)
+    word = frame.text.strip() if frame is not None else ""
+    return {"active": "; irqbalance runs", "inactive": "; irqbalance does not run"}.get(word, "")

@@ -1,0 +1,146 @@
+"""The names and values that lint knows: the files of this folder, read when they are asked for."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from wireproof.model.packaged import packaged
+from wireproof.model.site import HEADS, Text, of_site, site_texts
+from wireproof.model.toml import Row, read_rows, read_toml
+
+__all__ = ["Library", "Limit", "Module", "Sysctl"]
+__all__ += ["folders", "libraries", "listed", "modules", "sysctls"]
+
+
+class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Variables of one library. ``names`` stand without the prefix, divided by blanks; ``aliases``
+    are names that people write, each with the variable that they mean. ``anywhere``: a word with
+    this prefix is a variable wherever it stands, not only where it gets a value.
+    """
+
+    prefix: str
+    source: str
+    names: str = ""
+    aliases: dict[str, str] = {}
+    anywhere: bool = True
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The names, without the prefix."""
+        return frozenset(self.names.split())
+
+
+class Limit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a number may be: one of ``one_of``, or from ``low`` to ``high``, in steps of
+    ``multiple``, perhaps a power of two. ``words`` says it.
+    """
+
+    name: str
+    words: str
+    low: int | None = None
+    high: int | None = None
+    one_of: tuple[int, ...] = ()
+    multiple: int = 1
+    power_of_two: bool = False
+
+    def holds(self, value: int) -> bool:
+        """Whether ``value`` is allowed."""
+        if self.one_of:
+            return value in self.one_of
+        if (self.low is not None and value < self.low) or (
+            self.high is not None and value > self.high
+        ):
+            return False
+        return value % self.multiple == 0 and (
+            not self.power_of_two or (value > 0 and value & (value - 1) == 0)
+        )
+
+
+class Module(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The parameters of a kernel module, and the limits of some of them."""
+
+    name: str
+    parameters: str
+    limit: tuple[Limit, ...] = ()
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The names of the parameters."""
+        return frozenset(self.parameters.split())
+
+
+class Sysctl(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A setting below /proc/sys: how many numbers it takes and which; ``removed`` says since when
+    the kernel does not obey it.
+    """
+
+    name: str
+    form: str = ""
+    low: int = 0
+    high: int = 2**31 - 1
+    removed: str = ""
+
+
+class _Folder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    name: str
+    names: str
+
+
+def _text(name: str) -> str:
+    return packaged(__package__, name)
+
+
+def _with_site(name: str, head: str, kind: type[Row]) -> list[Row]:
+    """Our rows of one kind, then the site's."""
+    texts = (Text(_text(name), name), *site_texts())
+    return [row for text in texts for row in read_rows(text.text, text.name, head, kind, HEADS)]
+
+
+@of_site
+def libraries() -> tuple[Library, ...]:
+    """All libraries whose variables are known; a site adds to one of ours by its prefix."""
+    merged: dict[str, Library] = {}
+    for row in _with_site("variables.toml", "library", Library):
+        old = merged.setdefault(row.prefix, row)
+        names, aliases = f"{old.names} {row.names}", old.aliases | row.aliases
+        merged[row.prefix] = msgspec.structs.replace(old, names=names, aliases=aliases)
+    return tuple(merged.values())
+
+
+@of_site
+def modules() -> dict[str, Module]:
+    """The kernel modules by their names; a site adds parameters and limits to one of ours."""
+    merged: dict[str, Module] = {}
+    for row in _with_site("modules.toml", "module", Module):
+        old = merged.get(row.name, Module(name=row.name, parameters=""))
+        known, limit = f"{old.parameters} {row.parameters}", row.limit + old.limit
+        merged[row.name] = Module(name=row.name, parameters=known, limit=limit)
+    return merged
+
+
+@cache
+def folders() -> dict[str, frozenset[str]]:
+    """Dotted folders below /proc/sys, and the names in them."""
+    rows = read_rows(_text("sysctl.toml"), "sysctl.toml", "folder", _Folder, beside=("sysctl",))
+    return {row.name: frozenset(row.names.split()) for row in rows}
+
+
+@cache
+def sysctls() -> dict[str, Sysctl]:
+    """Settings whose values are known, by their dotted names."""
+    rows = read_rows(_text("sysctl.toml"), "sysctl.toml", "sysctl", Sysctl, beside=("folder",))
+    return {row.name: row for row in rows}
+
+
+@cache
+def listed(name: str) -> frozenset[str]:
+    """The list ``name`` of ``words.toml``."""
+    return _lists()[name]
+
+
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    tree = msgspec.convert(read_toml(_text("words.toml"), "words.toml"), dict[str, str])
+    return {name: frozenset(text.split()) for name, text in tree.items()}

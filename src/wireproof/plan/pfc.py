@@ -1,0 +1,329 @@
+"""Buffers that priority flow control needs to lose nothing. Pure; formulas with their sources."""
+
+import dataclasses
+from typing import NamedTuple, TypedDict, Unpack
+
+import msgspec
+
+from wireproof.model.errors import BadInput
+from wireproof.model.planning.bounds import Bounds, exactly
+from wireproof.model.planning.pfc import Configured, Delay, Fit, Pfc
+from wireproof.plan.numbers import real, whole
+
+# --- Buffers of all ports of a switch for lossless priorities. Pure.
+#
+# The standard gives the headroom alone. XOFF and XON are ours: XOFF leaves exactly the headroom
+# free, XON lies one largest frame below it (as the Linux driver of mlx5 does) so that one frame
+# more or less does not toggle the link. The least buffer that can do both holds two largest frames
+# below XOFF.
+
+# --- Headroom: what still arrives after a port has decided to stop its neighbour. Pure.
+#
+# IEEE 802.1Q (annex on PFC buffers, from 802.1Qbb): the decision waits for a frame that is being
+# sent (the largest of any class), then the PFC frame travels, the neighbour takes its time to
+# respond, and it may have just begun the largest frame of the no-drop class:
+#
+# H = F(other) + 672 + 2 cable + 2 interface + response + F(no-drop) [bit times]
+#
+# F(MTU) = 8 (MTU + 18 header and FCS + 4 VLAN + 20 preamble and gap); 672 = a frame of 64 B with
+# preamble and gap; cable = 5 ns/m; response and interface delay by speed: IEEE 802.3, 31B.3.7 and
+# the delay constraints of each PHY, in pause quanta of 512 bit times. H / 8 in bytes.
+#
+# Valid for one link between two full-duplex ports that obey the standard. How many hosts there are
+# does not enter: only how many ports and priorities need it at once.
+
+_PFC_FRAME_BITS = 8 * (64 + 20)
+_QUANTUM_BITS = 512
+_NS_PER_M = 5.0
+_SMALLEST_FRAME = 64
+_QUOTED = "IEEE 802.3, 31B.3.7, as derivations of 802.1Qbb quote it"
+_STANDARD = "IEEE 802.1Q, annex on PFC buffers"
+
+
+class Speed(NamedTuple):
+    """``quanta``: longest response time, ``interface_bits``: longest delay of one interface (PHY
+    and MAC), None: no source for it.
+    """
+
+    gbps: float
+    quanta: int
+    interface_bits: int | None
+    source: str
+
+
+SPEEDS: dict[float, Speed] = {
+    one.gbps: one
+    for one in (
+        Speed(10, 60, 8192, f"{_QUOTED}: 60 quanta (10GBASE-T: 74)"),
+        Speed(25, 80, 6144, f"{_QUOTED}: 80 quanta"),
+        Speed(40, 118, 24576, f"{_QUOTED}: 118 quanta"),
+        Speed(100, 394, 122_880, f"{_QUOTED}: 394 quanta"),
+        Speed(200, 905, None, "taken as for 400 Gb/s: 905 quanta, not checked in the standard"),
+        Speed(400, 905, None, f"{_QUOTED}: 905 quanta"),
+    )
+}
+"""Worst cases by speed, from published derivations that agree and not from the standard itself; 50
+and 800 Gb/s have no source.
+"""
+
+
+def speed_of(gbps: float, quanta: int | None = None) -> Speed:
+    """The speed's worst cases; ``quanta`` in place of the table's. Raises BadInput for a speed that
+    is not in the table without them.
+    """
+    known = SPEEDS.get(gbps)
+    if quanta is not None:
+        interface = known.interface_bits if known else None
+        return Speed(gbps, quanta, interface, "--response-quanta")
+    if known is None:
+        names = ", ".join(f"{one:g}" for one in SPEEDS)
+        raise BadInput(
+            f"no response time is known for {gbps:g} Gb/s: give one of {names}, or"
+            " --response-quanta from the switch's data sheet."
+        )
+    return known
+
+
+def frame_bits(mtu: int) -> int:
+    """Bit times of the largest frame of an ``mtu`` with VLAN tag, preamble and gap."""
+    return 8 * (mtu + 18 + 4 + 20)
+
+
+def delays_of(speed: Speed, mtu: int, other_mtu: int, cable_m: float) -> list[Delay]:
+    """The terms of the sum. Interface delays are 0 at best: real ports are far below the limit."""
+    cable = 2 * _NS_PER_M * cable_m * speed.gbps
+    interface = 2 * (speed.interface_bits or 0)
+    known = f"2 x {speed.interface_bits:,}" if speed.interface_bits else "no source at this speed"
+    length = f"2 x 5 ns/m x {cable_m:g} m x {speed.gbps:g} bit/ns"
+    physical = "IEEE 802.3, delay constraints of the PHY"
+    response = exactly(_QUANTUM_BITS * speed.quanta)
+    return [
+        _frame("a frame that is being sent", other_mtu),
+        _delay("the PFC frame", exactly(_PFC_FRAME_BITS), "8 x (64 + 20)", _STANDARD),
+        _delay("the cable, both ways", exactly(cable), length, "light in glass; copper is faster"),
+        _delay("interfaces of both ends", Bounds(0, interface), known, physical),
+        _delay("the neighbour's response", response, f"512 x {speed.quanta}", speed.source),
+        _frame("a frame that has just begun", mtu),
+    ]
+
+
+def _frame(name: str, mtu: int) -> Delay:
+    return _delay(name, exactly(frame_bits(mtu)), f"8 x ({mtu} + 18 + 4 + 20)", _STANDARD)
+
+
+def _delay(name: str, bits: Bounds, formula: str, source: str) -> Delay:
+    return Delay(name=name, bits=bits, formula=formula, source=source)
+
+
+def total_bytes(delays: list[Delay]) -> Bounds:
+    """Bytes that arrive in the sum of ``delays``, rounded up."""
+    bits = sum((delay.bits for delay in delays), Bounds(0, 0))
+    return Bounds(-(-bits.low // 8), -(-bits.high // 8))
+
+
+def in_cells(need: Bounds, cell: int) -> Bounds:
+    """Bytes of buffer in cells of ``cell`` B: full frames at best (rounded up to a cell), at worst
+    frames that just begin another cell. ``cell`` 0: no cells.
+
+    A frame of p bytes fills ceil(p / c) cells; the worst p >= 64 is c + 1, or 64 where c < 64.
+    """
+    if not cell:
+        return need
+    low = -(-int(need.low) // cell) * cell
+    worst = max(_SMALLEST_FRAME, cell + 1)
+    factor = -(-worst // cell) * cell / worst
+    return Bounds(low, -(-int(need.high * factor) // cell) * cell)
+
+
+def longest_cable(headroom: int, speed: Speed, mtu: int, *, worst: bool) -> float | None:
+    """Metres that ``headroom`` bytes cover, with the ``worst`` interface delays or none; None where
+    it does not even cover a cable of no length.
+    """
+    fixed = sum((one.bits for one in delays_of(speed, mtu, mtu, 0.0)), Bounds(0, 0))
+    rest = 8 * headroom - (fixed.high if worst else fixed.low)
+    return rest / (2 * _NS_PER_M * speed.gbps) if rest >= 0 else None
+
+
+_MTUS = (1500, 4096, 9000, 9216)
+_CELLS = (80, 96, 128, 160, 176, 192, 208, 224, 240, 254, 256, 288)
+"""Cells of buffers of switch chips in use."""
+
+
+def configured(headroom: int, speed: Speed, mtu: int, need: Bounds) -> Configured:
+    """``need``: headroom by the formula, for the cable that was given."""
+    enough = None if need.low <= headroom < need.high else headroom >= need.high
+    response = 512 * speed.quanta // 8
+    sentences = [_verdict(headroom, need, enough)]
+    if headroom < response:
+        sentences.append(
+            f"the response time alone may take {response:,} B at {speed.gbps:g} Gb/s: by the"
+            " standard's worst case frames are lost with this headroom, however short the cable and"
+            " small the MTU"
+        )
+    cells = [cell for cell in _CELLS if headroom and headroom % cell == 0]
+    if cells:
+        listed = ", ".join(f"{headroom // cell} x {cell} B" for cell in cells)
+        sentences.append(f"it is a whole number of buffer cells: {listed}")
+    if headroom == _fcoe_bits():
+        sentences.append(
+            f"{headroom:,} is also the number of bit times (not bytes) of a frame of 2300 B with"
+            " preamble and gap, in published worked examples for FCoE: 8 x 2300 + 160"
+        )
+    sentences.append(
+        "the length of the cable is free, so the formula gives this number for one cable of each"
+        " speed and MTU below that has a length; that does not show how it was chosen"
+    )
+    mtus = sorted({*_MTUS, mtu})
+    speeds = {**SPEEDS, speed.gbps: speed}
+    fits = [_fit(headroom, speeds[gbps], size) for gbps in sorted(speeds) for size in mtus]
+    return Configured(headroom_bytes=headroom, enough=enough, sentences=sentences, fits=fits)
+
+
+def _fcoe_bits() -> int:
+    return 8 * 2300 + 96 + 64
+
+
+def _verdict(headroom: int, need: Bounds, enough: bool | None) -> str:
+    amount = f"{need.low:,.0f}" + ("" if need.known else f" to {need.high:,.0f}")
+    if enough:
+        return f"{headroom:,} B are enough: {amount} B are needed"
+    if enough is None:
+        return f"{headroom:,} B are enough for fast interfaces only: {amount} B are needed"
+    return f"{headroom:,} B are too few: {amount} B are needed, so frames are lost under pressure"
+
+
+def _fit(headroom: int, speed: Speed, mtu: int) -> Fit:
+    least = total_bytes(delays_of(speed, mtu, mtu, 0.0))
+    return Fit(
+        speed_gbps=speed.gbps,
+        mtu_bytes=mtu,
+        least_bytes=int(least.low),
+        longest_m=longest_cable(headroom, speed, mtu, worst=False),
+        worst_m=longest_cable(headroom, speed, mtu, worst=True)
+        if speed.interface_bits is not None
+        else None,
+    )
+
+
+_LONGEST_M = 100_000.0
+_MOST_PORTS = 4096
+_MOST_BYTES = 10**12
+SOURCES = (
+    "IEEE 802.1Q, annex on PFC buffers (802.1Qbb): the sum",
+    "XOFF and XON: ours, the standard has none (XON one frame below XOFF, as the mlx5 driver)",
+)
+VALIDITY = (
+    "one link between two full-duplex ports that obey the standard; hosts do not enter, ports do",
+    "every hop of a lossless path needs it: leaves and spines",
+    "the smaller numbers count interfaces as instant, the larger ones as slow as they may be",
+)
+
+
+class PfcOptions(TypedDict, total=False):
+    """``other_mtu``: the largest of any class (default: the same as ``mtu``). ``cell``: bytes of a
+    cell of the buffer, 0: none. ``budget``: buffer of the chip; ``headroom``: what is configured.
+    ``response_quanta``: the neighbour's, instead of the standard's.
+    """
+
+    priorities: int
+    other_mtu: int | None
+    cell: int
+    budget: int | None
+    headroom: int | None
+    response_quanta: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Ports:
+    """What is asked, checked."""
+
+    speed: Speed
+    mtu: int
+    other: int
+    cable_m: float
+    ports: int
+    priorities: int
+    cell: int
+
+
+def pfc(
+    speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[PfcOptions]
+) -> Pfc:
+    """``mtu``: of the no-drop class. Raises ``BadInput``."""
+    budget = _bytes("--buffer", options.get("budget"))
+    headroom = _bytes("--headroom", options.get("headroom"))
+    own = _ports(speed_gbps, mtu, cable_m, ports, options)
+    delays = delays_of(own.speed, own.mtu, own.other, own.cable_m)
+    need = total_bytes(delays)
+    found = _of_ports(own, delays, need)
+    total = found.total_buffer_bytes
+    return msgspec.structs.replace(
+        found,
+        budget_bytes=budget,
+        fits_budget=None if budget is None else total <= budget,
+        configured=None if headroom is None else configured(headroom, own.speed, mtu, need),
+        sentences=_sentences(own.speed.interface_bits is None, budget, total),
+    )
+
+
+def _bytes(name: str, value: int | None) -> int | None:
+    return None if value is None else whole(name, value, 0, _MOST_BYTES)
+
+
+def _ports(speed_gbps: float, mtu: int, cable_m: float, ports: int, options: PfcOptions) -> _Ports:
+    real("--speed", speed_gbps, 0.1, 3200, "Gb/s")
+    whole("--mtu", mtu, 68, 65535)
+    other, quanta = options.get("other_mtu"), options.get("response_quanta")
+    if quanta is not None:
+        whole("--response-quanta", quanta, 0, 65535)
+    return _Ports(
+        speed=speed_of(float(speed_gbps), quanta),
+        mtu=mtu,
+        other=mtu if other is None else whole("--other-mtu", other, 68, 65535),
+        cable_m=real("--cable", cable_m, 0, _LONGEST_M, "m"),
+        ports=whole("--ports", ports, 1, _MOST_PORTS),
+        priorities=whole("--priorities", options.get("priorities", 1), 1, 8),
+        cell=whole("--cell", options.get("cell", 0), 0, 65536),
+    )
+
+
+def _of_ports(own: _Ports, delays: list[Delay], need: Bounds) -> Pfc:
+    cells = in_cells(need, own.cell)
+    wire = frame_bits(own.mtu) // 8
+    frame = int(in_cells(exactly(wire), own.cell).low)
+    each = int(cells.high) + 2 * frame
+    count = own.ports * own.priorities
+    return Pfc(
+        speed_gbps=own.speed.gbps,
+        mtu_bytes=own.mtu,
+        other_mtu_bytes=own.other,
+        cable_m=own.cable_m,
+        ports=own.ports,
+        priorities=own.priorities,
+        cell_bytes=own.cell,
+        delays=delays,
+        headroom_bytes=need,
+        headroom_in_cells_bytes=cells,
+        xon_bytes=frame,
+        xoff_bytes=2 * frame,
+        refill_bytes=int(need.high) - wire,
+        buffer_bytes=each,
+        total_headroom_bytes=int(cells.high) * count,
+        total_buffer_bytes=each * count,
+        sources=[*SOURCES, f"{own.speed.gbps:g} Gb/s: {own.speed.source}"],
+        validity=list(VALIDITY),
+    )
+
+
+def _sentences(no_interface: bool, budget: int | None, total: int) -> list[str]:
+    found = []
+    if no_interface:
+        found.append("the interfaces' delay has no source at this speed and is counted as 0")
+    if budget is not None and total <= budget:
+        found.append(f"the buffer of {budget:,} B has {budget - total:,} B left for the rest")
+    if budget is not None and total > budget:
+        found.append(
+            f"the buffer of {budget:,} B is {total - budget:,} B too small: fewer lossless"
+            " priorities or ports, a shorter cable or a smaller MTU"
+        )
+    return found

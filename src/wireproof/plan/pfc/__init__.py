@@ -1,1 +1,0 @@
-"""Buffers that priority flow control needs to lose nothing. Pure; formulas with their sources."""

@@ -1,0 +1,215 @@
+"""A result as a document: an answer, then parts. A verb builds one; text, Markdown and HTML are
+rendered from it by one renderer each.
+
+Texts may hold names from outside: each renderer makes them safe.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
+
+from wireproof.model.finding import Finding, Verdict
+from wireproof.report.columns import Head
+from wireproof.report.names import fold
+
+__all__ = [
+    "FORMS",
+    "WORDS",
+    "Bar",
+    "Cell",
+    "Document",
+    "Facts",
+    "Figure",
+    "Findings",
+    "Form",
+    "Item",
+    "Part",
+    "Raw",
+    "Row",
+    "Section",
+    "Span",
+    "Spark",
+    "Step",
+    "Steps",
+    "Table",
+    "Text",
+    "Tone",
+    "full_of",
+    "items_of",
+]
+
+Form = Literal["text", "html", "markdown", "json"]
+"""The forms in which every verb prints its result."""
+FORMS: tuple[Form, ...] = get_args(Form)
+
+Tone = Literal["", "pass", "fail", "inconclusive", "warning", "note"]
+"""The colour of a text; ``note`` is faint."""
+WORDS: dict[str, str] = {
+    "pass": "PASS",
+    "fail": "FAIL",
+    "inconclusive": "INCONCLUSIVE",
+    "warning": "WARNING",
+    "note": "note",
+}
+"""The words for verdicts and severities."""
+
+
+class Bar(NamedTuple):
+    """A bar from zero; the longest bar of its column is full unless ``full`` is given."""
+
+    value: float | None
+    full: float = 0.0
+
+
+class Span(NamedTuple):
+    """An estimate with its interval, beside ``center``: a row of a forest plot."""
+
+    value: float
+    low: float | None
+    high: float | None
+    center: float = 1.0
+
+
+class Spark(NamedTuple):
+    """A curve in one line: values in order; ``full`` is the height of a full bar. ``words``
+    describe the curve, and stand for it where there are no pictures.
+    """
+
+    values: tuple[float, ...]
+    full: float
+    words: str
+
+
+Figure: TypeAlias = Bar | Span | Spark
+Cell: TypeAlias = str | Figure
+
+
+class Row(NamedTuple):
+    cells: tuple[Cell, ...]
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph. ``mark``: a sign before it, as in a list (``!``, ``-``)."""
+
+    kind: ClassVar[str] = "text"
+    text: str
+    tone: Tone = ""
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with their values."""
+
+    kind: ClassVar[str] = "facts"
+    rows: tuple[tuple[str, Cell], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """``heads`` and the cells of each row have the same length. A column holds texts or figures,
+    never both, and a table has at most one column of figures. Text shows the first ``most`` rows.
+    """
+
+    kind: ClassVar[str] = "table"
+    heads: tuple[Head, ...]
+    rows: tuple[Row, ...]
+    title: str = ""
+    note: str = ""
+    most: int = 40
+
+
+class Item(NamedTuple):
+    """What was found. ``details``: a label and a text each, such as ``("next", advice)``."""
+
+    tone: Tone
+    text: str
+    code: str = ""
+    details: tuple[tuple[str, str], ...] = ()
+    word: str = ""
+    """In place of the word for ``tone``: the place in a file, the name of a setting."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    kind: ClassVar[str] = "findings"
+    items: tuple[Item, ...]
+    most: int = 1000
+    """Items that text and Markdown show."""
+
+
+class Step(NamedTuple):
+    """What to do, and the command that does it."""
+
+    text: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Steps:
+    kind: ClassVar[str] = "steps"
+    steps: tuple[Step, ...]
+    most: int = 1000
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Lines whose blanks matter: a difference, a script."""
+
+    kind: ClassVar[str] = "raw"
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    kind: ClassVar[str] = "section"
+    title: str
+    parts: tuple[Part, ...]
+    verdict: Verdict | Literal[""] = ""
+
+
+Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Section
+
+
+@dataclass(frozen=True)
+class Document:
+    """``title``: what the result is; ``answer``: the sentence that a reader looks for."""
+
+    title: str
+    answer: str
+    parts: tuple[Part, ...]
+    verdict: Verdict | Literal[""] = ""
+
+
+def items_of(findings: Sequence[Finding]) -> tuple[Item, ...]:
+    """Findings of a judgement, with the hosts that share each and what to do next."""
+    return tuple(_item(finding) for finding in findings)
+
+
+def _item(finding: Finding) -> Item:
+    hosts = finding.evidence.get("hosts")
+    shared = f" [{fold(hosts, 60)}]" if isinstance(hosts, list) and len(hosts) > 1 else ""
+    details = (("next", finding.advice),) if finding.advice else ()
+    return Item(finding.severity, f"{finding.message}{shared}", finding.code, details)
+
+
+def full_of(table: Table) -> float:
+    """What a full bar of the table's figures is: the largest value, or the largest distance of an
+    end of an interval from its center.
+    """
+    sizes = [abs(size) for row in table.rows for cell in row.cells for size in _sizes(cell)]
+    return max((size for size in sizes if math.isfinite(size)), default=0.0)
+
+
+def _sizes(cell: Cell) -> tuple[float, ...]:
+    if isinstance(cell, Bar):
+        return (cell.value or 0.0,)
+    if isinstance(cell, Span):
+        ends = (cell.value, cell.low, cell.high)
+        return tuple(end - cell.center for end in ends if end is not None)
+    return ()

@@ -1,0 +1,1 @@
+"""Builders of documents: one for each verb, from its result."""

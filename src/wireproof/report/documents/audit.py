@@ -1,0 +1,221 @@
+"""An audit as a document: what fails in full, the worst expected effect first; what could not be
+read; the settings that are right.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+
+from wireproof.model.quantity import counted
+from wireproof.model.setting import Audit, AuditResult, Read, Setting, Status
+from wireproof.report.columns import Head
+from wireproof.report.document import (
+    Document,
+    Facts,
+    Findings,
+    Item,
+    Part,
+    Row,
+    Section,
+    Table,
+    Text,
+    Tone,
+)
+from wireproof.report.failing import (
+    Failing,
+    Unread,
+    carrier_of,
+    effect_text,
+    failing,
+    unread,
+    who,
+)
+from wireproof.report.names import fold, listed
+
+__all__ = ["audit_document", "entry_rows", "explained_document", "worst_part"]
+
+_REST: tuple[Status, ...] = ("waived", "pass", "not-applicable")
+_WORDS: dict[Status, str] = {"not-applicable": "n/a"}
+_TONES: dict[Status, Tone] = {"pass": "pass", "waived": "warning", "not-applicable": "note"}
+_MOST = 5
+"""Settings that a check names."""
+_MOST_REASONS, _MOST_NAMES = 9, 4
+"""Reasons and settings that a report names."""
+_TABLE = (
+    Head("setting", 9, left=True),
+    Head("hosts", 7, left=True),
+    Head("is", 6, left=True),
+)
+
+
+def audit_document(audit: Audit, *, everything: bool = False) -> Document:
+    """``everything``: all names and reasons, and the settings that do not fail."""
+    failed, missing = failing(audit.results), unread(audit.results)
+    parts: list[Part] = []
+    if failed:
+        parts.append(Findings(tuple(map(_failed, failed))))
+    if missing:
+        most = len(missing) if everything else _MOST_REASONS
+        items = tuple(_unread(each, everything=everything) for each in missing)
+        parts.append(Section("Could not be read", (Findings(items, most),)))
+    rest = [each for each in audit.results if each.status in _REST] if everything else []
+    if rest:
+        rows = tuple(map(_row, _folded(rest)))
+        parts.append(Section("Other settings", (Table(_TABLE, rows, most=len(rows)),)))
+    parts += [Text(f"left out of the catalogue: {why}", "warning") for why in audit.skipped]
+    counts = Counter(each.status for each in audit.results)
+    words = ", ".join(f"{count} {_WORDS.get(name, name)}" for name, count in counts.most_common())
+    parts.append(Text(f"each setting on each host and interface: {words or 'nothing'}", "note"))
+    against = f"against {audit.against}" if audit.against else f"for {audit.profile}"
+    title = f"Settings of {fold(audit.hosts)} {against}"
+    answer = _answer(audit, [each.id for each in failed])
+    return Document(title, answer, tuple(parts), audit.verdict)
+
+
+def worst_part(audit: Audit, protocol: str = "", causes: Collection[str] = ()) -> Section:
+    """The fails with the largest effects on what carries the messages. ``causes``: those that may
+    be the cause of what is slow come first.
+    """
+    failed = failing(audit.results, carrier_of(audit.results, protocol), causes)
+    title = f"settings: {_answer(audit, [each.id for each in failed])}"
+    if not failed:
+        return Section(title, ())
+    more = f"{len(failed) - _MOST} more fail; " if len(failed) > _MOST else ""
+    next_ = f"{more}`wireproof audit` says why, `wireproof tune plan` what would be changed"
+    return Section(title, (Findings(tuple(map(_worst, failed[:_MOST]))), Text(next_)))
+
+
+def explained_document(
+    settings: Sequence[Setting], results: Sequence[AuditResult] = ()
+) -> Document:
+    """All that the catalogue knows of the settings, with their values on the hosts of
+    ``results``.
+    """
+    return Document("Settings", "", tuple(_explained(each, results) for each in settings))
+
+
+def _explained(setting: Setting, results: Sequence[AuditResult]) -> Section:
+    groups: dict[tuple[str, str, str], list[AuditResult]] = defaultdict(list)
+    for each in results:
+        if each.id == setting.id:
+            groups[each.seen, each.status, "" if each.seen else each.message].append(each)
+    now = tuple((f"now on {who(group)}", _now(setting, group[0])) for group in groups.values())
+    title = f"{setting.id}: {setting.title}"
+    return Section(title, (Text(setting.meaning), Facts((*entry_rows(setting)[1:], *now))))
+
+
+def _now(setting: Setting, result: AuditResult) -> str:
+    word = _WORDS.get(result.status, result.status)
+    if result.status in ("pass", "fail", "waived"):
+        return f"{result.seen or 'empty'} ({word})"
+    return f"{word}, {result.message.removeprefix(f'{setting.title}: ')}"
+
+
+def _answer(audit: Audit, failed: Sequence[str]) -> str:
+    """One sentence; ``failed``: the settings that fail, the worst first."""
+    hosts = fold(audit.hosts)
+    right = f"as in {audit.against}" if audit.against else f"right for {audit.profile}"
+    if failed:
+        wrong = f"not {right}" if audit.against else f"wrong for {audit.profile}"
+        verb = "is" if len(failed) == 1 else "are"
+        settings = f"{counted(len(failed), 'setting')} of {hosts}"
+        return f"{settings} {verb} {wrong}: {listed(failed, _MOST_NAMES)}"
+    passed, missing = (
+        len({each.id for each in audit.results if each.status == status})
+        for status in ("pass", "unknown")
+    )
+    rest = f"{passed or 'no'} setting{'s' * (passed != 1)} of {hosts} found {right}"
+    return f"{counted(missing, 'setting')} could not be read; {rest}" if missing else rest
+
+
+def _failed(failed: Failing) -> Item:
+    details = (
+        ("why", failed.why),
+        ("hosts differ", failed.others),
+        ("expected effect", failed.expected),
+        ("change", failed.mend),
+    )
+    text = f"{failed.id} on {failed.who}: {failed.values}, should be {failed.wanted}"
+    return Item("fail", text, details=tuple(each for each in details if each[1]))
+
+
+def _worst(failed: Failing) -> Item:
+    effect = f" ({failed.expected})" if failed.expected else ""
+    cause = ": may be the cause" if failed.cause else ""
+    text = f"{failed.id} on {failed.who}: {failed.values}, should be {failed.wanted}"
+    return Item("", f"{text}{effect}{cause}")
+
+
+def _unread(missing: Unread, *, everything: bool) -> Item:
+    names = listed(missing.ids, len(missing.ids) if everything else _MOST_NAMES)
+    text = f"{missing.who}: {missing.reason}"
+    return Item("inconclusive", text, details=(("settings", names),), word="UNKNOWN")
+
+
+def _folded(results: Iterable[AuditResult]) -> list[list[AuditResult]]:
+    """Results of one setting, value and sentence together, by status."""
+    groups: dict[tuple[str, ...], list[AuditResult]] = defaultdict(list)
+    for each in sorted(results, key=lambda each: _REST.index(each.status)):
+        groups[each.id, each.status, each.seen, each.wanted, each.message].append(each)
+    return list(groups.values())
+
+
+def _row(group: Sequence[AuditResult]) -> Row:
+    first = group[0]
+    value = first.seen if first.seen and first.status == "pass" else first.message
+    word = _WORDS.get(first.status, first.status)
+    return Row((first.id, who(group), f"{word}: {value}"), _TONES[first.status])
+
+
+def _place(read: Read) -> str:
+    if read.file == "bios":
+        return "BIOS"
+    if read.file.startswith(("pci/", "pci-host/")):
+        return f"PCI configuration space, {read.file.rpartition('/')[2]}"
+    if read.file.startswith("mlxconfig/"):
+        return f"mlxconfig -e q of an archive, {read.file.rpartition('/')[2]}"
+    return read.file or " ".join(read.command)
+
+
+def _called(setting: Setting) -> list[str]:
+    """Names of the firmware's attribute, by maker."""
+    return [
+        f"{', '.join(names)} ({maker})" if maker != "any" else ", ".join(names)
+        for maker, names in setting.names.items()
+    ]
+
+
+def entry_rows(setting: Setting) -> list[tuple[str, str]]:
+    """What the catalogue knows of a setting, as (heading, text); the first has no heading."""
+    wishes = (setting.wanted or setting.good).items()
+    wanted = [text if profile == "any" else f"{profile}: {text}" for profile, text in wishes]
+    texts = {
+        "": setting.meaning,
+        "read from": ", ".join(map(_place, setting.reads)),
+        "called": "; ".join(_called(setting)),
+        "otherwise shown by": ", ".join(each.sign for each in setting.inferred),
+        "unit": setting.unit,
+        "default": setting.default,
+        "range": setting.range,
+        "counts where": "" if setting.applies == "true" else setting.applies,
+        "should be": "; ".join(wanted),
+        "why": setting.why,
+        "expected effect": effect_text(setting.effect),
+        "changed by": _changed_by(setting),
+        "since": setting.since,
+        "until": setting.until,
+        "source": setting.source,
+    }
+    return [(name, text) for name, text in texts.items() if text]
+
+
+def _changed_by(setting: Setting) -> str:
+    """The command that changes it if there is one, else what a person does."""
+    fix = setting.fix
+    if fix is None:
+        return ""
+    if fix.value or fix.line:
+        return f"wireproof tune apply {setting.id}"
+    kernel = f"kernel argument {fix.kernel}" if fix.kernel else ""
+    return "; ".join(step for step in (kernel, fix.by_hand) if step)

@@ -1,0 +1,199 @@
+"""Results held against each other as a document: the lowest number, each number, what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wireproof.analysis.trial.sentences import amount
+from wireproof.model import quantity
+from wireproof.model.comparison import (
+    LAUNCHES,
+    Comparison,
+    Conclusion,
+    Ratio,
+    Scaling,
+    ScalingCurve,
+    Source,
+)
+from wireproof.report.columns import Head
+from wireproof.report.document import Bar, Document, Part, Row, Section, Span, Table, Text, Tone
+
+__all__ = ["comparison_document", "conclusion_text", "scaling_document", "sides"]
+
+_WORDS: dict[Conclusion, tuple[str, Tone]] = {
+    "better": ("B is better", "pass"),
+    "worse": ("B is worse", "fail"),
+    "no-difference": ("no difference", ""),
+    "undecided": ("undecided", "inconclusive"),
+    "not-compared": ("not compared", "note"),
+}
+_HEADS = (
+    Head("number", 9, left=True),
+    Head("size", 8),
+    Head("A", 4),
+    Head("B", 5),
+    Head("B/A", 7),
+    Head("", 6, left=True),
+    Head("", 3, left=True),
+)
+_SOURCES = (
+    Head("", 9, left=True),
+    Head("result", 8, left=True),
+    Head("hosts", 7, left=True),
+    Head("measured", 5, left=True),
+    Head("verdict", 6, left=True),
+)
+_DIFFERENCES = (Head("", 9, left=True), Head("A", 8, left=True), Head("B", 8, left=True))
+_LEFT = (Head("number", 9, left=True), Head("size", 8), Head("why not", 7, left=True))
+
+
+def comparison_document(found: Comparison, *, everything: bool = False) -> Document:
+    """``everything``: also what is not compared, and why."""
+    compared = [row for row in found.rows if row.ratio is not None]
+    parts: list[Part] = []
+    if compared:
+        how = "as the logs claim" if found.claimed else "95 % interval"
+        title = f"B against A, {how}; above 0 % B is better"
+        parts.append(Table(_HEADS, tuple(map(_ratio, compared)), title, most=len(compared)))
+    parts += _left(found, everything=everything or not compared)
+    parts += _differences(found)
+    parts.append(_sources((found.a, found.b), "AB"))
+    parts += [Text(note, "note", "-") for note in found.notes]
+    title = f"{found.b.name} against {found.a.name}"
+    return Document(title, _answer(found, compared), tuple(parts), found.verdict)
+
+
+def _left(found: Comparison, *, everything: bool) -> Iterator[Part]:
+    left = [row for row in found.rows if row.ratio is None]
+    if left and everything:
+        why = tuple(Row((row.name, quantity.size(row.message_bytes), row.reason)) for row in left)
+        yield Section("Not compared", (Table(_LEFT, why),))
+    elif left:
+        yield Text(
+            f"Not compared: {quantity.counted(len(left), 'number')} (--all says why).", "note"
+        )
+
+
+def _differences(found: Comparison) -> Iterator[Part]:
+    for title, differ in (("What differs", found.differ), ("Settings that differ", found.settings)):
+        if differ:
+            rows = tuple(Row((each.name, each.a, each.b)) for each in differ)
+            yield Section(title, (Table(_DIFFERENCES, rows),))
+    if not found.differ and not found.settings:
+        yield Text("No condition that is recorded differs.")
+
+
+def _answer(found: Comparison, compared: Sequence[Ratio]) -> str:
+    if not compared:
+        why = found.rows[0].reason if found.rows else "A and B have no number in common"
+        return f"Nothing is compared: {why}."
+    count = quantity.counted(len(compared), "number")
+    if found.claimed:
+        return f"Logs decide nothing: no path is proven. Of {count}, {_extreme(compared)}."
+    worse = sum(row.conclusion == "worse" for row in compared)
+    if found.verdict == "fail":
+        return f"B is worse in {worse} of {count}; {_extreme(compared)}."
+    if found.verdict == "pass":
+        return f"B is worse in none of {count}; {_extreme(compared)}."
+    few = any(row.launches < LAUNCHES for row in compared)
+    why = f"fewer than {LAUNCHES} launches on a side" if few else "intervals are too wide"
+    return f"Undecided ({why}): of {count}, {_extreme(compared)}."
+
+
+def _extreme(rows: Sequence[Ratio]) -> str:
+    """``the lowest is ring, 8 B: -3.0 %``"""
+    row = min(rows, key=lambda each: each.ratio or 0.0)
+    return f"the lowest is {_what(row)}: {quantity.change(row.ratio, row.low, row.high)}"
+
+
+def _what(row: Ratio | ScalingCurve) -> str:
+    return f"{row.name}, {quantity.size(row.message_bytes)}"
+
+
+def _ratio(row: Ratio) -> Row:
+    cells = (
+        row.name,
+        quantity.size(row.message_bytes),
+        *sides(row),
+        quantity.change(row.ratio, row.low, row.high),
+        conclusion_text(row),
+        Span(row.ratio or 0.0, row.low, row.high),
+    )
+    return Row(cells, _WORDS[row.conclusion][1])
+
+
+def sides(row: Ratio) -> tuple[str, str]:
+    """What A and B have measured, with the unit."""
+    a, b = ("-" if side is None else amount(side.value, row.unit) for side in (row.a, row.b))
+    return a, b
+
+
+def conclusion_text(row: Ratio) -> str:
+    """``B is better``, and whether few launches say so."""
+    few = row.launches < LAUNCHES and row.conclusion != "undecided"
+    return _WORDS[row.conclusion][0] + (" (few launches)" if few else "")
+
+
+def _sources(sources: Sequence[Source], letters: str = "") -> Table:
+    """``letters``: what the results are called, if they are."""
+    cells = [(each.name, each.hosts, each.measured, each.verdict) for each in sources]
+    if letters:
+        named = zip(letters, cells, strict=True)
+        return Table(_SOURCES, tuple(Row((letter, *each)) for letter, each in named), "Results")
+    return Table(_SOURCES[1:], tuple(map(Row, cells)), "Results")
+
+
+def scaling_document(found: Scaling, *, everything: bool = False) -> Document:
+    """A table with bars for each number; whether a curve is good is not judged. ``everything``:
+    every message size, not the two of each number that are looked at first.
+    """
+    shown = found.curves if everything else _first_sizes(found.curves)
+    parts: list[Part] = [_curve(curve, found.against) for curve in shown]
+    if len(shown) < len(found.curves):
+        left = quantity.counted(len(found.curves) - len(shown), "other message size")
+        parts.append(Text(f"Not shown: {left} (--all).", "note"))
+    parts.append(_sources(found.sources))
+    parts += [Text(note, "note", "-") for note in found.notes]
+    title = f"Results against {found.against}"
+    if not shown:
+        answer = f"No number is there at two counts of {found.against}."
+        return Document(title, answer, tuple(parts), found.verdict)
+    return Document(title, _growth(shown[0], found.against), tuple(parts))
+
+
+def _growth(curve: ScalingCurve, against: str) -> str:
+    first, last = curve.points[0], curve.points[-1]
+    low, high = (amount(point.value, curve.unit) for point in (first, last))
+    return (
+        f"{_what(curve)}: from {low} at {first.count:,} {against} to {high} at {last.count:,},"
+        f" {quantity.significant(last.value / first.value)} times as much."
+    )
+
+
+def _first_sizes(curves: Sequence[ScalingCurve]) -> list[ScalingCurve]:
+    """8 B of times and 1 MiB of rates, or what is nearest."""
+    nearest: dict[tuple[str, str], ScalingCurve] = {}
+    for curve in curves:
+        wanted = 8 if curve.unit == "ns" else 1 << 20
+        best = nearest.setdefault((curve.name, curve.unit), curve)
+        if abs(curve.message_bytes - wanted) < abs(best.message_bytes - wanted):
+            nearest[curve.name, curve.unit] = curve
+    return list(nearest.values())
+
+
+def _curve(curve: ScalingCurve, against: str) -> Table:
+    first = curve.points[0].value
+    rows = []
+    for point in curve.points:
+        known = point.low is not None and point.high is not None
+        low, high = (amount(end or 0.0, curve.unit) for end in (point.low, point.high))
+        cells = (
+            f"{point.count:,}",
+            amount(point.value, curve.unit),
+            f"x {point.value / first:.3g}",
+            f"{low} to {high}" if known else "",
+            Bar(point.value),
+        )
+        rows.append(Row(cells))
+    heads = (Head(against, 9), Head("", 8), Head("", 7), Head("95 %", 6), Head("", 5, left=True))
+    return Table(heads, tuple(rows), _what(curve), most=len(rows))

@@ -1,0 +1,218 @@
+"""A history as documents: its results, the trend of each number, when each node last passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wireproof.analysis.change_points import FEWEST
+from wireproof.model import quantity
+from wireproof.model.finding import Verdict
+from wireproof.model.history import GOOD, Change, Entry, NodeAge, Number, Regression, Trend
+from wireproof.report.columns import Head
+from wireproof.report.document import (
+    Document,
+    Facts,
+    Findings,
+    Item,
+    Part,
+    Row,
+    Section,
+    Spark,
+    Table,
+    Text,
+    Tone,
+)
+from wireproof.report.gate.lines import age
+from wireproof.report.names import clean, fold
+
+__all__ = [
+    "added_line",
+    "age_document",
+    "entries_document",
+    "imported_line",
+    "regression_lines",
+    "trend_document",
+]
+
+_MOST_CHANGED = 6
+_LONGEST_CURVE = 60
+_HEADLINES = (("pingpong", 8), ("stream", 1 << 20))
+_ALL = 1_000_000
+_ENTRY = (
+    Head("result", 9, left=True),
+    Head("verdict", 8, left=True),
+    Head("hosts", 6, left=True),
+    Head("link", 4, left=True),
+    Head("MPI", 3, left=True),
+    Head("8 B", 5),
+    Head("1 MiB", 7),
+)
+
+
+def _value(unit: str, value: float) -> str:
+    if unit == "ns":
+        return f"{quantity.microseconds(value)} us"
+    return f"{quantity.megabytes(value)} MB/s"
+
+
+def _tone(verdict: str) -> Tone:
+    """Only what does not pass has a colour."""
+    return "fail" if verdict == "fail" else "warning" if verdict == "inconclusive" else ""
+
+
+def entries_document(entries: Sequence[Entry]) -> Document:
+    """A row for each result: id, verdict, hosts, link, MPI, half round trip of 8 B and goodput of
+    1 MiB; of an imported log its tools and its file.
+    """
+    rows = tuple(
+        Row(
+            (
+                entry.id,
+                f"imported: {entry.verdict}" if entry.imported else entry.verdict,
+                clean(entry.hosts, 40) or "-",
+                clean(entry.link, 20) or "-",
+                _carried(entry),
+                *(_headline(entry.numbers, *which) for which in _HEADLINES),
+            ),
+            _tone(entry.verdict),
+        )
+        for entry in entries
+    )
+    answer = f"{quantity.counted(len(rows), 'result')}, oldest first"
+    return Document("Results", answer, (Table(_ENTRY, rows, most=_ALL),))
+
+
+def _carried(entry: Entry) -> str:
+    if entry.imported is not None:
+        return clean(", ".join(entry.imported.tools), 24)
+    return clean(entry.mpi.partition(" (")[0], 24) or clean(entry.transport, 10) or "-"
+
+
+_DATED = {
+    "given": "",
+    "log": ", as the log says (read as UTC)",
+    "file": ", the last change of its file: --measured says when it was measured",
+}
+
+
+def added_line(entry: Entry) -> str:
+    """The name of what has come in; of a log what it was taken for, too."""
+    log = entry.imported
+    if log is None:
+        return entry.id
+    by = f"by {clean(entry.link)}" if entry.link else "without a link"
+    return (
+        f"{entry.id}, log of {clean(', '.join(log.tools))}, {entry.verdict} {by}, of"
+        f" {clean(entry.measured, 40)}{_DATED[log.dated]}"
+    )
+
+
+def imported_line(entry: Entry) -> str:
+    """What stands above a log that is judged again."""
+    log = entry.imported
+    if log is None:
+        return ""
+    of = f" of {clean(entry.hosts, 200)}" if entry.hosts else ""
+    return (
+        f"imported log {clean(log.file)} (SHA-256 {log.sha256}){of}, {clean(entry.measured, 40)}"
+        f"{_DATED[log.dated]}; its numbers are claims and prove no node"
+    )
+
+
+def _headline(numbers: Sequence[Number], name: str, size: int) -> str:
+    known = [number for number in numbers if (number.name, number.message_bytes) == (name, size)]
+    return _value(known[0].unit, known[0].value) if known else "-"
+
+
+def trend_document(found: Sequence[Trend], newest: Sequence[str], verdict: Verdict) -> Document:
+    """``newest``: what `regression_lines` say of the newest result. Each number with its curve, its
+    last value, and where it has changed.
+    """
+    answer, *more = newest
+    parts: list[Part] = [Text(line) for line in more]
+    parts += [Section(_trend_title(trend), tuple(_trend(trend))) for trend in found]
+    return Document("Numbers over time", answer, tuple(parts), verdict)
+
+
+def _trend_title(trend: Trend) -> str:
+    what = f"{trend.name} {quantity.size(trend.message_bytes)}"
+    what += f", {clean(trend.hosts, 60) or 'hosts not named'}"
+    return f"{what}, imported (claimed, no interval)" if trend.imported else what
+
+
+def _trend(trend: Trend) -> Iterator[Part]:
+    values = trend.values[-_LONGEST_CURVE:]
+    low, high = min(values), max(values)
+    heights = (1 + 7 * (value - low) / (high - low) if high > low else 4.0 for value in values)
+    last = _value(trend.unit, trend.values[-1])
+    span = f"{_value(trend.unit, low)} to {_value(trend.unit, high)}"
+    curve = Spark(tuple(heights), 8.0, span)
+    results = quantity.counted(len(trend.values), "result")
+    yield Facts(((f"{results}, last {last}", curve),))
+    if trend.changes:
+        yield Findings(tuple(_change(change) for change in trend.changes))
+    if len(trend.values) < 2 * FEWEST:
+        yield Text(f"a change shows in {2 * FEWEST} results or more", "note")
+
+
+def _change(change: Change) -> Item:
+    tone: Tone = "pass" if change.ratio > 1 else "fail"
+    word = "better" if change.ratio > 1 else "worse"
+    share = f"{abs(change.ratio - 1) * 100:.1f} %"
+    text = f"by {share} since {change.measured}, {change.since} (p {change.p:.4f})"
+    return Item(tone, text, details=tuple(_details(change)), word=word)
+
+
+def _details(change: Change) -> Iterator[tuple[str, str]]:
+    if change.few:
+        yield "note", "few results: the noise between them is taken for normal"
+    if change.nodes:
+        yield "no longer passing there", fold(change.nodes, 120)
+    for text in change.changed[:_MOST_CHANGED]:
+        yield "changed there", text
+    if len(change.changed) > _MOST_CHANGED:
+        yield "and", f"{len(change.changed) - _MOST_CHANGED} more conditions"
+    if not change.changed:
+        yield "changed there", "no condition that is recorded"
+
+
+def regression_lines(newest: str, found: Sequence[Regression], good: int = 0) -> list[str]:
+    """What is worse in the newest result than in the ``good`` ones before."""
+    if not found:
+        there = f"there {'is' if good == 1 else 'are'} {good or 'fewer'}"
+        needed = f"{GOOD} passing ones of these hosts are needed, {there}"
+        return [f"{newest}: not compared with earlier results: {needed}"]
+    worse = [one for one in found if one.worse]
+    if not worse:
+        return [f"{newest}: no number is worse than in the last {found[0].results} good results"]
+    return [
+        f"{newest}: {clean(one.name)} {quantity.size(one.message_bytes)} is"
+        f" {(1 - one.ratio) * 100:.1f} % worse than in the last {one.results} good results, which"
+        f" vary by {(1 - one.low) * 100:.1f} %"
+        for one in worse
+    ]
+
+
+def age_document(found: Sequence[NodeAge]) -> Document:
+    """When each node last passed, the longest ago first; by NIC and link if some are named."""
+    by_link = any(node.nic or node.link for node in found)
+    middle = ("NIC", "link") if by_link else ()
+    titles = ("node", *middle, "last verdict", "last proven")
+    heads = [Head(title, 9, left=True) for title in titles]
+    rows = tuple(
+        Row(
+            (
+                clean(node.node, 60),
+                *((clean(node.nic, 40) or "-", clean(node.link, 40) or "-") if by_link else ()),
+                node.verdict,
+                f"{age(node.age_s)} ago" if node.age_s is not None else "never",
+            ),
+            _tone(node.verdict),
+        )
+        for node in found
+    )
+    never = sum(node.age_s is None for node in found)
+    proven = f"{never} of them never proven" if never else "each proven at least once"
+    answer = f"{quantity.counted(len(found), 'node')}, {proven}"
+    table = Table(tuple(heads), rows, most=_ALL)
+    return Document("When each node was last proven", answer, (table,))

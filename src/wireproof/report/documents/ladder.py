@@ -1,0 +1,115 @@
+"""A ladder as a document: a bar for each layer, the steps, the knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from wireproof.model import quantity
+from wireproof.model.ladder import Ladder, LadderPlan, Layer, Number, Quantity, Step, StepAnswer
+from wireproof.report.columns import Head
+from wireproof.report.document import (
+    Bar,
+    Document,
+    Findings,
+    Item,
+    Part,
+    Raw,
+    Row,
+    Section,
+    Steps,
+    Table,
+    Text,
+    Tone,
+    items_of,
+)
+from wireproof.report.document import Step as Try
+from wireproof.report.names import clean
+
+__all__ = ["ladder_document", "plan_document"]
+
+_MOST_HINTS = 8
+_QUANTITIES: dict[Quantity, tuple[str, str, Callable[[float], str]]] = {
+    "start": ("Time before the first byte (o)", "o, us", quantity.microseconds),
+    "rate": ("Rate of large messages, one at a time (R)", "R, MB/s", quantity.megabytes),
+    "windowed": ("Rate with many messages under way (W)", "W, MB/s", quantity.megabytes),
+}
+_HEADS = (Head("layer", 9, left=True), Head("", 7), Head("path", 6, left=True))
+_FIGURE = Head("", 5, left=True)
+_TONES: dict[StepAnswer, Tone] = {"loses": "fail", "no-loss": "pass", "undecided": "inconclusive"}
+_ANSWERS = {"loses": "loses", "no-loss": "no loss", "undecided": "undecided"}
+
+
+def ladder_document(ladder: Ladder) -> Document:
+    """The answer, the layers with their bars, the steps, what to try."""
+    hosts = " - ".join(ladder.hosts) or "a model"
+    wire = ", ".join(filter(None, (ladder.nic, ladder.link)))
+    where = f"{hosts} ({wire})" if wire else hosts
+    tables = [table for each in _QUANTITIES if (table := _table(ladder, each))]
+    parts: list[Part] = [*tables]
+    if ladder.steps:
+        steps = Findings(tuple(_step(step) for step in ladder.steps))
+        parts.append(Section("From each layer to the next", (steps,)))
+    step_texts = {step.text for step in ladder.steps}
+    others = [
+        finding
+        for finding in ladder.findings
+        if finding.message.partition("; but ")[0] not in step_texts
+    ]
+    if others:
+        parts.append(Section("Findings", (Findings(items_of(others)),)))
+    if ladder.hints:
+        hints = tuple(Try(f"{hint.name}: {hint.does}", hint.command) for hint in ladder.hints)
+        title = "What to try: knobs of the layer that loses"
+        parts.append(Section(title, (Steps(hints, most=_MOST_HINTS),)))
+    parts.append(Text(_method(ladder, where), "note"))
+    return Document(f"Layers between {where}", ladder.answer, tuple(parts), ladder.verdict)
+
+
+def plan_document(plan: LadderPlan) -> Document:
+    """Lines for a shell: the first launch of each layer."""
+    rounds = quantity.counted(plan.rounds, "round")
+    lines = [f"# {rounds} in random order, seed {plan.seed}; the first launch of each layer:"]
+    lines += [f"# {clean(note)}" for note in plan.notes]
+    for layer in plan.layers:
+        lines += [f"# {layer.title}", *layer.commands]
+    return Document("What the ladder would run", "", (Raw(tuple(lines)),))
+
+
+def _table(ladder: Ladder, what: Quantity) -> Table | None:
+    """The layers in one quantity, from the wire up; None if no layer has it."""
+    title, unit, shown = _QUANTITIES[what]
+    numbers: list[Number | None] = [getattr(layer.line, what) for layer in ladder.layers]
+    if not any(numbers):
+        return None
+    name, value, path = _HEADS
+    heads = (name, value._replace(title=unit), path, _FIGURE)
+    rows = [
+        _row(layer, number, shown) for layer, number in zip(ladder.layers, numbers, strict=True)
+    ]
+    return Table(heads, tuple(rows), title)
+
+
+def _row(layer: Layer, number: Number | None, shown: Callable[[float], str]) -> Row:
+    bar = Bar(None if number is None else number.value)
+    return Row((layer.title, _number(number, shown), layer.proof or "model", bar))
+
+
+def _number(number: Number | None, shown: Callable[[float], str]) -> str:
+    if number is None:
+        return "-"
+    if number.low is None or number.high is None:
+        return shown(number.value)
+    return f"{shown(number.value)} [{shown(number.low)}, {shown(number.high)}]"
+
+
+def _step(step: Step) -> Item:
+    return Item(_TONES[step.answer], step.text, word=f"{_ANSWERS[step.answer]}:")
+
+
+def _method(ladder: Ladder, where: str) -> str:
+    return (
+        f"{where}; {quantity.counted(ladder.rounds, 'round')} in"
+        f" {quantity.duration(ladder.seconds)}, layers in random order, seed {ladder.seed};"
+        f" t(s) = o + s/R; a loss is claimed above {ladder.smallest:.0%}, at"
+        f" {ladder.alpha:.0%} for all steps together (Holm)"
+    )

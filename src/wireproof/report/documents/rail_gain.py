@@ -1,0 +1,64 @@
+"""What several rails gain, as a document: a table for each pattern and size."""
+
+from __future__ import annotations
+
+from wireproof.model import quantity
+from wireproof.model.rail_gain import GainRow, RailGain, RailNumber, Span
+from wireproof.report.columns import Head
+from wireproof.report.document import Bar, Document, Findings, Part, Row, Table, Text, items_of
+
+__all__ = ["gain_document"]
+
+_HEADS = (
+    Head("rail", 9, left=True),
+    Head("MB/s, 95 %", 8, left=True),
+    Head("of its limit", 6),
+    Head("path", 7, left=True),
+    Head("", 3, left=True),
+)
+
+
+def gain_document(gain: RailGain) -> Document:
+    """The answer, the findings, a table for each row, how it was measured."""
+    findings = [Findings(items_of(gain.findings))] if gain.findings else []
+    parts: list[Part] = [*findings, *map(_table, gain.rows), Text(_method(gain), "note")]
+    return Document("What several rails gain", gain.answer, tuple(parts), gain.verdict)
+
+
+def _method(gain: RailGain) -> str:
+    variables = ", ".join(f"{name}={value}" for name, value in gain.told.items())
+    return (
+        f"{' - '.join(gain.hosts)}{f' ({gain.link})' if gain.link else ''};"
+        f" {quantity.counted(gain.rounds, 'round')} in"
+        f" {quantity.duration(gain.seconds)}, in random order, seed {gain.seed};"
+        f" settings with all rails: {variables or 'none'}; intervals are of 95 %"
+    )
+
+
+def _table(row: GainRow) -> Table:
+    size = quantity.size(row.message_bytes)
+    shares = f"; {row.striping}" if row.striping else ""
+    waits = "; waits for each message" if row.pattern == "pingpong" else ""
+    gained = f"{_times(row.gain)} the best rail alone, {_share(row.of_sum)} of the sum"
+    rows = tuple(_rail(number) for number in (*row.alone, row.together))
+    title = f"{row.pattern} of {size}, {row.origin} -> {row.target}: {gained}"
+    return Table(_HEADS, rows, title + shares + waits)
+
+
+def _rail(number: RailNumber) -> Row:
+    share = f"{number.goodput.value / number.limit:.0%}" if number.limit else "unknown"
+    cells = (number.rail or "together", _rate(number.goodput), share, number.proof)
+    return Row((*cells, Bar(number.goodput.value)), "" if number.proof == "on-wire" else "warning")
+
+
+def _rate(span: Span) -> str:
+    low, high = quantity.megabytes(span.low), quantity.megabytes(span.high)
+    return f"{quantity.megabytes(span.value)} [{low}, {high}]"
+
+
+def _times(span: Span) -> str:
+    return f"{span.value:.2f} [{span.low:.2f}, {span.high:.2f}] times"
+
+
+def _share(span: Span) -> str:
+    return f"{span.value:.0%} [{span.low:.0%}, {span.high:.0%}]"

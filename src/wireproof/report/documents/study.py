@@ -1,0 +1,154 @@
+"""A study as a document: what to use, what was not obeyed, the effects on each pattern."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from wireproof.analysis.trial.sentences import amount
+from wireproof.model import quantity
+from wireproof.model.finding import Finding
+from wireproof.model.study import Measured, Study, StudyRun
+from wireproof.report.columns import Head
+from wireproof.report.document import (
+    Document,
+    Facts,
+    Findings,
+    Part,
+    Row,
+    Section,
+    Span,
+    Step,
+    Steps,
+    Table,
+    Text,
+    Tone,
+    items_of,
+)
+from wireproof.report.names import fold
+
+__all__ = ["study_document"]
+
+_HEADS = (
+    Head("value", 9, left=True),
+    Head("effect, 95 %", 8),
+    Head("", 7, left=True),
+    Head("obeyed", 6, left=True),
+    Head("", 5, left=True),
+)
+_FEW: tuple[str, Tone] = ("few runs", "note")
+_ANSWERS: dict[str, tuple[str, Tone]] = {
+    "helps": ("helps", "pass"),
+    "hurts": ("hurts", "fail"),
+    "no-effect": ("none", ""),
+    "undecided": ("?", "note"),
+}
+_OBEYED = {"honoured": "yes", "by-effect": "yes", "unsaid": "?"}
+"""Else no; a finding says more."""
+_STOPPED = {
+    "complete": "",
+    "budget": "; the budget was over before all rounds",
+    "interrupted": "; interrupted",
+}
+
+
+def study_document(study: Study) -> Document:
+    """What to use comes first, then what was not obeyed or did not use the wire."""
+    title = f"Study of {study.title} on {fold(study.hosts) or 'no host'}"
+    open_paths = [part for part in _paths(study) if part.verdict]
+    proven = [part for part in _paths(study) if not part.verdict]
+    tables = [_pattern(study, pattern) for pattern in study.patterns]
+    parts = (*_advice(study), *_findings(study), *open_paths, *tables, *proven)
+    method = Text(f"{title}: {_method(study)}", "note")
+    return Document(title, _answer(study), (*parts, method), study.verdict)
+
+
+def _answer(study: Study) -> str:
+    use = [advice.text for advice in study.advice if advice.kind == "use"]
+    if use:
+        return f"Use {use[0]}"
+    if any(run.proof != "on-wire" for run in study.runs):
+        return (
+            f"No setting of {study.title} is recommended: some launches are not proven to use the"
+            " wire, and nothing is concluded from them."
+        )
+    if study.verdict == "inconclusive":
+        return f"What settings of {study.title} change here is undecided: give a larger --budget."
+    if study.advice:
+        return f"No setting of {study.title} helps without a loss elsewhere."
+    return f"No setting of {study.title} that was obeyed helps measurably here."
+
+
+def _advice(study: Study) -> Iterator[Section]:
+    for kind, title, first in (("use", "Also recommended", 1), ("trade", "Helps and hurts", 0)):
+        steps = [Step(advice.text) for advice in study.advice if advice.kind == kind][first:]
+        if steps:
+            yield Section(title, (Steps(tuple(steps)),))
+
+
+def _findings(study: Study) -> Iterator[Section]:
+    ignored = [each for each in study.findings if each.code == "setting-not-honoured"]
+    counters: list[Finding] = [each for each in study.findings if each not in ignored]
+    for title, findings in (("Not obeyed", ignored), (f"Counters of {study.title}", counters)):
+        if findings:
+            yield Section(title, (Findings(items_of(findings)),))
+
+
+def _pattern(study: Study, pattern: Measured) -> Part:
+    effects = [effect for effect in study.effects if effect.pattern == pattern.name]
+    better = "more" if pattern.metric.better == "higher" else "less"
+    title = f"{pattern.name}, {pattern.what} ({better} is better)"
+    if not effects:
+        return Text(f"{title}: nothing was measured", "inconclusive")
+    obeyed = {each.configuration: _OBEYED.get(each.seen, "no") for each in study.honoured}
+    rows: list[Row] = []
+    for effect in effects:
+        answer, tone = _ANSWERS[effect.answer] if effect.low is not None else _FEW
+        cells = (
+            study.configurations[effect.configuration].shown,
+            quantity.change(effect.ratio, effect.low, effect.high),
+            answer,
+            obeyed.get(effect.configuration, ""),
+            Span(effect.ratio, effect.low, effect.high),
+        )
+        rows.append(Row(cells, tone))
+    base = amount(effects[0].base, pattern.metric.unit)
+    return Table(_HEADS, tuple(rows), f"{title}: base {base}", most=len(rows))
+
+
+def _paths(study: Study) -> Iterator[Section]:
+    """Proof and shares of the ports, with the values that have them in common."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for number, configuration in enumerate(study.configurations):
+        runs = [run for run in study.runs if run.configuration == number]
+        if runs:
+            alike[_path(runs)].append(configuration.shown)
+    if alike:
+        rows = tuple((path, ", ".join(names)) for path, names in alike.items())
+        proven = all(run.proof == "on-wire" for run in study.runs)
+        title = f"Paths of the {quantity.counted(len(study.runs), 'launch', 'launches')}"
+        yield Section(title, (Facts(rows),), "" if proven else "inconclusive")
+
+
+def _path(runs: Sequence[StudyRun]) -> str:
+    """``on-wire 12 of 12, hsn0 50 %, hsn1 50 %``: the proof of most, and the median shares."""
+    proof, count = Counter(run.proof for run in runs).most_common(1)[0]
+    ports = sorted({name for run in runs for name in run.shares})
+    shares = [(name, median(run.shares.get(name, 0.0) for run in runs)) for name in ports]
+    words = "".join(f", {name} {100 * share:.0f} %" for name, share in shares if share)
+    part = f" {count} of {len(runs)}" if count < len(runs) else ""
+    return f"{proof or 'unproven'}{part}{words}"
+
+
+def _method(study: Study) -> str:
+    rails = f"; rails {', '.join(study.rails)}" if len(study.rails) > 1 else ""
+    halves = ", ".join(f"{name} {100 * half:.1f} %" for name, half in study.precision.items())
+    precision = f" Precision reached (median half interval): {halves}." if halves else ""
+    return (
+        f"{quantity.counted(len(study.configurations) - 1, 'value')},"
+        f" {quantity.counted(study.rounds, 'round')}, {len(study.runs)} launches in"
+        f" {quantity.duration(study.seconds)}{rails}{_STOPPED[study.stopped]}.{precision} Helps and"
+        f" hurts: beyond {100 * study.smallest:g} %, all of them together right with"
+        f" {100 * (1 - study.alpha):.0f} % (Holm); each interval 95 %; seed {study.seed}"
+    )

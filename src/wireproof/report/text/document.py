@@ -1,0 +1,249 @@
+"""A document as text for a terminal or a file: the verdict and the answer first, sections
+indented, tables cut to the width.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from wireproof.report.columns import grid
+from wireproof.report.document import (
+    WORDS,
+    Bar,
+    Cell,
+    Document,
+    Facts,
+    Figure,
+    Findings,
+    Item,
+    Part,
+    Raw,
+    Section,
+    Span,
+    Spark,
+    Steps,
+    Table,
+    Text,
+    full_of,
+)
+from wireproof.report.text.ink import Paragraph, Piece, cell_length, paint
+from wireproof.report.text.look import PLAIN, Look
+
+__all__ = ["STYLES", "bar_text", "document_text", "paragraphs", "part_text", "spark_text"]
+
+STYLES = {
+    "": "",
+    "pass": "bold green",
+    "fail": "bold red",
+    "inconclusive": "bold yellow",
+    "warning": "yellow",
+    "note": "dim",
+}
+_LONGEST = 2400
+"""Characters of a text."""
+_WIDEST_WORD = 14
+"""Columns of the words that stand left of findings; longer words stand in the text."""
+_WIDEST = 41
+_NARROWEST = 9
+"""Columns of a figure."""
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_HEIGHTS = " ▁▂▃▄▅▆▇█"
+_ASCII_HEIGHTS = " .:-=+*#@"
+
+
+def document_text(document: Document, look: Look = PLAIN) -> str:
+    """All of it, ending with a line break; "" without a word."""
+    return paint(_document(document, look), look)
+
+
+def part_text(part: Part, look: Look = PLAIN) -> str:
+    """One part as it looks in a document."""
+    return paint(paragraphs(part, look), look)
+
+
+def _document(document: Document, look: Look) -> Iterator[Paragraph]:
+    before: Part | None = None
+    if document.answer or document.verdict:
+        yield _headline(document.verdict, document.answer or document.title, look)
+        before = Text("")
+    for part in document.parts:
+        if before is not None and not (isinstance(before, Text) and isinstance(part, Text)):
+            yield Paragraph.of("")
+        yield from paragraphs(part, look)
+        before = part
+
+
+def _headline(verdict: str, words: str, look: Look) -> Paragraph:
+    told = Piece(look.say(words, _LONGEST))
+    if not verdict:
+        return Paragraph((told,))
+    return Paragraph((Piece(WORDS[verdict], STYLES[verdict]), Piece("  "), told))
+
+
+def paragraphs(part: Part, look: Look) -> Iterator[Paragraph]:
+    """The lines of one part, before they are folded."""
+    return _WRITERS[part.kind](part, look)
+
+
+def _text(part: Text, look: Look) -> Iterator[Paragraph]:
+    mark = look.say(part.mark) + " " if part.mark else ""
+    yield Paragraph((Piece(look.say(part.text, _LONGEST), STYLES[part.tone]),), mark=mark)
+
+
+def _facts(part: Facts, look: Look) -> Iterator[Paragraph]:
+    names = [look.say(name, 60) for name, _ in part.rows]
+    width = max(map(cell_length, names), default=0) + 2
+    for name, (_, value) in zip(names, part.rows, strict=True):
+        room = max(_NARROWEST, look.width - width)
+        told = look.say(value, _LONGEST) if isinstance(value, str) else _drawn(value, room, look)
+        yield Paragraph.of(told)._replace(mark=name + " " * (width - cell_length(name)))
+
+
+def _findings(part: Findings, look: Look) -> Iterator[Paragraph]:
+    shown = part.items[: part.most]
+    words = [look.say(item.word, 240) or WORDS.get(item.tone, "") for item in shown]
+    width = max(map(cell_length, words), default=0)
+    for item, word in zip(shown, words, strict=True):
+        yield from _item(item, word, width if width <= _WIDEST_WORD else 0, look)
+    yield from _more(len(part.items) - part.most, "findings")
+
+
+def _item(item: Item, word: str, width: int, look: Look) -> Iterator[Paragraph]:
+    """``width``: of the column of words; 0: the word stands in the text."""
+    code = [Piece(f" [{look.say(item.code, 80)}]", "dim")] if item.code else []
+    text = Piece(look.say(item.text, _LONGEST))
+    if width:
+        mark = word + " " * (width - cell_length(word) + 2)
+        yield Paragraph((text, *code), mark=mark, ink=STYLES[item.tone])
+    else:
+        lead = [Piece(word, STYLES[item.tone]), Piece(" ")] if word else []
+        yield Paragraph((*lead, text, *code))
+    indent = width + 2 if width else 2
+    for label, more in item.details:
+        for line in more.split("\n"):
+            yield Paragraph.of(look.say(line, _LONGEST), indent=indent)._replace(mark=f"{label}: ")
+
+
+def _steps(part: Steps, look: Look) -> Iterator[Paragraph]:
+    for step in part.steps[: part.most]:
+        if step.text:
+            yield Paragraph.of(look.say(step.text, _LONGEST))._replace(mark="- ")
+        if step.command:
+            yield Paragraph.of(look.say(step.command, _LONGEST), indent=4)._replace(whole=True)
+    yield from _more(len(part.steps) - part.most, "steps")
+
+
+def _raw(part: Raw, look: Look) -> Iterator[Paragraph]:
+    for line in part.lines:
+        bare = line.lstrip(" ")
+        depth = len(line) - len(bare)
+        yield Paragraph.of(look.say(bare, _LONGEST), indent=depth)._replace(whole=True)
+
+
+def _section(part: Section, look: Look) -> Iterator[Paragraph]:
+    head = _headline(part.verdict, part.title, look)
+    yield head if part.verdict else Paragraph.of(head.pieces[0].text, "bold")
+    narrow = Look(look.width - 2, color=look.color, ascii=look.ascii)
+    for inner in part.parts:
+        for paragraph in paragraphs(inner, narrow):
+            yield paragraph._replace(indent=paragraph.indent + 2)
+
+
+def _table(part: Table, look: Look) -> Iterator[Paragraph]:
+    if part.title:
+        yield Paragraph.of(look.say(part.title, _LONGEST), "bold")
+    rows = part.rows[: part.most]
+    if rows:
+        cells = _cells(part, [row.cells for row in rows], look)
+        styles = [STYLES[row.tone] for row in rows]
+        lines, dropped = grid(part.heads, cells, styles, look)
+        yield from lines
+        if names := ", ".join(name for name in dropped if name):
+            yield Paragraph.of(look.say(f"not shown at this width: {names}"), "dim")
+    yield from _more(len(part.rows) - part.most, "rows")
+    if part.note:
+        yield Paragraph.of(look.say(part.note, _LONGEST), "dim")
+
+
+def _more(count: int, what: str) -> Iterator[Paragraph]:
+    if count > 0:
+        yield Paragraph.of(f"{count} more {what}: --json has them all", "dim")
+
+
+def _cells(part: Table, rows: Sequence[Sequence[Cell]], look: Look) -> list[list[str]]:
+    """The cells as text; figures take the room that the other columns leave."""
+    full = full_of(part)
+    words = [[look.say(cell, 400) if isinstance(cell, str) else "" for cell in row] for row in rows]
+    drawn = [isinstance(cell, Bar | Span | Spark) for cell in rows[0]]
+    used = sum(
+        max([cell_length(row[at]) for row in words] + [cell_length(head.title)]) + 2
+        for at, head in enumerate(part.heads)
+        if not drawn[at]
+    )
+    room = max(_NARROWEST, min(_WIDEST, look.width - used))
+    return [
+        [
+            text if isinstance(cell, str) else _drawn(cell, room, look, full)
+            for cell, text in zip(row, texts, strict=True)
+        ]
+        for row, texts in zip(rows, words, strict=True)
+    ]
+
+
+def _drawn(figure: Figure, room: int, look: Look, full: float = 0.0) -> str:
+    if isinstance(figure, Bar):
+        share = (figure.value or 0.0) / (figure.full or full or 1.0)
+        return bar_text(share, room, look)
+    if isinstance(figure, Span):
+        return _span_text(figure, full, room)
+    return spark_text(figure, look)
+
+
+def bar_text(share: float, room: int, look: Look) -> str:
+    """A bar of ``share`` of ``room``, in eighths if the alphabet has them; never empty above 0."""
+    share = min(1.0, max(0.0, share)) if math.isfinite(share) else 0.0
+    if not share:
+        return ""
+    if look.ascii:
+        return "#" * max(1, round(share * room))
+    eighths = max(1, round(share * room * 8))
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _span_text(span: Span, full: float, room: int) -> str:
+    """``----|==o==``: the center as a bar, the interval as a line, the estimate as o."""
+    half = (room - 1) // 2
+    scale = half / full if full else 0.0
+
+    def at(value: float) -> int:
+        return max(0, min(2 * half, half + round((value - span.center) * scale)))
+
+    cells = [" "] * (2 * half + 1)
+    if span.low is not None and span.high is not None:
+        for place in range(at(span.low), at(span.high) + 1):
+            cells[place] = "-"
+    cells[half] = "|"
+    cells[at(span.value)] = "o"
+    return "".join(cells)
+
+
+def spark_text(spark: Spark, look: Look) -> str:
+    """A character for each value, as high as its share of ``full``."""
+    heights = _ASCII_HEIGHTS if look.ascii else _HEIGHTS
+    if not spark.full:
+        return ""
+    shares = (8 * value / spark.full for value in spark.values)
+    bars = "".join(heights[min(8, max(0, math.ceil(share - 0.25)))] for share in shares)
+    return f"|{bars}| {look.say(spark.words)}"
+
+
+_WRITERS: dict[str, Callable[..., Iterator[Paragraph]]] = {
+    "text": _text,
+    "facts": _facts,
+    "table": _table,
+    "findings": _findings,
+    "steps": _steps,
+    "raw": _raw,
+    "section": _section,
+}

@@ -1,0 +1,132 @@
+"""A site's own rows for the catalogues: the files of one folder, checked before any of them counts.
+
+NIC families, pauses, causes, findings, links, rows of the atlas, lint's rules with their rows, and
+studies of knobs: ``docs/catalogue.md`` says what each looks like.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from pkgutil import resolve_name
+
+from wireproof.files.held import held_folder, within
+from wireproof.files.hostile import read_bounded
+from wireproof.model.errors import BadInput
+from wireproof.model.site import HEADS, Text, use_site
+from wireproof.model.toml import line_of, read_toml
+
+__all__ = ["VARIABLE", "catalogue_folder", "use_catalogue"]
+
+VARIABLE = "WIREPROOF_CATALOGUE"
+_LARGEST = 1 << 20
+_MOST_FILES = 200
+READERS = {
+    "family": "wireproof.analysis.catalogue.read:families",
+    "pauses": "wireproof.analysis.pfc:pausing",
+    "cause": "wireproof.locate.causes.rules:rules",
+    "finding": "wireproof.verdict.catalogue:findings",
+    "link": "wireproof.physics.links:link_names",
+    "source": "wireproof.workflow.atlas:added_sources",
+    "library": "wireproof.lint.tables:libraries",
+    "module": "wireproof.lint.tables:modules",
+    **dict.fromkeys(("rule", "line", "variable", "command"), "wireproof.lint.rules:rules"),
+}
+"""What reads each kind of row, and refuses a wrong one with file, line and field."""
+
+
+def catalogue_folder(given: str | None, environment: Mapping[str, str]) -> Path | None:
+    """The folder that was given, that of the variable, or ``~/.config/wireproof/catalogue`` if it
+    exists. Raises BadInput for one that is named and is no folder.
+    """
+    named = given or environment.get(VARIABLE)
+    if named:
+        if not os.path.isdir(named):
+            raise BadInput(f"the catalogue {named} is no folder: make it, or leave it out.")
+        return Path(named)
+    home = environment.get("XDG_CONFIG_HOME") or os.path.join(
+        environment.get("HOME", ""), ".config"
+    )
+    usual = Path(home, "wireproof", "catalogue")
+    return usual if usual.is_absolute() and usual.is_dir() else None
+
+
+def use_catalogue(folder: Path) -> dict[str, int]:
+    """From now on the rows of the folder's ``*.toml`` files count among ours. Returns how many rows
+    of each kind there are. Raises BadInput with file, line and field; then no row counts.
+    """
+    rows: dict[str, int] = {}
+    texts, studies = [], []
+    for text in _texts(folder):
+        tree = read_toml(text.text, text.name)
+        if "knob" in tree:
+            studies.append(text)
+        elif unknown := sorted(tree.keys() - set(HEADS)):
+            raise BadInput(
+                f"{text.name}: {unknown[0][:60]!r} is no kind of row: there are {', '.join(HEADS)}."
+            )
+        else:
+            texts.append(text)
+        for head, entries in tree.items():
+            if head not in READERS and head != "knob":
+                continue
+            if not isinstance(entries, list):
+                raise BadInput(f"{text.name}: {head!r} is a list of tables: write [[{head}]].")
+            rows[head] = rows.get(head, 0) + len(entries)
+            _refuse_controls(text, head, entries)
+    _use(tuple(texts), tuple(studies), rows)
+    return rows
+
+
+def _refuse_controls(text: Text, head: str, entries: list[object]) -> None:
+    """Rows are printed: a terminal would obey a control character."""
+    for number, entry in enumerate(entries):
+        bad = {sign for sign in _strings(entry) if not sign.isprintable()} - {"\n", "\t"}
+        if bad:
+            line = line_of(text.text, head, number)
+            raise BadInput(f"{text.name}, line {line}: [[{head}]] has the control {min(bad)!r}.")
+
+
+def _strings(entry: object) -> str:
+    """All texts of an entry, one behind the other."""
+    if isinstance(entry, dict):
+        return "".join(_strings(part) for pair in entry.items() for part in pair)
+    if isinstance(entry, list):
+        return "".join(map(_strings, entry))
+    return entry if isinstance(entry, str) else ""
+
+
+def _use(texts: tuple[Text, ...], studies: tuple[Text, ...], rows: Mapping[str, int]) -> None:
+    from wireproof.workflow.study.libraries import libraries
+
+    use_site(texts, studies)
+    try:
+        for reader in dict.fromkeys(READERS[head] for head in rows if head in READERS):
+            resolve_name(reader)()
+        if studies:
+            libraries()
+    except BaseException:
+        use_site(())
+        raise
+
+
+def _texts(folder: Path) -> list[Text]:
+    try:
+        with held_folder(folder) as held:
+            names = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
+            if len(names) > _MOST_FILES:
+                raise BadInput(f"the catalogue {folder} has more than {_MOST_FILES} files.")
+            return [_text(folder / name, held) for name in names]
+    except OSError as error:
+        raise BadInput(f"the catalogue {folder} cannot be read: {error.strerror}.") from error
+
+
+def _text(path: Path, held: int | None) -> Text:
+    try:
+        data = read_bounded(within(held, path), _LARGEST, follow=False, folder=held)
+        return Text(data.decode(), str(path), by_site=True)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is no text in UTF-8.") from error

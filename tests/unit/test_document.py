@@ -1,0 +1,122 @@
+"""Every renderer of a document shows every part, lets nothing hostile through, and drops nothing
+that has no picture.
+"""
+
+from __future__ import annotations
+
+import html.parser
+import re
+
+import pytest
+
+from wireproof.report.columns import Head
+from wireproof.report.document import (
+    Bar,
+    Document,
+    Facts,
+    Findings,
+    Item,
+    Raw,
+    Row,
+    Section,
+    Span,
+    Spark,
+    Step,
+    Steps,
+    Table,
+    Text,
+)
+from wireproof.report.html.document import document_page
+from wireproof.report.markdown import document_markdown
+from wireproof.report.text.document import document_text
+from wireproof.report.text.look import Look
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e|`**"
+WORDS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india")
+
+
+def document_with(name: str) -> Document:
+    """Every kind of part, each with a word of its own and ``name`` beside it."""
+    heads = (Head("layer", 9, left=True), Head("us", 8), Head("", 5, left=True))
+    bars = (Row((f"alpha {name}", "1.5", Bar(1.5))), Row(("none", "-", Bar(None)), "fail"))
+    spans = (Row((f"bravo {name}", "+3 %", Span(1.03, 1.01, 1.05)), "pass"),)
+    inner = Section(
+        f"charlie {name}",
+        (
+            Facts((("delta", name), ("curve", Spark((1.0, 2.0, 4.0), 4.0, f"echo {name}")))),
+            Findings(
+                (
+                    Item("fail", f"foxtrot {name}", "off-wire", (("next", f"golf {name}"),)),
+                    Item("warning", name, word=f"{name}:3:1: error:"),
+                )
+            ),
+            Steps((Step(f"hotel {name}", f"echo {name}"),)),
+            Raw((f"  india {name}", "+ b")),
+        ),
+        "inconclusive",
+    )
+    tables = (Table(heads, bars, "bars", name), Table(heads, spans))
+    return Document(f"title {name}", f"answer {name}", (*tables, inner, Text(name, "note")), "fail")
+
+
+class _Tags(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert not [name for name, _ in attrs if name.startswith("on")]
+        self.seen.add(tag)
+        if tag not in ("meta", "link", "br", "path", "rect", "input", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("path", "rect"):
+            assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_text_shows_every_part_within_the_width(width: int, ascii_only: bool) -> None:
+    text = document_text(document_with("x"), Look(width=width, ascii=ascii_only))
+    assert all(word in text for word in WORDS)
+    assert text.startswith("FAIL  answer x\n")
+    assert max(map(len, text.splitlines())) <= width
+    assert text.isascii() or not ascii_only
+
+
+def test_text_of_hostile_names_is_harmless_and_folds_no_command() -> None:
+    text = document_text(document_with(HOSTILE), Look(width=60))
+    assert not {"\x1b", "\u202e"} & set(text)
+    command = next(line for line in text.splitlines() if line.strip().startswith("echo"))
+    assert len(command) > 60
+
+
+def test_text_says_how_much_it_leaves_out() -> None:
+    rows = tuple(Row((str(number),)) for number in range(50))
+    text = document_text(Document("t", "a", (Table((Head("n", 9),), rows),)))
+    assert "10 more rows" in text
+
+
+def test_markdown_shows_every_part_and_no_foreign_markup() -> None:
+    text = document_markdown(document_with("x"))
+    assert all(word in text for word in WORDS)
+    assert text.startswith("# title x\n\n**FAIL** answer x\n")
+    hostile = document_markdown(document_with(HOSTILE))
+    assert not {"\x1b", "\u202e"} & set(hostile)
+    prose = [line for line in hostile.splitlines() if not line.startswith(("    ", "- hotel"))]
+    assert not [line for line in prose if re.search(r"(?<!\\)[<`|]img", line)]
+
+
+def test_a_page_is_well_formed_and_escapes_every_name() -> None:
+    for name in ("x", HOSTILE):
+        page = document_page(document_with(name))
+        tags = _Tags()
+        tags.feed(page)
+        assert not tags.open
+        assert "img" not in tags.seen
+        assert not {"\x1b", "\u202e"} & set(page)
+        assert all(word in page for word in WORDS)
+        assert page.count('<svg class="cell"') == 4
+        assert "default-src" in page

@@ -22,6 +22,12 @@ namespace {
 constexpr int kGraceMs = 2000;
 constexpr const char* kMarkName = "WIREPROOF_SESSION=";
 
+[[noreturn]] void fail_not_living(const std::string& name, const NodePids& living) {
+  std::string known;
+  for (const auto& entry : living) known += (known.empty() ? "" : ", ") + entry.first;
+  throw Failure("there is no living node '" + name + "' in this lab; it has " + known);
+}
+
 // Launchers may call a node by any name of its line in the hosts file, addresses included.
 std::string resolve(const std::string& name, const NodePids& nodes, const std::string& hosts_file) {
   if (nodes.contains(name)) return name;
@@ -36,9 +42,28 @@ std::string resolve(const std::string& name, const NodePids& nodes, const std::s
     }
     if (matches && !node.empty()) return node;
   }
-  std::string known;
-  for (const auto& entry : nodes) known += (known.empty() ? "" : ", ") + entry.first;
-  throw Failure("there is no living node '" + name + "' in this lab; it has " + known);
+  fail_not_living(name, nodes);
+}
+
+// The supervisor may not have noticed yet that the node's first process has died: its namespaces
+// are then gone, or refuse a new process.
+pid_t fork_in_node(const std::string& name, const NodePids& nodes, std::unique_ptr<Door>& door) {
+  const pid_t node_pid = nodes.at(name);
+  try {
+    if (node_pid != 0) {
+      door = std::make_unique<Door>(node_pid);
+      door->open_pid_namespace();
+    }
+    const pid_t command = fork();
+    if (command < 0) fail_errno("fork in node " + name);
+    return command;
+  } catch (const Failure&) {
+    const std::string namespaces = "/proc/" + std::to_string(node_pid) + "/ns/net";
+    if (node_pid == 0 || access(namespaces.c_str(), F_OK) == 0) throw;
+    NodePids living = nodes;
+    living.erase(name);
+    fail_not_living(name, living);
+  }
 }
 
 [[noreturn]] void run_command(Request& request, const Door* door, const std::string& mark) {
@@ -84,14 +109,10 @@ int attend(const Fd& peer, const Fd& signals, pid_t command) {
 int run_session(const Fd& peer, const NodePids& nodes, const std::string& hosts_file) {
   Request request = receive_request(peer);
   request.node = resolve(request.node, nodes, hosts_file);
-  const pid_t node_pid = nodes.at(request.node);
   const std::string mark = kMarkName + random_mark();
   const Fd signals = signal_descriptor({SIGCHLD});
   std::unique_ptr<Door> door;
-  if (node_pid != 0) door = std::make_unique<Door>(node_pid);
-  if (door) door->open_pid_namespace();
-  const pid_t command = fork();
-  if (command < 0) fail_errno("fork in node " + request.node);
+  const pid_t command = fork_in_node(request.node, nodes, door);
   if (command == 0) run_command(request, door.get(), mark);
   for (Fd& stream : request.streams) stream.reset();
   const int status = attend(peer, signals, command);

@@ -114,6 +114,17 @@ def test_a_killed_supervisor_takes_everything_with_it(build: Build) -> None:
     assert leftovers(lab.folder) == []
 
 
+def test_a_node_is_called_dead_before_the_supervisor_has_noticed(build: Build) -> None:
+    lab = build(6)
+    state = read_state(lab.folder)
+    assert state is not None
+    for name in ("n2", "n3", "n4", "n5", "n6"):
+        os.kill(state.nodes[name].pid, signal.SIGKILL)
+        done = run(lab, name, "true")
+        assert done.returncode in {125, 137}  # 137: the node took the command with it
+        assert done.returncode == 137 or f"there is no living node '{name}'" in done.stderr
+
+
 def test_a_killed_node_is_named_and_the_others_go_on(build: Build) -> None:
     lab = build(3)
     state = read_state(lab.folder)

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 from tests.synthetic import World, lab, run_of
 
-from wireproof.model.criteria import Agreed
 from wireproof.model.document import RunDocument
-from wireproof.model.dossier import Verification
+from wireproof.model.dossier import Agreed, Verification
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.run import Run

@@ -16,8 +16,7 @@ from tests.bmc.certificate import Certificate
 from tests.bmc.emulator import emulated
 from tests.bmc.server import SYSTEM, Board, served
 
-from wireproof.model.bmc import Bmc, Secret
-from wireproof.model.firmware import PlannedAttribute, Raw
+from wireproof.model.bmc import Bmc, PlannedAttribute, Raw, Secret
 from wireproof.store.firmware_journal import sets_of
 from wireproof.workflow.tune.bios import (
     FirmwareDone,

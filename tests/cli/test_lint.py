@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
-from wireproof.lint.catalogue import page
+from wireproof.lint.check import page
 from wireproof.lint.rules import rules
 
 WRONG = "#!/bin/bash -I\n#SBATCH -N 2\nexport I_MPI_PROCESSOR_LIST=0-23\nsrun ./a.out\n"

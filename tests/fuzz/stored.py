@@ -138,10 +138,10 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     """Each document: its type, the name of its file, and what reads it from a folder."""
     from wireproof.instrument.changes import _answered
     from wireproof.instrument.watch import Follower
+    from wireproof.model.bmc import FirmwareSet
     from wireproof.model.change import ChangeAnswer
     from wireproof.model.document import RunDocument
     from wireproof.model.dossier import Dossier
-    from wireproof.model.firmware import FirmwareSet
     from wireproof.model.history import Entry
     from wireproof.model.pfc import PfcRecord
     from wireproof.model.stored import StoredResult

@@ -31,7 +31,7 @@ except ConnectionRefusedError:
 '''
 from wireproof.lab import down, up
 from wireproof.lab.cluster import open_lab
-from wireproof.launch.tools import find_tool
+from wireproof.files.programs import find_tool
 from wireproof.lab.state import find_holders
 from wireproof.model.topology import Network, Topology
 net = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")

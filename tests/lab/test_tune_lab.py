@@ -9,8 +9,7 @@ import pytest
 from tests.lab.conftest import Build, run, say
 
 from wireproof.lab.cluster import Lab
-from wireproof.model.standing import Standing
-from wireproof.model.tuning import Tuned
+from wireproof.model.tuning import Standing, Tuned
 from wireproof.report.text.look import Look
 from wireproof.report.text.tune import tuned_lines
 from wireproof.report.undo import undo

@@ -73,7 +73,7 @@ API = """
 import contextlib, pathlib, sys
 from wireproof.launch.hosts.fanout import facts_by_host, reachable
 from wireproof.launch.schedulers.slurm_options import find_slurm
-from wireproof.launch.tools import find_tool
+from wireproof.files.programs import find_tool
 from wireproof.model.errors import WireproofError
 from wireproof.probes import machine
 from wireproof.version import version_of

@@ -14,8 +14,8 @@ import pytest
 from tests.gate_results import NOW, stored
 from tests.slurm.labs import Cluster, cluster
 
-from wireproof.lab.errors import LabError
 from wireproof.lab.slurm import Partition
+from wireproof.model.errors import LabError
 from wireproof.store.result import RESULT
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]

@@ -13,8 +13,8 @@ import pytest
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.few import by_rows
 from wireproof.locate.screen.sweep import screen
+from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Located, Metric
-from wireproof.model.subject import Both, Node, Port, Route, Subject
 from wireproof.report.json.located import LocateDocument
 
 Pairs = list[tuple[int, int]]

@@ -11,8 +11,7 @@ from tests.synthetic import lab, run_of
 from tests.tune.node import Machine, change, request
 
 from wireproof.model.change import ChangeAnswer, SetAnswer
-from wireproof.model.standing import Standing
-from wireproof.model.tuning import HostTuned
+from wireproof.model.tuning import HostTuned, Standing
 from wireproof.report.section import Section
 from wireproof.report.text.summary import summary
 from wireproof.report.undo import undo

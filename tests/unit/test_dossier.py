@@ -20,8 +20,7 @@ from tests.dossiers import dossier_of, refused, resealed, resumed, verified
 
 from wireproof.cli.delivery import ended
 from wireproof.model.claim import Criteria
-from wireproof.model.criteria import KNOWN, Agreed
-from wireproof.model.dossier import Dossier
+from wireproof.model.dossier import KNOWN, Agreed, Dossier
 from wireproof.model.errors import BadInput
 from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
 from wireproof.report.text.document import document_text

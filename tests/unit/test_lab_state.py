@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from wireproof.lab import requirements, state, supervisor
-from wireproof.lab.errors import LabError
 from wireproof.lab.state import LabState, ProcessId, is_alive, process_id, read_state, write_state
+from wireproof.model.errors import LabError
 from wireproof.model.topology import Network, Topology
 
 TOPOLOGY = Topology(

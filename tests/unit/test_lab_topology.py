@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from wireproof.lab.topology_file import load_topology
 from wireproof.model.errors import BadInput
-from wireproof.model.topology import Fault, Network, Topology
+from wireproof.model.topology import (
+    Fault,
+    Network,
+    Topology,
+    parse_delay_us,
+    parse_loss_percent,
+    parse_rate,
+)
 from wireproof.model.topology_toml import check_topology, parse_topology
-from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "lab"
 NETWORK = '[[network]]\nname = "hsn"\ndevice = "hsn0"\nrate = "1gbit"\nsubnet = "10.20.1.0/24"\n'

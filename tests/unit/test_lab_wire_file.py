@@ -11,7 +11,6 @@ import pytest
 from tests.synthetic import World, run_of
 
 from wireproof.lab import commands
-from wireproof.lab.errors import LabError
 from wireproof.lab.links import claimed_link
 from wireproof.lab.wire import (
     read_wire_status,
@@ -19,7 +18,7 @@ from wireproof.lab.wire import (
     wire_obstacle,
     wire_text,
 )
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, LabError
 from wireproof.model.lab_status import WireStatus, fallen_behind
 from wireproof.model.record import EngineError
 from wireproof.model.topology import Fault, Network, Topology

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.lint.catalogue import CHECKS
+from wireproof.lint.check import CHECKS
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.rules import ADMIN, book
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.lint import catalogue
+from wireproof.lint import check
 from wireproof.lint.check import lint_text
 from wireproof.lint.rules import book, rules
 from wireproof.model.errors import BadInput
 from wireproof.model.site import Text, use_site
 
-LINT = Path(catalogue.__file__).parent
+LINT = Path(check.__file__).parent
 RULE = """\
 [[rule]]
 code = "site-rule"

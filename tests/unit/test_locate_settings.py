@@ -14,11 +14,10 @@ from tests.unit.test_locate_causes import RUN, blame, located
 from wireproof.locate.causes.explain import MOST_CAUSES
 from wireproof.locate.causes.rules import rules as every_cause
 from wireproof.model.claim import HostClaim
-from wireproof.model.finding import Judgement
+from wireproof.model.finding import Judgement, Node, Port
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Status
-from wireproof.model.subject import Node, Port
 from wireproof.report.answers import answers
 from wireproof.report.html.page import render
 from wireproof.report.section import Section

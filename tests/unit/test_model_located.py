@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from wireproof.locate.blame import Estimate, blame_of, kind_of
+from wireproof.model.finding import Both, Link, Node, Port, Route, Subject, Switch, Whole
 from wireproof.model.located import Blame, Contention, Located
-from wireproof.model.subject import Both, Link, Node, Port, Route, Subject, Switch, Whole
 
 NUMBERS = {
     "slowdown": 0.2,

@@ -6,8 +6,16 @@ from itertools import permutations
 
 import pytest
 
-from wireproof.model.finding import Proof, Severity, Verdict
-from wireproof.model.severity import SEVERITIES, rank, verdict_of, worst, worst_proof
+from wireproof.model.finding import (
+    SEVERITIES,
+    Proof,
+    Severity,
+    Verdict,
+    rank,
+    verdict_of,
+    worst,
+    worst_proof,
+)
 
 
 def test_the_worst_severity_comes_first() -> None:

@@ -13,8 +13,7 @@ import msgspec
 import pytest
 from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
-from wireproof.model.finding import Finding, Judgement, Verdict
-from wireproof.model.severity import worst
+from wireproof.model.finding import Finding, Judgement, Verdict, worst
 from wireproof.report.answers import answers
 from wireproof.report.section import Section, headline, ranked, short_headline
 from wireproof.report.text.ink import cell_length

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from wireproof.model.claim import Claim, HostClaim, Limits, LinkClaim
-from wireproof.model.finding import Finding, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.finding import Finding, Judgement, PairVerdict, Port, Proof, Verdict
 from wireproof.model.record import (
     Clock,
     Close,
@@ -28,8 +28,7 @@ from wireproof.model.record import (
     WitnessReading,
 )
 from wireproof.model.run import Missing, Provenance, Run
-from wireproof.model.standing import Standing, StandingSet
-from wireproof.model.subject import Port
+from wireproof.model.tuning import Standing, StandingSet
 from wireproof.report.section import Section
 
 ATTAINABLE = 119.5e6

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from wireproof.launch.hosts.ask import printed
+from wireproof.files.programs import printed
 from wireproof.launch.hosts.nic import address_argv, address_in, core_near, cpulist_argv
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.physics import claim_from_text
-from wireproof.physics.errors import PhysicsError
+from wireproof.physics.table import PhysicsError
 from wireproof.physics.units import Quantity, exact, goodput_of, parse_quantity, rates, shares
 
 

@@ -18,9 +18,9 @@ from tests.changed_runs import (
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.claim import Criteria
+from wireproof.model.finding import Route
 from wireproof.model.record import Idle, Sentinel
 from wireproof.model.run import Run
-from wireproof.model.subject import Route
 from wireproof.verdict import judge
 from wireproof.verdict.context import context
 from wireproof.verdict.run.directions import Stream, blame, direction_issues

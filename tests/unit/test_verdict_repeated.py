@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from wireproof.model.finding import Finding, Judgement, PairVerdict
-from wireproof.model.subject import Node, Route
+from wireproof.model.finding import Finding, Judgement, Node, PairVerdict, Route
 from wireproof.report.section import passing, results
 from wireproof.verdict.run.repeated import may_settle, settled_by_repeats
 

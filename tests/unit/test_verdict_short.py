@@ -20,8 +20,7 @@ from tests.unit.test_locate_settings import (
     short,
 )
 
-from wireproof.model.finding import Finding, Judgement, PairVerdict
-from wireproof.model.subject import Route
+from wireproof.model.finding import Finding, Judgement, PairVerdict, Route
 from wireproof.report.section import Section
 from wireproof.workflow.joined import joined
 

@@ -13,7 +13,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.toml import read_toml
 from wireproof.physics.bounds import Bounds, bounds_of
 from wireproof.physics.claims import PATHS, claim_from_text
-from wireproof.physics.errors import PhysicsError
+from wireproof.physics.table import PhysicsError
 
 __all__ = [
     "Layer",

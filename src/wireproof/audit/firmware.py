@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from wireproof.model.firmware import Raw
+from wireproof.model.bmc import Raw
 
 __all__ = [
     "ALL",

@@ -8,7 +8,7 @@ from typing import Any
 
 from wireproof.bmc.session import ROOT, Session
 from wireproof.bmc.talk import Answer, link_of
-from wireproof.model.firmware import Raw
+from wireproof.model.bmc import Raw
 
 __all__ = ["Bios", "find_bios", "now_and_pending", "set_pending"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wireproof.cli.context import current_context, is_quiet
-from wireproof.model.failure import Problem
+from wireproof.model.errors import Problem
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:

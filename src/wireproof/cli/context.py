@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from wireproof.model.failure import Problem
+from wireproof.model.errors import Problem
 
 __all__ = ["Answer", "Context", "current_context", "hush", "is_quiet"]
 

@@ -12,8 +12,7 @@ import click
 from wireproof.cli.completion import kinds
 from wireproof.cli.console import print_json, remark, say
 from wireproof.cli.declare import choice, flag
-from wireproof.model.errors import BadInput
-from wireproof.model.failure import Problem
+from wireproof.model.errors import BadInput, Problem
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import click
 from wireproof.cli.console import LONGEST_SENTENCE, envelope_text, say
 from wireproof.cli.context import Context
 from wireproof.cli.signals import as_interrupt
-from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-from wireproof.model.failure import Failure, Problem
+from wireproof.model.errors import BadInput, CouldNotMeasure, Failure, Problem, WireproofError
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
 from wireproof.workflow.bug import BUG, sentence

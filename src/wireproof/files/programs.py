@@ -11,10 +11,11 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-__all__ = ["Started", "by_path", "find_program", "search_path"]
+__all__ = ["Started", "by_path", "find_program", "find_tool", "printed", "search_path"]
 
 _SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -67,3 +68,38 @@ def by_path(argv: Sequence[str], environment: Mapping[str, str] | None = None) -
     if program is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     return {"args": [program, *argv[1:]], "env": around}
+
+
+_TIMEOUT_S = 15.0
+_LARGEST = 4 << 20
+
+
+def printed(
+    argv: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    errors: bool = False,
+    any_status: bool = False,
+) -> str:
+    """What ``argv`` writes to standard output (with ``errors`` to standard error too), bounded; ""
+    when it does not start, does not answer in time, or fails (unless ``any_status``).
+    """
+    try:
+        done = subprocess.run(
+            **by_path(argv, environment),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    if done.returncode and not any_status:
+        return ""
+    data = done.stdout + b"\n" + done.stderr if errors else done.stdout
+    return data[:_LARGEST].decode("utf-8", "replace")
+
+
+def find_tool(name: str) -> str | None:
+    """``ip`` and ``tc`` are in /usr/sbin, which is not on every user's PATH."""
+    return find_program(name, system=True)

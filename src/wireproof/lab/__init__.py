@@ -5,10 +5,10 @@ the kernel removes the rest.
 """
 
 from wireproof.lab.cluster import Lab, down, up
-from wireproof.lab.errors import LabError
 from wireproof.lab.requirements import missing_for_lab
 from wireproof.lab.status import find_labs
 from wireproof.lab.topology_file import load_topology
+from wireproof.model.errors import LabError
 from wireproof.model.lab_status import LabStatus, NodeStatus
 
 __all__ = [

@@ -16,7 +16,6 @@ from types import TracebackType
 import msgspec
 
 from wireproof.lab import commands, supervisor
-from wireproof.lab.errors import LabError
 from wireproof.lab.links import buildable, claimed_link, connect, replant, write_wire
 from wireproof.lab.requirements import missing_for_lab, needs_user_namespace
 from wireproof.lab.state import (
@@ -32,7 +31,7 @@ from wireproof.lab.status import find_labs, status_of
 from wireproof.lab.wire import read_wire_status, wire_ports
 from wireproof.launch.engines import find_program
 from wireproof.model.claim import LinkClaim
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, LabError
 from wireproof.model.lab_status import LabStatus, PortCount, WireStatus
 from wireproof.model.topology import Fault, Topology
 from wireproof.model.topology_toml import check_fault, check_topology

@@ -12,11 +12,10 @@ from typing import Literal
 import msgspec
 
 from wireproof.lab import commands, supervisor
-from wireproof.lab.errors import LabError
 from wireproof.lab.state import LabState, is_alive
 from wireproof.lab.wire import CONFIG, read_wire_status, wire_obstacle, wire_text
 from wireproof.model.claim import LinkClaim
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, FaultKind, Topology
 
 __all__ = [

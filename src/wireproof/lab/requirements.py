@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wireproof.files.programs import find_tool
 from wireproof.launch.engines import find_program
-from wireproof.launch.tools import find_tool
 from wireproof.model.errors import CouldNotMeasure
 
 __all__ = ["missing_for_lab", "needs_user_namespace"]

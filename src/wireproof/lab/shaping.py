@@ -15,8 +15,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from wireproof.model.topology import Fault, Network
-from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
+from wireproof.model.topology import Fault, Network, parse_delay_us, parse_loss_percent, parse_rate
 
 __all__ = ["SLOW_RATE", "Shape", "burst_bytes", "gso_bytes", "shape_of", "transition"]
 

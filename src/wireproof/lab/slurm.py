@@ -15,12 +15,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from wireproof.files.programs import by_path
+from wireproof.files.programs import by_path, find_tool
 from wireproof.lab.cluster import Lab
-from wireproof.lab.errors import LabError
 from wireproof.lab.requirements import needs_user_namespace
 from wireproof.lab.slurm_files import CGROUP_CONF, MPI_CONF, Partition, slurm_conf, topology_conf
-from wireproof.launch.tools import find_tool
+from wireproof.model.errors import LabError
 
 __all__ = ["LabSlurm", "Partition", "missing_for_slurm", "open_slurm", "slurm_up"]
 

@@ -18,7 +18,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.files.private import foreign
-from wireproof.lab.errors import LabError
+from wireproof.model.errors import LabError
 from wireproof.model.topology import Fault, Topology
 
 __all__ = [

@@ -13,13 +13,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from wireproof.files.programs import by_path
+from wireproof.files.programs import by_path, find_tool
 from wireproof.lab.commands import SWITCH, enter_argv, hold_argv
-from wireproof.lab.errors import LabError
 from wireproof.lab.requirements import user_namespace_obstacles
 from wireproof.lab.state import ProcessId, is_alive, process_id
 from wireproof.lab.wire import WIRE
-from wireproof.launch.tools import find_tool
+from wireproof.model.errors import LabError
 from wireproof.model.topology import Topology
 
 __all__ = ["Started", "release", "run_batch", "send_signal", "start"]

@@ -12,11 +12,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from wireproof.lab.errors import LabError
+from wireproof.model.errors import LabError
 from wireproof.model.lab_status import PortCount, WireStatus, fallen_behind
 from wireproof.model.record import EngineError
-from wireproof.model.topology import Fault, Network, Topology
-from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
+from wireproof.model.topology import (
+    Fault,
+    Network,
+    Topology,
+    parse_delay_us,
+    parse_loss_percent,
+    parse_rate,
+)
 
 __all__ = [
     "CONFIG",

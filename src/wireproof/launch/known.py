@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from wireproof.launch.hosts.ask import printed
+from wireproof.files.programs import printed
 from wireproof.launch.mpi import hydra, intel, openmpi
 from wireproof.launch.registry import MPIS, SCHEDULERS, Ask
 from wireproof.launch.schedulers import flux, lsf, pbs, slurm

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from wireproof.locate.criteria import as_slowdown
 from wireproof.locate.samples import value_of
+from wireproof.model.finding import Both, Link, Node, Port, Route, Subject, Switch
 from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, name_of
-from wireproof.model.subject import Both, Link, Node, Port, Route, Subject, Switch
 
 __all__ = [
     "UNKNOWN_END",

@@ -1,11 +1,26 @@
-"""How the management controller (BMC) of a host is reached, and the password that it asks for."""
+"""Access to the management controller (BMC) of a host, and changes of firmware attributes: planned,
+pending until the next reboot, and in the journal of the machine that asked for them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Bmc", "Login", "Secret"]
+import msgspec
+
+from wireproof.model.setting import Effect
+
+__all__ = [
+    "AttributeChange",
+    "Bmc",
+    "FirmwareSet",
+    "FirmwareState",
+    "Login",
+    "PlannedAttribute",
+    "Raw",
+    "Secret",
+]
 
 Login = Literal["", "session", "basic"]
 
@@ -65,3 +80,52 @@ class Bmc:
         """The address for people."""
         name = f"[{self.address}]" if ":" in self.address else self.address
         return name if self.port == 443 else f"{name}:{self.port}"
+
+
+Raw = str | int | float | bool
+"""A value as the BMC writes it."""
+
+FirmwareState = Literal["writing", "pending", "reverting", "reverted"]
+"""``writing``, ``reverting``: under way, or broken off there."""
+
+
+class PlannedAttribute(msgspec.Struct, frozen=True, kw_only=True):
+    """One attribute that is to be changed. ``id``: of the setting; ``attribute``: the BMC's name,
+    ``display``: the set-up menu's. ``was``: the value that counts now, ``pending``: the one after
+    the next reboot as it is; ``wanted``: the one after it as it is to be.
+    """
+
+    id: str
+    attribute: str
+    display: str
+    was: Raw
+    pending: Raw
+    wanted: Raw
+    why: str
+    undo: str
+    effect: Effect | None = None
+
+
+class AttributeChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the journal keeps of one attribute: the pending value of before, ours, and the value
+    that counted then.
+    """
+
+    id: str
+    attribute: str
+    was: Raw
+    old: Raw
+    wanted: Raw
+
+
+class FirmwareSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The journal of one change set on one host's BMC. ``since``: UTC."""
+
+    schema: str = "wireproof.firmware-set"
+    version: int = 1
+    id: str
+    host: str
+    by: str
+    since: str
+    state: FirmwareState
+    changes: list[AttributeChange]

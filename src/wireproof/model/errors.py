@@ -6,7 +6,17 @@ measure.
 
 from __future__ import annotations
 
-__all__ = ["BadInput", "CouldNotMeasure", "WireproofError", "made_by_newer"]
+import msgspec
+
+__all__ = [
+    "BadInput",
+    "CouldNotMeasure",
+    "Failure",
+    "LabError",
+    "Problem",
+    "WireproofError",
+    "made_by_newer",
+]
 
 
 class WireproofError(Exception):
@@ -37,3 +47,29 @@ def made_by_newer(name: object, found: object, known: int) -> BadInput:
         f"{name} was made by a newer wireproof (format {found}, and this one reads up to {known}):"
         " update wireproof."
     )
+
+
+class LabError(WireproofError):
+    """The machine refused, or the lab is not what it should be."""
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One entry of ``errors``: something that went wrong, as standard error says it, and what it is
+    about. ``rank`` and ``point``: of a measurement. What is not known is left out.
+    """
+
+    message: str
+    code: str = ""
+    file: str = ""
+    host: str = ""
+    rank: int | None = None
+    point: int | None = None
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """The document of ``--json`` where a command ends before it has one. ``verdict`` is always
+    null: nothing was judged, which is never a pass.
+    """
+
+    errors: tuple[Problem, ...]
+    exit_status: int

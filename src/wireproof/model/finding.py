@@ -1,27 +1,129 @@
-"""Findings: what is concluded, with its evidence and the next action."""
+"""Findings: what is concluded, how severe it is, which node, port or link it names, its evidence
+and the next action.
+
+``str()`` of a subject is the text that people read and that stands as ``subject`` in JSON.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
 from wireproof.model.atlas import Place
-from wireproof.model.ledger import Direction
-from wireproof.model.subject import Subject
 
 __all__ = [
+    "SEVERITIES",
+    "Both",
+    "Direction",
     "Evidence",
     "Finding",
     "GroupVerdict",
     "Judgement",
+    "Link",
+    "Node",
     "PairVerdict",
+    "Port",
     "Proof",
     "RailShare",
+    "Route",
     "Severity",
     "Striping",
+    "Subject",
+    "Switch",
     "Verdict",
+    "Whole",
+    "rank",
+    "verdict_of",
+    "worst",
+    "worst_proof",
 ]
+
+Direction = Literal["", "tx", "rx"]
+"""As the node sees it: ``tx`` leaves it, ``rx`` reaches it; "" for both."""
+
+
+class _Subject(msgspec.Struct, frozen=True, tag_field="kind"):
+    pass
+
+
+class Whole(_Subject, frozen=True, tag="run"):
+    """The run, the log or the section as a whole; ``name`` is how it is called."""
+
+    name: str = "run"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Node(_Subject, frozen=True, tag="node"):
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Port(_Subject, frozen=True, tag="port"):
+    """A port of a node, in one direction or in both; ``nic`` where it has more than one."""
+
+    node: str
+    direction: Direction = ""
+    nic: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.node, self.nic, self.direction) if part)
+
+
+class Route(_Subject, frozen=True, tag="route"):
+    """From one node to another."""
+
+    origin: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.origin} -> {self.target}"
+
+    @property
+    def back(self) -> Route:
+        return Route(self.target, self.origin)
+
+
+class Both(_Subject, frozen=True, tag="pair"):
+    """Two nodes, in both directions."""
+
+    one: str
+    other: str
+
+    def __str__(self) -> str:
+        return f"{self.one} <-> {self.other}"
+
+
+class Link(_Subject, frozen=True, tag="link"):
+    """A cable between a switch and a node or another switch; the direction is as the nodes see it
+    that reach the rest through it.
+    """
+
+    near: str
+    far: str
+    direction: Direction = ""
+
+    def __str__(self) -> str:
+        return f"{self.near} - {self.far} {self.direction}".strip()
+
+
+class Switch(_Subject, frozen=True, tag="switch"):
+    """The direction is as its nodes see it: ``tx`` leaves them through it."""
+
+    name: str
+    direction: Direction = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.direction}".strip()
+
+
+Subject = Whole | Node | Port | Route | Both | Link | Switch
+
 
 Proof = Literal["on-wire", "off-wire", "wrong-path", "mixed", "unproven"]
 Verdict = Literal["pass", "fail", "inconclusive"]
@@ -52,7 +154,7 @@ class RailShare(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str
     rail: str
-    direction: Direction
+    direction: Literal["tx", "rx"]
     due_bytes: float
     seen_bytes: float | None
     share: float | None
@@ -140,3 +242,37 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     pairs: list[PairVerdict]
     groups: list[GroupVerdict] = msgspec.field(default_factory=list)
     places: list[Place] = msgspec.field(default_factory=list)
+
+
+SEVERITIES: tuple[Severity, ...] = ("fail", "inconclusive", "warning", "note")
+"""The worst first."""
+_PROOFS: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed", "unproven", "on-wire")
+
+
+def rank(severity: Severity) -> int:
+    """Sorts the worst first."""
+    return SEVERITIES.index(severity)
+
+
+def verdict_of(severities: Iterable[Severity]) -> Verdict:
+    """The verdict that remarks of these severities leave; without any it is a pass."""
+    found = set(severities)
+    if "fail" in found:
+        return "fail"
+    return "inconclusive" if "inconclusive" in found else "pass"
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of several: any fail fails; zero verdicts, or any inconclusive one, is never a
+    pass.
+    """
+    found = set(verdicts)
+    if "fail" in found:
+        return "fail"
+    return "pass" if found == {"pass"} else "inconclusive"
+
+
+def worst_proof(proofs: Iterable[Proof]) -> Proof:
+    """The proof of several; of none it is unproven."""
+    found = set(proofs)
+    return next((one for one in _PROOFS if one in found), "unproven")

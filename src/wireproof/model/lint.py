@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.failure import Problem
+from wireproof.model.errors import Problem
 from wireproof.model.finding import Verdict
 
 __all__ = ["LintFinding", "LintReport"]

@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.finding import Both, Direction, Link, Node, Port, Route, Subject, Switch
 from wireproof.model.setting import Effect
-from wireproof.model.subject import Both, Direction, Link, Node, Port, Route, Subject, Switch
 
 __all__ = [
     "ABOUT",

@@ -10,8 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.finding import Verdict
-from wireproof.model.subject import Direction
+from wireproof.model.finding import Direction, Verdict
 
 __all__ = [
     "PROFILES",

@@ -12,7 +12,7 @@ from wireproof.model.finding import Severity, Verdict
 from wireproof.model.gate import NodeVerdict
 from wireproof.model.psm3 import Statistics
 from wireproof.model.run import Run
-from wireproof.model.standing import Standing
+from wireproof.model.tuning import Standing
 
 __all__ = ["KIND", "SCHEMA", "Conclusion", "StoredPart", "StoredResult"]
 

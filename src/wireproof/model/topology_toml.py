@@ -37,8 +37,16 @@ import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.model.toml import read_toml
-from wireproof.model.topology import KINDS, Fault, Network, Topology, nearest
-from wireproof.model.topology_values import parse_delay_us, parse_loss_percent, parse_rate
+from wireproof.model.topology import (
+    KINDS,
+    Fault,
+    Network,
+    Topology,
+    nearest,
+    parse_delay_us,
+    parse_loss_percent,
+    parse_rate,
+)
 
 __all__ = ["MOST_NODES", "check_fault", "check_topology", "most_wire_rate", "parse_topology"]
 

@@ -1,4 +1,6 @@
-"""Plans of changes and what became of them: the documents of ``wireproof tune``."""
+"""Plans of changes, their results, and the changes in force during a measurement: the documents of
+``wireproof tune``.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.change import Change, ChangeAnswer, Keep, SetAnswer
-from wireproof.model.failure import Problem
+from wireproof.model.bmc import PlannedAttribute
+from wireproof.model.change import Change, ChangeAnswer, Keep, SetAnswer, SetState
+from wireproof.model.errors import Problem
 from wireproof.model.finding import Verdict
-from wireproof.model.firmware import PlannedAttribute
 from wireproof.model.setting import Effect, Profile
 
 __all__ = [
@@ -20,6 +22,8 @@ __all__ = [
     "PlannedKeep",
     "Residue",
     "ResidueFound",
+    "Standing",
+    "StandingSet",
     "TunePlan",
     "Tuned",
 ]
@@ -133,3 +137,29 @@ class Residue(msgspec.Struct, frozen=True, kw_only=True):
     def verdict(self) -> Verdict:
         """``pass``: nothing is left."""
         return "fail" if self.found else "pass"
+
+
+class StandingSet(msgspec.Struct, frozen=True, kw_only=True):
+    """One change set that stood on ``hosts``. ``since``: as the hosts' clocks say it; ``changes``:
+    what was changed, as ``mtu/ib0: 2044 -> 65520``.
+    """
+
+    id: str
+    state: SetState
+    hosts: list[str]
+    by: str = ""
+    since: str = ""
+    changes: list[str] = msgspec.field(default_factory=list)
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What the journals of ``hosts`` say. ``unread``: the hosts whose journals could not be read,
+    by the reason: of these nothing is known. ``here``: no hosts were named, and the one is the
+    machine that measured. ``lab``: the lab whose nodes they are, "" for hosts.
+    """
+
+    hosts: list[str] = msgspec.field(default_factory=list)
+    sets: list[StandingSet] = msgspec.field(default_factory=list)
+    here: bool = False
+    lab: str = ""
+    unread: dict[str, list[str]] = msgspec.field(default_factory=dict)

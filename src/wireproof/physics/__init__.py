@@ -5,7 +5,6 @@ Pure.
 from __future__ import annotations
 
 from wireproof.physics.claims import FAMILIES, PATHS, carried_by, claim_from_text
-from wireproof.physics.errors import PhysicsError
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 from wireproof.physics.pcie import pcie_goodput
@@ -15,7 +14,7 @@ from wireproof.physics.shaper import (
     shaper_credit_bytes,
     unslowed_bytes,
 )
-from wireproof.physics.table import Constant, Table, default_table, override
+from wireproof.physics.table import Constant, PhysicsError, Table, default_table, override
 
 __all__ = [
     "FAMILIES",

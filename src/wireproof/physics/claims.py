@@ -11,9 +11,9 @@ from functools import lru_cache
 import msgspec
 
 from wireproof.model.claim import LinkClaim, Protocol
-from wireproof.physics.errors import PhysicsError
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name
+from wireproof.physics.table import PhysicsError
 
 __all__ = ["BYPASSES", "FAMILIES", "PATHS", "carried_by", "claim_from_text"]
 

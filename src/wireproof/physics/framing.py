@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
-from wireproof.physics.errors import PhysicsError
-from wireproof.physics.table import Table, default_table
+from wireproof.physics.table import PhysicsError, Table, default_table
 
 __all__ = [
     "LEAST_HEADER",

@@ -15,10 +15,10 @@ import msgspec
 from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.model.ledger import Carrier
 from wireproof.model.record import Nic
-from wireproof.physics.errors import PhysicsError
 from wireproof.physics.framing import possible_mtu, roce_path_mtu
 from wireproof.physics.links import LANE_GBPS, infiniband_name
 from wireproof.physics.pcie import parse_slot
+from wireproof.physics.table import PhysicsError
 
 __all__ = ["data_rate", "link_of_port", "stated_rate"]
 

@@ -13,7 +13,7 @@ from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.model.packaged import packaged
 from wireproof.model.site import HEADS, Text, of_site, site_texts
 from wireproof.model.toml import read_rows
-from wireproof.physics.errors import PhysicsError
+from wireproof.physics.table import PhysicsError
 
 __all__ = ["LANE_GBPS", "infiniband_name", "link_from_name", "link_names"]
 

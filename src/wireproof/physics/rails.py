@@ -12,7 +12,7 @@ import msgspec
 from wireproof.model.claim import LinkClaim
 from wireproof.model.rails import rails_of
 from wireproof.physics.claims import claim_from_text
-from wireproof.physics.errors import PhysicsError
+from wireproof.physics.table import PhysicsError
 
 __all__ = ["claim_of_rails", "links_together", "one_rail"]
 

@@ -18,9 +18,20 @@ import msgspec
 from wireproof.model.errors import BadInput
 from wireproof.model.packaged import packaged
 from wireproof.model.toml import read_toml
-from wireproof.physics.errors import PhysicsError
 
-__all__ = ["Constant", "Table", "changed_constants", "default_table", "override", "with_constants"]
+__all__ = [
+    "Constant",
+    "PhysicsError",
+    "Table",
+    "changed_constants",
+    "default_table",
+    "override",
+    "with_constants",
+]
+
+
+class PhysicsError(BadInput, ValueError):
+    """One sentence that names what was seen and what to write instead."""
 
 
 class Constant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

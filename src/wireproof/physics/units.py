@@ -16,9 +16,8 @@ import msgspec
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.conversion import Row
-from wireproof.physics.errors import PhysicsError
 from wireproof.physics.limits import limits
-from wireproof.physics.table import Table
+from wireproof.physics.table import PhysicsError, Table
 
 __all__ = ["Quantity", "exact", "goodput_of", "parse_quantity", "rates", "shares", "times"]
 

@@ -8,8 +8,7 @@ import platform
 import subprocess
 from pathlib import Path
 
-from wireproof.files.programs import by_path
-from wireproof.launch.tools import find_tool
+from wireproof.files.programs import by_path, find_tool
 from wireproof.model.diagnosis import Capability, Machine
 
 __all__ = ["look"]

@@ -9,10 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
-from wireproof.model.finding import Finding, PairVerdict
+from wireproof.model.finding import Both, Finding, Node, PairVerdict, Port, Route, Subject, worst
 from wireproof.model.pattern import is_round_trip, place_of, title_of
-from wireproof.model.severity import worst
-from wireproof.model.subject import Both, Node, Port, Route, Subject
 from wireproof.report.section import CULPRITS, Section, counted
 
 __all__ = [

@@ -13,13 +13,12 @@ from pathlib import Path
 from wireproof.model.claim import Criteria, Limits
 from wireproof.model.disclosure import Disclosure
 from wireproof.model.fabric import Fabric
-from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict
+from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, rank
 from wireproof.model.located import Located
 from wireproof.model.psm3 import Statistics
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit
-from wireproof.model.severity import rank
-from wireproof.model.standing import Standing
+from wireproof.model.tuning import Standing
 from wireproof.report.names import fold
 
 __all__ = [

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wireproof.model.standing import Standing, StandingSet
+from wireproof.model.tuning import Standing, StandingSet
 from wireproof.report.names import clean, fold
 
 __all__ = ["undo", "undo_lines"]

@@ -11,7 +11,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import Criteria
-from wireproof.model.criteria import KNOWN, Agreed, Threshold
+from wireproof.model.dossier import KNOWN, Agreed, Threshold
 from wireproof.model.errors import BadInput
 from wireproof.model.toml import LARGEST, read_toml
 

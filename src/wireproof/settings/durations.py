@@ -1,12 +1,13 @@
-"""Durations as people write them, in seconds inside."""
+"""Durations and dates as people write them."""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["parse_days", "parse_duration", "time_limit_s"]
+__all__ = ["parse_days", "parse_duration", "parse_moment", "time_limit_s"]
 
 UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _CENTURY = 36525
@@ -73,3 +74,17 @@ def time_limit_s(text: str) -> float:
         )
     units = {1: (60,), 2: (60, 1), 3: (3600, 60, 1)}[len(rest)]  # type: ignore[assignment]
     return float(sum(value * unit for value, unit in zip(rest, units, strict=True)))
+
+
+def parse_moment(text: str) -> datetime:
+    """``2019-03-04``, ``2019-03-04T12:00`` or with a zone, ``2019-03-04T12:00+01:00``; without one
+    it is UTC. Raises ``BadInput``.
+    """
+    try:
+        found = datetime.fromisoformat(text.strip())
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise BadInput(
+            f"date {text[:40]!r} is not understood: give it as 2019-03-04 or 2019-03-04T12:00"
+            " (UTC)."
+        ) from error

@@ -13,8 +13,8 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.files.private import own_folder
+from wireproof.model.bmc import FirmwareSet
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.firmware import FirmwareSet
 from wireproof.model.json_reader import decode_json
 
 __all__ = ["newest_set", "sets_of", "write_set"]

@@ -15,7 +15,7 @@ from wireproof.audit.firmware import BIOS, Attribute, plain_name, word
 from wireproof.audit.judge import Names
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.reading import attributes_of
-from wireproof.model.firmware import PlannedAttribute, Raw
+from wireproof.model.bmc import PlannedAttribute, Raw
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan
 

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from wireproof.model.change import ChangeAnswer, SetAnswer
-from wireproof.model.standing import Standing, StandingSet
-from wireproof.model.tuning import HostTuned
+from wireproof.model.tuning import HostTuned, Standing, StandingSet
 
 __all__ = ["standing_of"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.few import by_rows
 from wireproof.locate.screen.sweep import screen
+from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Metric
-from wireproof.model.subject import Both, Node, Port, Route, Subject
 
 __all__ = ["changed_apart"]
 

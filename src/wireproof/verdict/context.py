@@ -16,9 +16,9 @@ from wireproof.analysis.relations import beneath, identities, port_called, stack
 from wireproof.analysis.witness import moved_in, ports_of
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
+from wireproof.model.finding import Node, Route
 from wireproof.model.record import Host, Idle, Nic, PairResult
 from wireproof.model.run import Run
-from wireproof.model.subject import Node, Route
 from wireproof.physics import Table, default_table, is_shaped
 from wireproof.physics.framing import possible_mtu
 

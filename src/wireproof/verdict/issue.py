@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from wireproof.model.finding import Evidence, Finding, GroupVerdict, PairVerdict, Severity, Verdict
-from wireproof.model.severity import rank, verdict_of, worst
-from wireproof.model.subject import Subject
+from wireproof.model.finding import (
+    Evidence,
+    Finding,
+    GroupVerdict,
+    PairVerdict,
+    Severity,
+    Subject,
+    Verdict,
+    rank,
+    verdict_of,
+    worst,
+)
 from wireproof.verdict.catalogue import CATALOGUE
 
 __all__ = ["SLOW", "Evidence", "Issue", "merge", "overall"]

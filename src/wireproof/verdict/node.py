@@ -11,12 +11,26 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wireproof.model import quantity
-from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Verdict
+from wireproof.model.finding import (
+    Both,
+    Finding,
+    GroupVerdict,
+    Judgement,
+    Link,
+    Node,
+    PairVerdict,
+    Port,
+    Route,
+    Subject,
+    Switch,
+    Verdict,
+    rank,
+    worst,
+    worst_proof,
+)
 from wireproof.model.gate import NodeVerdict
 from wireproof.model.located import Located
 from wireproof.model.run import Run
-from wireproof.model.severity import rank, worst, worst_proof
-from wireproof.model.subject import Both, Link, Node, Port, Route, Subject, Switch
 
 __all__ = ["joined_nodes", "node_verdicts"]
 

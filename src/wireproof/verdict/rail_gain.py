@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria
-from wireproof.model.finding import Evidence, Finding, Verdict
+from wireproof.model.finding import Evidence, Finding, Route, Verdict, verdict_of, worst
 from wireproof.model.quantity import goodput
 from wireproof.model.rail_gain import GainRow, RailNumber, Span
-from wireproof.model.severity import verdict_of, worst
-from wireproof.model.subject import Route
 from wireproof.verdict.issue import Issue, merge
 
 __all__ = ["GainJudgement", "judge_gain"]

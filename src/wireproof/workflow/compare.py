@@ -9,8 +9,8 @@ from pathlib import Path
 
 from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Source
 from wireproof.model.errors import BadInput
+from wireproof.model.finding import worst
 from wireproof.model.setting import Audit
-from wireproof.model.severity import worst
 from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.verdict.comparison import PRACTICAL, Key, Sample, compared, samples_of

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wireproof.lab.cluster import Lab, up
-from wireproof.model.finding import Finding
+from wireproof.model.finding import Finding, Port
 from wireproof.model.pattern import PairPattern
 from wireproof.model.plan import Point
-from wireproof.model.subject import Port
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import Reporter

@@ -17,9 +17,8 @@ import msgspec
 
 from wireproof.files.aside import answer_aside
 from wireproof.model.errors import BadInput
-from wireproof.model.finding import Verdict
+from wireproof.model.finding import Verdict, worst
 from wireproof.model.gate import Gate, NodeVerdict, seconds_of
-from wireproof.model.severity import worst
 from wireproof.model.stored import StoredPart, StoredResult
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import fold

@@ -9,8 +9,8 @@ from pathlib import PurePath
 import msgspec
 
 from wireproof.model.claim import LinkClaim
+from wireproof.model.finding import rank, worst
 from wireproof.model.psm3 import JudgedStatistics, Statistics
-from wireproof.model.severity import rank, worst
 from wireproof.report.section import Section
 from wireproof.verdict.psm3 import judge_statistics
 

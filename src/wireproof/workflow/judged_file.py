@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from wireproof.model.claim import LinkClaim
-from wireproof.model.failure import Problem
-from wireproof.model.finding import Verdict
+from wireproof.model.errors import Problem
+from wireproof.model.finding import Verdict, worst
 from wireproof.model.psm3 import JudgedStatistics, Statistics
-from wireproof.model.severity import worst
 from wireproof.report.json.judgement import Ending
 from wireproof.workflow.judge_statistics import claimed_wire, judged_jobs
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
-from wireproof.model.finding import Verdict
-from wireproof.model.severity import worst
+from wireproof.model.finding import Verdict, worst
 from wireproof.model.stored import Conclusion, StoredResult
 from wireproof.report.forms import Form
 from wireproof.report.section import Section

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wireproof.instrument.measure import Outcome
-from wireproof.model.finding import Verdict
-from wireproof.model.severity import worst
-from wireproof.model.standing import Standing
+from wireproof.model.finding import Verdict, worst
 from wireproof.model.stored import StoredResult
+from wireproof.model.tuning import Standing
 from wireproof.report.json.result import Document, document_of
 from wireproof.report.section import Section
 from wireproof.store.result import RESULT, write_result

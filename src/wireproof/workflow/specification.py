@@ -14,7 +14,7 @@ import msgspec
 from wireproof.launch.request import Fabric, NicSelection
 from wireproof.launch.schedulers.slurm_job import JobRequest
 from wireproof.model.claim import Criteria
-from wireproof.model.criteria import Agreed
+from wireproof.model.dossier import Agreed
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import Form
 from wireproof.model.plan import (

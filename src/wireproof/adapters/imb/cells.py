@@ -1,20 +1,114 @@
-"""Rows that do not stand as they were printed: a cell a line, as text out of a PDF has them, or
-with a remark behind.
+"""The numbers of an IMB table: columns, units, and rows that do not stand as they were printed (one
+cell a line, as a PDF's text has them, or with a remark behind).
 
+``Mbytes/sec`` is 2^20 bytes before IMB 2018 and 10^6 since; the arithmetic of the rows decides.
 Five numbers are one row of size, repetitions, t, bandwidth and rate only if bandwidth x t = size
-and rate x t = 1: the order inside a row may have been lost on the way, so the order that fits is
-taken, and none if two fit.
+and rate x t = 1: the order inside a row may have been lost, so the order that fits is taken, and
+none if two fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice, permutations
 
+from wireproof.adapters.imb.benchmarks import ImbTest
 from wireproof.adapters.page import Page
-from wireproof.adapters.rows import Rows, number
+from wireproof.adapters.rows import Rows, number, step_of
 
-__all__ = ["rows_of_cells", "with_remarks"]
+__all__ = [
+    "MEBI",
+    "MEGA",
+    "Megabyte",
+    "Table",
+    "clock_of",
+    "megabyte",
+    "ratio",
+    "ratios_of",
+    "rows_of_cells",
+    "step_of_word",
+    "table_of",
+    "with_remarks",
+]
+
+MEGA = 1e6
+MEBI = 2.0**20
+
+_AGREE = 0.012
+_ROUNDING = 0.006
+"""A row whose printed digits may hide more than this share says nothing: 10^6 and 2^20 are 4.9 %
+apart.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Megabyte:
+    """``bytes`` of one MB, None when nothing tells; ``doubt`` says what speaks against it ("" for
+    nothing).
+
+    ``by_version``: the program's version tells, so that it holds for rows that have too few digits
+    to tell by themselves.
+    """
+
+    bytes: float | None
+    doubt: str
+    by_version: bool
+
+
+def ratio(size: float, microseconds: float, mbytes: float, messages: int) -> float | None:
+    """(printed bandwidth with MB = 10^6) x time / (messages x size): 1 for 10^6, 0.954 for 2^20.
+
+    None when the printed digits are too few to tell.
+    """
+    if size <= 0 or microseconds <= 0 or mbytes <= 0 or messages <= 0:
+        return None
+    if 0.005 / microseconds + 0.005 / mbytes > _ROUNDING:
+        return None
+    return microseconds * mbytes / (messages * size)
+
+
+def _votes(ratios: Iterable[float | None]) -> tuple[int, int, int]:
+    """How many rows speak for 10^6, for 2^20, for neither."""
+    mega = mebi = neither = 0
+    for value in ratios:
+        if value is None:
+            continue
+        if abs(value - 1.0) < _AGREE:
+            mega += 1
+        elif abs(value * MEBI / MEGA - 1.0) < _AGREE:
+            mebi += 1
+        else:
+            neither += 1
+    return mega, mebi, neither
+
+
+def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megabyte:
+    """The bytes of a printed MB, from the program's version ((0, 0): not in the text) and the rows'
+    arithmetic.
+    """
+    mega, mebi, neither = _votes(ratios)
+    said = (MEBI if version[0] < 2018 else MEGA) if version[0] else None
+    computed = None
+    if mega + mebi > 2 * neither and max(mega, mebi) > 3 * min(mega, mebi):
+        computed = MEGA if mega > mebi else MEBI
+    if computed is None:
+        if said is not None:
+            return Megabyte(said, "", by_version=True)
+        doubt = (
+            "neither a version nor the rows' own arithmetic says whether MB is 10^6 or 2^20 bytes"
+        )
+        return Megabyte(MEGA if neither else None, doubt, by_version=False)
+    if said is not None and said != computed:
+        number = ".".join(map(str, version))
+        return Megabyte(
+            computed,
+            f"IMB {number} counts MB = {'10^6' if said == MEGA else '2^20'} bytes, but size / "
+            f"time of {max(mega, mebi)} rows says {'10^6' if computed == MEGA else '2^20'}",
+            by_version=False,
+        )
+    return Megabyte(computed, "", by_version=said is not None)
+
 
 _NEEDED = {"bytes", "t", "goodput"}
 _KNOWN = _NEEDED | {"repetitions", "rate"}
@@ -122,3 +216,91 @@ def with_remarks(page: Page, rows: Rows, first: int, width: int) -> Rows:
             rows.lines.append(index)
             measured.add(index)
     return rows
+
+
+_MOST = 1e15
+_LARGEST_BYTES = 1 << 50
+
+
+@dataclass(slots=True)
+class Table:
+    """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as
+    they were printed.
+
+    ``megabytes[i]``: bytes of an MB in that row, 0 where neither a version nor the row itself can
+    tell.
+    """
+
+    columns: list[str]
+    values: list[list[float]] = field(default_factory=list)
+    words: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    odd: list[int] = field(default_factory=list)
+    megabytes: list[float] = field(default_factory=list)
+
+    def column(self, name: str) -> int | None:
+        return self.columns.index(name) if name in self.columns else None
+
+
+def _numbers(words: list[str], line: str) -> list[float] | None:
+    """The row's numbers; None when one is no finite number >= 0 in plain digits."""
+    # cheaper than to look at the words; a remark may have both
+    if not line.isascii() or "_" in line:
+        text = "".join(words)
+        if not text.isascii() or "_" in text:
+            return None
+    try:
+        values = list(map(float, words))
+    except ValueError:
+        return None
+    # a sum with a NaN in it is below nothing
+    return values if min(values) >= 0.0 and sum(values) < _MOST else None
+
+
+def table_of(page: Page, columns: list[str], rows: Rows) -> Table:
+    table = Table(columns)
+    whole = slice(0, sum(name in ("group", "bytes", "repetitions") for name in columns))
+    size = table.column("bytes") or 0
+    for words, line in zip(rows.fields, rows.lines, strict=True):
+        values = _numbers(words, page.lines[line])
+        if values is None or not "".join(words[whole]).isdigit() or values[size] >= _LARGEST_BYTES:
+            table.odd.append(line)
+            continue
+        table.values.append(values)
+        table.words.append(words)
+        table.lines.append(line)
+    return table
+
+
+def clock_of(table: Table, test: ImbTest) -> int | None:
+    """The column of the time that stands for the row: the same benchmark prints one time or three,
+    by mode.
+    """
+    names = (test.clock, "t", "t_max", "t_avg") if test.clock else ()
+    return next((place for name in names if (place := table.column(name)) is not None), None)
+
+
+def ratios_of(table: Table, test: ImbTest, pairs: int) -> list[float | None]:
+    """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB =
+    10^6; None: unclear.
+    """
+    size, goodput = table.column("bytes"), table.column("goodput")
+    time, rate = clock_of(table, test), table.column("rate")
+    if size is None or goodput is None:
+        return [None] * len(table.values)
+    if rate is not None:
+        return [
+            ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None
+            for row in table.values
+        ]
+    if time is None:
+        return [None] * len(table.values)
+    messages = test.messages * pairs
+    return [ratio(row[size], row[time], row[goodput], messages) for row in table.values]
+
+
+def step_of_word(word: str) -> float:
+    """``step_of``, at once for what IMB prints: whole numbers and two decimals."""
+    if word[-3:-2] == ".":
+        return 0.01
+    return 1.0 if word.isdigit() else step_of(word)

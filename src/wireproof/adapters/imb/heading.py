@@ -6,12 +6,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from wireproof.adapters.adapter import Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 
-__all__ = ["SIGNS", "Heading", "Run", "ends_table", "is_own", "is_table", "read_heading", "run_of"]
+__all__ = [
+    "SIGNS",
+    "Heading",
+    "Run",
+    "date_of",
+    "ends_table",
+    "is_own",
+    "is_table",
+    "read_heading",
+    "run_of",
+]
 
 _NAMES = (
     r"(?:Multi-)?(?:PingP[io]ng|Send[Rr]ecv|Exchange|Uniband|Biband|Unidir_|Bidir_|Put_|Get_|One_"
@@ -246,3 +257,22 @@ def read_heading(page: Page, start: int) -> Heading:
     if named is None:
         heading.name, heading.hinted = _hint(page, start), True
     return heading
+
+
+_DATE = re.compile(
+    r"^# Date {1,40}: ([A-Z][a-z]{2} [A-Z][a-z]{2} [0-9 ][0-9] [0-9:]{8} [0-9]{4})\s*$"
+)
+
+
+def date_of(text: str) -> datetime | None:
+    """The first line such as ``# Date : Fri Nov 20 19:48:53 2026``; it has no time zone, and is
+    read as UTC. None without one.
+    """
+    for line in text.splitlines():
+        if line.startswith("# Date ") and (found := _DATE.match(line)):
+            try:
+                when = datetime.strptime(found.group(1), "%a %b %d %H:%M:%S %Y")
+            except ValueError:
+                continue
+            return when.replace(tzinfo=UTC)
+    return None

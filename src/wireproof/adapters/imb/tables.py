@@ -11,10 +11,19 @@ from msgspec import structs
 
 from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.imb.benchmarks import ImbTest, described
-from wireproof.adapters.imb.cells import rows_of_cells, with_remarks
+from wireproof.adapters.imb.cells import (
+    MEGA,
+    Megabyte,
+    Table,
+    clock_of,
+    megabyte,
+    ratios_of,
+    rows_of_cells,
+    step_of_word,
+    table_of,
+    with_remarks,
+)
 from wireproof.adapters.imb.heading import Heading, Run, ends_table, is_table, read_heading
-from wireproof.adapters.imb.numbers import Table, clock_of, ratios_of, step_of_word, table_of
-from wireproof.adapters.imb.units import MEGA, Megabyte, megabyte
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, number, read_rows, times, whole
 from wireproof.model.quantity import counted

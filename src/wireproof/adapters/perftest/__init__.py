@@ -9,11 +9,11 @@ import msgspec
 
 from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
 from wireproof.adapters.page import Page
-from wireproof.adapters.perftest.argv import argv
 from wireproof.adapters.perftest.benchmarks import (
     COMMAND,
     HEADING,
     TITLE,
+    argv,
     columns_of,
     test_of,
 )

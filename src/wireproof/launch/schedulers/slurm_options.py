@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from wireproof.files.programs import find_program
-from wireproof.launch.hosts.ask import printed
+from wireproof.files.programs import find_program, printed
 from wireproof.launch.registry import MPIS, Mpi
 from wireproof.launch.request import LaunchRequest, Starter
 from wireproof.launch.schedulers.slurm_answers import parse_job

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from wireproof.lint.admin.by_program import is_commands, on, option_value
-from wireproof.lint.files.interfaces.addresses import is_address, network_of
-from wireproof.lint.files.interfaces.interface import prefix_of
+from wireproof.lint.files.interfaces.interface import is_address, network_of, prefix_of
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands

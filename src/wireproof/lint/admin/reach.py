@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from wireproof.lint.admin.by_program import by_program, on, option_value
 from wireproof.lint.files.fragments import LONGEST_LINE
-from wireproof.lint.files.interfaces.addresses import is_address
 from wireproof.lint.files.interfaces.interface import (
     CONNECTED_MOST,
     DATAGRAM_MOST,
     ETHERNET_MOST,
     Interface,
+    is_address,
 )
 from wireproof.lint.files.interfaces.interface import prefix_of as length_of
 from wireproof.lint.rule import Broken, Recipe

@@ -5,11 +5,18 @@ Pure, linear, total.
 ``pdsh -w c1 ping -c 3 n2`` the command ``pdsh …`` and the command ``ping -c 3 n2``.
 """
 
-from wireproof.lint.shell.command import Command, Heredoc, Redirect, Word
-from wireproof.lint.shell.edit import Edit, at_word, corrected
-from wireproof.lint.shell.heredoc import heredocs, lines_inside
-from wireproof.lint.shell.read import commands
-from wireproof.lint.shell.segment import Segment, segments
+from wireproof.lint.shell.command import (
+    Command,
+    Edit,
+    Heredoc,
+    Redirect,
+    Word,
+    at_word,
+    corrected,
+    heredocs,
+    lines_inside,
+)
+from wireproof.lint.shell.read import Segment, commands, segments
 
 __all__ = [
     "Command",

@@ -1,10 +1,27 @@
-"""What a command line consists of."""
+"""Words of a command line, here-documents, and the corrected line of a fix."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
 
-__all__ = ["Command", "Heredoc", "Redirect", "Word"]
+from wireproof.lint.rule import Broken, Recipe
+
+__all__ = [
+    "Command",
+    "Edit",
+    "Heredoc",
+    "Redirect",
+    "Word",
+    "at_word",
+    "corrected",
+    "heredocs",
+    "lines_inside",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +82,74 @@ class Command:
     def texts(self) -> tuple[str, ...]:
         """The words' texts."""
         return tuple(word.text for word in self.words)
+
+
+_OPENING = re.compile(r"(?<!<)<<-?[ \t]{0,4}(['\"\\]?)([A-Za-z_!%@][\w.!%@+-]{0,60})(?!<)")
+_LONGEST_MARK = 70
+_LONGEST_LINE = 2000
+
+
+@lru_cache(maxsize=4)
+def heredocs(recipe: Recipe) -> Mapping[int, Heredoc]:
+    """The here-documents by the number of the line that opens them; one without its end is none."""
+    places: dict[str, list[int]] = {}
+    for number, line in enumerate(recipe.lines, 1):
+        if len(line) < _LONGEST_MARK:
+            places.setdefault(line.strip(), []).append(number)
+    found: dict[int, Heredoc] = {}
+    end = 0
+    for number, line in enumerate(recipe.lines, 1):
+        if number <= end or "<<" not in line or line.lstrip().startswith("#"):
+            continue
+        opening = _OPENING.search(line[:_LONGEST_LINE])
+        ends = places.get(opening[2], []) if opening else []
+        at = bisect_right(ends, number)
+        if opening and at < len(ends):
+            end = ends[at]
+            body = tuple(recipe.lines[number : end - 1])
+            found[number] = Heredoc(number + 1, body, quoted=bool(opening[1]))
+    return MappingProxyType(found)
+
+
+@lru_cache(maxsize=4)
+def lines_inside(recipe: Recipe) -> frozenset[int]:
+    """The numbers of the lines inside of here-documents: data of the script, not its commands."""
+    return frozenset(
+        number
+        for one in heredocs(recipe).values()
+        for number in range(one.line, one.line + len(one.lines))
+    )
+
+
+Edit = tuple[Word, str]
+"""The word that is replaced, and its new source text; "" takes the word and one blank before it
+away.
+"""
+
+
+def corrected(recipe: Recipe, edits: Iterable[Edit], first: int, last: int | None = None) -> str:
+    """The lines ``first`` to ``last`` (from 1) with the edits done, joined by newlines: a ``fix``.
+
+    All words must stand on these lines, each on one line only.
+    """
+    last = first if last is None else last
+    lines = list(recipe.lines[first - 1 : last])
+    for word, new in sorted(edits, key=lambda edit: (edit[0].line, edit[0].column), reverse=True):
+        at = word.line - first
+        if not 0 <= at < len(lines):
+            continue
+        line, begin = lines[at], word.column - 1
+        if line[begin : begin + len(word.raw)] != word.raw:
+            continue
+        before = line[:begin]
+        if not new and before.endswith(" "):
+            before = before[:-1]
+        lines[at] = before + new + line[begin + len(word.raw) :]
+    return "\n".join(lines)
+
+
+def at_word(
+    code: str, word: Word, seen: str = "", fix: str | None = None, last: int | None = None
+) -> Broken:
+    """``code`` broken at ``word``."""
+    return Broken(code, word.line, word.column, seen, fix, last)

@@ -28,13 +28,13 @@ from wireproof.locate.causes.properties import (
 from wireproof.locate.causes.rules import OVERSUBSCRIBED, ROUTE_BETWEEN, Rule
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.locate.causes.signs import Sign
+from wireproof.model.finding import Both, Link, Node, Port, Route, Switch
 from wireproof.model.ledger import Direction
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.rails import first_rail
 from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
 from wireproof.model.setting import Setting
-from wireproof.model.subject import Both, Link, Node, Port, Route, Switch
 
 __all__ = ["MOST_CAUSES", "explain", "machines_of", "ranks_of"]
 

@@ -18,10 +18,10 @@ from wireproof.locate.causes.differing import Wrong, WrongSettings, effect_here
 from wireproof.locate.causes.explain import MOST_CAUSES
 from wireproof.locate.causes.rules import in_line
 from wireproof.model.claim import LinkClaim
+from wireproof.model.finding import Both, Direction, Link, Node, Port, Route, Switch
 from wireproof.model.located import Blame, Cause, Located, Metric
 from wireproof.model.quantity import percent
 from wireproof.model.setting import Effect
-from wireproof.model.subject import Both, Direction, Link, Node, Port, Route, Switch
 
 __all__ = ["Shortfall", "causes_of", "ends_of", "expected_text", "of_ends", "with_settings"]
 

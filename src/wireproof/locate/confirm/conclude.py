@@ -20,8 +20,8 @@ from wireproof.locate.samples import Samples, check, value_of
 from wireproof.locate.screen.screened import Screened, least_found, path_blames
 from wireproof.locate.screen.suspects import Suspect, is_sure, screened_blame
 from wireproof.model.fabric import Fabric
+from wireproof.model.finding import Direction, Link, Node, Port, Subject
 from wireproof.model.located import Blame, Contention, Located, Metric
-from wireproof.model.subject import Direction, Link, Node, Port, Subject
 
 __all__ = ["conclude"]
 

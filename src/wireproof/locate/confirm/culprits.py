@@ -9,8 +9,8 @@ import msgspec
 from wireproof.locate.blame import UNKNOWN_END, is_of_node
 from wireproof.locate.confirm.expected import OTHER
 from wireproof.locate.screen.screened import Screened
+from wireproof.model.finding import Link, Subject, Switch
 from wireproof.model.located import Blame
-from wireproof.model.subject import Link, Subject, Switch
 
 __all__ = ["distinct", "ordered", "without_explained"]
 

@@ -17,7 +17,7 @@ from wireproof.locate.samples import Flags, Floats, Ints, Longs, Samples, log_sl
 from wireproof.locate.screen.screened import Screened
 from wireproof.locate.significance import MEDIAN_FACTOR, robust_scale
 from wireproof.locate.tiers import ALL, tiers_of
-from wireproof.model.subject import Direction
+from wireproof.model.finding import Direction
 
 __all__ = ["OTHER", "Alone", "alone"]
 

@@ -25,9 +25,9 @@ from wireproof.locate.significance import (
     upper_tail,
 )
 from wireproof.locate.tiers import ONE_SWITCH
+from wireproof.model.finding import Direction
 from wireproof.model.located import Metric
 from wireproof.model.quantity import percent
-from wireproof.model.subject import Direction
 
 __all__ = ["Recheck", "compared", "recheck_nodes", "recheck_pairs"]
 

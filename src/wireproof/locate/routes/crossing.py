@@ -11,8 +11,8 @@ import numpy as np
 from wireproof.locate.samples import Flags, Floats, Longs, Samples
 from wireproof.locate.topology.uplinks import switch_of, uplinks
 from wireproof.model.fabric import Fabric
+from wireproof.model.finding import Node, Port, Switch
 from wireproof.model.located import Blame, Direction, Stage
-from wireproof.model.subject import Node, Port, Switch
 
 __all__ = ["Crossing", "View", "crossing", "whole_leaves"]
 

@@ -21,9 +21,9 @@ from wireproof.locate.routes.guess import guesses, settled, sharing
 from wireproof.locate.routes.stains import Stain, stains
 from wireproof.locate.samples import Flags, Floats, Ints, Samples
 from wireproof.model.fabric import Fabric
+from wireproof.model.finding import Link, Switch
 from wireproof.model.located import Blame, Direction
 from wireproof.model.quantity import percent
-from wireproof.model.subject import Link, Switch
 
 __all__ = ["blame_paths"]
 

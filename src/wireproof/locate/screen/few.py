@@ -27,8 +27,8 @@ from wireproof.locate.screen.screened import Screened
 from wireproof.locate.screen.strata import ports_of
 from wireproof.locate.significance import REACH, as_normal, as_student, quantile, upper_tail
 from wireproof.locate.tiers import paths_of
+from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Blame, Located, Metric
-from wireproof.model.subject import Both, Node, Port, Route, Subject
 
 __all__ = ["MOST_NODES", "by_rows"]
 

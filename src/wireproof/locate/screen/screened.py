@@ -16,8 +16,8 @@ from wireproof.locate.screen.suspects import Suspect, directions_of
 from wireproof.locate.significance import MEDIAN_FACTOR, detectable, loose
 from wireproof.locate.tiers import Places
 from wireproof.model.fabric import Fabric
+from wireproof.model.finding import Node, Port, Switch
 from wireproof.model.located import Blame, Located
-from wireproof.model.subject import Node, Port, Switch
 
 __all__ = ["Screened", "least_found", "path_blames"]
 

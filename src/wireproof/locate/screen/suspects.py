@@ -24,8 +24,8 @@ from wireproof.locate.significance import (
     quantile,
     upper_tail,
 )
+from wireproof.model.finding import Node, Port, Subject
 from wireproof.model.located import Blame, Direction, Metric
-from wireproof.model.subject import Node, Port, Subject
 
 __all__ = [
     "Suspect",

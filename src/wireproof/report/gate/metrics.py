@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from wireproof.model.finding import Verdict
+from wireproof.model.finding import Verdict, worst
 from wireproof.model.gate import Gate, NodeVerdict, seconds_of
-from wireproof.model.severity import worst
 from wireproof.report.names import clean
 from wireproof.version import version
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wireproof.files.hostile import replace_file
-from wireproof.model.severity import worst
+from wireproof.model.finding import worst
 from wireproof.report.figure.file import style
 from wireproof.report.html.markup import trusted
 from wireproof.report.html.shell import part, policy, script, template

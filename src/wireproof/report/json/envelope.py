@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from wireproof.model.failure import Problem
+from wireproof.model.errors import Problem
 from wireproof.model.finding import Verdict
 from wireproof.model.site import site_studies, site_texts
 

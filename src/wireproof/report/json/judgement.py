@@ -15,7 +15,7 @@ import msgspec
 
 from wireproof.model.atlas import Place
 from wireproof.model.claim import LinkClaim
-from wireproof.model.failure import Problem
+from wireproof.model.errors import Problem
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict

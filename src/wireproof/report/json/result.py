@@ -14,7 +14,7 @@ import msgspec
 from wireproof.model.atlas import Place
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.disclosure import Disclosure
-from wireproof.model.failure import Problem
+from wireproof.model.errors import Problem
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
 from wireproof.model.ledger import Level, Quality
 from wireproof.model.located import Located
@@ -33,7 +33,7 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Provenance, Run
 from wireproof.model.setting import Audit
-from wireproof.model.standing import Standing
+from wireproof.model.tuning import Standing
 from wireproof.report.flows import Flow, flows
 from wireproof.report.group_rows import group_row
 from wireproof.report.json.envelope import schema_of, site_names

@@ -7,8 +7,8 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from wireproof.model.bmc import PlannedAttribute
 from wireproof.model.change import Change, ChangeAnswer, SetAnswer
-from wireproof.model.firmware import PlannedAttribute
 from wireproof.model.tuning import (
     ByHand,
     HostPlan,

@@ -10,10 +10,9 @@ import msgspec
 
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import Severity
+from wireproof.model.finding import Severity, rank, verdict_of
 from wireproof.model.quantity import short_time, size, throughput
 from wireproof.model.series import Reason, Series, SeriesVerdict
-from wireproof.model.severity import rank, verdict_of
 from wireproof.physics.bounds import Bounds, bounds_of, expected_share
 from wireproof.physics.table import Table
 from wireproof.verdict.external.series import judge_series

@@ -8,10 +8,9 @@ import msgspec
 
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import Proof
+from wireproof.model.finding import Proof, rank, verdict_of
 from wireproof.model.quantity import short_time, throughput
 from wireproof.model.series import Series, SeriesVerdict
-from wireproof.model.severity import rank, verdict_of
 from wireproof.physics.bounds import Bounds, any_nic_ns, bounds_of
 from wireproof.physics.claims import carried_by
 from wireproof.physics.framing import ROCE_ROOM, over_fabric

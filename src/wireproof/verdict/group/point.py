@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 from wireproof.analysis.witness import readers
 from wireproof.model import quantity
-from wireproof.model.finding import GroupVerdict, Severity, Verdict
+from wireproof.model.finding import GroupVerdict, Severity, Verdict, Whole, verdict_of
 from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.pattern import CATALOGUE
 from wireproof.model.quantity import volume
 from wireproof.model.record import Estimate, GroupResult, PointRecord
-from wireproof.model.severity import verdict_of
-from wireproof.model.subject import Whole
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.shaper import shaper_credit_bytes
 from wireproof.verdict.context import Context

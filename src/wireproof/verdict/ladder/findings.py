@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import msgspec
 
 from wireproof.model import quantity
-from wireproof.model.finding import Evidence, Finding, Severity, Verdict
+from wireproof.model.finding import Evidence, Finding, Severity, Verdict, rank, verdict_of
 from wireproof.model.ladder import Layer, LayerName, MissingLayer, Step
-from wireproof.model.severity import rank, verdict_of
 from wireproof.verdict.catalogue import CATALOGUE
 
 __all__ = ["Judged", "judge_ladder"]

@@ -17,9 +17,8 @@ import numpy as np
 from wireproof.locate.samples import Samples
 from wireproof.locate.tiers import places_of, tiers_of
 from wireproof.model.fabric import Fabric
-from wireproof.model.finding import Judgement, PairVerdict
+from wireproof.model.finding import Judgement, Node, PairVerdict, Port, Route, Subject
 from wireproof.model.located import Located, Tier
-from wireproof.model.subject import Node, Port, Route, Subject
 
 __all__ = ["by_design", "good_alone", "harmless"]
 

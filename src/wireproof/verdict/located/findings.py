@@ -11,11 +11,20 @@ import msgspec
 
 from wireproof.model.claim import Claim, Criteria
 from wireproof.model.fabric import Fabric
-from wireproof.model.finding import Finding, Judgement, PairVerdict
+from wireproof.model.finding import (
+    Both,
+    Finding,
+    Judgement,
+    Node,
+    PairVerdict,
+    Port,
+    Route,
+    Subject,
+    rank,
+    worst,
+)
 from wireproof.model.located import Blame, Located
 from wireproof.model.rails import is_several
-from wireproof.model.severity import rank, worst
-from wireproof.model.subject import Both, Node, Port, Route, Subject
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import SLOW, Issue, merge, overall
 from wireproof.verdict.located.cleared import by_design, good_alone, harmless

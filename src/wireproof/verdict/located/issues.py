@@ -9,10 +9,21 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from wireproof.model.finding import Evidence, Finding, Severity
+from wireproof.model.finding import (
+    Direction,
+    Evidence,
+    Finding,
+    Link,
+    Node,
+    Port,
+    Route,
+    Severity,
+    Subject,
+    Switch,
+    Whole,
+)
 from wireproof.model.located import ABOUT, Blame, Cause, Located
 from wireproof.model.quantity import goodput
-from wireproof.model.subject import Direction, Link, Node, Port, Route, Subject, Switch, Whole
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.alongside import explains
 

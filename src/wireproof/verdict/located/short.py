@@ -12,9 +12,8 @@ import msgspec
 from wireproof.locate.causes.differing import Wrong, WrongSettings
 from wireproof.locate.causes.settings import Shortfall, causes_of, of_ends
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import Finding, Judgement, PairVerdict
+from wireproof.model.finding import Direction, Finding, Judgement, PairVerdict, Port, Route
 from wireproof.model.located import Cause, Located
-from wireproof.model.subject import Direction, Port, Route
 from wireproof.verdict.issue import SLOW
 from wireproof.verdict.located.issues import advice_of, cause_evidence, cause_sentence
 

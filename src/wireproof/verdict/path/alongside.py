@@ -16,11 +16,10 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from wireproof.analysis.crossed import crossed_at, everywhere
-from wireproof.model.finding import Evidence, PairVerdict, Severity
+from wireproof.model.finding import Evidence, PairVerdict, Port, Route, Severity, Subject
 from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading
-from wireproof.model.subject import Port, Route, Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 from wireproof.verdict.path.pace import explained

@@ -15,8 +15,8 @@ from wireproof.model.ledger import Carrier
 from wireproof.model.quantity import volume
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.physics.claims import carried_by
-from wireproof.physics.errors import PhysicsError
 from wireproof.physics.from_port import link_of_port
+from wireproof.physics.table import PhysicsError
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof

@@ -6,9 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from wireproof.model.finding import Evidence, Finding, Severity
+from wireproof.model.finding import Evidence, Finding, Severity, rank
 from wireproof.model.pfc import Condition, Headroom, PfcPort, PfcReading, PfcRecord, PfcSettings
-from wireproof.model.severity import rank
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.pfc.pauses import Pressure, busiest, made, pause_findings
 

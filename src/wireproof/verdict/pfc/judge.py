@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from wireproof.analysis.pfc import ports_of, readings_of
-from wireproof.model.finding import Finding, Verdict
+from wireproof.model.finding import Finding, Verdict, verdict_of
 from wireproof.model.pfc import (
     Answer,
     Condition,
@@ -21,7 +21,6 @@ from wireproof.model.pfc import (
     PfcReport,
     PfcSettings,
 )
-from wireproof.model.severity import verdict_of
 from wireproof.model.traffic import Watched
 from wireproof.verdict.pfc.conditions import conditions
 from wireproof.verdict.pfc.drops import drops_of

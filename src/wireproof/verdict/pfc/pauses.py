@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from wireproof.locate.significance import holm, robust_scale, upper_tail
-from wireproof.model.finding import Evidence, Finding, Severity
+from wireproof.model.finding import Evidence, Finding, Node, Severity, Subject, Whole
 from wireproof.model.pfc import Count, PauseRate, Pauses, PfcLoad, PfcReading
-from wireproof.model.subject import Node, Subject, Whole
 from wireproof.verdict.catalogue import CATALOGUE
 
 __all__ = [

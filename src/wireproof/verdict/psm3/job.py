@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from wireproof.analysis.psm3 import by_host, counted
+from wireproof.model.finding import Node, Subject, Whole
 from wireproof.model.psm3 import Counted, CountedHost, Statistics
-from wireproof.model.subject import Node, Subject, Whole
 
 __all__ = ["Job", "listed"]
 

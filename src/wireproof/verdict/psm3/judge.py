@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from wireproof.analysis.psm3 import unaccounted_bytes
-from wireproof.model.finding import Evidence, Proof, Severity
+from wireproof.model.finding import Evidence, Node, Proof, Severity, rank, verdict_of
 from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.model.quantity import percent, volume
-from wireproof.model.severity import rank, verdict_of
-from wireproof.model.subject import Node
 from wireproof.model.traffic import Traffic
 from wireproof.verdict.issue import Issue, merge
 from wireproof.verdict.psm3.job import Job, listed

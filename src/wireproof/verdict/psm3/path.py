@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wireproof.model.finding import Evidence, Proof, Severity
+from wireproof.model.finding import Evidence, Port, Proof, Severity
 from wireproof.model.psm3 import Counted, CountedHost, NicCounted, Statistics
 from wireproof.model.quantity import counted, percent, volume
-from wireproof.model.subject import Port
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.psm3.job import Job, listed
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from wireproof.analysis.crossed import Crossed, crossed_at
 from wireproof.analysis.relations import port_called
-from wireproof.model.finding import Evidence
+from wireproof.model.finding import Evidence, Port
 from wireproof.model.ledger import Direction
 from wireproof.model.psm3 import CountedHost, NicCounted
 from wireproof.model.quantity import volume
-from wireproof.model.subject import Port
 from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.issue import Issue
 

@@ -6,10 +6,10 @@ from collections import Counter
 
 from wireproof.analysis.rails import are_rails, rail_nics
 from wireproof.model.claim import LinkClaim
+from wireproof.model.finding import Node, Subject, Whole
 from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Fabric, Host, Nic
 from wireproof.model.run import MissingCode
-from wireproof.model.subject import Node, Subject, Whole
 from wireproof.physics.from_port import link_of_port
 from wireproof.physics.rails import one_rail
 from wireproof.verdict.catalogue import code_of, severity_of

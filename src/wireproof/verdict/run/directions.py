@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wireproof.model import quantity
-from wireproof.model.finding import Evidence, Severity
+from wireproof.model.finding import Direction, Evidence, Port, Route, Severity, Subject
 from wireproof.model.quantity import goodput
-from wireproof.model.subject import Direction, Port, Route, Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.run.plateau import STEADY, explained_by_waiting

@@ -14,12 +14,19 @@ from wireproof.analysis.measured import Measured, measure
 from wireproof.analysis.witness import rises
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Verdict
+from wireproof.model.finding import (
+    Finding,
+    GroupVerdict,
+    Judgement,
+    PairVerdict,
+    Verdict,
+    Whole,
+    verdict_of,
+    worst_proof,
+)
 from wireproof.model.pattern import one_way
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
-from wireproof.model.severity import verdict_of, worst_proof
-from wireproof.model.subject import Whole
 from wireproof.physics import Table
 from wireproof.verdict.context import Context, context, with_link
 from wireproof.verdict.group.point import judge_group

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wireproof.analysis.counters import trouble_counters
-from wireproof.model.finding import Severity
+from wireproof.model.finding import Node, Port, Route, Severity, Subject
 from wireproof.model.record import PairResult, PointRecord
-from wireproof.model.subject import Node, Port, Route, Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 

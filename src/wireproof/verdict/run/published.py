@@ -8,10 +8,9 @@ from statistics import median
 from wireproof.atlas.known import SMALL, Layer
 from wireproof.atlas.place import place, trails_all
 from wireproof.model.atlas import Place
-from wireproof.model.finding import PairVerdict
+from wireproof.model.finding import PairVerdict, Whole
 from wireproof.model.pattern import is_round_trip, one_way
 from wireproof.model.record import PointRecord
-from wireproof.model.subject import Whole
 from wireproof.physics.bounds import WAITED_BYTES
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue

@@ -10,9 +10,8 @@ from wireproof.analysis.counters import trouble_counters
 from wireproof.analysis.interval import MIN_SAMPLES, two_modes
 from wireproof.analysis.measured import Measured, typical_times
 from wireproof.model import quantity
-from wireproof.model.finding import Severity
+from wireproof.model.finding import Severity, Subject
 from wireproof.model.record import Estimate, PairResult, PointRecord, Sentinel
-from wireproof.model.subject import Subject
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
-from wireproof.model.finding import Finding, Judgement, PairVerdict
-from wireproof.model.severity import worst_proof
-from wireproof.model.subject import Route
+from wireproof.model.finding import Finding, Judgement, PairVerdict, Route, worst_proof
 from wireproof.verdict.issue import overall
 
 __all__ = ["may_settle", "settled_by_repeats", "too_few_bytes"]

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
 from wireproof.model import quantity
-from wireproof.model.finding import Evidence, Proof, Severity
+from wireproof.model.finding import Evidence, Proof, Route, Severity
 from wireproof.model.pattern import FORMS
 from wireproof.model.quantity import goodput
 from wireproof.model.record import Estimate, PairResult, PointRecord
-from wireproof.model.subject import Route
 from wireproof.physics import bandwidth_threshold_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue

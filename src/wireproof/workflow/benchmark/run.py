@@ -15,7 +15,7 @@ import msgspec
 
 from wireproof.adapters import read
 from wireproof.files.hostile import read_bounded
-from wireproof.launch.hosts.ask import printed
+from wireproof.files.programs import printed
 from wireproof.launch.hosts.nic import (
     address_argv,
     address_in,

@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 
-from wireproof.model.errors import BadInput
-from wireproof.model.failure import Problem
+from wireproof.model.errors import BadInput, Problem
 from wireproof.report.gate.documents import KIND as GATE
 from wireproof.report.json.envelope import Kind, enveloped, json_schema
 
@@ -37,7 +36,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("wireproof.diagnosis", 1, "wireproof.model.diagnosis:Diagnosis", "doctor"),
     Kind("wireproof.dossier", 1, "wireproof.model.dossier:Verification", "dossier verify"),
     Kind("wireproof.dry-run", 1, "wireproof.report.json.dry_run:DryRunDocument", "check --dry-run"),
-    Kind("wireproof.error", 1, "wireproof.model.failure:Failure", "every command without a result"),
+    Kind("wireproof.error", 1, "wireproof.model.errors:Failure", "every command without a result"),
     Kind("wireproof.explanations", 1, f"{_LISTS}:Explanations", "explain"),
     GATE,
     Kind("wireproof.history", 1, f"{_LISTS}:HistoryResults", "history list"),

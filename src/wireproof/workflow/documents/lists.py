@@ -6,11 +6,10 @@ import msgspec
 
 from wireproof.lint.rule import Rule
 from wireproof.model.claim import LinkClaim
-from wireproof.model.finding import Verdict
+from wireproof.model.finding import Verdict, worst
 from wireproof.model.history import Entry, NodeAge, Regression, Trend
 from wireproof.model.lab_status import LabStatus
 from wireproof.model.setting import AuditResult, Setting
-from wireproof.model.severity import worst
 from wireproof.report.json.benchmark import RecipeDocument
 from wireproof.report.json.result import Document
 from wireproof.verdict.catalogue import Entry as Code

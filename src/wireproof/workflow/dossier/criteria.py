@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from wireproof.locate.criteria import Criteria as LocateCriteria
 from wireproof.model.claim import LinkClaim
-from wireproof.model.criteria import DEFAULT_SOURCE, KNOWN, Agreed, Criterion, threshold_criteria
+from wireproof.model.dossier import DEFAULT_SOURCE, KNOWN, Agreed, Criterion, threshold_criteria
 from wireproof.model.stored import StoredPart
 from wireproof.physics.table import default_table
 from wireproof.report.names import clean

@@ -12,12 +12,11 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.criteria import Agreed, threshold_criteria
-from wireproof.model.dossier import Dossier
+from wireproof.model.dossier import Agreed, Dossier, threshold_criteria
 from wireproof.model.errors import BadInput
+from wireproof.model.finding import worst
 from wireproof.model.json_reader import decode_json
 from wireproof.model.run import Run
-from wireproof.model.severity import worst
 from wireproof.model.stored import StoredPart, StoredResult
 from wireproof.report.section import Section
 from wireproof.settings.criteria import read_criteria

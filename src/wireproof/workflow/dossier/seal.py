@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import replace_file
-from wireproof.model.criteria import Agreed
-from wireproof.model.dossier import AgreedFile, Dossier
+from wireproof.model.dossier import Agreed, AgreedFile, Dossier
 from wireproof.model.errors import BadInput
 from wireproof.store.dossier import DOSSIER, write_dossier
 from wireproof.store.manifest import MANIFEST, is_sealed, signatures_of, write_manifest

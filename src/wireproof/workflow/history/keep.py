@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from wireproof.model.errors import BadInput
+from wireproof.model.finding import worst
 from wireproof.model.gate import NodeVerdict
 from wireproof.model.history import Entry, Number
-from wireproof.model.severity import worst
 from wireproof.report.names import fold
 from wireproof.report.section import Section
 from wireproof.store.history import RESULTS, add_entry

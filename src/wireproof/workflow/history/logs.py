@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from wireproof.adapters.imb.date import date_of
+from wireproof.adapters.imb.heading import date_of
 from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
@@ -19,8 +19,8 @@ from wireproof.model.series import SeriesPoint
 from wireproof.model.sound import LARGEST, LARGEST_MESSAGE
 from wireproof.report.json.judgement import JudgedSeries, JudgementDocument
 from wireproof.report.names import clean, fold
+from wireproof.settings.durations import parse_moment
 from wireproof.settings.hosts import parse_hosts
-from wireproof.settings.moments import parse_moment
 from wireproof.store.history import LOG, RESULTS, add_entry
 from wireproof.version import version
 from wireproof.workflow.history.folders import not_copied, whole_folder

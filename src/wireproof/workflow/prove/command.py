@@ -17,10 +17,9 @@ from wireproof.adapters import read
 from wireproof.analysis.traffic import not_watched
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.finding import Verdict
+from wireproof.model.finding import Verdict, worst
 from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.series import Series
-from wireproof.model.severity import worst
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.proof import ProofDocument, proof_document
 from wireproof.verdict.external.watched import judge_traffic

@@ -19,16 +19,16 @@ from wireproof.bmc.bios import Bios, find_bios, now_and_pending, set_pending
 from wireproof.bmc.collect import texts_of
 from wireproof.bmc.session import Session
 from wireproof.bmc.talk import BmcFailed
-from wireproof.model.bmc import Bmc
-from wireproof.model.change import ChangeAnswer, ChangeState
-from wireproof.model.errors import WireproofError
-from wireproof.model.firmware import (
+from wireproof.model.bmc import (
     AttributeChange,
+    Bmc,
     FirmwareSet,
     FirmwareState,
     PlannedAttribute,
     Raw,
 )
+from wireproof.model.change import ChangeAnswer, ChangeState
+from wireproof.model.errors import WireproofError
 from wireproof.store.firmware_journal import newest_set, sets_of, write_set
 from wireproof.workflow.audit import catalogue
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.errors import WireproofError
-from wireproof.model.standing import Standing
+from wireproof.model.tuning import Standing
 from wireproof.tune.stands import standing_of
 from wireproof.workflow.audit import hosts_of
 from wireproof.workflow.target.target import Target

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.model.bmc import FirmwareSet
 from wireproof.model.change import SetAnswer, SetState
-from wireproof.model.firmware import FirmwareSet
 from wireproof.model.tuning import HostTuned, Tuned, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.store.firmware_journal import newest_set, sets_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.files.fragments import Fragment, Line, at, fragments
-from wireproof.lint.files.interfaces.addresses import is_address
+from wireproof.lint.files.interfaces.interface import is_address
 from wireproof.lint.rule import Broken, Recipe
 
 __all__ = ["check"]

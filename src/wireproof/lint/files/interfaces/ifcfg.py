@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.files.fragments import Fragment, Line, at, fragments
-from wireproof.lint.files.interfaces.addresses import is_address, network_of
-from wireproof.lint.files.interfaces.interface import Interface, Value, merged, mtu, prefix_of
+from wireproof.lint.files.interfaces.interface import (
+    Interface,
+    Value,
+    is_address,
+    merged,
+    mtu,
+    network_of,
+    prefix_of,
+)
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.tables import listed

@@ -5,13 +5,58 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from ipaddress import AddressValueError, IPv4Address, IPv4Network, NetmaskValueError, ip_address
 from typing import Literal
 
 from wireproof.lint.files.fragments import Line, at
-from wireproof.lint.files.interfaces.addresses import mask_length, network_of, same_place
 from wireproof.lint.rule import Broken
 
-__all__ = ["ETHERNET_MOST", "Interface", "Value", "merged", "mtu", "prefix_of"]
+__all__ = [
+    "ETHERNET_MOST",
+    "Interface",
+    "Value",
+    "is_address",
+    "mask_length",
+    "merged",
+    "mtu",
+    "network_of",
+    "prefix_of",
+    "same_place",
+]
+
+
+def is_address(text: str) -> bool:
+    """Whether ``text`` is an IPv4 or IPv6 address; a zone (``%eth0``) may follow."""
+    try:
+        ip_address(text.split("%", 1)[0][:64])
+    except ValueError:
+        return False
+    return True
+
+
+def mask_length(mask: str) -> int | None:
+    """The prefix length of a dotted mask; None when it is no mask (``255.0.255.0``)."""
+    try:
+        bits = int(IPv4Address(mask))
+    except AddressValueError:
+        return None
+    ones = bits.bit_count()
+    return ones if bits == (0xFFFFFFFF << (32 - ones)) & 0xFFFFFFFF else None
+
+
+def network_of(address: str, length: int) -> IPv4Network | None:
+    """The network of an address; None for IPv6 and for what is no address."""
+    try:
+        return IPv4Network((address, length), strict=False)
+    except (AddressValueError, NetmaskValueError, ValueError):
+        return None
+
+
+def same_place(one: str, other: str, bits: int = 24) -> bool:
+    """Whether two IPv4 addresses share their first ``bits``."""
+    network = network_of(one, bits)
+    return network is not None and network == network_of(other, bits)
+
 
 # bytes; mlx5, the largest of the common drivers; 9216 is what switches carry at least
 ETHERNET_MOST = 9978

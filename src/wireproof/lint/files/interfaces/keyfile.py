@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.files.fragments import Fragment, at, fragments
-from wireproof.lint.files.interfaces.addresses import is_address
-from wireproof.lint.files.interfaces.interface import Interface, Value, mtu, prefix_of
+from wireproof.lint.files.interfaces.interface import Interface, Value, is_address, mtu, prefix_of
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wireproof.model.experiment import Metric
 from wireproof.model.study import Measured, StudyRun
-from wireproof.model.trial import Metric
 from wireproof.study.design import round_blocks
 from wireproof.study.effects import effects
 

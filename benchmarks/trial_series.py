@@ -8,8 +8,10 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
-from wireproof.analysis.trial import ALPHA, block_order, compared, is_look, level
-from wireproof.model.trial import Answer, TrialRun
+from wireproof.analysis.trial import ALPHA, block_order, compared
+from wireproof.experiment.looks import is_look, level
+from wireproof.model.experiment import Answer
+from wireproof.model.trial import TrialRun
 
 __all__ = ["World", "answers", "conclude"]
 

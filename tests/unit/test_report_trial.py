@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.model.trial import Comparison, Guard, Knob, Look, Metric, Stopping, Trial
+from wireproof.model.experiment import Look, Metric
+from wireproof.model.trial import Comparison, Guard, Knob, Stopping, Trial
 from wireproof.report.document import Document, Row, Table, Text
 from wireproof.report.documents.trial import trial_document
 

@@ -8,6 +8,7 @@ import random
 import msgspec
 import pytest
 
+from wireproof.model.experiment import Metric
 from wireproof.model.study import (
     Configuration,
     Knob,
@@ -18,7 +19,6 @@ from wireproof.model.study import (
     Study,
     StudyRun,
 )
-from wireproof.model.trial import Metric
 from wireproof.study.conclude import concluded
 from wireproof.study.design import round_blocks
 from wireproof.study.honoured import judged

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import pytest
 
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.experiment import Metric
 from wireproof.model.finding import Proof
 from wireproof.model.record import Host, Nic
 from wireproof.model.study import Configuration, Knob, Measured, Probe, Readback, Study, StudyRun
-from wireproof.model.trial import Metric
 from wireproof.workflow.specification import Storage
 from wireproof.workflow.study import StudySpecification, library_called, run_study
 from wireproof.workflow.study import course as under_test

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from wireproof.analysis.signed_rank import least_size, shift
-from wireproof.analysis.trial import ALPHA, block_order, compared, is_look, level
+from wireproof.analysis.trial import ALPHA, block_order, compared
 from wireproof.analysis.trial.reading import guards_of, losses
 from wireproof.analysis.trial.sentences import said
+from wireproof.experiment.looks import is_look, level
+from wireproof.model.experiment import Metric
 from wireproof.model.record import PointRecord, WitnessReading
-from wireproof.model.trial import Comparison, Knob, Metric, TrialRun
+from wireproof.model.trial import Comparison, Knob, TrialRun
 
 
 def test_a_block_is_the_same_from_both_ends_and_its_order_is_drawn() -> None:

@@ -10,8 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.experiment import Answer, Metric
 from wireproof.model.finding import Finding, Verdict
-from wireproof.model.trial import Metric
 
 __all__ = [
     "Advice",
@@ -43,7 +43,6 @@ read, and this is not in the list. ``unsaid``: it says nothing, and its list cou
 says nothing, and the runs differ from the base. ``default``: the base itself.
 """
 Reader = Literal["", "psm3"]
-Answer = Literal["helps", "hurts", "no-effect", "undecided"]
 Stopped = Literal["complete", "budget", "interrupted"]
 
 

@@ -10,23 +10,17 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.experiment import Answer, Look, Metric
 from wireproof.model.finding import Verdict
 
 __all__ = [
-    "Answer",
-    "Better",
     "Comparison",
     "Guard",
     "Knob",
-    "Look",
-    "Metric",
     "Stopping",
     "Trial",
     "TrialRun",
 ]
-
-Better = Literal["lower", "higher"]
-Answer = Literal["helps", "no-effect", "hurts", "undecided"]
 
 
 class Knob(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,15 +38,6 @@ class Knob(msgspec.Struct, frozen=True, kw_only=True):
         if value is None:
             return f"{self.name} {'not set' if self.kind == 'variable' else 'as it is'}"
         return f"{self.name}={value}"
-
-
-class Metric(msgspec.Struct, frozen=True, kw_only=True):
-    """The number that decides. ``source``: where a run's number comes from."""
-
-    name: str
-    unit: str
-    better: Better
-    source: str
 
 
 class TrialRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,15 +98,6 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     def worse(self) -> tuple[str, ...]:
         """Names of the guards that became worse."""
         return tuple(guard.name for guard in self.guards if guard.worse)
-
-
-class Look(msgspec.Struct, frozen=True, kw_only=True):
-    """The intervals were looked at after ``blocks``; they missed the truth with probability
-    ``alpha`` at most.
-    """
-
-    blocks: int
-    alpha: float
 
 
 class Stopping(msgspec.Struct, frozen=True, kw_only=True):

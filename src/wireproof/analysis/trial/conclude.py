@@ -13,7 +13,8 @@ from statistics import median
 import msgspec
 
 from wireproof.analysis.signed_rank import Shift, least_size, shift
-from wireproof.model.trial import Answer, Better, Comparison, Guard, TrialRun
+from wireproof.model.experiment import Answer, Better
+from wireproof.model.trial import Comparison, Guard, TrialRun
 
 __all__ = ["ALPHA", "WORTH", "compared"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from wireproof.analysis.counters import trouble_counters
 from wireproof.analysis.measured import measure, operation_times
 from wireproof.analysis.witness import rises
+from wireproof.model.experiment import Better, Metric
 from wireproof.model.pattern import is_rate
 from wireproof.model.record import PointRecord
-from wireproof.model.trial import Better, Metric
 
 __all__ = ["guards_of", "losses", "messages_of", "metric_of", "value_of"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from wireproof.model import quantity
-from wireproof.model.trial import Comparison, Guard, Knob, Metric
+from wireproof.model.experiment import Metric
+from wireproof.model.trial import Comparison, Guard, Knob
 
 __all__ = ["amount", "said"]
 

@@ -6,7 +6,8 @@ from collections import Counter
 
 from wireproof.analysis.trial.sentences import amount
 from wireproof.model import quantity
-from wireproof.model.trial import Answer, Comparison, Guard, Trial
+from wireproof.model.experiment import Answer
+from wireproof.model.trial import Comparison, Guard, Trial
 from wireproof.report.columns import Head
 from wireproof.report.document import Document, Row, Span, Table, Text, Tone
 

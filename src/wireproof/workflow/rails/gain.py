@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from wireproof.analysis.measured import block_times
 from wireproof.analysis.rail_gain import gain_of, goodput_of
+from wireproof.experiment.course import Bench, Experiment, carry_out
+from wireproof.experiment.design import Design, Place
 from wireproof.files.hostile import replace_file
+from wireproof.launch.mpi.rails import told_in
 from wireproof.model.errors import BadInput
+from wireproof.model.finding import PairVerdict, Proof
 from wireproof.model.pattern import crossings
 from wireproof.model.quantity import counted
 from wireproof.model.rail_gain import GainRow, RailGain, RailNumber
 from wireproof.model.rails import is_several, rails_of
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.rails import one_rail
-from wireproof.plan.pace import affordable
 from wireproof.plan.sweep import sweep
 from wireproof.report.json.encode import json_text
 from wireproof.report.section import Section
 from wireproof.verdict.rail_gain import judge_gain
 from wireproof.verdict.run.plateau import fills_link
 from wireproof.workflow.measure import Prepared, prepare
-from wireproof.workflow.rails.course import Key, Way, proof_of, verdicts_of
-from wireproof.workflow.reporter import Reporter, say_round
+from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import kept
 from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.session.rounds import Rounds
+from wireproof.workflow.session.run import command_of
 from wireproof.workflow.specification import MeasureSpecification
 
 __all__ = ["GainResult", "measure_gain"]
 
 DOCUMENT = "rails.json"
+Key = tuple[str, int, int, int]
+"""Pattern, size, origin and target."""
 BUDGET_S = 0.3
 """Time of one point, unless another is asked for: rounds differ more than what is in one."""
 SIZES = (65536, 1 << 20)
@@ -60,23 +68,19 @@ def measure_gain(
     message. Raises ``BadInput`` before anything is started, ``CouldNotMeasure`` when a way over the
     rails gives no number.
     """
-    course = _Course(wanted, reporter, environment, rounds or ROUNDS)
+    bench = _Rails(wanted, reporter, environment)
     with result_folder(wanted.storage, "rails", reporter) as folder:
-        course.run(folder)
-        return course.result(folder)
+        return bench.measure(folder, rounds or ROUNDS)
 
 
-class _Course:
-    """One measurement of a gain under way."""
+class _Rails(Bench[Section]):
+    """Each rail alone, and all of them: the last arm."""
 
     def __init__(
-        self,
-        wanted: MeasureSpecification,
-        reporter: Reporter,
-        environment: Mapping[str, str],
-        rounds: int,
+        self, wanted: MeasureSpecification, reporter: Reporter, environment: Mapping[str, str]
     ) -> None:
-        self._wanted, self._reporter, self._rounds = _checked(wanted), reporter, rounds
+        self._wanted, self._reporter = _checked(wanted), reporter
+        self._folder = Path()
         self._seed = wanted.method.chosen_seed()
         self._method = dataclasses.replace(
             wanted.method, budget_s=wanted.method.budget_s or BUDGET_S, repeat=1
@@ -87,21 +91,14 @@ class _Course:
             *(self._alone(number, environment) for number in range(len(self._rails))),
             self._way("", self._together),
         ]
-        for way in self._ways:
-            way.check(self._seed)
-        self._begun = time.monotonic()
+        for way in self._ways:  # raises before anything is written
+            command_of(way.session(0, self._seed, None), way.prepared.target)
 
     def _prepared(self, environment: Mapping[str, str]) -> Prepared:
-        method = self._method
-        sizes = self._wanted.sizes
-        found = prepare(dataclasses.replace(self._wanted, method=method), environment)
+        found = prepare(dataclasses.replace(self._wanted, method=self._method), environment)
         target = found.target
         if not target.hosts or not target.nics or not is_several(target.nics[0]):
             raise BadInput("--gain compares rails: give --hosts and --nic hsn0,hsn1.")
-        if not sizes:
-            chosen = affordable(SIZES, target.claimed_rate)
-            points = tuple(one for one in found.points if one.message_bytes in chosen)
-            found = dataclasses.replace(found, points=points)
         return self._with_waiting(found)
 
     def _with_waiting(self, found: Prepared) -> Prepared:
@@ -113,7 +110,7 @@ class _Course:
         waiting = sweep("pingpong", sizes, [(0, 1)])
         return dataclasses.replace(found, points=(*found.points, *waiting))
 
-    def _alone(self, number: int, environment: Mapping[str, str]) -> Way:
+    def _alone(self, number: int, environment: Mapping[str, str]) -> Rounds:
         rail, link = self._rails[number], self._wanted.target.link
         where = dataclasses.replace(
             self._wanted.target, nic=rail, link=one_rail(link, number) if link else None
@@ -125,28 +122,33 @@ class _Course:
             dataclasses.replace(self._together, target=prepare(wanted, environment).target),
         )
 
-    def _way(self, rail: str, prepared: Prepared) -> Way:
+    def _way(self, rail: str, prepared: Prepared) -> Rounds:
         title = f"{rail} alone" if rail else f"{' and '.join(self._rails)} together"
-        return Way(rail, title, prepared, self._method, self._wanted.storage)
+        return Rounds(title, prepared, self._method, self._wanted.storage)
 
-    def run(self, folder: Path) -> None:
+    def measure(self, folder: Path, rounds: int) -> GainResult:
+        """All rounds and their answer, the records sealed."""
         for line in self._together.target.said:
             self._reporter.say(line)
         names = "; ".join(way.title for way in self._ways)
-        self._reporter.say(f"{counted(self._rounds, 'round')} of {names}")
-        for number in range(self._rounds):
-            order = list(enumerate(self._ways))
-            random.Random(f"{self._seed}/{number}").shuffle(order)
-            for place, way in order:
-                name = f"rail{place + 1}" if way.rail else "together"
-                way.run(number, self._seed, folder / f"{name}-{number + 1}", self._reporter)
-            say_round(self._reporter, number + 1, self._rounds, time.monotonic() - self._begun)
+        self._reporter.say(f"{counted(rounds, 'round')} of {names}")
+        self._folder = folder
+        design = Design(arms=tuple(range(len(self._ways))), seed=str(self._seed), rounds=rounds)
+        experiment = carry_out(Experiment(design=design), self, self._reporter, time.monotonic)
+        if experiment.stopped == "interrupted":
+            raise KeyboardInterrupt
+        return self._result(experiment, folder)
 
-    def result(self, folder: Path) -> GainResult:
-        """The answer, its records sealed."""
-        parts = [way.part() for way in self._ways]
+    def run(self, place: Place) -> Section:
+        last = place.arm == len(self._rails)
+        name = "together" if last else f"rail{place.arm + 1}"
+        folder = self._folder / f"{name}-{place.round_ + 1}"
+        return self._ways[place.arm].run(place.round_, self._seed, folder, self._reporter)
+
+    def _result(self, experiment: Experiment[Section], folder: Path) -> GainResult:
+        parts = [way.part(way.title) for way in self._ways]
         sections = [part.section for part in parts]
-        gain = self._gain(sections)
+        gain = self._gain(sections, experiment)
         result = kept(
             [
                 part._replace(section=dataclasses.replace(part.section, lead=gain.answer))
@@ -161,8 +163,8 @@ class _Course:
             replace_file(folder / DOCUMENT, json_text(gain).encode() + b"\n")
         return GainResult(gain=gain, folder=result.folder)
 
-    def _gain(self, sections: list[Section]) -> RailGain:
-        times = [way.times() for way in self._ways]
+    def _gain(self, sections: list[Section], experiment: Experiment[Section]) -> RailGain:
+        times = [times_of(way.sections) for way in self._ways]
         keys = [key for key in times[-1] if all(key in one for one in times)]
         rows = [self._row(key, [one[key] for one in times], sections) for key in sorted(keys)]
         judged = judge_gain(rows, sections[-1].criteria)
@@ -173,12 +175,12 @@ class _Course:
             hosts=list(dict.fromkeys(target.hosts)),
             rails=list(self._rails),
             link=target.link.name if target.link is not None else "",
-            rounds=self._rounds,
+            rounds=experiment.rounds,
             seed=self._seed,
             rows=rows,
             findings=judged.findings,
-            told=self._ways[-1].told(),
-            seconds=time.monotonic() - self._begun,
+            told=_told(self._ways[-1].sections[0].run),
+            seconds=experiment.seconds,
             notes=list(target.said),
         )
 
@@ -186,12 +188,14 @@ class _Course:
         pattern, size, origin, target = key
         numbers = [
             RailNumber(
-                rail=way.rail,
+                rail=rail,
                 goodput=goodput_of(size, own),
-                limit=self._limit(way, size),
+                limit=self._limit(way.prepared, size),
                 proof=proof_of(verdicts_of(section, key)),
             )
-            for way, own, section in zip(self._ways, times, sections, strict=True)
+            for rail, way, own, section in zip(
+                (*self._rails, ""), self._ways, times, sections, strict=True
+            )
         ]
         gain, of_sum = gain_of(size, times[:-1], times[-1])
         together = verdicts_of(sections[-1], key)
@@ -214,8 +218,8 @@ class _Course:
             expected=one_way and fills_link(self._together.target.link, size),
         )
 
-    def _limit(self, way: Way, size: int) -> float | None:
-        link = way.prepared.target.link
+    def _limit(self, prepared: Prepared, size: int) -> float | None:
+        link = prepared.target.link
         if link is None:
             return None
         return limits(
@@ -237,3 +241,41 @@ def _checked(wanted: MeasureSpecification) -> MeasureSpecification:
     if max(wanted.sizes) == 0:
         raise BadInput("--gain compares goodput: give a size above 0 B.")
     return dataclasses.replace(wanted, sizes=tuple(size for size in wanted.sizes if size))
+
+
+def times_of(sections: Sequence[Section]) -> Mapping[Key, list[list[float]]]:
+    """Times of one operation (ns), by launch."""
+    found: dict[Key, list[list[float]]] = {}
+    for section in sections:
+        for point in section.run.points:
+            for pair in point.pairs:
+                times = [float(time_ns) for time_ns in block_times(point, pair)]
+                found.setdefault(key_of(point, pair), []).append(times)
+    return found
+
+
+def _told(run: Run) -> dict[str, str]:
+    """What the MPI was told of its NICs."""
+    return told_in(run.provenance.argv, run.provenance.environment)
+
+
+def key_of(point: PointRecord, pair: PairResult) -> Key:
+    return point.pattern, point.message_bytes, pair.origin, pair.target
+
+
+def verdicts_of(section: Section, key: Key) -> list[PairVerdict]:
+    """Those of one pattern, size and direction, over all rounds."""
+    return [
+        one
+        for one in section.judgement.pairs
+        if (one.pattern, one.message_bytes, one.origin, one.target) == key
+    ]
+
+
+_WORST: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed", "unproven", "on-wire")
+
+
+def proof_of(verdicts: Sequence[PairVerdict]) -> Proof:
+    """The worst over all rounds."""
+    seen = {one.proof for one in verdicts}
+    return next((one for one in _WORST if one in seen), "unproven")

@@ -10,7 +10,8 @@ from typing import Self
 from wireproof.analysis.trial.reading import losses
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.trial import Knob, Metric
+from wireproof.model.experiment import Metric
+from wireproof.model.trial import Knob
 from wireproof.workflow.prove.command import on_target
 from wireproof.workflow.prove.servers import start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files

@@ -12,10 +12,12 @@ from typing import Protocol, Self
 import msgspec
 
 from wireproof.analysis.signed_rank import least_size
-from wireproof.analysis.trial import ALPHA, RULE, block_order, compared, is_look, level
+from wireproof.analysis.trial import ALPHA, block_order, compared
 from wireproof.analysis.trial.sentences import said
+from wireproof.experiment.looks import RULE, is_look, level
 from wireproof.model import quantity
-from wireproof.model.trial import Comparison, Knob, Look, Stopping, Trial, TrialRun
+from wireproof.model.experiment import Look
+from wireproof.model.trial import Comparison, Knob, Stopping, Trial, TrialRun
 from wireproof.model.tuning import TunePlan
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import TargetSpecification

@@ -1,0 +1,135 @@
+"""An experiment under way: round after round, a trial at each place, until the design ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from wireproof.experiment.design import Design, Place
+from wireproof.experiment.looks import is_look, level
+from wireproof.model import quantity
+from wireproof.model.errors import WireproofError
+from wireproof.model.experiment import Look
+
+__all__ = ["Bench", "Experiment", "Stopped", "carry_out"]
+
+T = TypeVar("T")
+Stopped = Literal["complete", "decided", "budget", "too-slow", "interrupted"]
+
+
+@dataclass(kw_only=True)
+class Experiment(Generic[T]):
+    """``trials``: in the order of measurement. ``rounds``: so many are whole; trials of another one
+    may follow. ``seconds``: spent so far, with all that came before the first round. ``longest_s``:
+    of a round.
+    """
+
+    design: Design
+    trials: list[T] = field(default_factory=list)
+    rounds: int = 0
+    seconds: float = 0.0
+    longest_s: float = 0.0
+    looks: list[Look] = field(default_factory=list)
+    stopped: Stopped = "complete"
+
+    def affords(self, rounds: int) -> bool:
+        """So many more rounds would end within the budget."""
+        return self.seconds + rounds * self.longest_s <= self.design.budget_s
+
+
+class Bench(Generic[T]):
+    """How a verb makes an arm ready and runs one trial."""
+
+    def run(self, place: Place) -> T:
+        """One trial. Raises ``WireproofError`` when it fails, ``KeyboardInterrupt`` when the user
+        ends it.
+        """
+        raise NotImplementedError
+
+    def failed(self, place: Place, error: WireproofError) -> None:
+        """Return to leave this trial out; raise to end the experiment."""
+        raise error
+
+    def after(self, experiment: Experiment[T]) -> Design:
+        """Called at the end of each round, number ``rounds``: the design of those that follow."""
+        return experiment.design
+
+    def decided(self, experiment: Experiment[T]) -> bool:
+        """Called at each look, the last of ``looks``: whether no further round is needed."""
+        return False
+
+
+class Listener(Protocol):
+    """Hears how far the experiment is."""
+
+    def say(self, text: str) -> None: ...
+
+
+def carry_out(
+    begun: Experiment[T],
+    bench: Bench[T],
+    reporter: Listener,
+    clock: Callable[[], float],
+    keep: Callable[[Experiment[T]], Any] | None = None,
+) -> Experiment[T]:
+    """All rounds of the design after those that ``begun`` has; ``keep`` is called after each.
+
+    What an interruption leaves is an experiment, too; whatever else a bench raises passes through.
+    """
+    origin = clock() - begun.seconds
+    stopped: Stopped | None = None
+    try:
+        while stopped is None and begun.rounds != begun.design.rounds:
+            _round(begun, bench)
+            begun.design = bench.after(begun)
+            spent = clock() - origin
+            begun.longest_s = max(begun.longest_s, spent - begun.seconds)
+            begun.seconds, begun.rounds = spent, begun.rounds + 1
+            _say_round(begun, reporter)
+            if keep is not None:
+                keep(begun)
+            stopped = _ended(begun, bench)
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    begun.stopped, begun.seconds = stopped or "complete", clock() - origin
+    return begun
+
+
+def _round(begun: Experiment[T], bench: Bench[T]) -> None:
+    first = begun.rounds * begun.design.blocks
+    for block, arms in enumerate(begun.design.order(begun.rounds), start=first):
+        for arm in arms:
+            place = Place(begun.rounds, block, arm)
+            try:
+                begun.trials.append(bench.run(place))
+            except WireproofError as error:
+                bench.failed(place, error)
+
+
+def _say_round(begun: Experiment[T], reporter: Listener) -> None:
+    """How far it is; rounds to come last as long as those before."""
+    planned = begun.design.rounds
+    if planned is not None:
+        left_s = begun.seconds / begun.rounds * (planned - begun.rounds)
+        reporter.say(
+            f"round {begun.rounds} of {planned}; {quantity.duration(begun.seconds)} elapsed, about"
+            f" {quantity.duration(left_s)} left"
+        )
+
+
+def _ended(begun: Experiment[T], bench: Bench[T]) -> Stopped | None:
+    """Why no round may follow; None when one may."""
+    design = begun.design
+    hopeless = begun.rounds == 1 < design.least and not begun.affords(design.least - 1)
+    last = hopeless or not begun.affords(1) or begun.rounds == design.rounds
+    if design.looks and (last or is_look(begun.rounds)):
+        alpha = level(design.alpha, [look.alpha for look in begun.looks], last=last)
+        begun.looks.append(Look(blocks=begun.rounds, alpha=alpha))
+        if bench.decided(begun):
+            return "decided"
+    if begun.rounds == design.rounds:
+        return "complete"
+    if last:
+        return "too-slow" if hopeless else "budget"
+    return None

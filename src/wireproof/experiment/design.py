@@ -1,0 +1,104 @@
+"""What an experiment does: its arms, the order of their trials, when it ends, what is compared.
+
+Whatever the noise does, two arms of a block are as likely to change places (Fisher's
+randomisation), therefore their difference in a block is symmetric about the effect: that is all
+that the intervals assume.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from typing import Literal
+
+from wireproof.model.experiment import Metric
+
+__all__ = ["ALPHA", "WARM_UP", "Contrast", "Design", "Place", "Shape", "Test"]
+
+ALPHA = 0.05
+"""Of all claims of an experiment together."""
+WARM_UP = -1
+"""The block of a trial that does not count."""
+BLOCK_VALUES = 4
+"""At most so many arms share a small block with the base: the base costs a quarter more trials, and
+an arm and its base are at most four trials apart.
+"""
+Shape = Literal["mirrored", "round", "small"]
+"""The blocks of one round. ``mirrored``: one block, a random order of all arms and the same
+backwards, in which a straight drift has the same sum at both places of each arm (docs/adr/0011).
+``round``: one block, all arms in random order (docs/adr/0013). ``small``: every arm but the base
+once, in blocks of a few that all hold the base, so that a block is over before the machine has
+changed much (docs/adr/0015).
+"""
+Test = Literal["interval", "change", "loss"]
+"""What decides. ``interval``: an interval that holds together with all others. ``change``: Holm's
+rule over all comparisons, each with an interval of its own. ``loss``: Holm's rule for a loss above
+``smallest``, with intervals that hold together.
+"""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two arms: ``other`` is compared with ``base``."""
+
+    base: int
+    other: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a trial stands: ``round_`` and ``block`` count from 0."""
+
+    round_: int
+    block: int
+    arm: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """``arms``: numbers by which the bench knows them, the base first. ``shape``: of the blocks.
+
+    ``rounds`` None: as many as ``budget_s`` holds. ``least``: rounds without which nothing can be
+    decided, 0: not looked at. ``looks``: the answers are looked at while it runs, and these looks
+    share ``alpha``. ``smallest``: share below which an effect counts as none.
+    """
+
+    arms: tuple[int, ...]
+    seed: str
+    shape: Shape = "round"
+    rounds: int | None = None
+    budget_s: float = math.inf
+    least: int = 0
+    looks: bool = False
+    metrics: tuple[Metric, ...] = ()
+    contrasts: tuple[Contrast, ...] = ()
+    test: Test = "change"
+    alpha: float = ALPHA
+    smallest: float = 0.05
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of one round."""
+        return math.ceil((len(self.arms) - 1) / BLOCK_VALUES) if self.shape == "small" else 1
+
+    @property
+    def trials(self) -> int:
+        """Trials of one round."""
+        return sum(map(len, self.order(0)))
+
+    def order(self, number: int) -> list[tuple[int, ...]]:
+        """The arms of each block of round ``number``, in the order of measurement. Same seed and
+        number, same order.
+        """
+        draw = random.Random(f"{self.seed}/{number}")
+        order = list(self.arms)
+        if self.shape != "small":
+            draw.shuffle(order)
+            return [(*order, *reversed(order)) if self.shape == "mirrored" else tuple(order)]
+        base, *others = order
+        draw.shuffle(others)
+        blocks = [[base, *others[index :: self.blocks]] for index in range(self.blocks)]
+        for block in blocks:
+            draw.shuffle(block)
+        return [tuple(block) for block in blocks]

@@ -1,0 +1,84 @@
+"""The same points launched once in each round of an experiment, and judged as one run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.instrument.measure import Outcome
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.plan import Point
+from wireproof.plan.sweep import numbered
+from wireproof.report.section import Section
+from wireproof.workflow.measure import Prepared
+from wireproof.workflow.reporter import Quiet, Reporter
+from wireproof.workflow.result import Part
+from wireproof.workflow.session.merge import merged_run
+from wireproof.workflow.session.run import judged, run_session
+from wireproof.workflow.session.session import Session
+from wireproof.workflow.specification import Method, Storage
+
+__all__ = ["Rounds"]
+
+
+class Rounds:
+    """``sections``: of the launches that have ended well."""
+
+    def __init__(self, title: str, prepared: Prepared, method: Method, storage: Storage) -> None:
+        self.title, self.prepared = title, prepared
+        self.sections: list[Section] = []
+        self._method, self._storage = method, storage
+        self._outcomes: list[Outcome] = []
+
+    def session(self, number: int, seed: int, folder: Path | None) -> Session:
+        """Round ``number``: the same points in another order, numbered apart."""
+        session = self._method.session(
+            f"{self.title}, round {number + 1}",
+            [],
+            policy=self.prepared.policy,
+            seed=seed + number,
+            out=folder,
+            storage=self._storage,
+        )
+        points = _numbered(self.prepared.points, number, seed + number)
+        return dataclasses.replace(session, points=points, extra=self.prepared.variables)
+
+    def run(self, number: int, seed: int, folder: Path, reporter: Reporter) -> Section:
+        """One launch. Raises ``CouldNotMeasure`` if a point is missing."""
+        session = self.session(number, seed, folder)
+        try:
+            section, outcomes = run_session(session, self.prepared.target, Quiet(reporter))
+        except (BadInput, CouldNotMeasure) as error:
+            raise type(error)(f"{self.title}: {error}") from error
+        if outcomes[-1].ending.ended == "interrupted":
+            raise KeyboardInterrupt
+        if len(section.run.points) < len(session.points):
+            why = next(iter(section.run.missing.values()), None)
+            raise CouldNotMeasure(f"{self.title}: {why.text if why else 'points are missing'}.")
+        self.sections.append(section)
+        self._outcomes += outcomes
+        return section
+
+    def part(self, title: str) -> Part:
+        """All rounds as one judged run, in which those of few bytes help each other's proof."""
+        session = Session(
+            title=title,
+            points=(),
+            seed=0,
+            table=self._method.table,
+            criteria=self.sections[0].criteria,
+        )
+        records = [folder for section in self.sections for folder in section.records]
+        run = merged_run([section.run for section in self.sections])
+        return Part(judged(run, session, records), self._outcomes)
+
+
+def _numbered(points: Sequence[Point], number: int, seed: int) -> tuple[Point, ...]:
+    first = number * len(points)
+    return tuple(
+        msgspec.structs.replace(point, id=first + point.id, repeat=number)
+        for point in numbered(points, seed=seed)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +12,10 @@ from pathlib import Path
 import pytest
 from tests.audit.fleet import answered, frames_of
 from tests.audit.fleet_machines import FLEET
-from tests.audit.planted import PLANTED, Plant
 from tests.audit.sosreport import archived, write_archive
 
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.interrupts import AFFINITIES
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import machine_of
 from wireproof.instrument.facts import Collected
@@ -23,9 +24,23 @@ from wireproof.model.setting import AuditResult
 from wireproof.report.failing import unread
 from wireproof.workflow.audit import catalogue, facts_of_source
 
+Plant = tuple[str, str, str, str]
+"""The setting that is to fail, on which instance, where, and what stands there."""
 RIGHT = "right"
 _EDIT = re.compile(r"(?:(\d): )?(.+?) -> (.*)", re.DOTALL)
 _NEW = ("environment", "sys/module/acpi_pad/initstate")
+
+
+def _plants() -> dict[str, list[Plant]]:
+    rows = tomllib.loads(Path(__file__).with_name("planted.toml").read_text())
+    places = {"affinities": " ".join(AFFINITIES)}
+    return {
+        name: [(one, of, places.get(place, place), text) for one, of, place, text in plants]
+        for name, plants in rows.items()
+    }
+
+
+PLANTED = _plants()
 
 
 def planted(texts: Mapping[str, str], place: str, wrong: str) -> dict[str, str]:
@@ -75,6 +90,7 @@ def test_the_fleet_is_large() -> None:
 
 @pytest.mark.parametrize("name", FLEET)
 def test_each_planted_setting_is_found(name: str) -> None:
+    """All of them: none passes, none is called unknown or not applicable."""
     found = judged(name)
     answers = [
         (plant[:3], status(plant, found[str(number)])) for number, plant in enumerate(PLANTED[name])

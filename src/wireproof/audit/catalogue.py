@@ -19,7 +19,7 @@ from wireproof.audit.facts import matches_any
 from wireproof.audit.fastest import port_info
 from wireproof.audit.firmware import MAKERS
 from wireproof.audit.interrupts import AFFINITIES, INTERRUPTS, vectors_of
-from wireproof.audit.machine import GLOBS, HOST_FILES, NAMES, Instance
+from wireproof.audit.machine import FILES, GLOBS, NAMES, Instance
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting
@@ -192,7 +192,7 @@ def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
     """What to ask of a host first. A place of scope nic or rdma is asked for by a pattern; what
     commands say of an interface is asked for when its name is known.
     """
-    files = dict.fromkeys(HOST_FILES, _WHOLE)
+    files = dict.fromkeys(FILES, _WHOLE)
     globs = dict.fromkeys(GLOBS, _WHOLE)
     commands: dict[tuple[str, ...], None] = {}
     for entry in catalogue.entries.values():

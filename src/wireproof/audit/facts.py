@@ -116,6 +116,10 @@ class HostFacts:
             return Answer(path, None, UNKEPT)
         return _answer(path, frame)
 
+    def line(self, path: str) -> str:
+        """The text of a file without the blanks around it, "" for none."""
+        return (self.file(path).text or "").strip()
+
     def command(
         self, argv: tuple[str, ...], statuses: Sequence[int] = (), own: bool = True
     ) -> Answer:

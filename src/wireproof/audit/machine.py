@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 from wireproof.audit.disclosed import DISCLOSED_FILES, DISCLOSED_GLOBS
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
-from wireproof.audit.facts import Answer, HostFacts
+from wireproof.audit.facts import HostFacts
 from wireproof.audit.fastest import add_sisters, modes_of, signalled
+from wireproof.audit.host import HOST_FILES, PACKAGES, host_names, modules_in
 from wireproof.audit.ib_text import IBSTAT
 from wireproof.audit.interfaces import (
     INTERFACES,
@@ -32,8 +33,8 @@ from wireproof.model.record import Nic
 
 __all__ = [
     "ADAPTERS",
+    "FILES",
     "GLOBS",
-    "HOST_FILES",
     "NAMES",
     "RDMA_PORTS",
     "Instance",
@@ -41,23 +42,7 @@ __all__ = [
     "machine_of",
 ]
 
-HOST_FILES = (
-    "/proc/cpuinfo",
-    "/proc/version",
-    "/proc/meminfo",
-    "/proc/cmdline",
-    "/etc/os-release",
-    "/usr/lib/os-release",
-    "/sys/class/dmi/id/product_name",
-    "/sys/class/dmi/id/sys_vendor",
-    "/sys/hypervisor/type",
-    "/sys/devices/system/cpu/online",
-    "/sys/devices/system/node/online",
-    "/proc/modules",
-    INTERFACES,
-    PCI,
-    *DISCLOSED_FILES,
-)
+FILES = (*HOST_FILES, INTERFACES, PCI, *DISCLOSED_FILES)
 _GPUS = "/sys/bus/pci/drivers/nvidia/*/numa_node"
 ADAPTERS = "/sys/class/net/*/device/uevent"
 """Where an interface of an adapter has its driver."""
@@ -74,7 +59,7 @@ GLOBS = (
     "/sys/class/infiniband/*/ports/*/rate",
     "/sys/class/infiniband/*/ports/*/state",
     "/sys/class/infiniband/*/device/net/*/mtu",
-    "/sys/devices/system/cpu/cpu*/topology/physical_package_id",
+    PACKAGES,
     _GPUS,
     *DISCLOSED_GLOBS,
 )
@@ -126,30 +111,6 @@ NAMES = {
     "rdma.sisters": "Gb/s of the fastest active port of the host with its board and link layer",
 }
 
-_INTEL = {
-    63: "haswell", 79: "broadwell", 86: "broadwell", 85: "skylake", 106: "icelake", 108: "icelake",
-    143: "sapphire-rapids", 207: "emerald-rapids", 173: "granite-rapids", 174: "granite-rapids",
-    175: "sierra-forest", 62: "ivybridge", 45: "sandybridge",
-}  # fmt: skip
-_AMD = (
-    (0x17, range(0x08), "naples"),
-    (0x17, range(0x30, 0x40), "rome"),
-    (0x19, range(0x10), "milan"),
-    (0x19, range(0x10, 0x20), "genoa"),
-    (0x19, range(0xA0, 0xB0), "bergamo"),
-    (0x1A, range(0x20), "turin"),
-)
-"""Family, models, name: the server processors alone, desktops' and laptops' models lie between."""
-_ARM = {"0x41": "neoverse", "0x48": "kunpeng", "0x46": "a64fx"}
-"""By implementer. Grace is of Arm's cores (0x41), as others are."""
-_DMI = "/sys/class/dmi/id"
-_VIRTUAL = re.compile(
-    r"Amazon EC2\n(?!.*\.metal)|Google\nGoogle Compute Engine"
-    r"|(QEMU|VMware, Inc\.|Xen|Parallels[^\n]*|innotek GmbH|OpenStack Foundation)\n"
-    r"|[^\n]*\n[^\n]*\b(KVM|Virtual Machine)\b"
-)
-"""Maker and product, a line each, that hypervisors and clouds give their machines."""
-
 
 @dataclass(frozen=True)
 class Instance:
@@ -177,93 +138,7 @@ def machine_of(facts: HostFacts) -> Machine:
     facts = dataclasses.replace(facts, derived=derived)
     rdma = tuple(_rdma_ports(facts))
     nics = tuple(_nics(facts))
-    return Machine(facts, {**_host(facts), **_fabric(nics, rdma, facts)}, nics, rdma)
-
-
-def _text(facts: HostFacts, path: str) -> str:
-    return (facts.file(path).text or "").strip()
-
-
-def _host(facts: HostFacts) -> dict[str, Value]:
-    cpu = _text(facts, "/proc/cpuinfo")
-    named = _text(facts, "/etc/os-release") or _text(facts, "/usr/lib/os-release")
-    release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', named, re.MULTILINE))
-    kernel = re.match(r"Linux version (\S+)", _text(facts, "/proc/version"))
-    memory = re.search(r"^MemTotal:\s+(\d+) kB", _text(facts, "/proc/meminfo"), re.MULTILINE)
-    swap = re.search(r"^SwapTotal:\s+(\d+) kB", _text(facts, "/proc/meminfo"), re.MULTILINE)
-    modules = facts.file("/proc/modules")
-    packages = {
-        _text(facts, path)
-        for path in facts.matching("/sys/devices/system/cpu/cpu*/topology/physical_package_id")
-    }
-    vendor, generation = _processor(cpu)
-    virtual = _virtual(facts, cpu)
-    return {
-        "host.vendor": vendor,
-        "host.cpu": generation,
-        "host.cores": _count(_text(facts, "/sys/devices/system/cpu/online")),
-        "host.numa_nodes": _count(_text(facts, "/sys/devices/system/node/online")),
-        "host.sockets": len(packages) or UNKNOWN,
-        "host.memory": int(memory.group(1)) * 1024 if memory else UNKNOWN,
-        "host.swap": int(swap.group(1)) * 1024 if swap else UNKNOWN,
-        "host.virtual": virtual,
-        "host.board": True if "bios" in facts.files else _not(virtual),
-        "host.kernel": kernel.group(1) if kernel else UNKNOWN,
-        "host.os": release.get("ID", UNKNOWN),
-        "host.os_version": release.get("VERSION_ID", UNKNOWN),
-        "host.modules": _modules(modules),
-        "host.cmdline": facts.file("/proc/cmdline").text or UNKNOWN,
-    }
-
-
-def _not(value: Value) -> Value:
-    return value if isinstance(value, Unknown) else not value
-
-
-def _modules(answer: Answer) -> Value:
-    """A kernel without loadable modules has no such file."""
-    if answer.text is None:
-        return [] if answer.absent else UNKNOWN
-    return [line.split(" ", 1)[0] for line in answer.text.splitlines()]
-
-
-def _count(ranges: str) -> Value:
-    found = cpu_list(ranges) if ranges else UNKNOWN
-    return len(found) if isinstance(found, list) else UNKNOWN
-
-
-def _processor(cpuinfo: str) -> tuple[Value, Value]:
-    """Maker and generation; UNKNOWN where the text does not name them."""
-    named = dict(re.findall(r"^([\w ]+?)\s*: (.*)$", cpuinfo[:8192], re.MULTILINE))
-    if (implementer := named.get("CPU implementer")) is not None:
-        return "arm", _ARM.get(implementer, UNKNOWN)
-    try:
-        family, model = int(named["cpu family"]), int(named["model"])
-    except (KeyError, ValueError):
-        return UNKNOWN, UNKNOWN
-    vendor = named.get("vendor_id", "")
-    if vendor == "GenuineIntel":
-        stepping = int(named["stepping"]) if named.get("stepping", "").isdigit() else 0
-        name = _INTEL.get(model, UNKNOWN) if family == 6 else UNKNOWN
-        return "intel", "cascadelake" if name == "skylake" and stepping >= 5 else name
-    if vendor == "AuthenticAMD":
-        fitting = [name for at, models, name in _AMD if family == at and model in models]
-        return "amd", fitting[0] if fitting else UNKNOWN
-    return vendor.lower() or UNKNOWN, UNKNOWN
-
-
-def _virtual(facts: HostFacts, cpuinfo: str) -> Value:
-    """By the processor's flag ``hypervisor``, which every hypervisor sets; Arm has no such flag:
-    there by what the firmware calls the machine.
-    """
-    if not cpuinfo:
-        return UNKNOWN
-    if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE):
-        return True
-    if _text(facts, "/sys/hypervisor/type"):
-        return True
-    named = f"{_text(facts, f'{_DMI}/sys_vendor')}\n{_text(facts, f'{_DMI}/product_name')}"
-    return "CPU implementer" in cpuinfo and _VIRTUAL.match(named) is not None
+    return Machine(facts, {**host_names(facts), **_fabric(nics, rdma, facts)}, nics, rdma)
 
 
 def _driver(facts: HostFacts, uevent: str) -> Value:
@@ -323,7 +198,7 @@ def _may_have_rdma(facts: HostFacts) -> bool:
 
 def _lacks(modules: Collection[str], facts: HostFacts) -> bool:
     """Whether none of the modules is loaded, as the list of them says."""
-    listed = _modules(facts.file("/proc/modules"))
+    listed = modules_in(facts.file("/proc/modules"))
     return isinstance(listed, list) and bool(listed) and not set(modules).intersection(listed)
 
 
@@ -335,15 +210,15 @@ def _gpus(facts: HostFacts) -> Value:
 
 
 def _speed(name: str, facts: HostFacts) -> Value:
-    speed = _text(facts, f"/sys/class/net/{name}/speed")
+    speed = facts.line(f"/sys/class/net/{name}/speed")
     return int(speed) / 1000 if re.fullmatch(r"\d{1,9}", speed, re.ASCII) else UNKNOWN
 
 
 def _of_adapter(one: Nic, facts: HostFacts) -> dict[str, Value]:
     """What an adapter's own files say of its interface."""
     folder = f"/sys/class/net/{one.name}"
-    numa = _text(facts, f"{folder}/device/numa_node")
-    cpus = _text(facts, f"{folder}/device/local_cpulist")
+    numa = facts.line(f"{folder}/device/numa_node")
+    cpus = facts.line(f"{folder}/device/local_cpulist")
     return {
         "nic.ipoib": interface_kind(one, facts) == "ipoib",
         "nic.cpus": cpu_list(cpus) if cpus else UNKNOWN,
@@ -384,16 +259,16 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
     for path in facts.matching(RDMA_PORTS):
         device, port = path.split("/")[4], path.split("/")[6]
         folder = f"/sys/class/infiniband/{device}"
-        rate = re.match(r"(\d+(?:\.\d+)?) Gb", _text(facts, f"{folder}/ports/{port}/rate"))
+        rate = re.match(r"(\d+(?:\.\d+)?) Gb", facts.line(f"{folder}/ports/{port}/rate"))
         names: dict[str, Value] = {
             "rdma.name": device,
             "rdma.port": port,
             "rdma.driver": _rdma_driver(facts, device),
             "rdma.nic": interfaces.get(device, ""),
-            "rdma.layer": _text(facts, path) or UNKNOWN,
+            "rdma.layer": facts.line(path) or UNKNOWN,
             "rdma.rate": float(rate.group(1)) if rate else UNKNOWN,
-            "rdma.active": _text(facts, f"{folder}/ports/{port}/state").startswith("4:"),
-            "rdma.board": _text(facts, f"{folder}/board_id") or device,
+            "rdma.active": facts.line(f"{folder}/ports/{port}/state").startswith("4:"),
+            "rdma.board": facts.line(f"{folder}/board_id") or device,
             "rdma.most": signalled(facts, device, port),
         }
         found.append(Instance(f"{device}:{port}", {"device": device, "port": port}, names))

@@ -163,15 +163,16 @@ def settings_called(name: str) -> list[Setting]:
 def _judged(
     specification: AuditSpecification,
     known: Catalogue,
-    answers: Sequence[Collected],
+    answers: list[Collected],
     site: Site = NOTHING,
-    beside: Sequence[Collected] = (),
+    beside: list[Collected] | None = None,
 ) -> Audit:
+    """``answers`` and ``beside`` lose their frames."""
     machines: list[Machine] = []
     results = judge_machines(
         _machines(answers, machines), known, specification.profile, specification.only
     )
-    if specification.against:
+    if beside is not None:
         results = _held_against(beside, results, specification, known)
     else:
         results += odd_ones(machines, results, known)
@@ -189,19 +190,22 @@ def _judged(
     )
 
 
-def _machines(answers: Sequence[Collected], kinds: list[Machine]) -> Iterator[Machine]:
-    """The machine of each answer, one after another; what tells its kind goes to ``kinds``."""
+def _machines(answers: list[Collected], kinds: list[Machine]) -> Iterator[Machine]:
+    """The machine of each answer, one after another; what tells its kind goes to ``kinds``. The
+    answers lose their frames: those of ten thousand hosts and all results would not fit.
+    """
     if not any(one.frames for one in answers):
         raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
-    for one in answers:
+    for number, one in enumerate(answers):
         if one.frames:
+            answers[number] = Collected(one.host, problem=one.problem)
             machine = machine_of(HostFacts.of(one.host, one.frames))
             kinds.append(kind_of(machine))
             yield machine
 
 
 def _held_against(
-    beside: Sequence[Collected],
+    beside: list[Collected],
     results: Sequence[AuditResult],
     specification: AuditSpecification,
     known: Catalogue,

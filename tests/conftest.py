@@ -13,8 +13,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,41 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         reason = probe() if probe else None
         if reason:
             pytest.skip(f"{marker.name}: {reason}")
+
+
+_OURS = "wireproof-"
+_KEPT = (f"wireproof-{os.geteuid()}", "wireproof-tmp-")
+"""A user's labs and links; what a killed run leaves is removed by a later run."""
+_LEFT_BY: dict[str, str] = {}
+"""The test after which a temporary file was there for the first time."""
+
+
+def _leavings() -> list[str]:
+    names = os.listdir(tempfile.gettempdir())
+    return [name for name in names if name.startswith(_OURS) and not name.startswith(_KEPT)]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _temporary() -> Iterator[None]:
+    """A folder of this session for temporary files, so that no other session's are in it; at the
+    end none of ours is there. ``tmp_path`` stays where it was.
+    """
+    above = os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+    folder = Path(tempfile.mkdtemp(prefix="wp-", dir=above))
+    folder.chmod(0o1777)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(folder))
+        patch.setattr(tempfile, "tempdir", None)
+        yield
+        left = {name: _LEFT_BY.get(name, "") for name in _leavings()}
+    shutil.rmtree(folder, ignore_errors=True)
+    assert left == {}, "tests leave temporary files behind"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    for name in _leavings():
+        _LEFT_BY.setdefault(name, item.nodeid)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.tune.overruled import overruled
+from wireproof.audit.facts import HostFacts
+from wireproof.instrument.facts import without_secrets
+from wireproof.model.record import FactFrame
+from wireproof.tune.boot_mtu import boot_files, mtus_in
+from wireproof.tune.overruled import overruled, unread
+from wireproof.tune.settings_files import written_in
 
 SYSCTL = "90-wireproof.conf"
 
@@ -132,3 +137,98 @@ def test_arguments_of_the_kernel_count_after_modprobes_files(arguments, counts):
     }
     places = list(overruled({"/proc/cmdline": f"{arguments}\n"}, ours))
     assert places == (["/sys/module/hfi1/parameters/krcvqs"] if counts else [])
+
+
+NM, NETWORKD = "/etc/NetworkManager/system-connections", "/etc/systemd/network"
+SCRIPTS, SUSE = "/etc/sysconfig/network-scripts", "/etc/sysconfig/network"
+PLAN = "network:\n  version: 2\n  ethernets:\n    {}:\n      dhcp4: no\n      mtu: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "other", "counts"),
+    [
+        (f"{NM}/a", "[connection]\ninterface-name=eth0\n[ethernet]\nmtu=1500\n", True),
+        (f"{NM}/a", "[connection]\ninterface-name=eth0\n[infiniband]\nmtu=1500\n", True),
+        (f"{NM}/a", "[connection]\nid=any\n[ethernet]\nmtu=1500\n", True),
+        (f"{NM}/a", "[connection]\ninterface-name=eth1\n[ethernet]\nmtu=1500\n", False),
+        (f"{NM}/a", "[connection]\ninterface-name=eth0\n[ethernet]\nmtu=0\n", False),
+        (f"{NM}/a", "[connection]\ninterface-name=eth0\n[wireguard]\nmtu=1500\n", False),
+        (
+            f"{NM}/a",
+            "[connection]\ninterface-name=eth0\nautoconnect=false\n[ethernet]\nmtu=1500\n",
+            False,
+        ),
+        (f"{SCRIPTS}/ifcfg-eth0", "DEVICE=eth0\nONBOOT=yes\nMTU=1500\n", True),
+        (f"{SCRIPTS}/ifcfg-eth0", 'MTU="1500"\n', True),
+        (f"{SCRIPTS}/ifcfg-eth0", "DEVICE=eth1\nMTU=1500\n", False),
+        (f"{SCRIPTS}/ifcfg-eth0", "ONBOOT=no\nMTU=1500\n", False),
+        (f"{SCRIPTS}/ifcfg-eth0", "MTU=9000\n", False),
+        (f"{SCRIPTS}/ifcfg-eth0", "#MTU=1500\n", False),
+        (f"{SUSE}/ifcfg-eth0", "STARTMODE='auto'\nMTU='1500'\n", True),
+        (f"{SUSE}/ifcfg-eth0", "STARTMODE='off'\nMTU='1500'\n", False),
+        ("/etc/netplan/01.yaml", PLAN.format("eth0", 1500), True),
+        ("/etc/netplan/01.yaml", PLAN.format("eth1", 1500), False),
+        ("/etc/netplan/01.yaml", PLAN.format("a", 1500) + "      set-name: eth0\n", True),
+        ("/etc/netplan/01.yaml", PLAN.format("a", "1500 # old") + "      set-name: eth0\n", True),
+        (
+            "/run/netplan/01.yaml",
+            PLAN.format("a", 1500) + '      match:\n        name: "eth*"\n',
+            True,
+        ),
+        ("/etc/network/interfaces", "auto eth0\niface eth0 inet dhcp\n  mtu 1500\n", True),
+        ("/etc/network/interfaces.d/x", "iface eth1 inet dhcp\n  mtu 1500\n", False),
+        (f"{NETWORKD}/10-a.network", "[Match]\nName=eth* !eth1\n[Link]\nMTUBytes=1500\n", True),
+        (f"{NETWORKD}/10-a.network", "[Match]\nName=eth0\n[Link]\nMTUBytes=2K\n", True),
+        (f"{NETWORKD}/10-a.network", "[Match]\nName=ib0\n[Link]\nMTUBytes=1500\n", False),
+        (f"{NETWORKD}/10-a.network", "[Match]\nName=eth0\n[Network]\nMTUBytes=1500\n", False),
+        (f"{NETWORKD}/10-a.link", "[Match]\nOriginalName=eth0\n[Link]\nMTUBytes=1500\n", False),
+    ],
+)
+def test_the_networks_files_set_the_mtu_after_rules_of_udev(path, other, counts):
+    """But for .link files, which a rule of udev before ours applies."""
+    shown = found("/etc/udev/rules.d/90-wireproof.rules", f"{MTU}\n", path, other)
+    assert [one.split()[0] for one in shown] == ([path] if counts else [])
+
+
+def test_of_networkds_files_the_first_counts_and_of_netplans_the_last():
+    text = "[Match]\nName=eth0\n[Link]\nMTUBytes={}\n"
+    ours = {"/etc/udev/rules.d/90-wireproof.rules": f"{MTU}\n"}
+    first = {f"{NETWORKD}/10-a.network": 9000, "/usr/lib/systemd/network/99-b.network": 1500}
+    assert not overruled({path: text.format(size) for path, size in first.items()}, ours)
+    last = {"/etc/netplan/10.yaml": 9000, "/etc/netplan/90.yaml": 1500}
+    plans = {path: PLAN.format("eth0", size) for path, size in last.items()}
+    assert [one.file for one in overruled(plans, ours).values()] == ["/etc/netplan/90.yaml"]
+
+
+def test_a_file_of_the_network_that_cannot_be_read_is_named():
+    path = f"{NM}/a.nmconnection"
+    frames = [
+        FactFrame(rank=0, kind="glob", status="ok", path=f"{NM}/*", text=f"{path}\n"),
+        FactFrame(rank=0, kind="file", status="denied", path=path, text=""),
+    ]
+    facts = HostFacts.of("n1", frames)
+    (line,) = unread(facts, {"/etc/udev/rules.d/90-wireproof.rules": f"{MTU}\n"})
+    assert path in line
+    assert not unread(facts, {"/etc/udev/rules.d/90-wireproof.rules": f"{RING}\n"})
+    assert not unread(facts, {f"/etc/sysctl.d/{SYSCTL}": "vm.swappiness = 10\n"})
+
+
+@pytest.mark.parametrize("piece", ["[", " ", "a: ", "\t", "a:\n ", "=", "mtu=9", "- "])
+def test_no_file_of_the_network_takes_long(piece):
+    for kind in boot_files():
+        path = kind.paths[0].replace("*", "a")
+        list(mtus_in(path, piece * ((1 << 18) // len(piece)), kind))
+
+
+def test_of_a_file_of_the_network_no_password_is_kept():
+    texts = {
+        f"{NM}/a": "[connection]\ninterface-name=eth0\n[ethernet]\nmtu=1500\n[x]\npsk=geheim\n",
+        "/etc/netplan/01.yaml": PLAN.format("eth0", 1500) + "      auth:\n        psk: geheim\n",
+        f"{SUSE}/ifcfg-eth0": "MTU=1500\nWIRELESS_WPA_PSK='geheim'\n",
+        "/etc/network/interfaces": "iface eth0 inet dhcp\n  wpa-psk geheim\n  mtu 1500\n",
+    }
+    for path, text in texts.items():
+        frame = FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+        kept = without_secrets(frame).text
+        assert "geheim" not in kept
+        assert [one.value for one in written_in(path, kept)] == ["1500"]

@@ -23,9 +23,22 @@ __all__ = ["Collected", "collect", "without_secrets"]
 FANOUT = 32
 PATIENCE_S = 30.0
 _OWN_LISTS = ("interfaces", "pci")
-_ASSIGNED_ALONE = ("/etc/slurm/slurm.conf",)
-"""Files of which only ``name=value`` is read: whatever else somebody wrote there is not kept."""
 _ASSIGNED = re.compile(r"[ \t]*\w+[ \t]*=.*")
+_NETWORK = re.compile(
+    r"(?i)[ \t]*(?:\[[^]]*\]|iface\s.*|[\w.-]+:"
+    r"|(?:interface-name|autoconnect|mtu|mtubytes|name|originalname|unmanaged|device|onboot|startmode"
+    r"|set-name)[ \t]*[=: \t].*)[ \t]*"
+)
+_KEPT_LINES = {
+    "/etc/slurm/slurm.conf": _ASSIGNED,
+    **dict.fromkeys(("/etc/NetworkManager/", "/run/NetworkManager/"), _NETWORK),
+    **dict.fromkeys(("/usr/lib/NetworkManager/", "/etc/sysconfig/network"), _NETWORK),
+    **dict.fromkeys(("/etc/netplan/", "/run/netplan/", "/usr/lib/netplan/"), _NETWORK),
+    "/etc/network/": _NETWORK,
+}
+"""By the beginning of their path: files of which only such lines are kept. Others hold passwords of
+wireless networks and databases.
+"""
 LARGEST = 32 << 20
 """Bytes of one host's answer."""
 
@@ -81,8 +94,9 @@ def without_secrets(frame: FactFrame) -> FactFrame:
     if frame.path in _OWN_LISTS:
         return frame
     text, reason = masked(frame.text), masked(frame.reason)
-    if frame.path in _ASSIGNED_ALONE:
-        text = "".join(f"{line}\n" for line in text.splitlines() if _ASSIGNED.fullmatch(line))
+    kept = (lines for path, lines in _KEPT_LINES.items() if frame.path.startswith(path))
+    if frame.kind == "file" and (lines := next(kept, None)):
+        text = "".join(f"{line}\n" for line in text.splitlines() if lines.fullmatch(line))
     if (text, reason) == (frame.text, frame.reason):
         return frame
     return msgspec.structs.replace(frame, text=text, reason=reason)

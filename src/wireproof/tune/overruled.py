@@ -9,9 +9,10 @@ from fnmatch import fnmatchcase
 
 from wireproof.audit.facts import HostFacts
 from wireproof.model.plan import FactRequest
+from wireproof.tune.boot_mtu import boot_files
 from wireproof.tune.settings_files import FILES, FOLDERS, Written, counted, winning, written_in
 
-__all__ = ["files_of", "overruled", "settings_files"]
+__all__ = ["files_of", "overruled", "settings_files", "unread"]
 
 _PATTERN = frozenset("*?[")
 
@@ -28,6 +29,20 @@ def files_of(facts: HostFacts) -> Mapping[str, str]:
     paths = [path for pattern in FOLDERS for path in facts.matching(pattern)]
     texts = {path: facts.file(path).text for path in [*FILES, *paths]}
     return {path: text for path, text in texts.items() if text is not None}
+
+
+def unread(facts: HostFacts, ours: Mapping[str, str]) -> list[str]:
+    """The network's files that could not be read, if ``ours`` set an MTU: they may overrule it."""
+    places = [one.place for path, text in ours.items() for one in written_in(path, text)]
+    if not any(place.endswith("/mtu") for place in places):
+        return []
+    paths = [path for kind in boot_files() for one in kind.paths for path in facts.matching(one)]
+    answers = {path: facts.file(path) for path in paths}
+    return [
+        f"{path} {one.why}: whether it overrules the MTU at the next boot is not known"
+        for path, one in answers.items()
+        if one.text is None and not one.absent
+    ]
 
 
 def overruled(files: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, Written]:

@@ -89,7 +89,16 @@ def _of_interest(facts: HostFacts, known: Catalogue) -> list[Written]:
     places = {read.file for entry in known.entries.values() for read in entry.setting.reads}
     written = [one for path, text in files_of(facts).items() for one in written_in(path, text)]
     of_kernel = (one for one in written if one.place.startswith("/"))
-    return [one for one in of_kernel if one.place in places or _OURS in _name(one.file)]
+    return [
+        one
+        for one in of_kernel
+        if one.place in places or _OURS in _name(one.file) or _is_mtu(one.place)
+    ]
+
+
+def _is_mtu(place: str) -> bool:
+    """Of an interface that is named: a file for any interface may be for another one."""
+    return place.endswith("/mtu") and "*" not in place
 
 
 def _differs(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:

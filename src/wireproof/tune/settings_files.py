@@ -1,5 +1,5 @@
 """What the configuration files of a host set: sysctl.d, modprobe.d, tmpfiles.d, the rules of udev,
-limits.d, and the kernel's command line. Pure.
+limits.d, the network's files, and the kernel's command line. Pure.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+
+from wireproof.tune.boot_mtu import boot_files, boot_files_of, mtus_in
 
 __all__ = ["FILES", "FOLDERS", "Written", "counted", "sysctl_path", "winning", "written_in"]
 
@@ -26,6 +28,7 @@ FOLDERS = (
     "/run/udev/rules.d/9*.rules",
     "/usr/lib/udev/rules.d/9*.rules",
     "/etc/security/limits.d/*.conf",
+    *(path for kind in boot_files() for path in kind.paths),
 )
 """Of the rules of distributions only those that may come after ours."""
 _OPTION = re.compile(r"(\w+)=(\S+)")
@@ -64,12 +67,17 @@ def sysctl_path(name: str) -> str:
 
 def written_in(file: str, text: str) -> list[Written]:
     """What ``file`` sets, in its order; lines of other kinds are passed over."""
+    if kind := boot_files_of(file):
+        found = mtus_in(file, text, kind)
+        return [
+            Written(f"/sys/class/net/{nic}/mtu", size, file, rank=kind.rank) for nic, size in found
+        ]
     reader = _READERS.get(file) or _READERS.get(_kind(file))
     if reader is None:
         return []
     lines = (line.strip() for line in text.replace("\\\n", " ").splitlines())
-    found = reader(line for line in lines if line and line[0] not in "#;")
-    return [replace(one, file=file) for one in found]
+    kept = (line for line in lines if line and line[0] not in "#;")
+    return [replace(one, file=file) for one in reader(kept)]
 
 
 def _sysctl(lines: Iterable[str]) -> Iterator[Written]:
@@ -182,14 +190,17 @@ def counted(written: Iterable[Written]) -> list[Written]:
 
 def winning(written: Iterable[Written]) -> dict[str, Written]:
     """What counts at the next boot, by place: the last by name, sysctl.conf and the kernel's
-    command line at the end; of tmpfiles.d the first by name.
+    command line at the end; of tmpfiles.d and systemd-networkd the first by name.
     """
-    read = counted(written)
-    early = [one for one in read if _kind(one.file) == "tmpfiles.d"]
-    late = [one for one in read if _kind(one.file) != "tmpfiles.d"]
-    first = {one.place: one for one in sorted(early, key=lambda one: _name(one.file), reverse=True)}
-    last = sorted(late, key=lambda one: (one.rank, _ORDER.get(one.file, 0), _name(one.file)))
-    return first | {one.place: one for one in last}
+    by_name = sorted(counted(written), key=lambda one: _name(one.file))
+    early = [one for one in reversed(by_name) if _counts_first(one.file)]
+    late = [one for one in by_name if not _counts_first(one.file)]
+    last = sorted([*early, *late], key=lambda one: (one.rank, _ORDER.get(one.file, 0)))
+    return {one.place: one for one in last}
+
+
+def _counts_first(file: str) -> bool:
+    return _kind(file) == "tmpfiles.d" or file.endswith((".network", ".link"))
 
 
 def _folder(file: str) -> int:

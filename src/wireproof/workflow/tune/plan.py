@@ -37,7 +37,7 @@ from wireproof.tune.carrying import (
 from wireproof.tune.coupled import coupled_with
 from wireproof.tune.named import Named, named_all
 from wireproof.tune.nowhere import nowhere
-from wireproof.tune.overruled import files_of, overruled, settings_files
+from wireproof.tune.overruled import files_of, overruled, settings_files, unread
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.read import read_plan
 from wireproof.tune.wishes import DROP_INS, Wish, requests_of, wishes_of
@@ -181,7 +181,7 @@ def _with_overruled(made: HostPlan, facts: HostFacts) -> HostPlan:
         f"{one.place}: {one.file} says {one.says} and overrules ours at the next boot"
         for one in overruled(files_of(facts), ours).values()
     ]
-    return msgspec.structs.replace(made, notes=[*made.notes, *notes])
+    return msgspec.structs.replace(made, notes=[*made.notes, *notes, *unread(facts, ours)])
 
 
 class _Hosts:

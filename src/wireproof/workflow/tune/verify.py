@@ -11,8 +11,7 @@ import msgspec
 from wireproof.audit.facts import HostFacts
 from wireproof.model.change import ChangeAnswer
 from wireproof.model.tuning import HostTuned, Tuned
-from wireproof.tune.overruled import files_of, overruled, settings_files
-from wireproof.tune.settings_files import Written
+from wireproof.tune.overruled import files_of, overruled, settings_files, unread
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import Place, hosts_of, set_status
 from wireproof.workflow.tune.read_files import read_files
@@ -62,19 +61,20 @@ def with_overruled(
     ]
 
 
-def _overruled(changes: Iterable[ChangeAnswer], facts: HostFacts) -> Mapping[str, list[Written]]:
-    """By the drop-in of ours: the lines of others that count in place of its lines."""
+def _overruled(changes: Iterable[ChangeAnswer], facts: HostFacts) -> Mapping[str, str]:
+    """By the drop-in of ours: which lines of others count in place of its lines, or may."""
     files = files_of(facts)
     kept = {each.id: files[each.id] for each in changes if each.id in files}
-    return {
-        path: lines
-        for path, text in kept.items()
-        if (lines := list(overruled(files, {path: text}).values()))
-    }
+    return {path: why for path, text in kept.items() if (why := _why(files, facts, {path: text}))}
 
 
-def _with(each: ChangeAnswer, found: Mapping[str, list[Written]]) -> ChangeAnswer:
+def _why(files: Mapping[str, str], facts: HostFacts, ours: Mapping[str, str]) -> str:
+    found = overruled(files, ours).values()
+    lines = [f"{one.file} overrules {one.place} with {one.says}" for one in found]
+    return "; ".join([*lines, *(["at the next boot"] if lines else []), *unread(facts, ours)])
+
+
+def _with(each: ChangeAnswer, found: Mapping[str, str]) -> ChangeAnswer:
     if each.state != "kept" or each.id not in found:
         return each
-    lines = [f"{one.file} overrules {one.place} with {one.says}" for one in found[each.id]]
-    return msgspec.structs.replace(each, reason="; ".join([*lines, "at the next boot"]))
+    return msgspec.structs.replace(each, reason=found[each.id])

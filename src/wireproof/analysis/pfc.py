@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from wireproof.analysis.catalogue.read import texts
+from wireproof.analysis.catalogue.read import check_drivers, texts
 from wireproof.analysis.changes import ABSENT, Changes, MarkedChanges
 from wireproof.analysis.crossed import crossed_at
 from wireproof.analysis.ledger import HostPorts
@@ -125,7 +125,9 @@ def pausing() -> tuple[PfcFamily, ...]:
 
 def pauses_in(text: str, source: str) -> list[PfcFamily]:
     """Those of one file. Raises ``BadInput`` with ``source``, line and field."""
-    return read_rows(text, source, "pauses", PfcFamily, beside=HEADS)
+    return read_rows(
+        text, source, "pauses", PfcFamily, HEADS, lambda family: check_drivers(family.drivers)
+    )
 
 
 def by_driver(driver: str) -> PfcFamily | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -72,6 +72,7 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     goes into the message, with what stands in braces filled in.
     """
 
+    FILLED: ClassVar[tuple[str, ...]] = ()
     code: str
     change: str | None = None
     seen: str = ""
@@ -83,11 +84,21 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         for name in names:
             try:
                 pattern = compiled(getattr(self, name))
-                if name == names[0]:
-                    pattern.sub(self.change or "", "")
-                    pattern.sub(self.seen, "")
-            except (re.error, IndexError, RecursionError, OverflowError) as error:
+            except (re.error, RecursionError, OverflowError) as error:
                 raise ValueError(f"{name!r} is no regular expression: {error}") from error
+            if name == names[0]:
+                self._check_groups(pattern)
+
+    def _check_groups(self, pattern: re.Pattern[str]) -> None:
+        for name in ("change", "seen"):
+            try:
+                pattern.sub(getattr(self, name) or "", "")
+            except (re.error, IndexError) as error:
+                raise ValueError(f"{name!r} does not fit the pattern: {error}") from error
+        unknown = set(re.findall(r"\{(\w*)\}", self.seen)) - set(self.FILLED)
+        if unknown:
+            known = ", ".join(f"{{{name}}}" for name in self.FILLED)
+            raise ValueError(f"'seen' has {{{min(unknown)}}}: it knows {known}")
 
 
 class LineRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -95,6 +106,7 @@ class LineRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     ``seen`` knows ``{match}``.
     """
 
+    FILLED = ("match",)
     match: str
     unless: str = ""
 
@@ -108,6 +120,7 @@ class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     the rule's. ``seen`` knows ``{name}`` and ``{value}``.
     """
 
+    FILLED = ("name", "value")
     name: str
     value: str = ""
     allowed: str = ""
@@ -138,6 +151,7 @@ class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     ``{word}``, ``{command}``, ``{program}`` and ``{values}``, the number of values between commas.
     """
 
+    FILLED = ("word", "command", "program", "values")
     program: str
     where: str = ""
     unless: str = ""

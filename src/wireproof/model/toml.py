@@ -16,7 +16,7 @@ import msgspec
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["DEEPEST", "LARGEST", "line_of", "read_rows", "read_toml"]
+__all__ = ["DEEPEST", "LARGEST", "line_of", "line_of_field", "read_rows", "read_toml"]
 
 Row = TypeVar("Row")
 
@@ -82,13 +82,30 @@ def read_rows(
     for number, entry in enumerate(entries if isinstance(entries, list) else [entries]):
         try:
             row = msgspec.convert(entry, kind)
+            _refuse_blank(row)
             check(row)
             rows.append(row)
         except ValueError as error:
             said = str(error).replace("`", "'").replace("$.", "")[:400].removesuffix(".")
-            line = line_of(text, name, number)
+            line = line_of_field(text, name, number, said)
             raise BadInput(f"{source}, line {line}: {said[:1].lower()}{said[1:]}.") from error
     return rows
+
+
+_CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def _refuse_blank(row: Any) -> None:
+    """Required texts have something in them, and a code is a name that can be typed. Raises
+    ValueError with the field.
+    """
+    for field in msgspec.structs.fields(row):
+        value = getattr(row, field.name)
+        texts = value if isinstance(value, tuple) else (value,)
+        if field.required and any(isinstance(text, str) and not text.strip() for text in texts):
+            raise ValueError(f"'{field.encode_name}' is blank")
+        if field.name == "code" and not _CODE.fullmatch(value):
+            raise ValueError(f"'code' is {value[:40]!r}: small letters, digits and - between them")
 
 
 def line_of(text: str, name: str, number: int) -> int:
@@ -96,6 +113,29 @@ def line_of(text: str, name: str, number: int) -> int:
     heads = re.finditer(rf"^[ \t]*\[\[\s*{re.escape(name)}\s*\]\]", text, re.MULTILINE)
     start = next((each.start() for at, each in enumerate(heads) if at == number), 0)
     return text.count("\n", 0, start) + 1
+
+
+def line_of_field(text: str, name: str, number: int, message: str) -> int:
+    """The line of the field that ``message`` quotes, or at which it ends with ``- at 'FIELD'``,
+    in entry ``number`` of ``[[name]]``; the entry's first line if the field is not there.
+    """
+    lines = text.split("\n")
+    first = line_of(text, name, number) - 1
+    path = re.search(r"- at '([^']*)'$", message)
+    keys = re.findall(r"([\w-]+)(?:\[(\d+)\])?", path[1] if path else "")
+    quoted = re.search(r"'(\w+)'", message[: path.start() if path else None])
+    at, below = first, name
+    for key, index in [*keys, *([(quoted[1], "")] if quoted else [])]:
+        head = re.compile(rf"\s*\[\[\s*{re.escape(below)}\.{re.escape(key)}\s*\]\]")
+        value = re.compile(rf"\s*{re.escape(key)}\s*=")
+        later = range(at + 1, len(lines))
+        tables = [line for line in later if index and head.match(lines[line])]
+        if int(index or 0) < len(tables):
+            at, below = tables[int(index or 0)], f"{below}.{key}"
+        else:
+            end = next((line for line in later if lines[line].lstrip()[:1] == "["), len(lines))
+            at = next((line for line in later[: end - at - 1] if value.match(lines[line])), at)
+    return at + 1
 
 
 def _too_deep(text: str) -> int:

@@ -82,6 +82,8 @@ def _links() -> dict[str, _Link]:
 
 
 def _new(links: Mapping[str, _Link], link: _Link) -> None:
+    if len({link.name, *link.aliases}) <= len(link.aliases):
+        raise ValueError("'aliases' has a name twice")
     for name in (link.name, *link.aliases):
         if name in links:
             raise ValueError(f"there is a link {name!r} already")

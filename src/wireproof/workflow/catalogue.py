@@ -15,7 +15,7 @@ from wireproof.files.held import held_folder, within
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, Text, use_site
-from wireproof.model.toml import line_of, read_toml
+from wireproof.model.toml import line_of, line_of_field, read_toml
 
 __all__ = ["VARIABLE", "catalogue_folder", "use_catalogue"]
 
@@ -75,6 +75,7 @@ def use_catalogue(folder: Path) -> dict[str, int]:
                 raise BadInput(f"{text.name}: {head!r} is a list of tables: write [[{head}]].")
             rows[head] = rows.get(head, 0) + len(entries)
             _refuse_controls(text, head, entries)
+            _refuse_unknown_settings(text, head, entries)
     _use(tuple(texts), tuple(studies), rows)
     return rows
 
@@ -86,6 +87,26 @@ def _refuse_controls(text: Text, head: str, entries: list[object]) -> None:
         if bad:
             line = line_of(text.text, head, number)
             raise BadInput(f"{text.name}, line {line}: [[{head}]] has the control {min(bad)!r}.")
+
+
+def _refuse_unknown_settings(text: Text, head: str, entries: list[object]) -> None:
+    """A cause and a rule of lint may name an entry of the catalogue of settings."""
+    named = {
+        number: entry["setting"]
+        for number, entry in enumerate(entries)
+        if isinstance(entry, dict) and isinstance(entry.get("setting"), str) and entry["setting"]
+    }
+    if not named:
+        return
+    from wireproof.workflow.audit import catalogue
+
+    for number, setting in named.items():
+        if setting not in catalogue().entries:
+            line = line_of_field(text.text, head, number, "'setting'")
+            raise BadInput(
+                f"{text.name}, line {line}: 'setting' is {setting[:60]!r}, which is no entry of"
+                " the catalogue of settings (`wireproof audit --list`)."
+            )
 
 
 def _strings(entry: object) -> str:

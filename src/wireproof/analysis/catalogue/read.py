@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,7 +14,8 @@ from wireproof.model.record import Nic
 from wireproof.model.site import HEADS, Text, of_site, site_texts
 from wireproof.model.toml import read_rows
 
-__all__ = ["Family", "Function", "Row", "Where", "families", "families_in", "texts"]
+__all__ = ["Family", "Function", "Row", "Where", "check_drivers", "families", "families_in"]
+__all__ += ["texts"]
 
 # --- The shape of a catalogue row: one counter (or a sum of counters) of one kind of port.
 
@@ -202,7 +203,7 @@ class _Counters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         for name in ("tx", "rx", "carrier", "level"):
             if not getattr(self, name) and name not in known:
                 raise ValueError(f"counters of {self.of!r} have no {name!r}")
-        if not 1 <= self.width <= 64 or not 1 <= (self.unit or 1) <= 1 << 20:
+        if not 1 <= self.width <= 64 or not 1 <= (1 if self.unit is None else self.unit) <= 1 << 20:
             raise ValueError("'width' is 1 to 64 bits, 'unit' 1 to 1048576 bytes")
         if not 0 <= (self.refresh_ms or 0.0) <= _SLOWEST_MS:
             raise ValueError(f"'refresh_ms' is 0 to {_SLOWEST_MS:g}")
@@ -252,11 +253,19 @@ def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[
             raise ValueError(f"there is a family {family.name!r} already")
         if not family.drivers and not family.kinds:
             raise ValueError("'drivers' says which NICs it is: name one")
-        if any(driver != driver.lower() for driver in family.drivers):
-            raise ValueError("'drivers' are in small letters, as sysfs names them")
+        check_drivers(family.drivers)
         names.add(family.name)
 
     return tuple(_family(row) for row in read_rows(text, source, "family", _Family, HEADS, new))
+
+
+def check_drivers(drivers: Sequence[str]) -> None:
+    """Raises ValueError for a shell pattern that no driver's name can match."""
+    if any(driver != driver.lower() for driver in drivers):
+        raise ValueError("'drivers' are in small letters, as sysfs names them")
+    for driver in drivers:
+        if not driver.strip() or driver.count("[") != driver.count("]"):
+            raise ValueError(f"'drivers' has {driver!r}, which matches no driver")
 
 
 def _family(read: _Family) -> Family:

@@ -95,6 +95,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     no_setting: str = ""
 
     def __post_init__(self) -> None:
+        if not self.when:
+            raise ValueError("'when' has no sign: a cause without a sign would always hold")
         if not 0 < self.confidence <= 1 or not 0 < self.sure <= 1:
             raise ValueError("'confidence' and 'sure' are above 0 and at most 1")
         for name in ("sentence", "fix"):

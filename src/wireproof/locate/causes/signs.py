@@ -278,6 +278,10 @@ class Grows(Sign, frozen=True):
     least: int = 10
     times: float = 4.0
 
+    def __post_init__(self) -> None:
+        if not self.words or not all(map(str.strip, (*self.words, *self.without))):
+            raise ValueError("'words' names no counter")
+
     def means(self) -> str:
         return (
             f"counters of the NIC or of IP named {', '.join(self.words)} rise by {self.least} or"

@@ -15,7 +15,10 @@ from wireproof.lint.rule import Rule as LintRule
 from wireproof.lint.rules import rules as lint_rules
 from wireproof.locate.causes.rules import Rule
 from wireproof.locate.causes.rules import rules as every_cause
-from wireproof.report.text.lint import finding_lines
+from wireproof.model.lint import LintReport
+from wireproof.report.documents.lint import lint_document
+from wireproof.report.text.document import document_text
+from wireproof.report.text.look import Look
 from wireproof.verdict.catalogue import causes
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.lint import lint
@@ -144,7 +147,7 @@ def test_a_finding_points_at_the_entry_of_its_line(kind: Kind, text: str, settin
     found = lint(text + "\n", kind=kind).findings
     assert setting in {one.setting for one in found}
     (one, *_) = [one for one in found if one.setting == setting]
-    shown = "\n".join(finding_lines(one))
+    shown = document_text(lint_document(LintReport(findings=[one]), 1), Look(width=400))
     assert f"wireproof explain {setting}" in shown
     assert one.wanted
 
@@ -153,4 +156,4 @@ def test_a_finding_about_no_setting_says_nothing_of_one() -> None:
     found = lint("mpirun –np 2 ./a\n", kind="script").findings
     assert found
     assert not [one for one in found if one.setting]
-    assert "setting:" not in "\n".join(line for one in found for line in finding_lines(one))
+    assert "setting:" not in document_text(lint_document(LintReport(findings=found), 1))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from wireproof.cli.completion import kinds
-from wireproof.cli.console import print_json, remark, say
-from wireproof.cli.declare import choice, flag
+from wireproof.cli.console import print_document, print_json, print_text, say
+from wireproof.cli.declare import FORM, choice, flag
 from wireproof.model.errors import BadInput, Problem
 from wireproof.report.names import clean
 
@@ -22,6 +23,7 @@ __all__ = ["command"]
 
 OPTIONS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, type=click.Path(path_type=str)),
+    FORM,
     flag("--json as_json", "one JSON document on stdout."),
     click.Option(
         ["--kind"],
@@ -38,9 +40,9 @@ OPTIONS: list[click.Parameter] = [
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is done with the safe fixes."""
+    """What is printed, and what is done with the safe fixes."""
 
-    as_json: bool
+    form: str
     diff: bool
     fix: bool
     yes: bool
@@ -48,35 +50,45 @@ class _Wanted:
 
 @click.command("lint", params=OPTIONS)
 def command(
-    files: tuple[str, ...], kind: str | None, severity: str, rules: bool, **wanted: bool
+    files: tuple[str, ...],
+    kind: str | None,
+    severity: str,
+    rules: bool,
+    form: str | None,
+    as_json: bool,
+    **mending: bool,
 ) -> int:
     """Find what is wrong in job scripts, command lines and configuration FILEs; - is stdin.
 
     Exit status: 0 nothing found, 1 findings, 2 a file cannot be read
     or is not a recipe.
     """
+    wanted = _Wanted(form=form or ("json" if as_json else "text"), **mending)
     if rules:
-        return _list_rules(wanted["as_json"])
+        return _list_rules(wanted.form)
     if not files:
         raise BadInput(
             "lint needs a file, or - for stdin; 'wireproof lint --rules' lists what it looks for."
         )
-    if wanted["fix"] and "-" in files:
+    if wanted.fix and "-" in files:
         raise BadInput("--fix cannot write to stdin: give a file, or --diff.")
     from wireproof.workflow.lint import Filter
 
-    return _lint(dict.fromkeys(files), Filter.of(kind, severity), _Wanted(**wanted))
+    return _lint(dict.fromkeys(files), Filter.of(kind, severity), wanted)
 
 
 def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
+    from wireproof.model.lint import LintReport
+    from wireproof.report.documents.lint import lint_document
     from wireproof.workflow.bug import BUG
     from wireproof.workflow.lint import lint_file
 
     results = [lint_file(name, chosen, sys.stdin.buffer) for name in names]
+    errors = _said(one for one in results if one.error)
     read = [one for one in results if not one.error]
-    _print(read, _said(one for one in results if one.error), wanted.as_json)
-    mending = wanted.diff or wanted.fix
-    left = [one for one in read if one.findings and not (mending and _mend(one, chosen, wanted))]
+    report = LintReport(findings=[each for one in read for each in one.findings], errors=errors)
+    print_document(report, partial(lint_document, report, len(read)), wanted.form)
+    left = [one for one in read if one.findings and not _mend(one, chosen, wanted)]
     if any(one.bug for one in results):
         return BUG
     return 2 if len(read) < len(results) else int(bool(left))
@@ -90,32 +102,17 @@ def _said(unread: Iterable[LintedFile]) -> list[Problem]:
     return errors
 
 
-def _print(read: Sequence[LintedFile], errors: list[Problem], as_json: bool) -> None:
-    findings = [finding for one in read for finding in one.findings]
-    if as_json:
-        from wireproof.model.lint import LintReport
-
-        print_json(LintReport(findings=findings, errors=errors))
-        return
-    from wireproof.report.text.lint import count_text, finding_lines
-
-    for finding in findings:
-        click.echo("\n".join(finding_lines(finding)))
-    if read:
-        remark(f"{count_text(findings, len(read))}.")
-
-
 def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:
     """Show what changes, and write it when that is wanted; True when nothing wrong is left in the
     file.
     """
     from wireproof.workflow.lint import mend, write_mended
 
-    mended = mend(file, chosen)
+    mended = mend(file, chosen) if wanted.diff or wanted.fix else None
     if mended is None:
         return False
     for line in mended.difference:
-        click.echo(line, err=wanted.as_json)
+        click.echo(line, err=wanted.form != "text")
     if not wanted.fix or not _agreed(mended, wanted):
         return False
     write_mended(mended)
@@ -133,10 +130,10 @@ def _agreed(mended: Mended, wanted: _Wanted) -> bool:
     return click.confirm(f"Write {shown}?", default=False, err=True)
 
 
-def _list_rules(as_json: bool) -> int:
+def _list_rules(form: str) -> int:
     from wireproof.lint.rules import rules
 
-    if as_json:
+    if form == "json":
         from wireproof.workflow.documents.lists import LintRules
 
         print_json(LintRules(rules=list(rules().values())))
@@ -144,5 +141,5 @@ def _list_rules(as_json: bool) -> int:
         from wireproof.report.text.titles import title_lines
 
         titles = {code: rule.sentence for code, rule in sorted(rules().items())}
-        click.echo("\n".join(title_lines(titles)))
+        print_text("\n".join(title_lines(titles)))
     return 0

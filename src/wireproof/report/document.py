@@ -125,7 +125,9 @@ class Table:
 
 
 class Item(NamedTuple):
-    """What was found. ``details``: a label and a text each, such as ``("next", advice)``."""
+    """What was found. ``details``: a label and a text each, such as ``("next", advice)``.
+    ``right``: what should stand there, as lines to be pasted.
+    """
 
     tone: Tone
     text: str
@@ -133,6 +135,7 @@ class Item(NamedTuple):
     details: tuple[tuple[str, str], ...] = ()
     word: str = ""
     """In place of the word for ``tone``: the place in a file, the name of a setting."""
+    right: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,8 @@ class Findings:
     items: tuple[Item, ...]
     most: int = 1000
     """Items that text and Markdown show."""
+    whole: bool = False
+    """In text each stands on a line of its own, for editors that jump to the place."""
 
 
 class Step(NamedTuple):

@@ -87,12 +87,17 @@ def _item(item: Item) -> Iterable[str]:
     yield f"- {word} {_safe(item.text, 4000)}{code}"
     for label, text in item.details:
         yield from (f"  - {_safe(label)}: {_safe(line, 4000)}" for line in text.split("\n"))
+    yield from (f"  - right: {_typed(line)}" for line in item.right.split("\n") if line)
 
 
 def _step(text: str, command: str) -> str:
+    return f"- {': '.join(filter(None, (_safe(text, 4000), _typed(command))))}"
+
+
+def _typed(command: str) -> str:
+    """As code; "" for nothing."""
     ticks = "`" * (max((len(run) for run in re.findall("`+", command)), default=0) + 1)
-    typed = f"{ticks} {clean(command, 4000)} {ticks}" if command else ""
-    return f"- {': '.join(filter(None, (_safe(text, 4000), typed)))}"
+    return f"{ticks} {clean(command, 4000)} {ticks}" if command else ""
 
 
 def _cell(cell: Cell) -> str:

@@ -104,8 +104,10 @@ def _findings(part: Findings, look: Look) -> Iterator[Paragraph]:
     shown = part.items[: part.most]
     words = [look.say(item.word, 240) or WORDS.get(item.tone, "") for item in shown]
     width = max(map(cell_length, words), default=0)
+    width = 0 if part.whole or width > _WIDEST_WORD else width
     for item, word in zip(shown, words, strict=True):
-        yield from _item(item, word, width if width <= _WIDEST_WORD else 0, look)
+        first, *more = _item(item, word, width, look)
+        yield from (first._replace(whole=part.whole), *more)
     yield from _more(len(part.items) - part.most, "findings")
 
 
@@ -120,9 +122,10 @@ def _item(item: Item, word: str, width: int, look: Look) -> Iterator[Paragraph]:
         lead = [Piece(word, STYLES[item.tone]), Piece(" ")] if word else []
         yield Paragraph((*lead, text, *code))
     indent = width + 2 if width else 2
-    for label, more in item.details:
-        for line in more.split("\n"):
-            yield Paragraph.of(look.say(line, _LONGEST), indent=indent)._replace(mark=f"{label}: ")
+    for label, more in (*item.details, ("right", item.right)):
+        for line in filter(None, more.split("\n")):
+            told = Paragraph.of(look.say(line, _LONGEST), indent=indent)
+            yield told._replace(mark=f"{label}: ", whole=label == "right")
 
 
 def _steps(part: Steps, look: Look) -> Iterator[Paragraph]:

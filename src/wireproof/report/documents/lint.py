@@ -1,0 +1,75 @@
+"""What is wrong in recipes as a document: each place with what is right there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from wireproof.model.lint import LintFinding, LintReport
+from wireproof.model.quantity import counted
+from wireproof.report.columns import Head
+from wireproof.report.document import Bar, Document, Findings, Item, Part, Row, Table, Tone
+from wireproof.report.names import clean
+
+__all__ = ["lint_document"]
+
+_FILES = (
+    Head("file", 9, left=True),
+    Head("errors", 8),
+    Head("warnings", 7),
+    Head("", 5, left=True),
+)
+
+
+def lint_document(report: LintReport, files: int) -> Document:
+    """``files``: how many could be read."""
+    items = [Item("inconclusive", one.message, word="not read:") for one in report.errors]
+    items += [_item(finding) for finding in report.findings]
+    parts: list[Part] = [Findings(tuple(items), most=1_000_000, whole=True)] if items else []
+    if len(where := _by_file(report)) > 1:
+        parts.append(Table(_FILES, tuple(where), "Findings by file"))
+    return Document("Recipes", _answer(report, files), tuple(parts), report.verdict)
+
+
+def _answer(report: LintReport, files: int) -> str:
+    if not files:
+        return "nothing could be read"
+    errors = sum(finding.severity == "error" for finding in report.findings)
+    warnings = len(report.findings) - errors
+    counts = [counted(errors, "error")] if errors else []
+    counts += [counted(warnings, "warning")] if warnings else []
+    unread = f"; not read: {counted(len(report.errors), 'file')}" if report.errors else ""
+    return f"{', '.join(counts) or 'no problems found'} in {counted(files, 'file')}{unread}"
+
+
+def _item(finding: LintFinding) -> Item:
+    """The place as a compiler prints it: editors jump to it."""
+    place = f"{clean(finding.file, 200)}:{finding.line}:{finding.column}: {finding.severity}:"
+    tone: Tone = "fail" if finding.severity == "error" else "warning"
+    lines = (finding.whole or finding.fix or finding.right).split("\n")
+    right = "\n".join(line.strip() for line in lines)
+    return Item(tone, finding.message, finding.code, tuple(_details(finding)), place, right)
+
+
+def _details(finding: LintFinding) -> Iterator[tuple[str, str]]:
+    """Why; and what the catalogue of settings says: advice that has aged is right on some machines
+    only.
+    """
+    yield "why", finding.why
+    if finding.setting:
+        until = f" (until {finding.setting_until})" if finding.setting_until else ""
+        wanted = f": {finding.wanted}" if finding.wanted else ""
+        explained = f"wireproof explain {finding.setting}"
+        yield "setting", f"{finding.setting}{until}{wanted} ({explained})"
+
+
+def _by_file(report: LintReport) -> list[Row]:
+    """The files in which something was found, the most first."""
+    count = Counter((finding.file, finding.severity) for finding in report.findings)
+    names = {finding.file: None for finding in report.findings}
+    rows = [(name, count[name, "error"], count[name, "warning"]) for name in names]
+    rows.sort(key=lambda row: (-row[1], -row[2]))
+    return [
+        Row((name, str(errors), str(warnings), Bar(errors + warnings)))
+        for name, errors, warnings in rows
+    ]

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from wireproof.adapters import read
-from wireproof.analysis.ladder import Round
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Proof
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.settings.trial import metric_reader
+from wireproof.verdict.ladder.lines import Round
 from wireproof.workflow.benchmark import steps
 from wireproof.workflow.ladder import commanded
 from wireproof.workflow.ladder.commanded import CommandedLayer, application, raw_verbs

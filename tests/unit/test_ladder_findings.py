@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from wireproof.model.ladder import Ladder, Layer, LayerName, Line, MissingLayer, Number, Step
+from wireproof.model.experiment import Interval
+from wireproof.model.ladder import Ladder, Layer, LayerName, Line, MissingLayer, Step
 from wireproof.model.plan import ModelWorld
 from wireproof.report.documents.ladder import ladder_document
 from wireproof.report.text.document import document_text
@@ -30,8 +31,8 @@ def layer(name: LayerName, rate: float = 1.2 * GB, **more: Any) -> Layer:
         form="t(s) = o + s/R",
         proof="on-wire",
         line=Line(
-            start=Number(value=2e4, low=1.9e4, high=2.1e4),
-            rate=Number(value=rate, low=rate * 0.99, high=rate * 1.01),
+            start=Interval(value=2e4, low=1.9e4, high=2.1e4),
+            rate=Interval(value=rate, low=rate * 0.99, high=rate * 1.01),
         ),
         times=[],
         rounds=9,
@@ -48,7 +49,7 @@ def step(lower: LayerName, upper: LayerName, **more: Any) -> Step:
         ratio=1.0,
         low=0.98,
         high=1.02,
-        difference=Number(value=0.0, low=-100.0, high=100.0),
+        difference=Interval(value=0.0, low=-100.0, high=100.0),
         p=1.0,
     )
     return msgspec.structs.replace(found, **more)
@@ -135,7 +136,7 @@ def test_the_link_itself_is_named_when_no_layer_fills_it(rate: float, slow: bool
 
 
 def test_without_intervals_nothing_is_said_of_the_link() -> None:
-    line = Line(start=None, rate=Number(value=0.1 * GB))
+    line = Line(start=None, rate=Interval(value=0.1 * GB))
     found = judged(
         [step("tcp", "mpi")], layer("tcp", line=line), layer("mpi"), attainable_bytes_per_s=2 * GB
     )

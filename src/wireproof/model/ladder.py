@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from wireproof.model.experiment import Interval
 from wireproof.model.finding import Finding, Proof, Verdict
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "LayerName",
     "Line",
     "MissingLayer",
-    "Number",
     "PlannedLayer",
     "Quantity",
     "SizeTime",
@@ -49,14 +49,6 @@ Quantity = Literal["start", "rate", "windowed"]
 StepAnswer = Literal["loses", "no-loss", "undecided"]
 
 
-class Number(msgspec.Struct, frozen=True, kw_only=True):
-    """A value with its interval over the rounds; ``low``, ``high`` None: too few rounds for one."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
 class SizeTime(msgspec.Struct, frozen=True, kw_only=True):
     """Median over the rounds of the time of one message, ns."""
 
@@ -73,9 +65,9 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     ``residual``: relative, root mean square, of the medians.
     """
 
-    start: Number | None
-    rate: Number | None
-    windowed: Number | None = None
+    start: Interval | None
+    rate: Interval | None
+    windowed: Interval | None = None
     switch_bytes: int | None = None
     residual: float | None = None
 
@@ -123,7 +115,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float
     low: float | None
     high: float | None
-    difference: Number
+    difference: Interval
     p: float
     regained: LayerName | None = None
     text: str = ""

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
-from wireproof.model import quantity
 from wireproof.model.plan import Plan
 from wireproof.model.record import Frame
 
-__all__ = ["LoggingReporter", "Quiet", "Reporter", "say_round"]
+__all__ = ["LoggingReporter", "Quiet", "Reporter"]
 
 LOGGER = logging.getLogger("wireproof")
 LOGGER.addHandler(logging.NullHandler())
@@ -70,15 +69,6 @@ class Quiet:
 
     def interruption(self) -> str:
         return self._reporter.interruption()
-
-
-def say_round(reporter: Reporter, done: int, planned: int, spent_s: float) -> None:
-    """How far a measurement in rounds is; those to come last as long as those before."""
-    left_s = spent_s / done * (planned - done)
-    reporter.say(
-        f"round {done} of {planned}; {quantity.duration(spent_s)} elapsed, about"
-        f" {quantity.duration(left_s)} left"
-    )
 
 
 def _ignore(_frame: Frame) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wireproof.model import quantity
-from wireproof.model.ladder import Ladder, LadderPlan, Layer, Number, Quantity, Step, StepAnswer
+from wireproof.model.experiment import Interval
+from wireproof.model.ladder import Ladder, LadderPlan, Layer, Quantity, Step, StepAnswer
 from wireproof.report.columns import Head
 from wireproof.report.document import (
     Bar,
@@ -78,7 +79,7 @@ def plan_document(plan: LadderPlan) -> Document:
 def _table(ladder: Ladder, what: Quantity) -> Table | None:
     """The layers in one quantity, from the wire up; None if no layer has it."""
     title, unit, shown = _QUANTITIES[what]
-    numbers: list[Number | None] = [getattr(layer.line, what) for layer in ladder.layers]
+    numbers: list[Interval | None] = [getattr(layer.line, what) for layer in ladder.layers]
     if not any(numbers):
         return None
     name, value, path = _HEADS
@@ -89,12 +90,12 @@ def _table(ladder: Ladder, what: Quantity) -> Table | None:
     return Table(heads, tuple(rows), title)
 
 
-def _row(layer: Layer, number: Number | None, shown: Callable[[float], str]) -> Row:
+def _row(layer: Layer, number: Interval | None, shown: Callable[[float], str]) -> Row:
     bar = Bar(None if number is None else number.value)
     return Row((layer.title, _number(number, shown), layer.proof or "model", bar))
 
 
-def _number(number: Number | None, shown: Callable[[float], str]) -> str:
+def _number(number: Interval | None, shown: Callable[[float], str]) -> str:
     if number is None:
         return "-"
     if number.low is None or number.high is None:

@@ -6,21 +6,30 @@ below the threshold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
-import msgspec
-import numpy as np
-
-from wireproof.analysis.ladder import ALPHA, Fitted, Loss, comparable, loss
-from wireproof.locate.significance import holm
-from wireproof.model.ladder import LayerName, Quantity, Step, StepAnswer
+from wireproof.analysis.signed_rank import above
+from wireproof.experiment.design import Contrast, Design
+from wireproof.experiment.effects import Effect, Trial, effects, logs, pairs
+from wireproof.model.experiment import Answer, Metric
+from wireproof.model.ladder import LayerName, Step, StepAnswer
+from wireproof.verdict.ladder.lines import Fitted
 
 __all__ = ["Rung", "decided"]
 
 _BESIDE: tuple[LayerName, LayerName] = ("application", "collective")
-_QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
+_METRICS = (
+    Metric(name="start", unit="ns", better="lower", source=""),
+    Metric(name="rate", unit="bytes_per_s", better="higher", source=""),
+    Metric(name="windowed", unit="bytes_per_s", better="higher", source=""),
+)
+_ANSWERS: dict[Answer, StepAnswer] = {
+    "hurts": "loses",
+    "no-effect": "no-loss",
+    "undecided": "undecided",
+}
 
 
 @dataclass(frozen=True)
@@ -35,63 +44,63 @@ def decided(rungs: Sequence[Rung], smallest: float) -> list[Step]:
     """Every step from one rung to the next, in each quantity, from the wire up; none where a
     rung has no round with it.
     """
-    asked = [
-        (pair, quantity, both)
-        for pair in _pairs(rungs)
-        for quantity in _QUANTITIES
-        if (both := comparable(pair[0].fitted, pair[1].fitted, quantity))
-    ]
-    alpha = ALPHA / max(1, len(asked))
-    losses = [loss(both, what, smallest=smallest, alpha=alpha) for _, what, both in asked]
-    adjusted = holm(np.asarray([one.p_loss for one in losses], dtype=np.float64))
-    steps = [
-        _step(pair, quantity, lost, _answer(float(p), lost.high, smallest), float(p))
-        for (pair, quantity, _), lost, p in zip(asked, losses, adjusted, strict=True)
-    ]
-    return [_with_regained(step, rungs, smallest) for step in steps]
+    design = Design(
+        arms=tuple(range(len(rungs))),
+        seed="",
+        metrics=_METRICS,
+        contrasts=tuple(_neighbours(rungs)),
+        test="loss",
+        smallest=smallest,
+    )
+    trials = _trials(rungs)
+    return [_step(effect, rungs, design, trials) for effect in effects(design, trials)]
 
 
-def _pairs(rungs: Sequence[Rung]) -> list[tuple[Rung, Rung]]:
-    """Each rung with the one that it stands on. An application stands beside the collective, on
-    the MPI's messages.
-    """
+def _trials(rungs: Sequence[Rung]) -> list[Trial]:
+    """What each round gives of each rung's line."""
     found = []
-    for at, rung in enumerate(rungs[1:], start=1):
-        under = [one for one in rungs[:at] if (rung.name, one.name) != _BESIDE]
-        found.append(((under or rungs[:at])[-1], rung))
+    for arm, rung in enumerate(rungs):
+        for block, numbers in enumerate(zip(*rung.fitted.each.values(), strict=True)):
+            known = zip(rung.fitted.each, numbers, strict=True)
+            found.append(Trial(block, arm, {key: n for key, n in known if n is not None}))
     return found
 
 
-def _step(
-    pair: tuple[Rung, Rung], quantity: Quantity, lost: Loss, answer: StepAnswer, p: float
-) -> Step:
+def _neighbours(rungs: Sequence[Rung]) -> Iterator[Contrast]:
+    """Each rung with the one that it stands on. An application stands beside the collective, on
+    the MPI's messages.
+    """
+    for at, rung in enumerate(rungs[1:], start=1):
+        under = [place for place in range(at) if (rung.name, rungs[place].name) != _BESIDE]
+        yield Contrast(base=(under or [at - 1])[-1], other=at)
+
+
+def _step(effect: Effect, rungs: Sequence[Rung], design: Design, trials: Sequence[Trial]) -> Step:
+    answer = _ANSWERS[effect.answer]
     return Step(
-        lower=pair[0].name,
-        upper=pair[1].name,
-        quantity=quantity,
+        lower=rungs[effect.contrast.base].name,
+        upper=rungs[effect.contrast.other].name,
+        quantity=effect.metric.name,  # type: ignore[arg-type]
         answer=answer,
-        ratio=lost.ratio,
-        low=lost.low,
-        high=lost.high,
-        difference=lost.difference,
-        p=p,
+        ratio=effect.ratio.value,
+        low=effect.ratio.low,
+        high=effect.ratio.high,
+        difference=effect.difference,
+        p=effect.p,
+        regained=_regained(effect, rungs, design, trials) if answer == "loses" else None,
     )
 
 
-def _answer(p: float, high: float | None, smallest: float) -> StepAnswer:
-    if p <= ALPHA:
-        return "loses"
-    return "no-loss" if high is not None and high <= 1.0 + smallest else "undecided"
-
-
-def _with_regained(step: Step, rungs: Sequence[Rung], smallest: float) -> Step:
+def _regained(
+    effect: Effect, rungs: Sequence[Rung], design: Design, trials: Sequence[Trial]
+) -> LayerName | None:
     """A layer further up, proven as good as the one below the loss, does not go through it."""
-    if step.answer != "loses" or step.upper == _BESIDE[1]:
-        return step
-    names = [rung.name for rung in rungs]
-    below = rungs[names.index(step.lower)]
-    for later in rungs[names.index(step.upper) + 1 :]:
-        both = comparable(below.fitted, later.fitted, step.quantity)
-        if both and loss(both, step.quantity, smallest=smallest, alpha=ALPHA).p_none <= ALPHA:
-            return msgspec.structs.replace(step, regained=later.name)
-    return step
+    base, upper = effect.contrast.base, effect.contrast.other
+    if rungs[upper].name == _BESIDE[1]:
+        return None
+    for later in range(upper + 1, len(rungs)):
+        blocks = pairs(trials, Contrast(base, later), effect.metric.name)
+        gains = [-loss for loss in logs(design, effect.metric, blocks)]
+        if above(gains, -math.log1p(design.smallest)) <= design.alpha:
+            return rungs[later].name
+    return None

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from wireproof.analysis.ladder import Round
 from wireproof.files.hostile import replace_file
 from wireproof.launch.programs.program import shell_line
 from wireproof.launch.programs.recipe import find_recipe
@@ -18,6 +17,7 @@ from wireproof.model.ladder import LayerName, PlannedLayer
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.report.json.encode import json_text
 from wireproof.verdict.external.watched import judge_traffic
+from wireproof.verdict.ladder.lines import Round
 from wireproof.workflow.benchmark.run import proof_of, ready
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.documents import in_envelope

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
 
-from wireproof.analysis.ladder import ALPHA, Fitted, Round, enough_rounds, fitted
+from wireproof.experiment.course import Bench, Experiment, Stopped, carry_out
+from wireproof.experiment.design import ALPHA, Design, Place
 from wireproof.files.hostile import replace_file
 from wireproof.model.errors import WireproofError
-from wireproof.model.ladder import Ladder, LadderPlan, Layer, LayerName, MissingLayer
+from wireproof.model.ladder import LAYERS, Ladder, LadderPlan, Layer, LayerName, MissingLayer
 from wireproof.model.quantity import counted
 from wireproof.report.json.encode import json_text
 from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
+from wireproof.verdict.ladder.lines import Fitted, Round, enough_rounds, fitted
 from wireproof.workflow.ladder.commanded import raw_verbs
 from wireproof.workflow.ladder.layers import AnyLayer, layers_of_hosts, rdma_device, where_of
 from wireproof.workflow.ladder.specification import LadderSpecification
-from wireproof.workflow.reporter import Reporter, say_round
+from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import kept
 from wireproof.workflow.result_folder import result_folder
 
@@ -45,12 +45,9 @@ def run_ladder(
     ``environment``: where an allocation is looked for. Raises ``BadInput`` before anything is
     started, ``CouldNotMeasure`` when no layer, or one that was asked for, can be measured.
     """
-    with result_folder(wanted.storage, "ladder", reporter) as folder:
-        course = _Course(wanted, folder, reporter, environment)
-        with course:
-            course.run()
-        found = course.result(folder)
-    if course.interrupted:
+    with result_folder(wanted.storage, "ladder", reporter) as folder, ExitStack() as stack:
+        found, stopped = _Ladder(wanted, folder, reporter, environment, stack).measure()
+    if stopped == "interrupted":
         raise KeyboardInterrupt
     return found
 
@@ -70,14 +67,10 @@ def plan_ladder(
     )
 
 
-class _Course:
-    """One ladder under way; leaving it takes what perftest has needed."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+class _Ladder(Bench[Round]):
+    """The layers of one ladder; an arm is a layer's place in ``LAYERS``. ``stack``: what perftest
+    needs.
+    """
 
     def __init__(
         self,
@@ -85,58 +78,74 @@ class _Course:
         folder: Path,
         reporter: Reporter,
         environment: Mapping[str, str],
+        stack: ExitStack,
     ) -> None:
         self._wanted, self._folder, self._reporter = wanted, folder, reporter
-        self._environment = environment
+        self._environment, self._stack = environment, stack
         self._layers = layers_of_hosts(wanted, folder, environment)
         self._target = self._layers[0].target
         self._seed = wanted.mpi.chosen_seed()
-        self._times: dict[LayerName, list[Round | None]] = {one.name: [] for one in self._layers}
+        self._times: dict[LayerName, dict[int, Round]] = {}
         self._missing: list[MissingLayer] = []
-        self._rounds = wanted.rounds or enough_rounds(len(self._layers) - 1)
-        self._begun = time.monotonic()
-        self._stack = ExitStack()
-        self.interrupted = False
+        self._failed: list[tuple[int, AnyLayer, WireproofError]] = []
+        self._poorer: set[LayerName] = set()
 
-    def run(self) -> None:
+    def measure(self) -> tuple[LadderResult, Stopped]:
+        """All rounds, or those before an interruption, and their answer."""
         for line in self._target.said:
             self._reporter.say(line)
-        names = ", ".join(one.title for one in self._layers)
-        self._reporter.say(f"{counted(self._rounds, 'round')} of {names}")
-        try:
-            for number in range(self._rounds):
-                self._round(number)
-                if number == 0:
-                    self._look_for_verbs()
-                say_round(self._reporter, number + 1, self._rounds, time.monotonic() - self._begun)
-        except KeyboardInterrupt:
-            done = min(map(len, self._times.values()), default=0)
-            self._reporter.warn(
-                f"interrupted after {done} of {counted(self._rounds, 'round')}: no answer"
-            )
-            if not done:
-                raise
-            self.interrupted, self._rounds = True, done
-            self._times = {name: times[:done] for name, times in self._times.items()}
+        names = ", ".join(layer.title for layer in self._layers)
+        rounds = self._wanted.rounds or enough_rounds(len(self._layers) - 1)
+        self._reporter.say(f"{counted(rounds, 'round')} of {names}")
+        design = self._with_layers(Design(arms=(), seed=str(self._seed), rounds=rounds))
+        found = carry_out(Experiment(design=design), self, self._reporter, time.monotonic)
+        if found.stopped == "interrupted":
+            done = f"{found.rounds} of {counted(rounds, 'round')}"
+            self._reporter.warn(f"interrupted after {done}: no answer")
+            if not found.rounds:
+                raise KeyboardInterrupt
+        return self._result(found), found.stopped
 
-    def _round(self, number: int) -> None:
-        order = list(self._layers)
-        random.Random(f"{self._seed}/{number}").shuffle(order)
-        failed = [(layer, why) for layer in order if (why := self._one(layer, number)) is not None]
-        if len(failed) == len(order):
-            raise failed[0][1]
-        for layer, error in failed:
-            self._failed(layer, number, error)
+    def _with_layers(self, design: Design) -> Design:
+        arms = tuple(LAYERS.index(layer.name) for layer in self._layers)
+        return dataclasses.replace(design, arms=arms)
 
-    def _one(self, layer: AnyLayer, number: int) -> WireproofError | None:
-        """One layer of one round: the error that kept it from being measured, if any."""
-        try:
-            self._times[layer.name].append(layer.run(number, self._seed, self._reporter))
-        except WireproofError as error:
-            if number == 0 and self._wanted.asked(layer.name):
-                raise
-            return error
-        return None
+    def run(self, place: Place) -> Round:
+        layer = self._layer_of(place)
+        found = layer.run(place.round_, self._seed, self._reporter)
+        self._times.setdefault(layer.name, {})[place.round_] = found
+        return found
+
+    def _layer_of(self, place: Place) -> AnyLayer:
+        return next(layer for layer in self._layers if layer.name == LAYERS[place.arm])
+
+    def failed(self, place: Place, error: WireproofError) -> None:
+        layer = self._layer_of(place)
+        if place.round_ == 0 and self._wanted.asked(layer.name):
+            raise error
+        self._failed.append((place.round_, layer, error))
+
+    def after(self, experiment: Experiment[Round]) -> Design:
+        """Without layers that cannot be measured; with raw verbs if the NIC has them."""
+        if len(self._failed) == len(self._layers):
+            raise self._failed[0][2]
+        self._leave_out()
+        if experiment.rounds == 0:
+            self._look_for_verbs()
+        return self._with_layers(experiment.design)
+
+    def _leave_out(self) -> None:
+        """A layer that fails in the first round is missing; later it may miss one round."""
+        for number, layer, error in self._failed:
+            if number == 0:
+                self._is_missing(layer.name, layer.title, error)
+                self._layers.remove(layer)
+                continue
+            if layer.name in self._poorer:
+                raise error
+            self._poorer.add(layer.name)
+            self._reporter.warn(f"round {number + 1}: {error}")
+        self._failed = []
 
     def _look_for_verbs(self) -> None:
         """Raw verbs take the place of the kernel's sockets below all others, where the claimed NIC
@@ -160,33 +169,24 @@ class _Course:
             self._is_missing("verbs", "raw verbs", error)
             return
         self._layers.insert(0, layer)
-        self._times["verbs"] = []
-        if (failed := self._one(layer, 0)) is not None:
-            self._failed(layer, 0, failed)
-        elif not wanted.layers:
-            self._layers = [one for one in self._layers if one.name != "tcp"]
-            self._times.pop("tcp", None)
-
-    def _failed(self, layer: AnyLayer, number: int, error: WireproofError) -> None:
-        """Missing from the first round on; later one round that does not count, and no second."""
-        if number:
-            if None in self._times[layer.name]:
-                raise error
-            self._reporter.warn(f"round {number + 1}: {error}")
-            self._times[layer.name].append(None)
-            return
-        self._is_missing(layer.name, layer.title, error)
-        self._layers.remove(layer)
-        del self._times[layer.name]
+        verbs = Place(0, 0, LAYERS.index("verbs"))
+        try:
+            self.run(verbs)
+        except WireproofError as error:
+            self.failed(verbs, error)
+            self._leave_out()
+        else:
+            if not wanted.layers:
+                self._layers = [layer for layer in self._layers if layer.name != "tcp"]
 
     def _is_missing(self, name: LayerName, title: str, error: WireproofError) -> None:
         why = str(error).removeprefix(f"{title}: ").rstrip(".")
         self._missing.append(MissingLayer(name=name, title=title, why=why))
         self._reporter.warn(f"{title} is left out: {why}.")
 
-    def result(self, folder: Path) -> LadderResult:
+    def _result(self, experiment: Experiment[Round]) -> LadderResult:
         """The answer, its records sealed."""
-        ladder = self._ladder()
+        ladder = self._ladder(experiment)
         parts = [part for one in self._layers if (part := one.part()) is not None]
         told = [
             part._replace(section=dataclasses.replace(part.section, lead=ladder.answer))
@@ -196,19 +196,29 @@ class _Course:
         result = kept(
             told,
             title=title,
-            folder=folder,
+            folder=self._folder,
             storage=self._wanted.storage,
             reporter=self._reporter,
         )
         if self._wanted.storage.kept:
-            replace_file(folder / DOCUMENT, json_text(ladder).encode() + b"\n")
+            replace_file(self._folder / DOCUMENT, json_text(ladder).encode() + b"\n")
         return LadderResult(ladder=ladder, folder=result.folder)
 
-    def _ladder(self) -> Ladder:
+    def _measured(self, rounds: int) -> tuple[list[Layer], list[Rung]]:
+        """Every layer, and the lines of those that take part in claims."""
+        layers: list[Layer] = []
+        rungs: list[Rung] = []
+        for layer in self._layers:
+            times = [self._times[layer.name].get(number) for number in range(rounds)]
+            lines = fitted(times)
+            layers.append(self._layer(layer, lines, rounds - times.count(None)))
+            if not layers[-1].apart:
+                rungs.append(Rung(layer.name, lines))
+        return layers, rungs
+
+    def _ladder(self, experiment: Experiment[Round]) -> Ladder:
         wanted = self._wanted
-        lines = {one.name: fitted(self._times[one.name]) for one in self._layers}
-        layers = [self._layer(one, lines[one.name]) for one in self._layers]
-        rungs = [Rung(one.name, lines[one.name]) for one in layers if not one.apart]
+        layers, rungs = self._measured(experiment.rounds)
         steps = decided(rungs, wanted.smallest)
         attainable = self._attainable()
         judged = judge_ladder(
@@ -224,7 +234,7 @@ class _Course:
             nic=self._target.nics[0] if self._target.nics else "",
             link=link.name if link is not None else "",
             attainable_bytes_per_s=attainable,
-            rounds=self._rounds,
+            rounds=experiment.rounds,
             seed=self._seed,
             alpha=ALPHA,
             smallest=wanted.smallest,
@@ -237,7 +247,7 @@ class _Course:
             ),
             verdict=judged.verdict,
             answer=judged.answer,
-            seconds=time.monotonic() - self._begun,
+            seconds=experiment.seconds,
             notes=list(self._target.said),
         )
 
@@ -249,7 +259,7 @@ class _Course:
         found = parts[0].section.limits if parts and not self._wanted.mpi.plays_hosts else None
         return found.attainable_bytes_per_s if found is not None else None
 
-    def _layer(self, layer: AnyLayer, lines: Fitted) -> Layer:
+    def _layer(self, layer: AnyLayer, lines: Fitted, rounds: int) -> Layer:
         played = self._wanted.mpi.plays_hosts
         proof = layer.proof()
         apart = "" if played or proof == "on-wire" else f"its path is {proof}"
@@ -261,7 +271,7 @@ class _Course:
             proof="" if played else proof,
             line=lines.line,
             times=list(lines.times),
-            rounds=sum(one is not None for one in self._times[layer.name]),
+            rounds=rounds,
             waited=None if played else layer.waited(),
             apart=apart,
         )

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.analysis.measured import measure
 from wireproof.instrument.measure import Outcome
+from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point
+from wireproof.model.record import PointRecord
 from wireproof.plan.sweep import numbered
 from wireproof.report.section import Section
 from wireproof.workflow.measure import Prepared
@@ -21,7 +24,7 @@ from wireproof.workflow.session.run import judged, run_session
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import Method, Storage
 
-__all__ = ["Rounds"]
+__all__ = ["Rounds", "time_of"]
 
 
 class Rounds:
@@ -47,7 +50,7 @@ class Rounds:
         return dataclasses.replace(session, points=points, extra=self.prepared.variables)
 
     def run(self, number: int, seed: int, folder: Path, reporter: Reporter) -> Section:
-        """One launch. Raises ``CouldNotMeasure`` if a point is missing."""
+        """One launch. Raises ``CouldNotMeasure`` if a point has no time."""
         session = self.session(number, seed, folder)
         try:
             section, outcomes = run_session(session, self.prepared.target, Quiet(reporter))
@@ -58,6 +61,10 @@ class Rounds:
         if len(section.run.points) < len(session.points):
             why = next(iter(section.run.missing.values()), None)
             raise CouldNotMeasure(f"{self.title}: {why.text if why else 'points are missing'}.")
+        for point in section.run.points:
+            if time_of(point) is None:
+                size = quantity.size(point.message_bytes)
+                raise CouldNotMeasure(f"{self.title}: nothing was timed at {size}.")
         self.sections.append(section)
         self._outcomes += outcomes
         return section
@@ -74,6 +81,15 @@ class Rounds:
         records = [folder for section in self.sections for folder in section.records]
         run = merged_run([section.run for section in self.sections])
         return Part(judged(run, session, records), self._outcomes)
+
+
+def time_of(point: PointRecord) -> float | None:
+    """Of one message one way (half round trip), or of one collective, ns; None: not timed."""
+    if point.group is not None:
+        found = point.group.estimate
+        return found.median_ns if found is not None and found.median_ns > 0 else None
+    measured = measure(point, point.pairs[0]) if point.pairs else None
+    return measured.time.median_ns if measured is not None else None
 
 
 def _numbered(points: Sequence[Point], number: int, seed: int) -> tuple[Point, ...]:

@@ -1,10 +1,4 @@
-"""Layers of one path over rounds: each one's line t(s) = start + s / rate, and what a step between
-two of them loses. Pure.
-
-A round measures every layer once, in random order, so whatever drifts meets all layers alike. Two
-layers are compared round by round, by the logarithm of their ratio: differences that are each
-symmetric about the same number, which is all that the signed-rank test and interval need.
-"""
+"""Layers of one path over rounds: the line t(s) = start + s / rate of each. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +8,14 @@ from dataclasses import dataclass
 from statistics import median
 
 from wireproof.analysis.fit import Fit, fit_sizes, fit_with_break
-from wireproof.analysis.signed_rank import above, least_size, shift
-from wireproof.model.ladder import Line, Number, Quantity, SizeTime
+from wireproof.analysis.signed_rank import least_size
+from wireproof.experiment.design import ALPHA
+from wireproof.experiment.effects import interval
+from wireproof.model.experiment import Interval
+from wireproof.model.ladder import Line, Quantity, SizeTime
 
-__all__ = ["ALPHA", "Fitted", "Loss", "Round", "comparable", "enough_rounds", "fitted", "loss"]
+__all__ = ["Fitted", "Round", "enough_rounds", "fitted"]
 
-ALPHA = 0.05
-"""Of all steps and quantities together."""
 _NS_PER_S = 1e9
 
 
@@ -43,22 +38,6 @@ class Fitted:
     line: Line
     times: tuple[SizeTime, ...]
     each: Mapping[Quantity, tuple[float | None, ...]]
-
-
-@dataclass(frozen=True)
-class Loss:
-    """``ratio``: start of the upper layer over that of the lower one, or rate of the lower over
-    that of the upper: above 1 is a loss. ``difference``: ns more, or bytes/s less.
-
-    ``p_loss``: of a ratio of at most 1 + smallest; ``p_none``: of at least that.
-    """
-
-    ratio: float
-    low: float | None
-    high: float | None
-    difference: Number
-    p_loss: float
-    p_none: float
 
 
 def enough_rounds(steps: int) -> int:
@@ -114,43 +93,7 @@ def _rate(fit: Fit | None) -> float | None:
     return _NS_PER_S / fit.gap_ns_per_byte if fit is not None and fit.gap_ns_per_byte > 0 else None
 
 
-def _over(values: Iterable[float | None]) -> Number | None:
-    return _number([one for one in values if one is not None])
-
-
-def _number(values: Sequence[float], alpha: float = ALPHA) -> Number | None:
+def _over(values: Iterable[float | None]) -> Interval | None:
     """Centre and interval of positive values, found among their logarithms."""
-    if not values:
-        return None
-    found = shift([math.log(one) for one in values], alpha)
-    return Number(value=math.exp(found.centre), low=_back(found.low), high=_back(found.high))
-
-
-def _back(value: float | None) -> float | None:
-    return None if value is None else math.exp(value)
-
-
-def comparable(lower: Fitted, upper: Fitted, quantity: Quantity) -> list[tuple[float, float]]:
-    """The rounds in which both layers have the quantity."""
-    both = zip(lower.each[quantity], upper.each[quantity], strict=True)
-    return [(one, other) for one, other in both if one is not None and other is not None]
-
-
-def loss(
-    pairs: Sequence[tuple[float, float]], quantity: Quantity, *, smallest: float, alpha: float
-) -> Loss:
-    """What the upper layer loses to the lower, round by round: ``comparable`` pairs, one at least.
-    ``alpha``: of the intervals.
-    """
-    sign = 1.0 if quantity == "start" else -1.0
-    logs = [sign * math.log(other / one) for one, other in pairs]
-    more = shift([sign * (other - one) for one, other in pairs], alpha)
-    ratio, limit = shift(logs, alpha), math.log1p(smallest)
-    return Loss(
-        ratio=math.exp(ratio.centre),
-        low=_back(ratio.low),
-        high=_back(ratio.high),
-        difference=Number(value=more.centre, low=more.low, high=more.high),
-        p_loss=above(logs, limit),
-        p_none=above([-one for one in logs], -limit),
-    )
+    logs = [math.log(value) for value in values if value is not None]
+    return interval(logs, ALPHA, math.exp) if logs else None

@@ -151,12 +151,12 @@ def test_a_row_of_a_file_is_a_family() -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        ('"ethtool"', '"telemetry"', "no 'carrier'"),
-        ('"ethtool"', '"ethtol"', "counters"),
-        ('"tx_octets"', '"tx_octets more"', "different numbers"),
-        ('rx = "rx_octets"\n', "", "no 'rx'"),
-        ("source = ", "sauce = ", "sauce"),
-        ('name = "an adapter"', "name = 3", "name"),
+        ('"ethtool"', '"telemetry"', "line 7: counters of 'telemetry' have no 'carrier'"),
+        ('"ethtool"', '"ethtol"', "line 8: invalid enum value"),
+        ('"tx_octets"', '"tx_octets more"', "line 9: 'tx' and"),
+        ('rx = "rx_octets"\n', "", "line 7: counters of"),
+        ("source = ", "sauce = ", "line 5: object contains unknown field 'sauce'"),
+        ('name = "an adapter"', "name = 3", "line 3: expected"),
         ("[[family]]", "[[familie]]", "familie"),
     ],
 )
@@ -167,7 +167,6 @@ def test_a_wrong_row_is_named_with_its_file_line_and_field(
     with pytest.raises(BadInput, match=r"^site\.toml") as error:
         families_in(text, "site.toml")
     assert said in str(error.value)
-    assert "famil" in wrong or "line 2: " in str(error.value)
 
 
 @pytest.mark.parametrize("one", families(), ids=lambda one: one.name)

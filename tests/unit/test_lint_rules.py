@@ -55,21 +55,21 @@ def test_a_second_rule_of_a_code_is_refused() -> None:
 
 def test_a_row_of_no_rule_is_refused() -> None:
     site('[[line]]\ncode = "no-such-rule"\nmatch = "x"\n')
-    with pytest.raises(BadInput, match=r"site.toml, line 1: .code. is .no-such-rule."):
+    with pytest.raises(BadInput, match=r"site.toml, line 2: .code. is .no-such-rule."):
         rules()
 
 
 @pytest.mark.parametrize(
     ("row", "line", "field"),
     [
-        ('[[line]]\ncode = "site-rule"\nmatch = "("', 7, "match"),
-        ('[[line]]\ncode = "site-rule"\nmatch = "a"\nchange = "\\\\1"', 7, "match"),
-        ('[[line]]\ncode = "site-rule"\nmatch = "a"\nseen = "\\\\2"', 7, "match"),
-        ('[[line]]\ncode = "site-rule"\nmatch = 3', 7, "match"),
-        ('[[line]]\ncode = "site-rule"\nmatch = "a"\nunles = "b"', 7, "unles"),
-        ('[[variable]]\ncode = "site-rule"\nname = "A"\nallowed = "[z-a]"', 7, "allowed"),
-        ('[[command]]\ncode = "site-rule"\nprogram = "a"\nbelow = "x"', 7, "below"),
-        ('[[command]]\ncode = "site-rule"\nprogram = "a"\nwhere = "*"', 7, "where"),
+        ('[[line]]\ncode = "site-rule"\nmatch = "("', 9, "match"),
+        ('[[line]]\ncode = "site-rule"\nmatch = "a"\nchange = "\\\\1"', 10, "change"),
+        ('[[line]]\ncode = "site-rule"\nmatch = "a"\nseen = "\\\\2"', 10, "seen"),
+        ('[[line]]\ncode = "site-rule"\nmatch = 3', 9, "match"),
+        ('[[line]]\ncode = "site-rule"\nmatch = "a"\nunles = "b"', 10, "unles"),
+        ('[[variable]]\ncode = "site-rule"\nname = "A"\nallowed = "[z-a]"', 10, "allowed"),
+        ('[[command]]\ncode = "site-rule"\nprogram = "a"\nbelow = "x"', 10, "below"),
+        ('[[command]]\ncode = "site-rule"\nprogram = "a"\nwhere = "*"', 10, "where"),
         ('[[line]]\ncode = "site-rule"', 7, "match"),
     ],
 )

@@ -555,10 +555,10 @@ def test_the_table_is_sound() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ('when = [{ sign = "ist", name = "duplex" }]', "line 1: "),
-        ('when = [{ sign = "is", name = "duplex" }]', "line 1: "),
+        ('when = [{ sign = "ist", name = "duplex" }]', "line 5: "),
+        ('when = [{ sign = "is", name = "duplex" }]', "line 5: "),
         ('when = [{ sign = "grows", words = ["@errata"] }]', "'errata'"),
-        ("confidence = 'much'", "line 1: "),
+        ("confidence = 'much'", "line 5: "),
         ("[[causes]]", "'causes'"),
     ],
 )

@@ -2,7 +2,8 @@
 loops.
 
 Each trial is the command as a user gives it, by its JSON. Half of the labs are good. A wrong answer
-is a FAIL of a good lab, a PASS of a faulty lab, or another node's name.
+is a FAIL of a good lab, a PASS of a faulty lab, or the name of another node or direction; a FAIL
+that names no node is undecided.
 """
 
 from __future__ import annotations
@@ -55,21 +56,28 @@ def _drawn(seed: int) -> tuple[Topology, Fault | None]:
 
 
 def score(document: Any, topology: Topology, fault: Fault | None) -> Score:
-    """What the check's answer is worth. Two nodes cannot tell whose end a fault is at."""
-    if document is None:
+    """What the check's answer is worth. Two nodes cannot tell whose end a fault is at; of more
+    nodes a FAIL must name the culprit, and the direction of a low rate if it gives a direction.
+    """
+    if document is None or document["verdict"] == "inconclusive":
         return "undecided"
     verdict = document["verdict"]
-    blamed = {
-        blame["subject"] for one in document["located"] for blame in one.get("blames", ())
-    } & set(topology.nodes)
-    if verdict == "inconclusive":
-        return "undecided"
     if fault is None:
         return "right" if verdict == "pass" else "wrong"
     if verdict == "pass":
         return "wrong"
-    strangers = blamed - {fault.node}
-    return "wrong" if strangers and len(topology.nodes) > 2 else "right"
+    if len(topology.nodes) == 2:
+        return "right"
+    blamed = {
+        (blame["subject"], blame.get("direction", ""))
+        for one in document["located"]
+        for blame in one.get("blames", ())
+        if blame["subject"] in topology.nodes
+    }
+    ends = ("", fault.direction) if fault.kind == "rate" else ("", "tx", "rx")
+    if blamed - {(fault.node, end) for end in ends}:
+        return "wrong"
+    return "right" if blamed else "undecided"
 
 
 def _told(seed: int, topology: Topology, fault: Fault | None, document: Any) -> str:

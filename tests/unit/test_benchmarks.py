@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from itertools import count
+from typing import Any
 
 import msgspec
 import pytest
@@ -24,6 +25,7 @@ from benchmarks.paired import (
     interval_of,
     undisturbed,
 )
+from benchmarks.planted import score
 from benchmarks.quiet import busy_seconds
 from benchmarks.row import NotRun, Row, exit_status, outcome_of
 from benchmarks.setting import least_trials
@@ -33,6 +35,7 @@ from benchmarks.truth import compare_world, world_of
 
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import SIZES
 
 
@@ -362,3 +365,37 @@ def test_a_perfect_sweep_of_a_world_gives_the_world_back() -> None:
 def test_worlds_differ_and_are_the_same_again() -> None:
     assert world_of(3) == world_of(3)
     assert world_of(3) != world_of(4)
+
+
+def planted_document(verdict: str, *blamed: tuple[str, str]) -> dict[str, Any]:
+    blames = [{"subject": node, "direction": direction} for node, direction in blamed]
+    return {"verdict": verdict, "located": [{"blames": blames}]}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "kind", "document", "expected"),
+    [
+        (4, "rate", planted_document("fail", ("n2", "tx")), "right"),
+        (4, "rate", planted_document("fail", ("n2", "")), "right"),
+        (4, "rate", planted_document("fail", ("n2", "rx")), "wrong"),
+        (4, "loss", planted_document("fail", ("n2", "rx")), "right"),
+        (4, "rate", planted_document("fail", ("n3", "tx")), "wrong"),
+        (4, "rate", planted_document("fail", ("n2", "tx"), ("n3", "tx")), "wrong"),
+        (4, "rate", planted_document("fail", ("n2 -> n3", "")), "undecided"),
+        (4, "rate", planted_document("fail"), "undecided"),
+        (2, "rate", planted_document("fail"), "right"),
+        (4, "rate", planted_document("pass"), "wrong"),
+        (4, "rate", planted_document("inconclusive", ("n2", "tx")), "undecided"),
+        (4, "", planted_document("pass"), "right"),
+        (4, "", planted_document("fail"), "wrong"),
+        (4, "rate", None, "undecided"),
+    ],
+)
+def test_a_planted_fault_is_found_when_its_node_is_named(
+    nodes: int, kind: str, document: dict[str, Any] | None, expected: str
+) -> None:
+    network = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
+    names = tuple(f"n{number}" for number in range(1, nodes + 1))
+    topology = Topology(nodes=names, networks=(network,), wire="store-and-forward", seed=1)
+    fault = Fault(node="n2", network="hsn", kind=kind, direction="tx", value="1%") if kind else None
+    assert score(document, topology, fault) == expected

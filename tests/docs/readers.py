@@ -16,7 +16,7 @@ from tests.unit.test_history import entry
 from wireproof.atlas.read import sources_of
 from wireproof.audit.site import site_of
 from wireproof.lab.topology_file import load_topology
-from wireproof.locate.topology.recognise import read_topology
+from wireproof.locate.topology import read_topology
 from wireproof.report.json.judgement import JudgementDocument
 from wireproof.settings.physics_table import read_table
 from wireproof.settings.resolve import read_file

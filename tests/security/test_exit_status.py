@@ -14,8 +14,7 @@ import click
 import pytest
 
 from wireproof.cli import outcome
-from wireproof.cli.outcome import run
-from wireproof.cli.signals import as_interrupt
+from wireproof.cli.outcome import as_interrupt, run
 from wireproof.workflow import bug
 from wireproof.workflow.bug import BUG
 

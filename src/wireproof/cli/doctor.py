@@ -40,7 +40,7 @@ def command(form: str | None, as_json: bool, no_run: bool, providers: bool) -> i
 
 def _show_providers(form: str | None, *, as_json: bool) -> int:
     from wireproof.report.documents.doctor import provider_document
-    from wireproof.workflow.providers import providers
+    from wireproof.workflow.doctor import providers
 
     found = providers(current_context().environment)
     print_document(found, partial(provider_document, found), form, as_json=as_json)

@@ -1,4 +1,4 @@
-"""What stands in the place of a change, from the facts of its host. Pure."""
+"""Compares the current value of a setting with a plan, from the facts of its host. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from wireproof.audit.values import part_of
 from wireproof.model.change import Change, Keep
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import Read
+from wireproof.model.tuning import HostPlan
 
-__all__ = ["has_value", "places_of", "shown_value", "standing", "text_of_file"]
+__all__ = ["has_value", "moved", "places_of", "shown_value", "standing", "text_of_file"]
 
 
 def standing(facts: HostFacts, change: Change) -> str | None:
@@ -61,3 +62,20 @@ def places_of(changes: Iterable[Change], keeps: Iterable[Keep]) -> tuple[FactReq
         *(FactRequest(kind="file", path=path) for path in files),
         *(FactRequest(kind="command", argv=argv, limit_bytes=1 << 18) for argv in commands),
     )
+
+
+def moved(plan: HostPlan, facts: HostFacts) -> str:
+    """One sentence for the first value or drop-in that is another now; "" when none is."""
+    for one in plan.changes:
+        now = standing(facts, one.change)
+        if one.was is not None and now != one.was:
+            was, is_ = shown_value(one.change, one.was), shown_value(one.change, now)
+            return f"{one.change.id} was {was!r} when the plan was made and is {is_!r} now"
+    for each in plan.keeps:
+        try:
+            text = text_of_file(facts, each.keep.path)
+        except ValueError as error:
+            return f"{each.keep.path} {error}"
+        if text != each.was:
+            return f"{each.keep.path} is another than when the plan was made"
+    return ""

@@ -4,15 +4,20 @@ form.
 
 from __future__ import annotations
 
+import re
+
 from wireproof.locate.topology.against import against, leaf_numbers
+from wireproof.locate.topology.build import readable
 from wireproof.locate.topology.ibnetdiscover import read_ibnetdiscover
-from wireproof.locate.topology.lldp import read_lldp
+from wireproof.locate.topology.lldp import COLLECT, read_lldp
 from wireproof.locate.topology.opareport import read_opareport
 from wireproof.locate.topology.own import read_own
-from wireproof.locate.topology.recognise import read_topology
 from wireproof.locate.topology.slurm import read_slurm
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
 
 __all__ = [
+    "FORMS",
     "against",
     "leaf_numbers",
     "read_ibnetdiscover",
@@ -22,3 +27,60 @@ __all__ = [
     "read_slurm",
     "read_topology",
 ]
+
+FORMS = (
+    "Slurm's topology.conf or `scontrol show topology`, ibnetdiscover, `opareport -o links`,"
+    " lldpctl of several nodes, or TOML with [[switch]]"
+)
+_SIGNS = (
+    (re.compile(r"^\s{0,20}\[\[\s?(?:switch|cable)\s?\]\]", re.MULTILINE), read_own),
+    (
+        re.compile(r'^(?:Switch|Ca|Rt)\s{1,8}\d{1,4}\s{1,8}"[SHR]-[0-9a-fA-F]', re.MULTILINE),
+        read_ibnetdiscover,
+    ),
+    (
+        re.compile(r"^\s{0,8}(?:<->|\d{1,4}g)\s{1,8}0x[0-9a-fA-F]{8,16}\s", re.MULTILINE),
+        read_opareport,
+    ),
+    (
+        re.compile(
+            r"^.{0,255}?\blldp\..{1,64}?\.(?:chassis|port)\."
+            r"|^.{0,255}?\bInterface:\s.{1,64}, via: ",
+            re.M,
+        ),
+        read_lldp,
+    ),
+    (
+        re.compile(r"^\s{0,20}(?:SwitchName|BlockName)\s{0,4}=", re.MULTILINE | re.IGNORECASE),
+        read_slurm,
+    ),
+)
+_REFUSED = (
+    (
+        re.compile(r"^(?:- )?topology:", re.MULTILINE),
+        "is Slurm's YAML: give what `scontrol show topology` prints",
+    ),
+    (
+        re.compile(r"^NodeGUID\s{1,20}Type\s{1,8}Name|Node Type Brief Summary", re.M),
+        "has nodes without links: give `opareport -o links`",
+    ),
+    (re.compile(r"LLDP neighbors:"), f"names no LLDP neighbour: {COLLECT}"),
+)
+
+
+def read_topology(text: str, source: str) -> Fabric:
+    """The fabric that ``text`` describes, whichever tool wrote it; ``source`` is its name in every
+    sentence.
+
+    Raises BadInput, one sentence with the line: empty, binary, not recognised, contradictory.
+    """
+    readable(text, source)
+    text = text.removeprefix("\ufeff")
+    head = text[: 4 << 20]
+    for sign, read in _SIGNS:
+        if sign.search(head):
+            return read(text, source)
+    for sign, sentence in _REFUSED:
+        if sign.search(head):
+            raise BadInput(f"{source} {sentence}.")
+    raise BadInput(f"{source} is no topology that is known: give {FORMS}.")

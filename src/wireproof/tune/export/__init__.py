@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 
 from wireproof.model.tuning import HostPlan
 from wireproof.tune.export.shell import shell
-from wireproof.tune.export.tmpfiles import tmpfiles
-from wireproof.tune.export.tuned import tuned
+from wireproof.tune.export.tuned import tmpfiles, tuned
 
 __all__ = ["FORMS"]
 

@@ -13,7 +13,7 @@ from wireproof.model.change import Change
 from wireproof.model.tuning import HostPlan
 from wireproof.tune.export.comments import head, left_out
 
-__all__ = ["tuned"]
+__all__ = ["tmpfiles", "tuned"]
 
 _OPTIONS = {"-K": "features", "-C": "coalesce", "-A": "pause", "-G": "ring", "-L": "channels"}
 """ethtool's option to that of the plugin net."""
@@ -67,3 +67,18 @@ def _net(one: Change) -> tuple[str, str, str] | None:
         return None
     words = " ".join(word.replace("{value}", one.value) for word in one.write[3:])
     return one.write[2], _OPTIONS[one.write[1]], words
+
+
+def tmpfiles(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
+    """``w PATH - - - - VALUE``; a percent sign is doubled."""
+    changes = [one.change for one in plan.changes]
+    lines = [head(hosts, profile)]
+    for one in changes:
+        if one.kind == "file":
+            lines.append(f"w {_escaped(one.path)} - - - - {_escaped(one.value)}")
+    others = [one for one in changes if one.kind != "file"]
+    return "\n".join([*lines, *left_out(plan, others), ""])
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%%").replace("\\", "\\\\")

@@ -1,7 +1,8 @@
-"""The work of ``wireproof pfc``: a record, taken or stored, and its judgement."""
+"""The work of ``wireproof pfc``: options, a record (taken or stored), and its judgement."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Unpack
 
@@ -11,14 +12,18 @@ from wireproof.model.rails import rails_of
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic
 from wireproof.settings.resolve import Settings
+from wireproof.workflow.pfc.incast import Incast, check_incast
 from wireproof.workflow.pfc.judged import judged
+from wireproof.workflow.pfc.live import LiveSpecification
 from wireproof.workflow.pfc.options import PfcOptions
 from wireproof.workflow.pfc.stored import record_of, write_snapshot
+from wireproof.workflow.prove.hosts import entered_node, target_of_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.resolve import TargetSpecification
+from wireproof.workflow.specification import Method
+from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 
-__all__ = ["pfc_report"]
+__all__ = ["live_specification", "pfc_report"]
 
 
 def pfc_report(
@@ -75,9 +80,60 @@ def _live(
     options: PfcOptions,
 ) -> PfcRecord:
     from wireproof.workflow.pfc.live import record_live
-    from wireproof.workflow.pfc.wanted import live_specification
+    from wireproof.workflow.pfc.report import live_specification
 
     wanted = live_specification(asked, settings, environment, options)
     for line in wanted.target.said:
         reporter.say(line)
     return record_live(wanted, environment=environment, reporter=reporter, sinks=sinks)
+
+
+_SECONDS = "10s"
+
+
+def live_specification(
+    asked: TargetSpecification,
+    settings: Settings,
+    environment: Mapping[str, str],
+    options: PfcOptions,
+) -> LiveSpecification:
+    """Raises ``BadInput``, before anything is started."""
+    seconds = parse_duration(options.get("duration") or _SECONDS)
+    argv = tuple(options.get("argv", ()))
+    if argv:
+        return _of_command(asked, settings, environment, argv)
+    alone = dataclasses.replace(asked, alone=True)
+    if options.get("no_load"):
+        target = resolve_target(alone, environment)
+        return LiveSpecification(target=target, load="none", nic=asked.nic, seconds=seconds)
+    method = Method.from_settings(settings)
+    if method.plays_hosts:
+        raise BadInput(
+            f"--transport {method.transport} sends nothing: give mpi, tcp or ofi for the incast."
+        )
+    senders = options.get("senders")
+    target = resolve_target(alone, environment)
+    check_incast(len(target.hosts), senders)
+    incast = Incast(method=method, seconds=seconds, senders=senders)
+    return LiveSpecification(
+        target=target, load="incast", nic=asked.nic, seconds=seconds, incast=incast
+    )
+
+
+def _of_command(
+    asked: TargetSpecification,
+    settings: Settings,
+    environment: Mapping[str, str],
+    argv: tuple[str, ...],
+) -> LiveSpecification:
+    """The hosts of the command, as ``prove`` finds them."""
+    lab, node = asked.lab, ""
+    entered = entered_node(argv)
+    if entered is not None:
+        lab, node, argv = entered
+    target = target_of_command(settings, argv, lab=lab, link=asked.link, environment=environment)
+    start_on = (node, *target.start_on) if node else target.start_on
+    target = dataclasses.replace(
+        target, sysfs_root=asked.sysfs_root, prefix=asked.prefix, start_on=start_on
+    )
+    return LiveSpecification(target=target, load="command", nic=asked.nic, argv=argv)

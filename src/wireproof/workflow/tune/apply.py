@@ -17,9 +17,8 @@ from wireproof.model.change import ChangeSet
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import HostPlan, HostTuned, Tuned, TunePlan
-from wireproof.tune.moved import moved
 from wireproof.tune.sets import in_force_first, waiting
-from wireproof.tune.standing import places_of
+from wireproof.tune.standing import moved, places_of
 from wireproof.workflow.audit import reader_argv
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import (

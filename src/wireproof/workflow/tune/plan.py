@@ -35,8 +35,7 @@ from wireproof.tune.carrying import (
     with_lower,
 )
 from wireproof.tune.coupled import coupled_with
-from wireproof.tune.named import Named, named_all
-from wireproof.tune.nowhere import nowhere
+from wireproof.tune.named import Named, named_all, nowhere
 from wireproof.tune.overruled import files_of, overruled, settings_files, unread
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.read import read_plan

@@ -1,23 +1,27 @@
-"""The work of ``wireproof tune residue``: what earlier changes left on the hosts."""
+"""Reads what earlier changes left on the hosts, and which change sets are in force there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.facts import Collected
+from wireproof.model.errors import WireproofError
 from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
-from wireproof.model.tuning import HostTuned, Residue, ResidueFound
+from wireproof.model.tuning import HostTuned, Residue, ResidueFound, Standing
 from wireproof.tune.overruled import settings_files
 from wireproof.tune.residue import residue_of, values_asked
-from wireproof.workflow.audit import catalogue
+from wireproof.tune.sets import standing_of
+from wireproof.workflow.audit import catalogue, hosts_of
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
-from wireproof.workflow.tune.node import Place, hosts_of, set_status
+from wireproof.workflow.tune.node import Place, set_status
 from wireproof.workflow.tune.read_files import read_files
 
-__all__ = ["residue"]
+__all__ = ["residue", "standing_on"]
 
 
 def residue(target: Target, reporter: Reporter, place: Place | None = None) -> Residue:
@@ -44,3 +48,22 @@ def _of_host(one: Collected, more: Sequence[FactFrame], state: HostTuned) -> lis
     if not one.frames:
         return [ResidueFound(host=one.host, kind="unread", place="the host", message=one.problem)]
     return residue_of(HostFacts.of(one.host, (*one.frames, *more)), state, catalogue())
+
+
+_MOST_HOSTS = 256
+"""Each host is asked by a program of its own, as for its settings."""
+
+
+def standing_on(target: Target) -> Standing | None:
+    """What the journals of the target's hosts say now; None where nobody asked: of more than 256
+    hosts, and of a machine that is files only. What cannot be read is told, and costs no result.
+    """
+    hosts = hosts_of(target)
+    if len(hosts) > _MOST_HOSTS or target.sysfs_root:
+        return None
+    try:
+        found = standing_of(set_status(target, hosts))
+    except WireproofError as error:
+        found = Standing(hosts=list(hosts), unread={str(error): list(hosts)})
+    lab = target.lab.name if target.lab is not None else ""
+    return msgspec.structs.replace(found, here=not target.hosts, lab=lab)

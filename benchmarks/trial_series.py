@@ -7,13 +7,15 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
-from wireproof.analysis.trial import ALPHA, block_order, compared
+from wireproof.experiment.design import ALPHA, Design, against_base
 from wireproof.experiment.looks import is_look, level
-from wireproof.model.experiment import Answer
+from wireproof.experiment.trial import compared
+from wireproof.model.experiment import Answer, Metric
 from wireproof.model.trial import TrialRun
 
-__all__ = ["World", "answers", "conclude"]
+__all__ = ["World", "answers", "conclude", "design_of"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,26 +56,32 @@ def _noise(world: World, seed: int) -> Iterator[float]:
         state = world.memory * state + fresh * random_.gauss(0.0, world.sigma)
 
 
+def design_of(values: int, seed: int, **more: Any) -> Design:
+    """A try of so many values; the metric is a time: lower is better."""
+    arms = tuple(range(values))
+    given = {
+        "metrics": (Metric(name="time", unit="ns", better="lower", source=""),),
+        "contrasts": against_base(arms),
+        "test": "interval",
+    }
+    return Design(arms=arms, seed=str(seed), shape="mirrored", **given | more)
+
+
 def conclude(world: World, seed: int) -> tuple[Answer, int]:
     """Answer about the last value (a time: lower is better), and after how many blocks."""
     noise = _noise(world, seed)
+    design = design_of(world.values, seed, smallest=world.smallest)
     runs: list[TrialRun] = []
     spent: list[float] = []
     for block in range(world.blocks):
-        for value in block_order(world.values, seed, block):
+        for value in design.order(block)[0]:
             gain = 1.0 - world.effect if value == world.values - 1 else 1.0
             runs.append(TrialRun(block=block, value=value, metric=next(noise) * gain, seconds=1.0))
         last = block + 1 == world.blocks
         if not last and not is_look(block + 1):
             continue
         spent.append(level(ALPHA, spent, last=last))
-        found = compared(
-            runs,
-            values=world.values,
-            better="lower",
-            smallest=world.smallest,
-            alpha=spent[-1],
-        )
+        found = compared(dataclasses.replace(design, alpha=spent[-1]), runs)
         if last or all(one.answer != "undecided" for one in found):
             return found[-1].answer, block + 1
     raise ValueError("a trial without blocks")

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Any
 
 import pytest
+from benchmarks.trial_series import design_of
 
 from wireproof.analysis.signed_rank import least_size, shift
-from wireproof.analysis.trial import ALPHA, block_order, compared
-from wireproof.analysis.trial.reading import guards_of, losses
-from wireproof.analysis.trial.sentences import said
+from wireproof.analysis.workload import guards_of, losses
+from wireproof.experiment.design import ALPHA
 from wireproof.experiment.looks import is_look, level
-from wireproof.model.experiment import Metric
+from wireproof.experiment.trial import compared, said
+from wireproof.model.experiment import Better, Metric
 from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.trial import Comparison, Knob, TrialRun
-
-
-def test_a_block_is_the_same_from_both_ends_and_its_order_is_drawn() -> None:
-    orders = Counter(block_order(2, 1, number) for number in range(400))
-    assert set(orders) == {(0, 1, 1, 0), (1, 0, 0, 1)}
-    assert min(orders.values()) > 150
-    assert {len(set(block_order(4, 9, number))) for number in range(20)} == {4}
-    for number in range(20):
-        order = block_order(4, 9, number)
-        assert order == order[::-1] == block_order(4, 9, number)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +77,7 @@ def runs_of(*blocks: tuple[float, ...], proofs: tuple[str, str] = ("", "")) -> l
 
 
 def one_of(runs: list[TrialRun], **more: Any) -> Comparison:
-    asked: dict[str, Any] = {"values": 2, "better": "lower", "smallest": 0.05, "alpha": 0.05}
-    return compared(runs, **asked | more)[0]
+    return compared(design_of(2, 1, **more), runs)[0]
 
 
 def steady(ratio: float, blocks: int = 8) -> list[TrialRun]:
@@ -107,8 +96,9 @@ def steady(ratio: float, blocks: int = 8) -> list[TrialRun]:
         (1.009, "higher", "no-effect"),
     ],
 )
-def test_answers(ratio: float, better: str, answer: str) -> None:
-    found = one_of(steady(ratio), better=better)
+def test_answers(ratio: float, better: Better, answer: str) -> None:
+    metric = Metric(name="x", unit="", better=better, source="")
+    found = one_of(steady(ratio), metrics=(metric,))
     assert (found.answer, found.more_runs) == (answer, 0)
     assert found.ratio == pytest.approx(ratio)
 
@@ -168,12 +158,12 @@ def test_three_values_share_the_error() -> None:
     runs = [
         TrialRun(block=number, value=value, metric=(100.0, 80.0, 120.0)[value], seconds=1.0)
         for number in range(6)
-        for value in block_order(3, 5, number)
+        for value in design_of(3, 5).order(number)[0]
     ]
-    shared = compared(runs, values=3, better="lower", smallest=0.05, alpha=0.05)
+    shared = compared(design_of(3, 5), runs)
     assert [one.low for one in shared] == [None, None]  # 0.025 needs seven blocks
     assert [one.answer for one in shared] == ["undecided"] * 2
-    single = compared(runs, values=3, better="lower", smallest=0.05, alpha=0.1)
+    single = compared(design_of(3, 5, alpha=0.1), runs)
     assert [one.answer for one in single] == ["helps", "hurts"]
 
 

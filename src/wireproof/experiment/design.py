@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from wireproof.model.experiment import Metric
 
-__all__ = ["ALPHA", "WARM_UP", "Contrast", "Design", "Place", "Shape", "Test"]
+__all__ = ["ALPHA", "WARM_UP", "Contrast", "Design", "Place", "Shape", "Test", "against_base"]
 
 ALPHA = 0.05
 """Of all claims of an experiment together."""
@@ -44,6 +45,11 @@ class Contrast:
 
     base: int
     other: int
+
+
+def against_base(arms: Sequence[int]) -> tuple[Contrast, ...]:
+    """Every arm compared with the first."""
+    return tuple(Contrast(arms[0], arm) for arm in arms[1:])
 
 
 @dataclass(frozen=True)

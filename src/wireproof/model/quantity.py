@@ -199,3 +199,15 @@ def short_time(ns: float) -> str:
         if ns >= scale:
             return f"{ns / scale:.4g} {unit}"
     return f"{ns / 1e3:.4g} us" if ns >= 1e3 else f"{ns / 1e3:.3g} us"
+
+
+def amount(value: float, unit: str) -> str:
+    """A value of a metric as people write it."""
+    if unit == "ns":
+        return f"{microseconds(value)} us"
+    if unit == "bytes_per_s":
+        return f"{megabytes(value)} MB/s"
+    if unit == "messages_per_s":
+        return f"{messages(value)}/s"
+    shown = f"{value:.4g}" if math.isfinite(value) else "?"
+    return f"{shown} {unit}".rstrip()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wireproof.analysis.trial.sentences import amount
 from wireproof.model import quantity
 from wireproof.model.comparison import (
     LAUNCHES,
@@ -124,7 +123,9 @@ def _ratio(row: Ratio) -> Row:
 
 def sides(row: Ratio) -> tuple[str, str]:
     """What A and B have measured, with the unit."""
-    a, b = ("-" if side is None else amount(side.value, row.unit) for side in (row.a, row.b))
+    a, b = (
+        "-" if side is None else quantity.amount(side.value, row.unit) for side in (row.a, row.b)
+    )
     return a, b
 
 
@@ -163,7 +164,7 @@ def scaling_document(found: Scaling, *, everything: bool = False) -> Document:
 
 def _growth(curve: ScalingCurve, against: str) -> str:
     first, last = curve.points[0], curve.points[-1]
-    low, high = (amount(point.value, curve.unit) for point in (first, last))
+    low, high = (quantity.amount(point.value, curve.unit) for point in (first, last))
     return (
         f"{_what(curve)}: from {low} at {first.count:,} {against} to {high} at {last.count:,},"
         f" {quantity.significant(last.value / first.value)} times as much."
@@ -186,10 +187,10 @@ def _curve(curve: ScalingCurve, against: str) -> Table:
     rows = []
     for point in curve.points:
         known = point.low is not None and point.high is not None
-        low, high = (amount(end or 0.0, curve.unit) for end in (point.low, point.high))
+        low, high = (quantity.amount(end or 0.0, curve.unit) for end in (point.low, point.high))
         cells = (
             f"{point.count:,}",
-            amount(point.value, curve.unit),
+            quantity.amount(point.value, curve.unit),
             f"x {point.value / first:.3g}",
             f"{low} to {high}" if known else "",
             Bar(point.value),

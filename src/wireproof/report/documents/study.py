@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from wireproof.analysis.trial.sentences import amount
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.model.study import Measured, Study, StudyRun
@@ -113,7 +112,7 @@ def _pattern(study: Study, pattern: Measured) -> Part:
             Span(effect.ratio, effect.low, effect.high),
         )
         rows.append(Row(cells, tone))
-    base = amount(effects[0].base, pattern.metric.unit)
+    base = quantity.amount(effects[0].base, pattern.metric.unit)
     return Table(_HEADS, tuple(rows), f"{title}: base {base}", most=len(rows))
 
 

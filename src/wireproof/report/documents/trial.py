@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from wireproof.analysis.trial.sentences import amount
 from wireproof.model import quantity
 from wireproof.model.experiment import Answer
 from wireproof.model.trial import Comparison, Guard, Trial
@@ -56,8 +55,8 @@ def _values(trial: Trial) -> Table:
         Row(
             (
                 trial.knob.shown(each.value),
-                amount(each.base, trial.metric.unit),
-                amount(each.other, trial.metric.unit),
+                quantity.amount(each.base, trial.metric.unit),
+                quantity.amount(each.other, trial.metric.unit),
                 quantity.change(each.ratio, each.low, each.high),
                 each.answer.replace("-", " "),
                 Span(each.ratio, each.low, each.high),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.analysis.trial.reading import metric_of, value_of
+from wireproof.analysis.workload import metric_of, value_of
 from wireproof.files.hostile import read_bounded
 from wireproof.launch.command import request_for
 from wireproof.launch.known import MPIS

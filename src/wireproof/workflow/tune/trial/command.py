@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from wireproof.analysis.trial.reading import losses
+from wireproof.analysis.workload import losses
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.experiment import Metric

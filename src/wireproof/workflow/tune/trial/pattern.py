@@ -12,7 +12,7 @@ from typing import Self
 
 import msgspec
 
-from wireproof.analysis.trial.reading import guards_of, messages_of, metric_of, value_of
+from wireproof.analysis.workload import guards_of, messages_of, metric_of, value_of
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.trial import Knob

@@ -12,11 +12,11 @@ from typing import Protocol, Self
 import msgspec
 
 from wireproof.analysis.signed_rank import least_size
-from wireproof.analysis.trial import ALPHA, block_order, compared
-from wireproof.analysis.trial.sentences import said
-from wireproof.experiment.looks import RULE, is_look, level
+from wireproof.experiment.course import Bench, Experiment, carry_out
+from wireproof.experiment.design import ALPHA, WARM_UP, Design, Place, against_base
+from wireproof.experiment.looks import RULE
+from wireproof.experiment.trial import compared, said
 from wireproof.model import quantity
-from wireproof.model.experiment import Look
 from wireproof.model.trial import Comparison, Knob, Stopping, Trial, TrialRun
 from wireproof.model.tuning import TunePlan
 from wireproof.workflow.reporter import Reporter
@@ -83,7 +83,6 @@ class InEnvironment:
         return f"a variable lasts as long as its process: put `{do}` into the job script"
 
 
-WARM_UP = -1
 _SPARE_S = 60.0
 _LONGEST_TIMER_S = 86400
 
@@ -104,7 +103,7 @@ def run_trial(
     with ExitStack() as stack:
         applied = stack.enter_context(knob)
         stack.enter_context(workload)
-        found = _Course(wanted, workload, applied, reporter).run()
+        found = _Trial(wanted, workload, applied, reporter).measure()
         if wanted.keep and found.best is not None:
             reporter.say(applied.keep(found.best.value))
             found = msgspec.structs.replace(found, kept=found.best.value)
@@ -161,110 +160,84 @@ def _again(target: Target) -> TargetSpecification:
     )
 
 
-class _Course:
-    """One trial under way."""
+class _Trial(Bench[TrialRun]):
+    """The values of one knob; an arm is a value's index."""
 
     def __init__(
         self, wanted: TrialSpecification, workload: Workload, applied: Applied, reporter: Reporter
     ) -> None:
         self._wanted, self._workload = wanted, workload
         self._applied, self._reporter = applied, reporter
-        self._values = len(wanted.knob.values)
-        self._runs: list[TrialRun] = []
-        self._looks: list[Look] = []
-        self._begun = time.monotonic()
-        self._longest_s = 0.0
+        self._comparisons: list[Comparison] = []
+        arms = tuple(range(len(wanted.knob.values)))
+        self._design = Design(
+            arms=arms,
+            seed=str(wanted.seed),
+            shape="mirrored",
+            budget_s=wanted.budget_s,
+            least=least_size(ALPHA / (len(arms) - 1)),
+            looks=True,
+            metrics=(workload.metric,),
+            contrasts=against_base(arms),
+            test="interval",
+            smallest=wanted.smallest,
+        )
 
-    def run(self) -> Trial:
-        for value in range(self._values):
-            self._one(WARM_UP, value)
-        number = 0
-        while True:
-            begun = time.monotonic()
-            for value in block_order(self._values, self._wanted.seed, number):
-                self._one(number, value)
-            number += 1
-            self._longest_s = max(self._longest_s, time.monotonic() - begun)
-            hopeless = number == 1 and not self._affords(self._least_blocks() - 1)
-            last = hopeless or not self._affords(1)
-            if last or is_look(number):
-                comparisons = self._look(number, last=last)
-                decided = all(
-                    one.answer != "undecided" or one.beside_the_wire for one in comparisons
-                )
-                if decided or last:
-                    reason = "decided" if decided else "too-slow" if hopeless else "budget"
-                    return self._trial(comparisons, reason)
-
-    def _one(self, block: int, value: int) -> None:
-        knob = self._wanted.knob
-        variables = self._applied.put(value)
+    def measure(self) -> Trial:
+        """A warm-up of each value, then blocks until the answer is known or the time is over."""
         begun = time.monotonic()
-        measured = self._workload.run(variables, knob.shown(value))
-        self._runs.append(
-            TrialRun(
-                block=block,
-                value=value,
-                metric=measured.metric,
-                seconds=time.monotonic() - begun,
-                guards=measured.guards,
-                proof=measured.proof,
-            )
+        warm = [self.run(Place(WARM_UP, WARM_UP, arm)) for arm in self._design.arms]
+        experiment = Experiment(design=self._design, trials=warm, seconds=time.monotonic() - begun)
+        if carry_out(experiment, self, self._reporter, time.monotonic).stopped == "interrupted":
+            raise KeyboardInterrupt
+        return self._trial(experiment)
+
+    def run(self, place: Place) -> TrialRun:
+        variables = self._applied.put(place.arm)
+        begun = time.monotonic()
+        measured = self._workload.run(variables, self._wanted.knob.shown(place.arm))
+        return TrialRun(
+            block=place.block,
+            value=place.arm,
+            metric=measured.metric,
+            seconds=time.monotonic() - begun,
+            guards=measured.guards,
+            proof=measured.proof,
         )
 
-    def _least_blocks(self) -> int:
-        return least_size(ALPHA / (self._values - 1))
-
-    def _affords(self, blocks: int) -> bool:
-        """So many more blocks would end within the budget."""
-        spent = time.monotonic() - self._begun
-        return spent + blocks * self._longest_s <= self._wanted.budget_s
-
-    def _look(self, blocks: int, *, last: bool) -> list[Comparison]:
-        alpha = level(ALPHA, [look.alpha for look in self._looks], last=last)
-        self._looks.append(Look(blocks=blocks, alpha=alpha))
-        comparisons = compared(
-            self._runs,
-            values=self._values,
-            better=self._workload.metric.better,
-            smallest=self._wanted.smallest,
-            alpha=alpha,
-        )
-        worded = [
-            msgspec.structs.replace(
-                one, text=said(one, self._wanted.knob, self._workload.metric, self._pace_s())
-            )
-            for one in comparisons
+    def decided(self, experiment: Experiment[TrialRun]) -> bool:
+        design = dataclasses.replace(experiment.design, alpha=experiment.looks[-1].alpha)
+        knob, metric = self._wanted.knob, self._workload.metric
+        pace_s = experiment.seconds / len(experiment.trials)
+        self._comparisons = [
+            msgspec.structs.replace(found, text=said(found, knob, metric, pace_s))
+            for found in compared(design, experiment.trials)
         ]
-        spent = quantity.duration(time.monotonic() - self._begun)
-        for one in worded:
-            self._reporter.say(f"after block {blocks}, {spent}: {one.text}")
-        return worded
+        after = f"after block {experiment.rounds}, {quantity.duration(experiment.seconds)}"
+        for found in self._comparisons:
+            self._reporter.say(f"{after}: {found.text}")
+        return all(
+            found.answer != "undecided" or found.beside_the_wire for found in self._comparisons
+        )
 
-    def _pace_s(self) -> float:
-        """Seconds that one run takes, with what stands between runs."""
-        return (time.monotonic() - self._begun) / len(self._runs)
-
-    def _trial(self, comparisons: list[Comparison], reason: str) -> Trial:
+    def _trial(self, experiment: Experiment[TrialRun]) -> Trial:
         wanted = self._wanted
+        stopping = {
+            "rule": RULE,
+            "alpha": ALPHA,
+            "looks": experiment.looks,
+            "reason": experiment.stopped,
+            "budget_s": wanted.budget_s,
+        }
         return Trial(
             knob=wanted.knob,
             workload=self._workload.title,
             metric=self._workload.metric,
             smallest=wanted.smallest,
             seed=wanted.seed,
-            stopping=msgspec.convert(
-                {
-                    "rule": RULE,
-                    "alpha": ALPHA,
-                    "looks": self._looks,
-                    "reason": reason,
-                    "budget_s": wanted.budget_s,
-                },
-                Stopping,
-            ),
-            runs=self._runs,
-            comparisons=comparisons,
-            seconds=time.monotonic() - self._begun,
+            stopping=msgspec.convert(stopping, Stopping),
+            runs=experiment.trials,
+            comparisons=self._comparisons,
+            seconds=experiment.seconds,
             notes=self._workload.notes,
         )

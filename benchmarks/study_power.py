@@ -13,17 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wireproof.experiment.design import Design, against_base
+from wireproof.experiment.effects import Trial, effects
 from wireproof.model.experiment import Metric
-from wireproof.model.study import Measured, StudyRun
-from wireproof.study.design import round_blocks
-from wireproof.study.effects import effects
 
 STUDIES = 300
 VALUES, SMALLEST = 10, 0.03
-PATTERNS = [
-    Measured(name=name, what=name, metric=Metric(name="", unit="", better="higher", source=""))
+PATTERNS = tuple(
+    Metric(name=name, unit="", better="higher", source="")
     for name in ("stream", "pingpong", "latency")
-]
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,26 +48,36 @@ WORLDS = {
 }
 
 
-def made(world: World, effect: float, seed: int) -> list[StudyRun]:
-    """The runs of one study."""
+def design_of(seed: int) -> Design:
+    """The study of one seed."""
+    arms = tuple(range(VALUES + 1))
+    return Design(
+        arms=arms,
+        seed=f"study/{seed}",
+        shape="small",
+        metrics=PATTERNS,
+        contrasts=against_base(arms),
+        smallest=SMALLEST,
+    )
+
+
+def made(world: World, effect: float, seed: int) -> list[Trial]:
+    """The trials of one study."""
     rng = np.random.default_rng(seed)
-    order = [
-        (number, block)
-        for number in range(world.rounds)
-        for block in round_blocks(VALUES, seed, number)
-    ]
-    count = sum(len(block) for _, block in order)
+    design = design_of(seed)
+    order = [block for number in range(world.rounds) for block in design.order(number)]
+    count = sum(map(len, order))
     noise = np.zeros(len(PATTERNS))
     fresh = math.sqrt(1.0 - world.memory**2)
-    runs: list[StudyRun] = []
-    for block, (_, places) in enumerate(order):
+    runs: list[Trial] = []
+    for block, places in enumerate(order):
         for one in places:
             noise = world.memory * noise + fresh * world.sigma * rng.standard_normal(len(PATTERNS))
             slow = math.log(0.5) if rng.random() < world.outliers else 0.0
             logs = noise + slow + world.drift * len(runs) / count
             logs[0] += math.log1p(effect) if one == 1 else 0.0
             numbers = {each.name: math.exp(log) for each, log in zip(PATTERNS, logs, strict=True)}
-            runs.append(StudyRun(block=block, configuration=one, numbers=numbers, seconds=1.0))
+            runs.append(Trial(block, one, numbers))
     return runs
 
 
@@ -79,12 +88,13 @@ def row(world: World, effect: float, studies: int) -> tuple[float, float, float]
     found = wrong = 0
     halves: list[float] = []
     for seed in range(studies):
-        answers = effects(made(world, effect, seed), VALUES, PATTERNS, SMALLEST)
+        answers = effects(design_of(seed), made(world, effect, seed))
         told = [one for one in answers if one.answer in ("helps", "hurts")]
-        true = [one for one in told if (one.configuration, one.pattern) == (1, "stream")]
+        true = [one for one in told if (one.contrast.other, one.metric.name) == (1, "stream")]
         found += any(one.answer == "helps" for one in true)
         wrong += len(told) > len(true) or (not effect and bool(true))
-        halves += [(one.high - one.low) / 2.0 for one in answers if one.low and one.high]
+        ratios = [one.ratio for one in answers]
+        halves += [(one.high - one.low) / 2.0 for one in ratios if one.low and one.high]
     return found / studies, wrong / studies, float(np.median(halves))
 
 

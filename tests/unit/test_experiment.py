@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import Contrast, Design, Place
-from wireproof.experiment.effects import Trial, effects
+from wireproof.experiment.design import Contrast, Design, Place, least_rounds
+from wireproof.experiment.effects import Trial, chance_of, effects
+from wireproof.locate.significance import holm
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.experiment import Metric
 
@@ -256,3 +258,21 @@ def test_a_repeated_arm_counts_by_its_mean_in_the_block() -> None:
     assert found.ratio.value == pytest.approx(0.4)
     assert found.difference.value == pytest.approx(-75.0)
     assert (found.base, found.other) == (125.0, 50.0)
+
+
+@pytest.mark.parametrize("comparisons", [1, 4, 15, 50, 320])
+def test_so_many_rounds_can_reject_the_first_of_holms_hypotheses(comparisons: int) -> None:
+    rounds = least_rounds(comparisons, 0.05)
+    clearest = chance_of([1.0 + n for n in range(rounds)])
+    assert holm(np.asarray([clearest]), comparisons)[0] <= 0.05
+    if rounds > 6:
+        less = chance_of([1.0 + n for n in range(rounds - 1)])
+        assert holm(np.asarray([less]), comparisons)[0] > 0.05
+
+
+def test_chance_of_the_signed_rank_test() -> None:
+    # ranks 1 to 7 with rank 2 negative: T = 2, P(T <= 2) = 3 / 128
+    assert chance_of([1, 3, -2, 4, 5, 6, 7]) == pytest.approx(2 * 3 / 128)
+    assert chance_of([-1, -3, 2, -4, -5, -6, -7]) == pytest.approx(2 * 3 / 128)
+    assert chance_of([1.0, -1.0]) == 1.0
+    assert chance_of([0.0] * 12) == 1.0

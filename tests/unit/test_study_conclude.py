@@ -8,6 +8,7 @@ import random
 import msgspec
 import pytest
 
+from wireproof.experiment.design import Design
 from wireproof.model.experiment import Metric
 from wireproof.model.study import (
     Configuration,
@@ -20,7 +21,6 @@ from wireproof.model.study import (
     StudyRun,
 )
 from wireproof.study.conclude import concluded
-from wireproof.study.design import round_blocks
 from wireproof.study.honoured import judged
 from wireproof.workflow.study import library_called
 
@@ -46,8 +46,10 @@ def runs(
     draw = random.Random(7)
     found: list[StudyRun] = []
     block = 0
+    arms = tuple(range(len(effects) + 1))
+    design = Design(arms=arms, seed="study/3", shape="small")
     for number in range(rounds):
-        for places in round_blocks(len(effects), 3, number):
+        for places in design.order(number):
             for one in places:
                 drift = 1.0 + 0.5 * len(found) / (rounds * len(effects) * 2)
                 numbers = {

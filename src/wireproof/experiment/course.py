@@ -33,6 +33,11 @@ class Experiment(Generic[T]):
     looks: list[Look] = field(default_factory=list)
     stopped: Stopped = "complete"
 
+    @property
+    def complete(self) -> bool:
+        """All rounds of the design are done."""
+        return self.design.rounds is not None and self.rounds >= self.design.rounds
+
     def affords(self, rounds: int) -> bool:
         """So many more rounds would end within the budget."""
         return self.seconds + rounds * self.longest_s <= self.design.budget_s
@@ -80,7 +85,7 @@ def carry_out(
     origin = clock() - begun.seconds
     stopped: Stopped | None = None
     try:
-        while stopped is None and begun.rounds != begun.design.rounds:
+        while stopped is None and not begun.complete:
             _round(begun, bench)
             begun.design = bench.after(begun)
             spent = clock() - origin
@@ -122,13 +127,13 @@ def _ended(begun: Experiment[T], bench: Bench[T]) -> Stopped | None:
     """Why no round may follow; None when one may."""
     design = begun.design
     hopeless = begun.rounds == 1 < design.least and not begun.affords(design.least - 1)
-    last = hopeless or not begun.affords(1) or begun.rounds == design.rounds
+    last = hopeless or not begun.affords(1) or begun.complete
     if design.looks and (last or is_look(begun.rounds)):
         alpha = level(design.alpha, [look.alpha for look in begun.looks], last=last)
         begun.looks.append(Look(blocks=begun.rounds, alpha=alpha))
         if bench.decided(begun):
             return "decided"
-    if begun.rounds == design.rounds:
+    if begun.complete:
         return "complete"
     if last:
         return "too-slow" if hopeless else "budget"

@@ -13,9 +13,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from wireproof.analysis.signed_rank import least_size
 from wireproof.model.experiment import Metric
 
-__all__ = ["ALPHA", "WARM_UP", "Contrast", "Design", "Place", "Shape", "Test", "against_base"]
+__all__ = [
+    "ALPHA",
+    "BLOCK_VALUES",
+    "WARM_UP",
+    "Contrast",
+    "Design",
+    "Place",
+    "Shape",
+    "Test",
+    "against_base",
+    "least_rounds",
+]
+
+__all__ = [
+    "ALPHA",
+    "BLOCK_VALUES",
+    "WARM_UP",
+    "Contrast",
+    "Design",
+    "Place",
+    "Shape",
+    "Test",
+    "against_base",
+    "least_rounds",
+]
 
 ALPHA = 0.05
 """Of all claims of an experiment together."""
@@ -50,6 +75,14 @@ class Contrast:
 def against_base(arms: Sequence[int]) -> tuple[Contrast, ...]:
     """Every arm compared with the first."""
     return tuple(Contrast(arms[0], arm) for arm in arms[1:])
+
+
+def least_rounds(comparisons: int, alpha: float) -> int:
+    """The fewest rounds after which the clearest of so many effects can be told from none at
+    ``alpha`` by Holm's rule: its first step asks for alpha / comparisons, and six rounds are the
+    least for any interval.
+    """
+    return max(6, least_size(alpha / comparisons))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from wireproof.experiment.design import ALPHA, BLOCK_VALUES, Design, against_base
+from wireproof.experiment.effects import Trial, effects
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.model.study import (
@@ -21,8 +23,6 @@ from wireproof.model.study import (
     Study,
     StudyRun,
 )
-from wireproof.study.design import BLOCK_VALUES
-from wireproof.study.effects import ALPHA, effects
 from wireproof.study.honoured import judged
 
 __all__ = ["METHOD", "concluded", "path_of_most"]
@@ -40,9 +40,7 @@ def concluded(
     """``study`` with effects, what was obeyed, findings, advice and the precision reached, all from
     its runs and ``probes`` (by configuration).
     """
-    values = len(study.configurations) - 1
-    found = effects(study.runs, values, study.patterns, study.smallest)
-    found = [_if_proven(one, study.runs) for one in found]
+    found = [_if_proven(one, study.runs) for one in _effects(study)]
     honoured = []
     for number, probe in probes.items():
         one = study.configurations[number]
@@ -60,6 +58,36 @@ def concluded(
         precision=_precision(study.patterns, found),
         method=METHOD,
     )
+
+
+def _effects(study: Study) -> list[Effect]:
+    """Each value on each pattern against the base of its own block."""
+    arms = tuple(range(len(study.configurations)))
+    design = Design(
+        arms=arms,
+        seed="",
+        metrics=tuple(
+            msgspec.structs.replace(pattern.metric, name=pattern.name) for pattern in study.patterns
+        ),
+        contrasts=against_base(arms),
+        smallest=study.smallest,
+    )
+    trials = [Trial(run.block, run.configuration, run.numbers) for run in study.runs]
+    return [
+        Effect(
+            configuration=found.contrast.other,
+            pattern=found.metric.name,
+            ratio=found.ratio.value,
+            low=found.ratio.low,
+            high=found.ratio.high,
+            p=found.p,
+            base=found.base,
+            other=found.other,
+            blocks=found.blocks,
+            answer=found.answer,
+        )
+        for found in effects(design, trials)
+    ]
 
 
 def _if_proven(one: Effect, runs: Sequence[StudyRun]) -> Effect:

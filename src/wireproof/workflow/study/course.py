@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import cast
 
+from wireproof.experiment.course import Bench, Experiment, carry_out
+from wireproof.experiment.design import ALPHA, WARM_UP, Design, Place, least_rounds
 from wireproof.model import quantity
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.quantity import counted
 from wireproof.model.record import Host
 from wireproof.model.secrets import masked
@@ -25,8 +29,6 @@ from wireproof.model.study import (
 )
 from wireproof.study.catalogue import chosen, configurations
 from wireproof.study.conclude import concluded
-from wireproof.study.design import launches, least_rounds, round_blocks
-from wireproof.study.effects import ALPHA
 from wireproof.study.honoured import spelling
 from wireproof.study.patterns import patterns_for
 from wireproof.study.readback import Said, complaint, readbacks
@@ -114,13 +116,15 @@ def run_study(
             stack.enter_context(result_folder(wanted.storage, "study", reporter)) if kept else None
         )
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wireproof-study-")))
-        course = _Course(wanted, launcher, knobs, scratch, reporter)
-        study = course.run({**environment, **launcher.base}, keeper)
+        bench = _Study(wanted, launcher, knobs, scratch, reporter)
+        study = bench.measure({**environment, **launcher.base}, keeper)
         keeper.result(study)
     return study
 
 
-class _Course:
+class _Study(Bench[StudyRun]):
+    """The configurations of one library; an arm is a configuration's number."""
+
     def __init__(
         self,
         wanted: StudySpecification,
@@ -138,11 +142,10 @@ class _Course:
         self._seed = wanted.seed
         self._configurations: list[Configuration] = [Configuration()]
         self._probes: dict[int, Probe] = {}
-        self._runs: list[StudyRun] = []
         self._notes: list[str] = []
-        self._rounds = self._planned = 0
+        self._course: Experiment[StudyRun] = Experiment(design=Design(arms=(0,), seed="", rounds=0))
 
-    def run(self, variables: Mapping[str, str], keeper: Keeper) -> Study:
+    def measure(self, variables: Mapping[str, str], keeper: Keeper) -> Study:
         hosts = self._prober.base()
         rails, notes = agreed_rails(hosts, self._launcher.asked)
         self._launcher.rails = rails
@@ -158,11 +161,11 @@ class _Course:
         try:
             self._probe_all()
             keeper.keep(self._begun())
-            stopped = self._measure(keeper)
+            self._measure(keeper)
         except KeyboardInterrupt:
-            stopped = "interrupted"
+            self._course.stopped = "interrupted"
         keeper.keep(self._begun())
-        return self._study(stopped)
+        return self._study()
 
     def _asked(self) -> dict[str, str]:
         """What must be the same when a study goes on."""
@@ -182,15 +185,15 @@ class _Course:
             rails=list(self._launcher.rails),
             configurations=self._configurations,
             probes=self._probes,
-            runs=self._runs,
-            rounds=self._rounds,
+            runs=self._course.trials,
+            rounds=self._course.rounds,
             seconds=self._seconds(),
             notes=self._notes,
         )
 
     def _go_on(self, begun: Begun) -> None:
-        self._seed, self._rounds = begun.seed, begun.rounds
-        self._probes, self._runs = dict(begun.probes), list(begun.runs)
+        self._seed, self._probes = begun.seed, dict(begun.probes)
+        self._course.trials, self._course.rounds = list(begun.runs), begun.rounds
         self._before_s = begun.seconds
         self._reporter.say(
             f"resuming after round {begun.rounds}, {counted(len(begun.runs), 'launch', 'launches')}"
@@ -212,28 +215,23 @@ class _Course:
             if probe.failed:
                 self._reporter.say(f"{one.shown}: no run works with it: {probe.failed}")
 
-    def _measure(self, keeper: Keeper) -> Stopped:
+    def _measure(self, keeper: Keeper) -> None:
         startable = [number for number, probe in self._probes.items() if not probe.failed]
         if not startable:
-            return "complete"
-        round_s = self._warm_up() * launches(len(startable))
-        self._plan(len(startable), round_s)
-        while self._rounds < self._planned:
-            if self._rounds and self._left_s() < round_s:
-                return "budget"
-            begun = time.monotonic()
-            self._round(startable)
-            round_s = time.monotonic() - begun
-            self._say_round(round_s)
-            keeper.keep(self._begun())
-        return "complete"
-
-    def _left_s(self) -> float:
-        return self._wanted.budget_s - self._seconds()
+            return
+        course = self._course
+        course.design = self._plan(startable, self._warm_up())
+        if not course.complete:  # what an interrupted round has left is measured again
+            first = course.rounds * course.design.blocks
+            course.trials = [run for run in course.trials if run.block < first]
+        course.seconds = self._seconds()
+        carry_out(
+            course, self, self._reporter, time.monotonic, lambda _: keeper.keep(self._begun())
+        )
 
     def _warm_up(self) -> float:
         """Seconds of a launch; ``CouldNotMeasure`` when the base is not on the wire."""
-        run = self._launcher.run(0, -1, self._configurations[0], "warm-up", self._new_folder())
+        run = self._launcher.run(0, WARM_UP, self._configurations[0], "warm-up", self._new_folder())
         if run.proof not in ("on-wire", "unproven", ""):
             rails = ", ".join(self._launcher.rails) or "the claimed NIC"
             raise CouldNotMeasure(
@@ -242,57 +240,47 @@ class _Course:
             )
         return run.seconds
 
-    def _plan(self, values: int, round_s: float) -> None:
+    def _plan(self, startable: list[int], launch_s: float) -> Design:
         """How many rounds; fixed here, so that no result decides when it ends."""
-        least = least_rounds(values * len(self._launcher.names), ALPHA)
-        affordable = self._rounds + max(0, int(self._left_s() / round_s))
-        self._planned = max(1, min(max(LEAST_PLANNED, least + MORE_ROUNDS), affordable))
-        self._reporter.say(
-            f"{values} values over {', '.join(self._launcher.names)}: {self._planned} rounds of"
-            f" {launches(values)} launches, about"
-            f" {quantity.duration(max(0, self._planned - self._rounds) * round_s)}"
+        budget_s, done, names = self._wanted.budget_s, self._course.rounds, self._launcher.names
+        design = Design(
+            arms=(0, *startable), seed=f"study/{self._seed}", shape="small", budget_s=budget_s
         )
-        if self._planned < least:
+        least = least_rounds(len(startable) * len(names), ALPHA)
+        round_s = launch_s * design.trials
+        affordable = done + max(0, int((budget_s - self._seconds()) / round_s))
+        planned = max(1, min(max(LEAST_PLANNED, least + MORE_ROUNDS), affordable))
+        self._reporter.say(
+            f"{len(startable)} values over {', '.join(names)}: {planned} rounds of"
+            f" {design.trials} launches, about"
+            f" {quantity.duration(max(0, planned - done) * round_s)}"
+        )
+        if planned < least:
             self._note(
-                f"{self._planned} rounds fit into {quantity.duration(self._wanted.budget_s)}, and"
-                f" {least} are needed before any effect can be distinguished from none: give a"
-                " larger"
-                " --budget, fewer --knobs, or fewer patterns (--over)."
+                f"{planned} rounds fit into {quantity.duration(budget_s)}, and {least} are needed"
+                " before any effect can be distinguished from none: give a larger --budget, fewer"
+                " --knobs, or fewer patterns (--over)."
             )
+        return dataclasses.replace(design, rounds=planned)
 
-    def _round(self, startable: list[int]) -> None:
-        self._runs = [run for run in self._runs if run.block < self._first_block(startable)]
-        blocks = round_blocks(len(startable), self._seed, self._rounds)
-        for number, block in enumerate(blocks, start=self._first_block(startable)):
-            for place in block:
-                self._one(startable[place - 1] if place else 0, number)
-        self._rounds += 1
+    def run(self, place: Place) -> StudyRun:
+        seed = f"{self._seed}/{place.block}/{place.arm}"
+        configuration = self._configurations[place.arm]
+        folder = self._new_folder()
+        return self._launcher.run(place.arm, place.block, configuration, seed, folder)
 
-    def _first_block(self, startable: list[int]) -> int:
-        """Of the next round. What an interrupted round has left behind it is measured again."""
-        return self._rounds * len(round_blocks(len(startable), 0, 0))
-
-    def _say_round(self, round_s: float) -> None:
-        left = (self._planned - self._rounds) * round_s
-        more = f"; about {quantity.duration(left)} left" if left else ""
-        self._reporter.say(f"round {self._rounds} of {self._planned}{more}")
-
-    def _one(self, number: int, block: int) -> None:
-        """One launch; one that fails is left out and said."""
-        seed = f"{self._seed}/{block}/{number}"
-        one = self._configurations[number]
-        try:
-            run = self._launcher.run(number, block, one, seed, self._new_folder())
-        except CouldNotMeasure as error:
-            self._note(f"a launch with {one.shown} failed and is left out: {error}")
-            return
-        self._runs.append(run)
+    def failed(self, place: Place, error: WireproofError) -> None:
+        """A launch that fails is left out and named."""
+        if not isinstance(error, CouldNotMeasure):
+            raise error
+        shown = self._configurations[place.arm].shown
+        self._note(f"a launch with {shown} failed and is left out: {error}")
 
     def _new_folder(self) -> Path:
         return Path(tempfile.mkdtemp(dir=self._folder))
 
-    def _study(self, stopped: Stopped) -> Study:
-        wanted = self._wanted
+    def _study(self) -> Study:
+        wanted, course = self._wanted, self._course
         bare = Study(
             library=wanted.library.id,
             title=wanted.library.title,
@@ -300,15 +288,15 @@ class _Course:
             rails=list(self._launcher.rails),
             patterns=self._launcher.patterns,
             configurations=self._configurations,
-            runs=self._runs,
+            runs=course.trials,
             smallest=wanted.smallest,
             alpha=ALPHA,
             seed=self._seed,
-            rounds=self._rounds,
-            rounds_planned=self._planned,
+            rounds=course.rounds,
+            rounds_planned=course.design.rounds or 0,
             budget_s=wanted.budget_s,
             seconds=self._seconds(),
-            stopped=stopped,
+            stopped=cast(Stopped, course.stopped),  # it has no looks
             notes=self._notes,
         )
         return concluded(bare, self._probes, self._knobs, wanted.library)

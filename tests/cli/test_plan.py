@@ -14,8 +14,8 @@ def test_a_footprint_says_its_bounds_and_what_was_seen() -> None:
     done = wireproof(*FOOTPRINT, "--mode", "psm3-rdma1", "--seen-qps", "9696")
     assert done.returncode == 0, done.stderr
     assert "1,792 to 17,920" in done.stdout
-    assert "988 connected pairs of nodes of 2,016 (49.0 %)" in done.stdout
-    assert "source:" in done.stdout
+    assert "988 connected pairs of nodes of 2,016 (49.0 %)" in " ".join(done.stdout.split())
+    assert "source  rv: num_conn" in done.stdout
 
 
 def test_a_footprint_as_json_with_what_rdma_resource_shows(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_scale_is_drawn_and_written(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "random ring, 8 B, per message (HPCC)" in done.stdout
     assert len((tmp_path / "a.csv").read_text().splitlines()) == 9
-    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
 
 
 def test_a_validation_says_its_rounds() -> None:

@@ -15,9 +15,10 @@ from wireproof.model.planning.scale import Scale
 from wireproof.plan.scale.network import SHORT_BYTES, Machine, Network, allreduce, barrier, serve
 from wireproof.plan.scale.predict import alltoall, natural, random_ring, ring_time
 from wireproof.plan.scale.topology import Topology
-from wireproof.report.html.scale_chart import scale_svg
-from wireproof.report.text.look import PLAIN, Look
-from wireproof.report.text.scale import csv_text, scale_lines
+from wireproof.report.documents.plan import scale_csv, scale_document
+from wireproof.report.figure.scale import scale_chart, scale_svg
+from wireproof.report.text.document import document_text
+from wireproof.report.text.look import Look
 from wireproof.workflow.plan import machine_options, plan_scale, scales_of
 
 START, BYTE, OVERHEAD, GAP = 1500.0, 0.08, 200.0, 50.0
@@ -205,17 +206,18 @@ def test_a_scale_is_a_typed_document_a_chart_and_a_table() -> None:
     for one in found.predictions:
         assert one.latency_ns == one.time_ns / 2
         assert one.spread_ns.low <= one.time_ns <= one.spread_ns.high * (1 + 1e-9)
-    text = "\n".join(scale_lines(found, PLAIN))
-    assert "3,136 ranks" in text
+    text = document_text(scale_document(found))
+    assert "112 nodes, 3,136 ranks: natural ring" in text
     assert "given" in text
     assert "assumed" in text
-    "\n".join(scale_lines(found, Look(ascii=True))).encode("ascii")
-    rows = csv_text(found).splitlines()
+    document_text(scale_document(found), Look(ascii=True)).encode("ascii")
+    rows = scale_csv(found).splitlines()
     assert len(rows) == 7
     assert rows[0].startswith("pattern,order,nodes")
-    drawing = scale_svg(found)
-    assert drawing.count("<circle") == 6
-    assert "112" in drawing
+    chart = scale_chart(found)
+    assert chart is not None
+    assert [len(line.marks) for line in chart.lines] == [3, 3]
+    assert "112 nodes" in scale_svg(found)
 
 
 @pytest.mark.parametrize("nodes", [(1,), (4,), (2, 64), (2, 1000)])
@@ -224,8 +226,14 @@ def test_any_scales_are_drawn(nodes: tuple[int, ...]) -> None:
     found = plan_scale(
         nodes, 1, patterns=("barrier", "ring"), order="natural", start_ns=1900.0, byte_ns=0.087
     )
+    chart = scale_chart(found)
+    drawn = sum(len(line.marks) for line in chart.lines) if chart else 0
+    assert drawn == sum(one.time_ns > 0 for one in found.predictions)
+    if chart is None:
+        with pytest.raises(BadInput):
+            scale_svg(found)
+        return
     drawing = scale_svg(found)
-    assert drawing.count("<circle") == sum(one.time_ns > 0 for one in found.predictions)
     assert "nan" not in drawing
     assert drawing.rstrip().endswith("</svg>")
 

@@ -12,7 +12,8 @@ from wireproof.locate.world import Fault, World
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.validation import Validation
 from wireproof.plan.schedule import screen_rounds
-from wireproof.report.text.validation import validation_lines
+from wireproof.report.documents.plan import validation_document
+from wireproof.report.text.document import document_text
 from wireproof.workflow.plan import plan_validate
 
 CRITERIA = Criteria()
@@ -85,7 +86,7 @@ def test_a_check_of_a_thousand_nodes_is_enough_for_a_twentieth() -> None:
     assert found.least is not None
     assert found.least.rounds <= 12
     assert msgspec.json.decode(msgspec.json.encode(found), type=Validation) == found
-    text = "\n".join(validation_lines(found))
+    text = document_text(validation_document(found))
     assert "rounds find 5 %" in text
 
 

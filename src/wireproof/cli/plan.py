@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from wireproof.cli.completion import modes
-from wireproof.cli.console import print_json
-from wireproof.cli.declare import choice, file, flag, text
+from wireproof.cli.console import print_document
+from wireproof.cli.declare import FORM, choice, file, flag, text
 from wireproof.settings.sizes import parse_bytes
 
 __all__ = ["command"]
 
-JSON = flag("--json as_json", "one JSON document on stdout.")
+FORMS = (flag("--json as_json", "one JSON document on stdout."), FORM)
 
 
 def _integer(flags: str, about: str, **more: Any) -> click.Option:
@@ -68,28 +67,30 @@ FOOTPRINT: list[click.Parameter] = [
     ),
     _integer("--seen-qps", "QPs of a whole job that were seen."),
     _bytes("--seen-memory", "memory of a whole job that was seen: 495GB."),
-    JSON,
+    *FORMS,
 ]
 
 
 @command.command("footprint", params=FOOTPRINT)
 def footprint(
-    nodes: int, ppn: int, mode: str, settings: Sequence[str], as_json: bool, **options: Any
+    nodes: int,
+    ppn: int,
+    mode: str,
+    settings: Sequence[str],
+    as_json: bool,
+    form: str | None,
+    **options: Any,
 ) -> int:
     """QPs and memory of a job in one mode of PSM3, rxm or UCX: for a rank, a node, the job.
 
     Where it depends on who talks to whom, the bounds are no communication between nodes and all
     with all, unless --peers or --node-pairs say more.
     """
+    from wireproof.report.documents.plan import footprint_document
     from wireproof.workflow.plan import plan_footprint, settings_of
 
     found = plan_footprint(nodes, ppn, mode, settings=settings_of(settings), **options)
-    if as_json:
-        print_json(found)
-    else:
-        from wireproof.report.text.planning import footprint_lines
-
-        click.echo("\n".join(footprint_lines(found)))
+    print_document(found, partial(footprint_document, found), form, as_json=as_json)
     return 0
 
 
@@ -104,23 +105,21 @@ PFC: list[click.Parameter] = [
     _bytes("--buffer budget", "buffer that the switch has for it."),
     _bytes("--headroom", "headroom that is configured: enough for what?"),
     _integer("--response-quanta", "the neighbour's response time, instead of the standard's."),
-    JSON,
+    *FORMS,
 ]
 
 
 @command.command("pfc", params=PFC)
-def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any) -> int:
+def pfc(
+    speed_gbps: float, mtu: int, cable_m: float, ports: int, form: str | None, **options: Any
+) -> int:
     """Headroom, XOFF, XON and buffer that priority flow control needs to lose nothing (802.1Q)."""
+    from wireproof.report.documents.plan import pfc_document
     from wireproof.workflow.plan import plan_pfc
 
     as_json = options.pop("as_json")
     found = plan_pfc(speed_gbps, mtu, cable_m, ports, **options)
-    if as_json:
-        print_json(found)
-    else:
-        from wireproof.report.text.planning import pfc_lines
-
-        click.echo("\n".join(pfc_lines(found)))
+    print_document(found, partial(pfc_document, found), form, as_json=as_json)
     return 0
 
 
@@ -161,33 +160,29 @@ SCALE: list[click.Parameter] = [
     _integer("--seed", "of random rings and samples.", default=1),
     file("--csv", "write the table here."),
     file("--svg", "write the chart here."),
-    JSON,
+    *FORMS,
 ]
 
 
 @command.command("scale", params=SCALE)
-def scale(
-    nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, as_json: bool, **more: Any
-) -> int:
+def scale(nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, **more: Any) -> int:
     """Latency of rings, barrier, allreduce, alltoall, and a sweep's time, at up to 1,000,000 ranks:
     simulated from what one pair measured.
     """
+    from wireproof.report.documents.plan import scale_csv, scale_document
     from wireproof.settings.sizes import parse_size
     from wireproof.workflow.plan import machine_options, plan_scale, scales_of, write_text
 
+    form, as_json = more.pop("form"), more.pop("as_json")
     options = machine_options(more)
     found = plan_scale(scales_of(nodes), ppn, size=parse_size(size), **options)
-    from wireproof.report.html.scale_chart import scale_svg
-    from wireproof.report.text.look import Look
-    from wireproof.report.text.scale import csv_text, scale_lines
+    if csv is not None:
+        write_text(csv, scale_csv(found))
+    if svg is not None:
+        from wireproof.report.figure.scale import scale_svg
 
-    for path, content in ((csv, csv_text), (svg, scale_svg)):
-        if path is not None:
-            write_text(path, content(found))
-    if as_json:
-        print_json(found)
-    else:
-        click.echo("\n".join(scale_lines(found, Look.of(sys.stdout, os.environ))))
+        write_text(svg, scale_svg(found))
+    print_document(found, partial(scale_document, found), form, as_json=as_json)
     return 0
 
 
@@ -200,20 +195,16 @@ VALIDATE: list[click.Parameter] = [
     choice("--metric", ["goodput", "hrt"], "what is slow.", default="goodput"),
     _integer("--rounds", "of the check (default: what it makes by itself)."),
     *MACHINE,
-    JSON,
+    *FORMS,
 ]
 
 
 @command.command("validate", params=VALIDATE)
-def validate(nodes: int, as_json: bool, **more: Any) -> int:
+def validate(nodes: int, as_json: bool, form: str | None, **more: Any) -> int:
     """How many rounds of pairs, and how long, to prove that no node is slower than the others."""
+    from wireproof.report.documents.plan import validation_document
     from wireproof.workflow.plan import machine_options, plan_validate
 
     found = plan_validate(nodes, **machine_options(more))
-    if as_json:
-        print_json(found)
-    else:
-        from wireproof.report.text.validation import validation_lines
-
-        click.echo("\n".join(validation_lines(found)))
+    print_document(found, partial(validation_document, found), form, as_json=as_json)
     return 0

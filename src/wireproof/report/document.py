@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from wireproof.model.finding import Finding, Verdict
 from wireproof.report.columns import Head
 from wireproof.report.names import fold
+
+if TYPE_CHECKING:
+    from wireproof.report.figure.chart import Chart
 
 __all__ = [
     "FORMS",
@@ -27,6 +30,7 @@ __all__ = [
     "Form",
     "Item",
     "Part",
+    "Picture",
     "Raw",
     "Row",
     "Section",
@@ -171,6 +175,14 @@ class Raw:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A chart on a page; what it shows stands in a table beside it, for text and Markdown."""
+
+    kind: ClassVar[str] = "picture"
+    chart: Chart
+
+
+@dataclass(frozen=True)
 class Section:
     kind: ClassVar[str] = "section"
     title: str
@@ -178,7 +190,7 @@ class Section:
     verdict: Verdict | Literal[""] = ""
 
 
-Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Section
+Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Section
 
 
 @dataclass(frozen=True)

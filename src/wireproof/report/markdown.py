@@ -16,6 +16,7 @@ from wireproof.report.document import (
     Findings,
     Item,
     Part,
+    Picture,
     Raw,
     Spark,
     Steps,
@@ -65,9 +66,7 @@ def document_markdown(document: Document) -> str:
 
 def _part(part: Part, level: int) -> list[str]:
     if isinstance(part, Chapter):
-        word = f"**{WORDS[part.verdict]}** " if part.verdict else ""
-        inner = (line for one in part.parts for line in ("", *_part(one, min(6, level + 1))))
-        return [f"{'#' * level} {word}{_safe(part.title)}", *inner]
+        return _chapter(part, level)
     if isinstance(part, Table):
         return list(_document_table(part, level))
     if isinstance(part, Findings):
@@ -76,9 +75,17 @@ def _part(part: Part, level: int) -> list[str]:
         return [_step(*step) for step in part.steps[: part.most]]
     if isinstance(part, Raw):
         return [f"    {clean(line, 4000)}" for line in part.lines]
+    if isinstance(part, Picture):
+        return []
     if isinstance(part, Facts):
         return [f"- {_safe(name)}: {_cell(value)}" for name, value in part.rows]
     return [f"{_safe(part.mark)} {_safe(part.text, 4000)}".strip()]
+
+
+def _chapter(part: Chapter, level: int) -> list[str]:
+    word = f"**{WORDS[part.verdict]}** " if part.verdict else ""
+    inner = (line for one in part.parts for line in ("", *_part(one, min(6, level + 1))))
+    return [f"{'#' * level} {word}{_safe(part.title)}", *inner]
 
 
 def _item(item: Item) -> Iterable[str]:

@@ -12,6 +12,7 @@ from wireproof.report.document import (
     Document,
     Figure,
     Part,
+    Picture,
     Section,
     Span,
     Spark,
@@ -19,7 +20,7 @@ from wireproof.report.document import (
 )
 from wireproof.report.figure.file import style
 from wireproof.report.html.markup import trusted
-from wireproof.report.html.shell import part, policy, script, template
+from wireproof.report.html.shell import figure_view, part, policy, script, template
 from wireproof.report.names import clean, harmless
 from wireproof.version import version
 
@@ -41,6 +42,7 @@ def document_page(document: Document) -> str:
         when="",
         drawn=_drawn,
         full_of=full_of,
+        figure_view=figure_view,
         marked=_MARKED,
         version=version(),
         style=trusted(part("style.css") + style()),
@@ -51,9 +53,9 @@ def document_page(document: Document) -> str:
 
 
 def _groups(parts: tuple[Part, ...]) -> list[list[Part]]:
-    """Sections each alone; what stands between two of them together."""
+    """Sections and pictures each alone; what stands between two of them together."""
     keyed = itertools.groupby(
-        enumerate(parts), lambda each: each[0] if isinstance(each[1], Section) else -1
+        enumerate(parts), lambda each: each[0] if isinstance(each[1], Section | Picture) else -1
     )
     return [[one for _, one in group] for _, group in keyed]
 

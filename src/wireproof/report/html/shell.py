@@ -10,15 +10,39 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wireproof.report.figure.drawing import dash, symbol
+from wireproof.report.figure.chart import Chart
+from wireproof.report.figure.drawing import NARROW, WIDE, Size, dash, drawn, symbol
 from wireproof.report.html.markup import trusted
 from wireproof.report.names import harmless
 
-__all__ = ["part", "policy", "script", "template"]
+__all__ = ["FigureView", "figure_view", "part", "policy", "script", "template"]
+
+
+@dataclass(frozen=True)
+class FigureView:
+    """A figure as it is drawn for wide and for narrow screens; ``legend``: the class and the name
+    of each line.
+    """
+
+    chart: Chart
+    wide: str
+    narrow: str
+    legend: list[tuple[str, str]]
+
+
+def figure_view(chart: Chart, size: Size = WIDE) -> FigureView:
+    """What the template's ``curve`` shows; ``size``: on a wide screen."""
+    return FigureView(
+        chart,
+        trusted(drawn(chart, size)),
+        trusted(drawn(chart, NARROW)),
+        [(f"s{number}", line.name) for number, line in enumerate(chart.lines)],
+    )
 
 
 def _harmless(value: Any) -> Any:

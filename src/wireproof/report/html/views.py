@@ -10,19 +10,18 @@ from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.report.answers import Answer, answers
 from wireproof.report.failing import unread
-from wireproof.report.figure.chart import Chart
 from wireproof.report.figure.charts import charts
-from wireproof.report.figure.drawing import NARROW, WIDE, drawn
 from wireproof.report.flows import flows
 from wireproof.report.group_rows import group_tables
 from wireproof.report.html.embedded import embedded
 from wireproof.report.html.grids import Grid, disclosure_grid, group_grid, result_grid, setting_grid
 from wireproof.report.html.heat import MOST_HOSTS, HeatMap, heat_map
 from wireproof.report.html.leaves import LeafMap, leaf_map
-from wireproof.report.html.markup import in_script, trusted
+from wireproof.report.html.markup import in_script
 from wireproof.report.html.pairs import PairMap, pair_map
 from wireproof.report.html.proof import Proof, proof_of
 from wireproof.report.html.published import PlaceView, place_views
+from wireproof.report.html.shell import FigureView, figure_view
 from wireproof.report.html.strip import Strip, strip_of
 from wireproof.report.located import Culprit, Story, each, stories
 from wireproof.report.names import clean, fold
@@ -93,18 +92,6 @@ def pair_pictures(section: Section, found: list[Table], name: str) -> Pictures:
 
 
 MOST_UNREAD = 100
-
-
-@dataclass(frozen=True)
-class FigureView:
-    """A figure as it is drawn for wide and for narrow screens; ``legend``: the class and the name
-    of each line.
-    """
-
-    chart: Chart
-    wide: str
-    narrow: str
-    legend: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -182,7 +169,7 @@ def view(section: Section, number: int) -> SectionView:
         who=who_views(section, name),
         pictures=pair_pictures(section, found, name),
         published=place_views(judgement.places),
-        figures=[_figure(chart) for chart in charts(section, found, name)],
+        figures=[figure_view(chart) for chart in charts(section, found, name)],
         grids=_grids(section, found, name),
         derivation=[*_derivation(section), *_criteria(section)],
         sources=clean("; ".join(limits.sources), 1000) if limits else "",
@@ -195,15 +182,6 @@ def view(section: Section, number: int) -> SectionView:
         places=places(section),
         raw=in_script(raw),
         raw_note=raw_note,
-    )
-
-
-def _figure(chart: Chart) -> FigureView:
-    return FigureView(
-        chart,
-        trusted(drawn(chart, WIDE)),
-        trusted(drawn(chart, NARROW)),
-        [(f"s{number}", line.name) for number, line in enumerate(chart.lines)],
     )
 
 

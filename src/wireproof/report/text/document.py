@@ -18,6 +18,7 @@ from wireproof.report.document import (
     Findings,
     Item,
     Part,
+    Picture,
     Raw,
     Section,
     Span,
@@ -68,6 +69,8 @@ def _document(document: Document, look: Look) -> Iterator[Paragraph]:
         yield _headline(document.verdict, document.answer or document.title, look)
         before = Text("")
     for part in document.parts:
+        if isinstance(part, Picture):
+            continue
         if before is not None and not (isinstance(before, Text) and isinstance(part, Text)):
             yield Paragraph.of("")
         yield from paragraphs(part, look)
@@ -248,5 +251,6 @@ _WRITERS: dict[str, Callable[..., Iterator[Paragraph]]] = {
     "findings": _findings,
     "steps": _steps,
     "raw": _raw,
+    "picture": lambda _part, _look: iter(()),
     "section": _section,
 }

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from wireproof.model import quantity
 from wireproof.model.board import SeriesLine, SeriesTrend
 from wireproof.model.history import Change, Entry
-from wireproof.report.figure.chart import Chart
-from wireproof.report.figure.drawing import NARROW, WIDE, Size, drawn
+from wireproof.report.figure.drawing import WIDE, Size
 from wireproof.report.figure.trend import number_name, percent_change, trend_chart, value_text
 from wireproof.report.html.board.frame import framed
 from wireproof.report.html.board.places import TRENDS, file_of
-from wireproof.report.html.markup import trusted
-from wireproof.report.html.views import FigureView
+from wireproof.report.html.shell import FigureView, figure_view
 from wireproof.report.names import clean
 
 __all__ = ["trends_page"]
@@ -109,20 +107,11 @@ def _view(found: SeriesTrend, at: int, places: Collection[str]) -> TrendView | N
     words = "result" if len(found.values) == 1 else "results"
     return TrendView(
         name=number_name(found.line.number),
-        figure=_figure(chart),
+        figure=figure_view(chart, _LONG),
         window=_window(found),
         changes=[_change(found, one, places) for one in reversed(found.changes)],
         none=f"No change was found in these {len(found.values)} {words}."
         " False alarms: about 1 in 100 series that have not changed.",
-    )
-
-
-def _figure(chart: Chart) -> FigureView:
-    return FigureView(
-        chart=chart,
-        wide=trusted(drawn(chart, _LONG)),
-        narrow=trusted(drawn(chart, NARROW)),
-        legend=[("s0", chart.lines[0].name)],
     )
 
 

@@ -11,6 +11,7 @@ from wireproof.lint.fix import fixed, repaired
 from wireproof.lint.kinds import detected, views
 from wireproof.lint.rule import Recipe
 from wireproof.lint.script.job import jobs
+from wireproof.lint.script.variables import nearest
 from wireproof.lint.shell import Command, commands, corrected, segments
 
 
@@ -218,3 +219,22 @@ def test_a_cut_script_gives_no_finding_that_the_whole_has_not() -> None:
                 file.name,
                 end,
             )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("UCX_TSL", "UCX_TLS"),
+        ("NCCL_IB_HCAS", "NCCL_IB_HCA"),
+        ("PSM3_NCI", "PSM3_NIC"),
+        ("FI_TPC_IFACE", "FI_TCP_IFACE"),
+        ("UCX_IB_GDI_INDEX", "UCX_IB_GID_INDEX"),
+        ("UCX_TLS", None),
+        ("UCX_XYZ", None),
+        ("UCX_IB_ABC_INDEX", None),
+    ],
+)
+def test_swapped_letters_and_plurals_of_short_words_are_misspelt(
+    name: str, meant: str | None
+) -> None:
+    assert nearest(name) == meant

@@ -123,7 +123,10 @@ def _mistyped(seen: str, known: str) -> bool:
     if re.sub(r"\d", "", seen) == re.sub(r"\d", "", known):
         return False  # another number is another thing
     size = min(len(seen), len(known))
-    return size >= 4 and distance(seen, known, 2) <= (1 if size < 7 else 2)
+    if size < 4:  # of short words only swapped letters and a plural are no words of their own
+        swapped = sorted(seen) == sorted(known) and distance(seen, known, 1) == 1
+        return size == 3 and (swapped or seen.removesuffix("S") == known.removesuffix("S"))
+    return distance(seen, known, 2) <= (1 if size < 7 else 2)
 
 
 def distance(a: str, b: str, limit: int) -> int:

@@ -1,0 +1,173 @@
+"""``python -m benchmarks.experiment_coverage [SEEDS]``: how often the intervals of each design hold
+the true effect, and how often an effect is claimed where there is none, on made-up trials.
+
+``single``: share of intervals that hold the truth (nominal 95 % in a study and a gain).
+``together``: share of experiments in which all intervals do, over all looks (nominal 95 % in a try
+and a ladder). ``false``: share of experiments without any effect that claim one. Noise of 3 % for
+each trial and a drift of 20 % over all. Seeds 0, 1, ... for each row.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.study_power import design_of as study_of
+from benchmarks.trial_series import design_of as try_of
+from wireproof.analysis.rail_gain import gain_of
+from wireproof.experiment.design import Contrast, Design
+from wireproof.experiment.effects import Trial, effects
+from wireproof.experiment.looks import is_look, level
+from wireproof.model.claim import Criteria
+from wireproof.model.experiment import Interval, Metric
+
+__all__ = ["DESIGNS", "Outcome", "Row", "row", "table"]
+
+SEEDS, SIGMA, DRIFT, EFFECT = 1000, 0.03, 0.2, 1.10
+Truth = Mapping[tuple[int, str], float]
+"""By arm and metric; 1 of all others."""
+
+
+class Outcome(NamedTuple):
+    """Of one experiment: whether each interval holds the truth, and what is claimed."""
+
+    held: list[bool]
+    claims: int
+
+
+class Row(NamedTuple):
+    """Shares, as the module says."""
+
+    single: float
+    together: float
+    false: float
+
+
+def trials_of(design: Design, rounds: int, truth: Truth, seed: int) -> list[Trial]:
+    """All rounds of one experiment."""
+    rng = np.random.default_rng(seed)
+    found: list[Trial] = []
+    for number in range(rounds):
+        for block, arms in enumerate(design.order(number), start=number * design.blocks):
+            for arm in arms:
+                drift = DRIFT * len(found) / (rounds * design.trials)
+                logs = drift + SIGMA * rng.standard_normal(len(design.metrics))
+                names = [metric.name for metric in design.metrics]
+                numbers = {
+                    name: truth.get((arm, name), 1.0) * math.exp(log)
+                    for name, log in zip(names, logs, strict=True)
+                }
+                found.append(Trial(block, arm, numbers))
+    return found
+
+
+def _outcome(design: Design, trials: Sequence[Trial], truth: Truth) -> Outcome:
+    held, claims = [], 0
+    for found in effects(design, trials):
+        base, other = (
+            truth.get((arm, found.metric.name), 1.0)
+            for arm in (found.contrast.base, found.contrast.other)
+        )
+        worse = design.test == "loss" and found.metric.better == "higher"
+        held += _holds(found.ratio, base / other if worse else other / base)
+        claims += found.answer in ("helps", "hurts")
+    return Outcome(held, claims)
+
+
+def _holds(interval: Interval, truth: float) -> list[bool]:
+    """None if there is no interval."""
+    if interval.low is None or interval.high is None:
+        return []
+    return [interval.low <= truth <= interval.high]
+
+
+def a_try(seed: int, effect: float) -> Outcome:
+    """Three values, 20 blocks; every look counts, although a try may end at an early one."""
+    design = try_of(3, seed)
+    truth = {(2, "time"): effect}
+    trials = trials_of(design, 20, truth, seed)
+    spent: list[float] = []
+    looks = []
+    for blocks in (number for number in range(1, 21) if is_look(number) or number == 20):
+        spent.append(level(design.alpha, spent, last=blocks == 20))
+        looked = dataclasses.replace(design, alpha=spent[-1])
+        looks.append(_outcome(looked, [one for one in trials if one.block < blocks], truth))
+    return Outcome([held for one in looks for held in one.held], sum(one.claims for one in looks))
+
+
+def a_study(seed: int, effect: float) -> Outcome:
+    """Ten values on three patterns, 14 rounds."""
+    truth = {(1, "stream"): effect}
+    design = study_of(seed)
+    return _outcome(design, trials_of(design, 14, truth, seed), truth)
+
+
+def a_ladder(seed: int, effect: float) -> Outcome:
+    """Four layers, three quantities, 11 rounds; the third layer loses start."""
+    start = Metric(name="start", unit="ns", better="lower", source="")
+    rates = [Metric(name=name, unit="", better="higher", source="") for name in ("rate", "window")]
+    design = Design(
+        arms=(0, 1, 2, 3),
+        seed=str(seed),
+        metrics=(start, *rates),
+        contrasts=(Contrast(0, 1), Contrast(1, 2), Contrast(2, 3)),
+        test="loss",
+        smallest=0.25,
+    )
+    loss = 1.0 + 10.0 * (effect - 1.0)
+    truth = {(2, "start"): loss, (3, "start"): loss}
+    return _outcome(design, trials_of(design, 11, truth, seed), truth)
+
+
+def a_gain(seed: int, effect: float) -> Outcome:
+    """Two rails alone and together, five rounds; without an effect both carry their sum, and a
+    claim is that they carry less.
+    """
+    rng = np.random.default_rng(seed)
+    alone, together = 1e6, 1e6 * effect / 2.0
+    centres = np.array([alone, alone, together]).reshape(3, 1, 1)
+    launches = centres * np.exp(SIGMA * rng.standard_normal((3, 5, 1)))
+    times = (launches * np.exp(0.01 * rng.standard_normal((3, 5, 9)))).tolist()
+    gain, of_sum = gain_of(1 << 20, times[:2], times[2])
+    held = [gain.low <= 2.0 / effect <= gain.high, of_sum.low <= 1.0 / effect <= of_sum.high]
+    return Outcome(held, of_sum.high < Criteria().min_efficiency)
+
+
+DESIGNS: Mapping[str, Callable[[int, float], Outcome]] = {
+    "try": a_try,
+    "study": a_study,
+    "ladder": a_ladder,
+    "gain": a_gain,
+}
+
+
+def row(design: str, seeds: int) -> Row:
+    """Coverage with an effect, false claims without."""
+    make = DESIGNS[design]
+    with_effect = [make(seed, EFFECT) for seed in range(seeds)]
+    placebo = [make(seed, 1.0) for seed in range(seeds)]
+    every = [held for one in with_effect for held in one.held]
+    return Row(
+        sum(every) / len(every),
+        sum(all(one.held) for one in with_effect) / seeds,
+        sum(one.claims > 0 for one in placebo) / seeds,
+    )
+
+
+def table(seeds: int) -> str:
+    """Markdown."""
+    lines = ["| design | single | together | false |", "|---|--:|--:|--:|"]
+    for design in DESIGNS:
+        lines.append(
+            f"| {design} | " + " | ".join(f"{100 * n:.1f} %" for n in row(design, seeds)) + " |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table(int(sys.argv[1]) if sys.argv[1:] else SEEDS))

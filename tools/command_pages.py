@@ -10,7 +10,7 @@ import click
 from wireproof.cli.manual import contexts
 from wireproof.cli.sections import Sectioned
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS, root
-from wireproof.settings.resolve import DECLARED, FILE_NAME, PREFIX
+from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
 
 __all__ = ["command_pages"]
 
@@ -33,7 +33,7 @@ def _index() -> Iterator[str]:
     yield from (f"| {status} | {means} |" for status, means in EXIT_STATUSES.items())
     yield "\n## Settings\n\nAn option wins, then the variable, then the key in"
     yield f"`{FILE_NAME}` of the working directory.\n\n| variable | key | setting |\n|---|---|---|"
-    for name, declared in DECLARED.items():
+    for name, declared in SETTINGS.items():
         yield f"| `{PREFIX}{name.upper()}` | `{name}` | {_cell(declared.help)} |"
 
 

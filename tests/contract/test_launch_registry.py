@@ -22,7 +22,7 @@ from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.registry import Mpi, Registry, Scheduler
 from wireproof.launch.request import LaunchCommand, LaunchRequest, Starter
 from wireproof.launch.schedulers.allocation import Allocation
-from wireproof.settings.resolve import MPI_NAMES
+from wireproof.settings.options import MPI_NAMES
 
 LAUNCH = Path(wireproof.launch.__file__).parent
 MPI_RECORDS = MPIS.all()

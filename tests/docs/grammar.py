@@ -17,7 +17,7 @@ from tests.docs.markdown import ROOT
 from wireproof.cli.subcommands import root, subcommands
 from wireproof.model.errors import BadInput
 from wireproof.physics.claims import claim_from_text
-from wireproof.settings.resolve import DECLARED
+from wireproof.settings.resolve import SETTINGS
 from wireproof.workflow.explain import explain
 
 _OURS = ("examples/", "tests/", "docs/", "tools/", "src/", "packaging/")
@@ -103,8 +103,8 @@ def _reached(words: Sequence[str]) -> click.Context | None:
 
 def _read(name: str, value: str) -> None:
     """By the reader of the setting, where ``name`` is one, or of links."""
-    if name in DECLARED and "@" not in value:
-        DECLARED[name].parse(value)
+    if name in SETTINGS and "@" not in value:
+        SETTINGS[name].parse(value)
     if name == "link":
         for part in value.split(","):
             claim_from_text(part.rpartition("=")[2])

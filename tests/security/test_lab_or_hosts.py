@@ -60,7 +60,7 @@ def test_an_explicit_launcher_wins_over_a_lab_of_the_same_names(
     else:
         environment["WIREPROOF_LAUNCHER"] = "ssh"
     place = resolve_target(
-        TargetSpecification.from_settings(resolve(options, environment)), environment
+        TargetSpecification.from_options(resolve(options, environment)), environment
     )
     assert place.lab is None
     assert place.hosts == ("n1", "n2")

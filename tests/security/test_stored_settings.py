@@ -16,7 +16,7 @@ from wireproof.cli import main
 from wireproof.cli.resume import safe_words
 from wireproof.cli.subcommands import subcommands
 from wireproof.model.errors import BadInput
-from wireproof.settings.resolve import DECLARED, read_file
+from wireproof.settings.resolve import SETTINGS, read_file
 from wireproof.workflow.resume import ASKED, StoredInvocation, allowed_variables, recall
 
 
@@ -136,7 +136,7 @@ def test_only_a_check_with_known_options_goes_on(
 
 def test_the_settings_that_may_be_stored_are_a_list() -> None:
     """A new setting is not stored before somebody has decided that it names no program."""
-    everything = {f"WIREPROOF_{name.upper()}": "x" for name in DECLARED} | {
+    everything = {f"WIREPROOF_{name.upper()}": "x" for name in SETTINGS} | {
         "PATH": "x",
         "WIREPROOF_ENGINE_DIR": "x",
     }

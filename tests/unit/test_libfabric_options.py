@@ -13,18 +13,19 @@ from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Exchange, Libfabric, Plan, RankPlace, Transport, TransportKind
-from wireproof.settings.resolve import Settings, read_file, resolve
+from wireproof.settings.options import Options
+from wireproof.settings.resolve import read_file, resolve
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import Method
 
 
-def settings(**given: str) -> Settings:
+def settings(**given: str) -> Options:
     return resolve(given, {})
 
 
 def test_what_is_asked_of_libfabric_reaches_the_plan() -> None:
     given = {"transport": "ofi", "provider": "tcp;ofi_rxm", "libfabric": "/opt/my lib/l.so.1"}
-    method = Method.from_settings(settings(**given, messages="msg", completion="delivery"))
+    method = Method.from_options(settings(**given, messages="msg", completion="delivery"))
     asked = Libfabric(
         provider="tcp;ofi_rxm", library="/opt/my lib/l.so.1", messages="msg", completion="delivery"
     )
@@ -54,7 +55,7 @@ def test_what_is_asked_of_libfabric_reaches_the_plan() -> None:
 )
 def test_an_option_that_would_be_ignored_is_refused(given: dict[str, str], said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        Method.from_settings(settings(**given))
+        Method.from_options(settings(**given))
 
 
 @pytest.mark.parametrize(

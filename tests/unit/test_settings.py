@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic, parse_hosts
-from wireproof.settings.resolve import DECLARED, read_file, resolve
+from wireproof.settings.resolve import SETTINGS, read_file, resolve
 from wireproof.settings.sizes import LARGEST, format_size, parse_size, parse_sizes
 
 
@@ -163,15 +163,15 @@ def test_the_strongest_origin_wins_and_is_remembered(tmp_path: Path) -> None:
         {"WIREPROOF_WINDOW": "16", "HOME": "/x"},
         read_file(path),
     )
-    assert (settings.mpi.value, settings.mpi.origin, settings.mpi.source) == (
+    assert (settings.mpi, settings.origin("mpi"), settings.source("mpi")) == (
         "openmpi",
         "option",
         "--mpi",
     )
-    assert (settings.window.value, settings.window.source) == (16, "WIREPROOF_WINDOW")
-    assert (settings.sizes.value, settings.sizes.source) == ((0, 8), "wireproof.toml:4")
-    assert settings.formula.origin == "file"
-    assert settings.profile.origin == "default"
+    assert (settings.window, settings.source("window")) == (16, "WIREPROOF_WINDOW")
+    assert (settings.sizes, settings.source("sizes")) == ((0, 8), "wireproof.toml:4")
+    assert settings.origin("formula") == "file"
+    assert settings.origin("profile") == "default"
     assert settings.origins() == {
         "mpi": "option --mpi",
         "window": "environment WIREPROOF_WINDOW",
@@ -215,6 +215,6 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_default_is_what_its_own_parser_would_accept() -> None:
-    for name, declared in DECLARED.items():
+    for name, declared in SETTINGS.items():
         if isinstance(declared.default, str) and declared.default:
             assert declared.parse(declared.default) == declared.default, name

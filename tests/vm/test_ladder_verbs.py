@@ -25,7 +25,7 @@ def test_raw_verbs_take_the_place_of_the_kernels_sockets(
     settings = resolve({"hosts": "v1,v2", "nic": "eth0", "launcher": machines.agent}, {})
     mpi, ofi = methods_of(settings)
     wanted = LadderSpecification(
-        target=TargetSpecification.from_settings(settings),
+        target=TargetSpecification.from_options(settings),
         mpi=mpi,
         ofi=ofi,
         storage=Storage(kept=False),

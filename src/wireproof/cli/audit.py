@@ -13,7 +13,7 @@ from wireproof.cli.completion import settings
 from wireproof.cli.console import Console, print_document, print_json, print_text, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import choice, file, flag, text
-from wireproof.cli.options import MACHINES, TARGET, settings_of, target_specification
+from wireproof.cli.options import MACHINES, TARGET, settings_of
 from wireproof.cli.outcome import status_of
 
 if TYPE_CHECKING:
@@ -89,10 +89,11 @@ def _say_where(found: Audit, options: dict[str, Any]) -> None:
 def _audited(options: dict[str, Any]) -> Audit:
 
     from wireproof.workflow.audit import AuditSpecification, audit
+    from wireproof.workflow.target.resolve import TargetSpecification
 
     settings = settings_of({**options, "profile": None})  # check's profile is another thing
     specification = AuditSpecification(
-        target=target_specification(settings, {"mtu": None, "pcie": "", **options}, alone=True),
+        target=TargetSpecification.from_options(settings, alone=True),
         profile=options["profile"],
         bmc=bmc_options(options),
         source=options["source"],

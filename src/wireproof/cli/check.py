@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.completion import dialects
 from wireproof.cli.console import print_text
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import file, flag, number, setting, text
+from wireproof.cli.declare import rows
 from wireproof.cli.options import (
     JOB,
     JUDGED_BY,
@@ -20,7 +19,6 @@ from wireproof.cli.options import (
     method_of,
     settings_of,
     storage_of,
-    target_specification,
 )
 from wireproof.cli.outcome import INTERRUPTED
 from wireproof.cli.sections import Sectioned, sections
@@ -31,8 +29,8 @@ if TYPE_CHECKING:
 
     from wireproof.model.gate import Gate
     from wireproof.report.gate import Dialect
-    from wireproof.workflow.specification import CheckSpecification, Profile, Storage
-    from wireproof.workflow.target.job import JobOptions
+    from wireproof.settings.options import Options
+    from wireproof.workflow.specification import CheckSpecification, Storage
 
 __all__ = ["command"]
 
@@ -59,67 +57,14 @@ PROLOG_ENDING_S = 8.0
 """Of ``PROLOG_S``, which holds for all launches together: what ending and judging may take."""
 
 
-OPTIONS: tuple[click.Parameter, ...] = (
-    setting(
-        "profile",
-        "quick|standard|acceptance",
-        "how much is measured; default quick.",
-    ),
-    setting("repeat", "N", "how often each point is measured in a launch; default 1."),
-    file(
-        "--topology",
-        "which switch each node connects to: topology.conf, ibnetdiscover, opareport, lldpctl or"
-        " TOML.",
-        metavar="FILE",
-    ),
-    number("--rounds", 1, 100_000, "rounds of pairs; default: all up to 64 hosts, 12 to 20 above."),
-    flag("--all-pairs", "every pair, however many hosts."),
-    file(
-        "--criteria",
-        "thresholds that were agreed on (TOML), in place of the defaults.",
-        must_exist=True,
-        metavar="FILE",
-    ),
-    text(
-        "--sign",
-        "KEY",
-        "sign the dossier of --profile acceptance: file of an SSH key.",
-    ),
-    flag("--no-audit", "do not read the hosts' settings."),
-    flag("--dry-run", "print every command and script, and start nothing."),
-    flag("--prolog", "health check before a job: one line, at most 50 s, nothing changed."),
-    number(
-        "--least-proven",
-        2,
-        100_000,
-        "check only the N hosts that were checked longest ago (by --history).",
-    ),
-    text(
-        "--dialect",
-        "nagios|nhc|slurm|...",
-        "of --prolog: line and exit status as for `gate`.",
-        shell_complete=dialects,
-    ),
-    text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
-    text(
-        "--model-fault",
-        "rank=N,tx=SHARE",
-        "a fault planted in that world.",
-        multiple=True,
-        default=(),
-    ),
-)
-
-
 @click.command(
     "check",
     cls=Sectioned,
     sections=sections(
-        OPTIONS, "What is checked", target=TARGET, link=JUDGED_BY, output=OUTPUT, job=JOB
+        rows("check"), "What is checked", target=TARGET, link=JUDGED_BY, output=OUTPUT, job=JOB
     ),
     examples=EXAMPLES,
-    first="profile topology criteria dry_run hosts mpi transport nic lab link out history budget"
-    " json resume slurm nodes job_partition quiet help help_all",
+    first="",
 )
 def command(**options: Any) -> int:
     """Measure, prove, locate, judge and report.
@@ -138,16 +83,16 @@ def command(**options: Any) -> int:
     from wireproof.workflow.check import check, plan_check
 
     settings = settings_of(options)
-    specification = _specification(options, storage_of(settings, options, kept=True))
+    specification = _specification(settings, storage_of(settings, kept=True))
     environment = current_context().environment
     if options["dry_run"]:
         from wireproof.cli.dry_run import show
 
         planned = plan_check(specification, Console(), environment)
-        return show(planned, specification.job, as_json=settings.json.value)
+        return show(planned, specification.job, as_json=settings.json)
     _check_signing(options["sign"], specification)
     result = check(specification, Console(), environment)
-    status = deliver(result, as_json=settings.json.value)
+    status = deliver(result, as_json=settings.json)
     if options["sign"] and not result.left_open:
         _sign(result.folder, options["sign"])
     return status
@@ -172,31 +117,13 @@ def _sign(folder: Path | None, key: str) -> None:
     remark(f"signature: {sign(folder, key)}")
 
 
-def _specification(
-    options: dict[str, Any], storage: Storage, *, until: float | None = None
-) -> CheckSpecification:
+def _specification(settings: Options, storage: Storage) -> CheckSpecification:
     from wireproof.cli.resume import invocation_of
-    from wireproof.settings.criteria import read_criteria
-    from wireproof.settings.model_world import faults_of
     from wireproof.workflow.specification import CheckSpecification
-    from wireproof.workflow.target.job import job_of
 
-    settings = settings_of(options)
-    return CheckSpecification(
-        target=target_specification(settings, options),
-        method=dataclasses.replace(
-            method_of(settings, options), agreed=read_criteria(options["criteria"])
-        ),
-        storage=storage,
-        profile=cast("Profile", settings.profile.value),
-        topology=options["topology"],
-        rounds=options["rounds"],
-        all_pairs=options["all_pairs"],
-        model_faults=faults_of(options["model_fault"]),
-        job=job_of(cast("JobOptions", options), slurm=options["slurm"]),
-        until=until,
-        least_proven=options["least_proven"],
-        audit=not options["no_audit"] and not options["prolog"],
+    return dataclasses.replace(
+        CheckSpecification.from_options(settings, storage),
+        method=method_of(settings),
         invocation=invocation_of(click.get_current_context()) if storage.kept else None,
     )
 
@@ -221,13 +148,12 @@ def _run_prolog(options: dict[str, Any]) -> int:
             raise BadInput(
                 f"--prolog measures what is there, now: leave --{name.replace('_', '-')} out."
             )
-    name = options["dialect"] or ("json" if settings_of(options).json.value else "")
+    name = options["dialect"] or ("json" if settings_of(options).json else "")
     chosen = dialect(name) if name else None
     began = time.monotonic()
-    specification = _specification(
-        {**options, "profile": "quick"},
-        Storage(kept=False),
-        until=began + PROLOG_S - PROLOG_ENDING_S,
+    settings = settings_of({**options, "profile": "quick"})
+    specification = dataclasses.replace(
+        _specification(settings, Storage(kept=False)), until=began + PROLOG_S - PROLOG_ENDING_S
     )
     # stderr goes to the scheduler's log: one line is enough there
     try:

@@ -98,9 +98,9 @@ def spelt(_context: click.Context, parameter: click.Parameter, typed: str) -> li
 
 def _names(setting: str) -> Iterable[str]:
     """Those that a setting knows beside paths."""
-    from wireproof.settings.resolve import DECLARED
+    from wireproof.settings.resolve import SETTINGS
 
-    declared = DECLARED.get(setting)
+    declared = SETTINGS.get(setting)
     return filter(None, declared.names or ()) if declared else ()
 
 

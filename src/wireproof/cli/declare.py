@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from wireproof.cli import completion
 from wireproof.cli.completion import spelt
 from wireproof.cli.context import Context
+from wireproof.model.errors import BadInput
 
-__all__ = ["FORM", "choice", "file", "flag", "number", "setting", "text"]
+__all__ = ["FORM", "checked", "choice", "file", "flag", "number", "rows", "setting", "text"]
 
 
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
@@ -59,14 +61,51 @@ def file(flags: str, about: str, *, must_exist: bool = False, **more: Any) -> cl
     return click.Option(flags.split(), type=path, help=about, **more)
 
 
-def setting(name: str, metavar: str, about: str = "", **more: Any) -> click.Option:
-    """A declared setting, with the help of the one table that declares it unless ``about`` says
-    more; None when it is not given.
+def setting(name: str, metavar: str = "", about: str = "", **more: Any) -> click.Option:
+    """The option of a row of the table; ``metavar`` and ``about`` replace the row's where the
+    subcommand needs others. A row with a parser is None when it is not given.
     """
-    from wireproof.settings.resolve import DECLARED  # 15 ms that not every subcommand needs
+    from wireproof.settings.options import ROWS  # 15 ms that not every subcommand needs
 
-    about = about or DECLARED[name].help + "."
-    return text(f"--{name.replace('_', '-')} {name}", metavar, about, **{"default": None, **more})
+    row = ROWS[name]
+    flags = f"{row.flags or row.typed(name)} {name}"
+    about = about or row.help + "." * (not row.help.endswith("..."))
+    default = None if row.parse else row.default
+    if isinstance(row.default, bool):
+        return flag(flags, about, default=default, **more)
+    if row.between:
+        more = {"metavar": row.metavar} | more
+        return number(flags, *row.between, about, **more)
+    if row.choices:
+        return choice(flags, row.choices, about, default=default, **more)
+    if row.path:
+        more |= {"metavar": row.metavar} if row.metavar else {}
+        return file(flags, about, must_exist=row.path == "must exist", **more)
+    if row.complete:
+        more = {"shell_complete": getattr(completion, row.complete)} | more
+    if row.check:
+        more = {"callback": checked(row.check)} | more
+    many = isinstance(row.default, tuple) and not row.parse
+    return text(flags, metavar or row.metavar, about, default=default, multiple=many, **more)
+
+
+def rows(group: str) -> tuple[click.Option, ...]:
+    """The options of a group of the table, in its order."""
+    from wireproof.settings.options import ROWS
+
+    return tuple(setting(name) for name, row in ROWS.items() if row.group == group)
+
+
+def checked(check: Callable[[str], str]) -> Callable[[click.Context, click.Parameter, str], str]:
+    """A callback that refuses what ``check`` refuses."""
+
+    def refuse(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+        try:
+            return check(value)
+        except BadInput as error:
+            raise click.BadParameter(str(error)) from error
+
+    return refuse
 
 
 FORM = choice(

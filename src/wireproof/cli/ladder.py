@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,14 @@ import click
 from wireproof.cli.console import Console, print_document, remark
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import FORM, choice, flag, number, setting, text
-from wireproof.cli.options import LINK, OUTPUT, TARGET, settings_of, target_specification
+from wireproof.cli.options import LINK, OUTPUT, TARGET, settings_of, storage_of
 from wireproof.cli.outcome import status_of
 from wireproof.cli.sections import Sectioned, sections
 from wireproof.model.errors import BadInput
 from wireproof.model.ladder import APPLICATIONS, COLLECTIVES
 
 if TYPE_CHECKING:
-    from wireproof.settings.resolve import Settings
+    from wireproof.settings.options import Options
     from wireproof.workflow.ladder import LadderSpecification
 
 __all__ = ["command"]
@@ -51,7 +52,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="a layer that loses less than this to the one below loses nothing.",
     ),
     choice("--collective", COLLECTIVES, "of two ranks.", default="allreduce"),
-    text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
+    setting("model"),
     click.Option(
         ["--model-step", "model_steps"],
         multiple=True,
@@ -91,10 +92,10 @@ def command(argv: tuple[str, ...], dry_run: bool, form: str | None, **options: A
     settings = settings_of(options)
     wanted = _specification(argv, settings, options)
     if dry_run:
-        return _dry_run(wanted, form, as_json=settings.json.value)
+        return _dry_run(wanted, form, as_json=settings.json)
     found = run_ladder(wanted, Console(), current_context().environment)
     document = partial(ladder_document, found.ladder)
-    print_document(found.ladder, document, form, as_json=settings.json.value)
+    print_document(found.ladder, document, form, as_json=settings.json)
     if found.folder is not None:
         remark(f"records: {found.folder}")
     return status_of(found.ladder.verdict)
@@ -120,38 +121,27 @@ def _number(options: dict[str, Any]) -> Callable[[str], float | None] | None:
 
 
 def _specification(
-    argv: tuple[str, ...], settings: Settings, options: dict[str, Any]
+    argv: tuple[str, ...], settings: Options, options: dict[str, Any]
 ) -> LadderSpecification:
-    from wireproof.cli.typed import typed_words
-    from wireproof.settings.model_world import model_of
-    from wireproof.settings.physics_table import read_table
     from wireproof.workflow.ladder import LadderSpecification, methods_of
     from wireproof.workflow.ladder.specification import layers_of, model_step_of
-    from wireproof.workflow.specification import Storage
+    from wireproof.workflow.target.resolve import TargetSpecification
 
     if argv and options["pattern"]:
         raise BadInput("--pattern and a command of your own exclude each other: give one.")
     if options["metric"] and not argv:
         raise BadInput("--metric is for a command: give one behind --.")
-    world = options["model_world"]
-    mpi, ofi = methods_of(
-        settings,
-        table=read_table(options["physics"]),
-        model=model_of(world) if world else None,
-    )
+    mpi, ofi = methods_of(settings)
     return LadderSpecification(
-        target=target_specification(settings, options),
+        target=TargetSpecification.from_options(settings),
         mpi=mpi,
         ofi=ofi,
-        storage=Storage(
-            folder=settings.out.value,
-            kept=settings.out.value is not None,
-            may_change_mode=settings.out.origin != "file",
-            command=typed_words(),
+        storage=storage_of(
+            dataclasses.replace(settings, history=None), kept=settings.out is not None
         ),
         layers=layers_of(options["layers"]),
         rounds=options["rounds"],
-        sizes=settings.sizes.value,
+        sizes=settings.sizes,
         smallest=options["smallest"] / 100.0,
         collective=options["collective"],
         model_steps=tuple(map(model_step_of, options["model_steps"])),

@@ -10,7 +10,7 @@ import click
 from wireproof.cli.sections import Sectioned
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
 from wireproof.report.roff import entry, literal, paragraphs, section, subsection, title, verbatim
-from wireproof.settings.resolve import DECLARED, FILE_NAME, PREFIX
+from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
 from wireproof.version import version
 
 __all__ = ["contexts", "pages"]
@@ -92,7 +92,7 @@ def _end(context: click.Context, everyone: list[click.Context]) -> Iterator[str]
         for status, meaning in EXIT_STATUSES.items():
             yield from entry(str(status), meaning)
         yield section("Environment")
-        for name, declared in DECLARED.items():
+        for name, declared in SETTINGS.items():
             yield from entry(PREFIX + name.upper(), declared.help)
         yield section("Files")
         where = "in the working directory: the same settings; an option wins, then the environment."

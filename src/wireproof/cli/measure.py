@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import choice, flag, number, setting, text
+from wireproof.cli.declare import choice, flag, number, setting
 from wireproof.cli.options import (
     JUDGED_BY,
     OUTPUT,
@@ -17,7 +17,6 @@ from wireproof.cli.options import (
     method_of,
     settings_of,
     storage_of,
-    target_specification,
 )
 from wireproof.cli.outcome import status_of
 from wireproof.cli.sections import Sectioned, sections
@@ -41,17 +40,9 @@ EXAMPLES = (
 ALL_PATTERNS = (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["pattern"], metavar="PATTERN", type=click.Choice(ALL_PATTERNS)),
-    setting("sizes", "LIST", "message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."),
-    setting(
-        "window",
-        "N",
-        "messages in flight (bounded by 4 MiB, or 32 ms of the link); default 64.",
-    ),
-    setting(
-        "formula",
-        "robust|osu|imb-mpi1|imb-p2p|hpcc",
-        "whose loop and formula gives the number.",
-    ),
+    setting("sizes", about="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."),
+    setting("window"),
+    setting("formula"),
     choice(
         "--form",
         ["latency", "stream"],
@@ -71,12 +62,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     flag("--both-directions", "also from the second host to the first."),
     PSM_STATISTICS,
-    setting("repeat", "N", "how often each point is measured; default 1."),
+    setting("repeat"),
     flag("--gain", "over each NIC of --nic alone and over all: what do the rails gain?"),
     number("--rounds", 1, 1000, "of --gain: how often each is measured; default 5."),
     number("--ranks", 1, 4096, "ranks, without --hosts.", default=2),
-    flag("--dry-run", "print the command, and start nothing."),
-    text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
+    setting("dry_run"),
+    setting("model"),
 )
 
 
@@ -101,35 +92,36 @@ def command(pattern: str, **options: Any) -> int:
     from wireproof.cli.delivery import deliver
     from wireproof.workflow.measure import measure, plan_measure
     from wireproof.workflow.specification import MeasureSpecification
+    from wireproof.workflow.target.resolve import TargetSpecification
 
     settings = settings_of(options)
     environment = current_context().environment
-    kept = bool(settings.out.value or settings.history.value or options["resume"])
+    kept = bool(settings.out or settings.history or options["resume"])
     specification = MeasureSpecification(
         pattern=pattern,
-        target=target_specification(settings, options),
-        method=method_of(settings, options),
-        storage=storage_of(settings, options, kept=kept),
-        sizes=settings.sizes.value,
-        window=settings.window.value,
-        formula=cast("Formula", settings.formula.value),
+        target=TargetSpecification.from_options(settings),
+        method=method_of(settings),
+        storage=storage_of(settings, kept=kept),
+        sizes=settings.sizes,
+        window=settings.window,
+        formula=cast("Formula", settings.formula),
         **{name: options[name] for name in _FIELDS},
     )
     if options["gain"] and options["dry_run"]:
         raise BadInput("--gain starts several commands in turn: --dry-run prints one, without it.")
-    if options["gain"] and settings.history.origin == "option":
+    if options["gain"] and settings.origin("history") == "option":
         raise BadInput("--gain is no result that a history keeps: give --out for its records.")
     if options["gain"]:
-        return _gain(specification, options["rounds"], as_json=settings.json.value)
+        return _gain(specification, options["rounds"], as_json=settings.json)
     if options["rounds"]:
         raise BadInput("--rounds is for --gain: --repeat measures each point again.")
     if options["dry_run"]:
         from wireproof.cli.dry_run import show
 
         planned = plan_measure(specification, Console(), environment)
-        return show(planned, None, as_json=settings.json.value)
+        return show(planned, None, as_json=settings.json)
     result = measure(specification, Console(), environment)
-    return deliver(result, as_json=settings.json.value)
+    return deliver(result, as_json=settings.json)
 
 
 def _gain(specification: MeasureSpecification, rounds: int | None, *, as_json: bool) -> int:

@@ -12,7 +12,7 @@ import click
 from wireproof.cli.console import Console, print_document
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import FORM, file, flag, number, text
-from wireproof.cli.options import TARGET, settings_of, target_specification
+from wireproof.cli.options import TARGET, settings_of
 from wireproof.cli.outcome import status_of
 from wireproof.cli.sections import Sectioned, sections
 from wireproof.files.streams import descriptor
@@ -66,11 +66,12 @@ def command(as_json: bool, form: str | None, **options: Any) -> int:
     """
     from wireproof.report.documents.pfc import pfc_document
     from wireproof.workflow.pfc import pfc_report
+    from wireproof.workflow.target.resolve import TargetSpecification
 
     settings = settings_of(options)
     errors = descriptor(sys.stderr)
     report = pfc_report(
-        target_specification(settings, {"mtu": None, "pcie": "", **options}, alone=True),
+        TargetSpecification.from_options(settings, alone=True),
         settings,
         current_context().environment,
         Console(),

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from wireproof.settings.options import ROWS
+
 __all__ = ["Sectioned", "sections"]
 
 Section = tuple[str, Sequence[click.Parameter]]
@@ -14,22 +16,24 @@ Section = tuple[str, Sequence[click.Parameter]]
 
 class Sectioned(click.Command):
     """``sections``: the options by title, in order; ``examples``: command lines as people type
-    them; ``first``: names of the options that ``--help`` shows, of all if empty.
+    them; ``first``: names of the options that ``--help`` shows beside the first of the table of
+    options; None: it shows all.
     """
 
     def __init__(
         self,
         *args: Any,
         sections: Sequence[Section],
-        examples: Sequence[str],
-        first: str = "",
+        examples: Sequence[str] = (),
+        first: str | None = None,
         **more: Any,
     ) -> None:
         more["params"] = [one for _, group in sections for one in group]
-        if first:
+        if first is not None:
             more["params"].append(_help_all())
         super().__init__(*args, **more)
-        self._sections, self.examples, self._first = sections, examples, first.split()
+        self._sections, self.examples = sections, examples
+        self._first = None if first is None else {*first.split(), *_FIRST}
 
     def titled(self, ctx: click.Context) -> list[Section]:
         """The options of each section; what every subcommand has comes last."""
@@ -54,16 +58,18 @@ class Sectioned(click.Command):
             formatter.write(f"\n{left} more options: {ctx.command_path} --help-all\n")
 
     def _is_shown(self, option: click.Parameter, ctx: click.Context) -> bool:
-        return not self._first or _ALL in ctx.meta or option.name in self._first
+        return self._first is None or _ALL in ctx.meta or option.name in self._first
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Examples"):
-            for line in self.examples:
-                formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
         super().format_epilog(ctx, formatter)
 
 
 _ALL = "wireproof.help-all"
+_FIRST = {"help", "help_all", "quiet"} | {name for name, row in ROWS.items() if row.first}
 
 
 def _help_all() -> click.Option:

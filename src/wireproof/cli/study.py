@@ -11,12 +11,12 @@ from wireproof.cli.completion import spelt
 from wireproof.cli.console import Console, print_document, say
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import FORM, flag, number, setting, text
-from wireproof.cli.options import LINK, TARGET, method_of, settings_of, target_specification
+from wireproof.cli.options import LINK, TARGET, method_of, settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.cli.sections import Sectioned, sections
 
 if TYPE_CHECKING:
-    from wireproof.settings.resolve import Settings
+    from wireproof.settings.options import Options
     from wireproof.workflow.study import StudySpecification
 
 __all__ = ["command"]
@@ -82,11 +82,11 @@ def command(library: str, form: str | None, **options: Any) -> int:
     from wireproof.report.documents.study import study_document
     from wireproof.workflow.study import run_study
 
-    settings_options = {**options, "budget": options["each"], "model_world": None}
+    settings_options = {**options, "budget": options["each"]}
     study = run_study(
         _specification(library, settings_options), Console(), current_context().environment
     )
-    as_json = settings_of(settings_options).json.value
+    as_json = settings_of(settings_options).json
     print_document(study, partial(study_document, study), form, as_json=as_json)
     if study.stopped != "interrupted":
         return status_of(study.verdict)
@@ -94,8 +94,8 @@ def command(library: str, form: str | None, **options: Any) -> int:
     return INTERRUPTED
 
 
-def _kept(settings: Settings) -> str:
-    folder = settings.out.value
+def _kept(settings: Options) -> str:
+    folder = settings.out
     if folder is None:
         return " and kept nowhere: give --out to keep it."
     return f" and kept in {folder}: the same command with --resume goes on."
@@ -106,12 +106,13 @@ def _specification(library: str, options: dict[str, Any]) -> StudySpecification:
     from wireproof.settings.study import names_of, values_of
     from wireproof.workflow.specification import Storage
     from wireproof.workflow.study import StudySpecification, library_called
+    from wireproof.workflow.target.resolve import TargetSpecification
 
     settings = settings_of(options)
-    method = method_of(settings, options)
+    method = method_of(settings)
     return StudySpecification(
         library=library_called(library),
-        target=target_specification(settings, options),
+        target=TargetSpecification.from_options(settings),
         method=method,
         knobs=names_of(options["knobs"], "--knobs"),
         values=values_of(options["values"]),
@@ -121,9 +122,9 @@ def _specification(library: str, options: dict[str, Any]) -> StudySpecification:
         smallest=options["smallest"] / 100.0,
         seed=method.chosen_seed(),
         storage=Storage(
-            folder=settings.out.value,
-            kept=bool(settings.out.value) or options["resume"],
+            folder=settings.out,
+            kept=bool(settings.out) or options["resume"],
             resume=options["resume"],
-            may_change_mode=settings.out.origin != "file",
+            may_change_mode=settings.origin("out") != "file",
         ),
     )

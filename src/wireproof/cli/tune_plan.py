@@ -13,9 +13,10 @@ from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.completion import settings, settings_or_file
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import file, flag
-from wireproof.cli.options import MACHINES, TARGET, folder_name, settings_of, target_specification
+from wireproof.cli.declare import checked, file, flag
+from wireproof.cli.options import MACHINES, TARGET, settings_of
 from wireproof.model.errors import BadInput
+from wireproof.settings.row import absolute
 
 if TYPE_CHECKING:
     from wireproof.model.tuning import TunePlan
@@ -45,7 +46,7 @@ PLACES: tuple[click.Parameter, ...] = (
         ["--state"],
         metavar="DIR",
         default="",
-        callback=folder_name,
+        callback=checked(absolute),
         help="folder of the journals on the hosts; default /var/lib/wireproof/tune.",
     ),
 )
@@ -59,11 +60,12 @@ def look_of() -> Look:
 
 def specification_of(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpecification:
     """The plan that the options ask for."""
+    from wireproof.workflow.target.resolve import TargetSpecification
     from wireproof.workflow.tune.plan import PlanSpecification
 
     settings = settings_of({**options, "profile": None})  # check's profile is another thing
     return PlanSpecification(
-        target=target_specification(settings, {"mtu": None, "pcie": "", **options}, alone=True),
+        target=TargetSpecification.from_options(settings, alone=True),
         profile=options["profile"],
         asked=asked,
         skip=options["skip"],

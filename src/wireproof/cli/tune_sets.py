@@ -11,7 +11,7 @@ from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.console import Console, print_json
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import flag
-from wireproof.cli.options import TARGET, settings_of, target_specification
+from wireproof.cli.options import TARGET, settings_of
 from wireproof.cli.tune_plan import PLACES, look_of
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ def _of_bmcs(options: dict[str, Any]) -> list[str]:
 
 
 def _target(options: dict[str, Any]) -> Target:
-    from wireproof.workflow.target.resolve import resolve_target
+    from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
     from wireproof.workflow.target.target import this_machine
 
     if options["root"] is not None:
         return this_machine()
     settings = settings_of(options)
-    specification = target_specification(settings, {"mtu": None, "pcie": "", **options}, alone=True)
+    specification = TargetSpecification.from_options(settings, alone=True)
     return resolve_target(specification, current_context().environment)
 
 

@@ -12,13 +12,13 @@ from wireproof.cli.completion import settings
 from wireproof.cli.console import Console, print_document
 from wireproof.cli.context import current_context
 from wireproof.cli.declare import FORM, choice, flag, number, setting, text
-from wireproof.cli.options import LINK, TARGET, method_of, settings_of, target_specification
+from wireproof.cli.options import LINK, TARGET, method_of, settings_of
 from wireproof.cli.outcome import status_of
 from wireproof.cli.tune_plan import PLACES, WANTED
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.settings.resolve import Settings
+    from wireproof.settings.options import Options
     from wireproof.workflow.prove import ProofOptions
     from wireproof.workflow.specification import MeasureSpecification
     from wireproof.workflow.tune.trial import TrialSpecification
@@ -71,7 +71,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
     *SHARED,
-    text("--model model_world", "NAME=N,...", "world of the model transport.", default=None),
+    setting("model"),
     flag("--keep", "leave a value that helps applied; `tune confirm` makes it last."),
     flag("--json", "one JSON document on stdout.", default=None),
     FORM,
@@ -103,12 +103,12 @@ def command(knob: str, argv: tuple[str, ...], form: str | None, **options: Any) 
     settings = settings_of({**options, "profile": None})  # check's profile is another thing
     wanted = _specification(knob, argv, settings, options)
     trial = run_trial(wanted, Console(), current_context().environment)
-    print_document(trial, partial(trial_document, trial), form, as_json=settings.json.value)
+    print_document(trial, partial(trial_document, trial), form, as_json=settings.json)
     return status_of(trial.verdict)
 
 
 def _specification(
-    knob: str, argv: tuple[str, ...], settings: Settings, options: dict[str, Any]
+    knob: str, argv: tuple[str, ...], settings: Options, options: dict[str, Any]
 ) -> TrialSpecification:
     from wireproof.settings.trial import is_of_a_fabric, knob_of
     from wireproof.workflow.tune.node import Place
@@ -123,7 +123,7 @@ def _specification(
     return TrialSpecification(
         knob=tried,
         workload=_command(argv, settings, options) if argv else _pattern(settings, options),
-        seed=method_of(settings, options).chosen_seed(),
+        seed=method_of(settings).chosen_seed(),
         smallest=options["smallest"] / 100.0,
         budget_s=options["budget_s"],
         keep=options["keep"],
@@ -142,22 +142,23 @@ def _settings(knob: str) -> Collection[str]:
     return catalogue().entries
 
 
-def _pattern(settings: Settings, options: dict[str, Any]) -> MeasureSpecification:
+def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification:
     from wireproof.workflow.specification import MeasureSpecification
+    from wireproof.workflow.target.resolve import TargetSpecification
 
     if options["metric"] or options["better"] or options["server"]:
         raise BadInput("--metric, --better and --server are for a COMMAND: give one behind --.")
     pattern = options["pattern"] or "pingpong"
     return MeasureSpecification(
         pattern=pattern,
-        target=target_specification(settings, options),
-        method=method_of(settings, options),
-        sizes=settings.sizes.value or (SIZES[pattern],),
+        target=TargetSpecification.from_options(settings),
+        method=method_of(settings),
+        sizes=settings.sizes or (SIZES[pattern],),
         ppn=options["ppn"],
     )
 
 
-def _command(argv: tuple[str, ...], settings: Settings, options: dict[str, Any]) -> OwnCommand:
+def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) -> OwnCommand:
     from wireproof.settings.trial import metric_reader
     from wireproof.workflow.prove import specification
     from wireproof.workflow.tune.trial.specification import OwnCommand

@@ -6,7 +6,6 @@ Options are written as on the command line, and checked by the same table of set
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, cast
@@ -19,11 +18,10 @@ from wireproof.model.setting import Audit
 from wireproof.model.setting import Profile as SettingsProfile
 from wireproof.report.json.located import LocateDocument
 from wireproof.report.json.result import Document
-from wireproof.settings.criteria import read_criteria
-from wireproof.settings.model_world import faults_of, model_of
+from wireproof.settings.options import ROWS
+from wireproof.settings.options import Options as Asked
 from wireproof.settings.paths import as_path
-from wireproof.settings.physics_table import read_table
-from wireproof.settings.resolve import DECLARED, Settings, resolve
+from wireproof.settings.resolve import SETTINGS, resolve
 from wireproof.workflow.audit import AuditSpecification
 from wireproof.workflow.audit import audit as run_audit
 from wireproof.workflow.check import check as run_check
@@ -42,7 +40,7 @@ from wireproof.workflow.specification import (
     Profile,
     Storage,
 )
-from wireproof.workflow.target.resolve import TargetSpecification, prefix_of
+from wireproof.workflow.target.resolve import TargetSpecification
 
 __all__ = [
     "CheckOptions",
@@ -177,20 +175,8 @@ def check(
     error. ``reporter`` hears what happens meanwhile; by default the logger ``wireproof``.
     """
     check_names(options, CheckOptions.__annotations__)
-    settings = _settings(options, profile=profile)
-    specification = CheckSpecification(
-        target=_target(settings, options),
-        method=dataclasses.replace(
-            _method(settings, options), agreed=read_criteria(as_path(options.get("criteria")))
-        ),
-        storage=_storage(settings, options),
-        profile=profile,
-        topology=as_path(options.get("topology")),
-        rounds=options.get("rounds"),
-        all_pairs=options.get("all_pairs", False),
-        audit=options.get("audit", True),
-        model_faults=faults_of(options.get("model_faults", ())),
-    )
+    asked = _asked(options, profile=profile)
+    specification = CheckSpecification.from_options(asked, _storage(asked))
     result = run_check(specification, reporter or LoggingReporter(), environment_of(options))
     return result.documents()
 
@@ -204,15 +190,15 @@ def measure(
     Gives the document that ``wireproof measure --json`` prints; units and errors as for ``check``.
     """
     check_names(options, MeasureOptions.__annotations__)
-    settings = _settings(options)
+    asked = _asked(options)
     specification = MeasureSpecification(
         pattern=pattern,
-        target=_target(settings, options),
-        method=_method(settings, options),
-        storage=_storage(settings, options),
-        sizes=settings.sizes.value,
-        window=settings.window.value,
-        formula=cast(Formula, settings.formula.value),
+        target=TargetSpecification.from_options(asked),
+        method=Method.from_options(asked),
+        storage=_storage(asked),
+        sizes=asked.sizes,
+        window=asked.window,
+        formula=cast(Formula, asked.formula),
         form=options.get("form"),
         ppn=options.get("ppn", 1),
         ranks=options.get("ranks", 2),
@@ -277,20 +263,31 @@ def compare(a: Path | str, b: Path | str) -> Comparison:
 
 
 def check_names(given: Iterable[str], known: Iterable[str]) -> None:
-    """A misspelt option is the caller's mistake, as it is for any function."""
-    strange = sorted(set(given) - set(known))
-    if strange:
-        raise TypeError(f"there is no option {strange[0]!r}: there are {', '.join(sorted(known))}")
+    """A misspelt option is the caller's mistake, as it is for any function. Every row that says
+    where the ranks run or what the link is can be given.
+    """
+    rows = {name for name, row in ROWS.items() if row.group in ("target", "link")}
+    if strange := sorted(set(given) - rows.union(known)):
+        names = ", ".join(sorted(rows.union(known)))
+        raise TypeError(f"there is no option {strange[0]!r}: there are {names}")
 
 
-def _settings(options: Mapping[str, object] | Options, **more: str) -> Settings:
-    """The declared settings among the options, checked as on the command line."""
-    given = {**options, **more}
-    return resolve({name: _text(given[name]) for name in DECLARED if name in given}, {})
+_RENAMED = {"model_faults": "model_fault"}
+"""Keywords that are written in another way than the option."""
 
 
-def _text(value: object) -> str:
-    """A value as the option is written."""
+def _asked(options: Mapping[str, object] | Options, **more: str) -> Asked:
+    """The options of a call, checked as on the command line."""
+    given = {_RENAMED.get(name, name): value for name, value in {**options, **more}.items()}
+    if "audit" in given:
+        given["no_audit"] = not given["audit"]
+    return resolve({name: _text(name, given[name]) for name in ROWS if name in given}, {})
+
+
+def _text(name: str, value: object) -> object:
+    """A value as the option is written, if the option is read from text."""
+    if name not in SETTINGS or value is None:
+        return value
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ",".join(map(str, value))
     return str(value)
@@ -298,37 +295,12 @@ def _text(value: object) -> str:
 
 def lone_target(options: Options) -> TargetSpecification:
     """The target of options of which one host is enough. Raises ``BadInput``."""
-    return _target(_settings(options), options, alone=True)
+    return TargetSpecification.from_options(_asked(options), alone=True)
 
 
-def _target(settings: Settings, options: Options, *, alone: bool = False) -> TargetSpecification:
-    return TargetSpecification.from_settings(
-        settings,
-        mtu=options.get("mtu"),
-        pcie=options.get("pcie", ""),
-        lab=options.get("lab"),
-        use_allocation=options.get("scheduler", "auto") == "auto",
-        starter=options.get("starter", "auto"),
-        prefix=prefix_of(options.get("prefix", "")),
-        virtual=options.get("virtual", False),
-        sysfs_root=options.get("sysfs_root", ""),
-        alone=alone,
-    )
-
-
-def _method(settings: Settings, options: Options) -> Method:
-    world = options.get("model")
-    return Method.from_settings(
-        settings,
-        table=read_table(as_path(options.get("physics"))),
-        model=model_of(world) if world else None,
-    )
-
-
-def _storage(settings: Settings, options: Options) -> Storage:
-    resume = options.get("resume", False)
-    out = settings.out.value
-    return Storage(folder=out, kept=out is not None or resume, resume=resume)
+def _storage(options: Asked) -> Storage:
+    kept = options.out is not None or options.resume
+    return Storage(folder=options.out, kept=kept, resume=options.resume)
 
 
 def environment_of(options: Options) -> Mapping[str, str]:

@@ -18,7 +18,8 @@ import msgspec
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput
 from wireproof.model.json_reader import decode_json
-from wireproof.settings.resolve import DECLARED, PREFIX
+from wireproof.settings.options import ROWS
+from wireproof.settings.resolve import PREFIX, SETTINGS
 from wireproof.workflow.reporter import Reporter
 
 __all__ = [
@@ -42,84 +43,14 @@ __all__ = [
 ASKED = "asked.json"
 RESUMABLE = ("check",)
 _LARGEST = 16 << 20
-PROGRAMS = ("launcher", "libfabric", "mpi", "prefix")
+PROGRAMS = tuple(sorted(name for name, row in ROWS.items() if row.names is not None))
 """Options whose values can name programs. ``mpi`` and ``launcher`` have names, too, that are
 none.
 """
-STORABLE = frozenset(
-    {
-        "prefix",
-        "profile",
-        "repeat",
-        "topology",
-        "rounds",
-        "all_pairs",
-        "model_world",
-        "model_fault",
-        "hosts",
-        "mpi",
-        "transport",
-        "provider",
-        "libfabric",
-        "messages",
-        "completion",
-        "exchange",
-        "fabric",
-        "nic",
-        "nic_selection",
-        "launcher",
-        "lab",
-        "virtual",
-        "scheduler",
-        "starter",
-        "slurm",
-        "nodes",
-        "job_partition",
-        "job_time",
-        "job_account",
-        "job_qos",
-        "job_nodelist",
-        "job_exclude",
-        "job_reservation",
-        "job_constraint",
-        "job_wait",
-        "link",
-        "mtu",
-        "pcie",
-        "physics",
-        "criteria",
-        "budget",
-        "deadline",
-        "sysfs_root",
-    }
-)
-"""Options of a check that a stored run may choose. A new one is not stored before somebody has
-decided that it names no program.
-"""
+STORABLE = frozenset(name for name, row in ROWS.items() if row.stored)
+"""Options of a check that a stored run may choose."""
 EACH_TIME = frozenset({"out", "seed", "resume", "json"})
 """Options that each time has its own of."""
-_SETTINGS = (
-    "hosts",
-    "mpi",
-    "transport",
-    "provider",
-    "libfabric",
-    "messages",
-    "completion",
-    "exchange",
-    "fabric",
-    "nic",
-    "nic_selection",
-    "launcher",
-    "profile",
-    "repeat",
-    "link",
-    "budget",
-    "deadline",
-    "sizes",
-    "formula",
-    "window",
-)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -133,8 +64,8 @@ class GivenOption:
     @property
     def names_program(self) -> bool:
         """Whether the value can be a program."""
-        declared = DECLARED.get(self.name)
-        return self.name in PROGRAMS and (declared is None or declared.is_program(str(self.value)))
+        row = ROWS.get(self.name)
+        return row is not None and row.is_program(str(self.value))
 
     @property
     def words(self) -> list[str]:
@@ -204,7 +135,7 @@ def allowed_variables(found: Mapping[str, str]) -> dict[str, str]:
     """Those that a stored run may set: settings of the measurement, and of these only values that
     name no program.
     """
-    names = {PREFIX + name.upper(): DECLARED[name] for name in _SETTINGS}
+    names = {PREFIX + name.upper(): SETTINGS[name] for name in STORABLE & SETTINGS.keys()}
     return {
         name: text
         for name, text in found.items()

@@ -31,9 +31,13 @@ from wireproof.model.plan import (
 )
 from wireproof.physics.table import Table
 from wireproof.plan.sweep import numbered
-from wireproof.settings.resolve import Settings
+from wireproof.settings.criteria import read_criteria
+from wireproof.settings.model_world import faults_of, model_of
+from wireproof.settings.options import Options
+from wireproof.settings.physics_table import read_table
 from wireproof.workflow.resume import Invocation
 from wireproof.workflow.session.session import Session
+from wireproof.workflow.target.job import job_of
 from wireproof.workflow.target.resolve import TargetSpecification
 
 __all__ = [
@@ -68,32 +72,26 @@ class Storage:
     command: tuple[str, ...] = ()
 
 
-def _libfabric(settings: Settings) -> Libfabric:
+def _libfabric(settings: Options) -> Libfabric:
     """Raises ``BadInput`` for a setting of libfabric with another transport: it would be ignored
     in silence.
     """
     chosen = Libfabric(
-        provider=settings.provider.value,
-        library=settings.libfabric.value,
-        messages=cast(Messages, settings.messages.value),
-        completion=cast(Completion, settings.completion.value),
-        exchange=cast(Exchange, settings.exchange.value),
+        provider=settings.provider,
+        library=settings.libfabric,
+        messages=cast(Messages, settings.messages),
+        completion=cast(Completion, settings.completion),
+        exchange=cast(Exchange, settings.exchange),
     )
-    if settings.transport.value == "ofi" and settings.fabric.value:
+    if settings.transport == "ofi" and settings.fabric:
         raise BadInput(
-            f"{settings.fabric.source} is for an MPI: with --transport ofi give --provider."
+            f"{settings.source('fabric')} is for an MPI: with --transport ofi give --provider."
         )
-    if settings.transport.value != "ofi" and chosen != Libfabric():
-        given = (
-            settings.provider,
-            settings.libfabric,
-            settings.messages,
-            settings.completion,
-            settings.exchange,
-        )
-        named = next(one.source for one in given if one.value)
+    if settings.transport != "ofi" and chosen != Libfabric():
+        names = ("provider", "libfabric", "messages", "completion", "exchange")
+        named = next(settings.source(name) for name in names if getattr(settings, name))
         raise BadInput(
-            f"{named} is for --transport ofi, and the transport is {settings.transport.value}."
+            f"{named} is for --transport ofi, and the transport is {settings.transport}."
         )
     return chosen
 
@@ -124,23 +122,23 @@ class Method:
     model: ModelWorld = DEFAULT_WORLD
 
     @classmethod
-    def from_settings(
-        cls, settings: Settings, *, table: Table | None = None, model: ModelWorld | None = None
-    ) -> Method:
-        """The means that the settings choose."""
+    def from_options(cls, settings: Options) -> Method:
+        """The means that the options choose. Raises ``BadInput`` for a file that cannot be used."""
+        world = settings.model if settings.transport == "model" else None
         return cls(
-            transport=cast(TransportKind, settings.transport.value),
-            mpi=settings.mpi.value,
-            fabric=cast(Fabric, settings.fabric.value),
+            transport=cast(TransportKind, settings.transport),
+            mpi=settings.mpi,
+            fabric=cast(Fabric, settings.fabric),
             ofi=_libfabric(settings),
-            nic_selection=cast(NicSelection, settings.nic_selection.value),
-            budget_s=settings.budget.value,
-            deadline_s=settings.deadline.value,
-            seed=settings.seed.value,
-            repeat=settings.repeat.value,
-            table=table,
-            site=settings.atlas.value,
-            model=model or DEFAULT_WORLD,
+            nic_selection=cast(NicSelection, settings.nic_selection),
+            budget_s=settings.budget,
+            deadline_s=settings.deadline,
+            seed=settings.seed,
+            repeat=settings.repeat,
+            table=read_table(settings.physics),
+            site=settings.atlas,
+            agreed=read_criteria(settings.criteria),
+            model=model_of(world) if world else DEFAULT_WORLD,
         )
 
     @property
@@ -221,6 +219,23 @@ class CheckSpecification:
     invocation: Invocation | None = None
     audit: bool = True
     least_proven: int | None = None
+
+    @classmethod
+    def from_options(cls, options: Options, storage: Storage) -> CheckSpecification:
+        """The check that the options ask for. Raises ``BadInput``."""
+        return cls(
+            target=TargetSpecification.from_options(options),
+            method=Method.from_options(options),
+            storage=storage,
+            profile=cast(Profile, options.profile),
+            topology=options.topology,
+            rounds=options.rounds,
+            all_pairs=options.all_pairs,
+            model_faults=faults_of(options.model_fault),
+            job=job_of(options),
+            audit=not options.no_audit and not options.prolog,
+            least_proven=options.least_proven,
+        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

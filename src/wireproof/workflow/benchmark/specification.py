@@ -15,7 +15,7 @@ from wireproof.model.tool import Role, ToolRequest
 from wireproof.physics.rails import claim_of_rails
 from wireproof.report.json.benchmark import RecipeDocument
 from wireproof.settings.hosts import parse_hosts
-from wireproof.settings.resolve import Settings
+from wireproof.settings.options import Options
 from wireproof.settings.sizes import parse_sizes
 from wireproof.workflow.prove.hosts import hosts_of_allocation
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
@@ -115,7 +115,7 @@ class BenchmarkSpecification:
 def specification(
     tool: str,
     words: Sequence[str],
-    settings: Settings,
+    settings: Options,
     options: BenchmarkOptions,
     environment: Mapping[str, str],
     *,
@@ -128,7 +128,7 @@ def specification(
     named = bool(words) and not words[0].startswith("-")
     recipe = find_recipe(tool, words[0] if named else "")
     fabric = options["fabric"] or ""
-    link = _link(options, _path_of(fabric, recipe), settings.nic.value)
+    link = _link(options, _path_of(fabric, recipe), settings.nic)
     return BenchmarkSpecification(
         recipe=recipe,
         target=_target_of_recipe(recipe, settings, environment, lab=options["lab"], link=link),
@@ -173,15 +173,16 @@ def _path_of(fabric: str, recipe: Recipe) -> str:
 
 def _target_of_recipe(
     recipe: Recipe,
-    settings: Settings,
+    settings: Options,
     environment: Mapping[str, str],
     *,
     lab: str | None = None,
     link: LinkClaim | None = None,
 ) -> Target:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
-    wanted = TargetSpecification.from_settings(settings, lab=lab)
-    chosen = settings.hosts.origin == "option"
+    asked = dataclasses.replace(settings, lab=lab, scheduler="none")
+    wanted = TargetSpecification.from_options(asked)
+    chosen = settings.origin("hosts") == "option"
     said: tuple[str, ...] = ()
     allocated = () if chosen or lab is not None else hosts_of_allocation(environment)
     if len(allocated) > 1:

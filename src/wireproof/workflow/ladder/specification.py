@@ -10,8 +10,7 @@ import msgspec
 from wireproof.model.errors import BadInput
 from wireproof.model.ladder import LAYERS, Collective, LayerName
 from wireproof.model.plan import ModelWorld
-from wireproof.physics.table import Table
-from wireproof.settings.resolve import Setting, Settings
+from wireproof.settings.options import Options
 from wireproof.workflow.specification import Method, Storage
 from wireproof.workflow.target.resolve import TargetSpecification
 
@@ -76,24 +75,21 @@ class LadderSpecification:
         return tuple(one for one in LAYERS if one in (*chosen, *own))
 
 
-def methods_of(
-    settings: Settings, *, table: Table | None = None, model: ModelWorld | None = None
-) -> tuple[Method, Method]:
+def methods_of(settings: Options) -> tuple[Method, Method]:
     """The means of the MPI's layers and of libfabric's: --provider is for the one, --fabric for the
     others. Raises ``BadInput``.
     """
-    transport = settings.transport.value
+    transport = settings.transport
     if transport not in ("mpi", "model"):
         raise BadInput(
-            f"{settings.transport.source} chooses one transport, and a ladder compares several:"
+            f"{settings.source('transport')} chooses one transport, and a ladder compares several:"
             " leave it out, and choose with --layers."
         )
-    none: Setting[str] = Setting("")
-    ofi = dataclasses.replace(settings, transport=Setting("ofi"), fabric=none)
+    ofi = dataclasses.replace(settings, transport="ofi", fabric="")
     mpi = dataclasses.replace(
-        settings, provider=none, libfabric=none, messages=none, completion=none, exchange=none
+        settings, provider="", libfabric="", messages="", completion="", exchange=""
     )
-    return tuple(Method.from_settings(one, table=table, model=model) for one in (mpi, ofi))  # type: ignore[return-value]
+    return Method.from_options(mpi), Method.from_options(ofi)
 
 
 def layers_of(text: str) -> tuple[LayerName, ...]:

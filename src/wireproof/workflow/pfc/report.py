@@ -11,7 +11,7 @@ from wireproof.model.pfc import PfcRecord, PfcReport
 from wireproof.model.rails import rails_of
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic
-from wireproof.settings.resolve import Settings
+from wireproof.settings.options import Options
 from wireproof.workflow.pfc.incast import Incast, check_incast
 from wireproof.workflow.pfc.judged import judged
 from wireproof.workflow.pfc.live import LiveSpecification
@@ -28,7 +28,7 @@ __all__ = ["live_specification", "pfc_report"]
 
 def pfc_report(
     target: TargetSpecification,
-    settings: Settings,
+    settings: Options,
     environment: Mapping[str, str],
     reporter: Reporter,
     sinks: Sinks = NOWHERE,
@@ -73,7 +73,7 @@ def _check(target: TargetSpecification, options: PfcOptions) -> None:
 
 def _live(
     asked: TargetSpecification,
-    settings: Settings,
+    settings: Options,
     environment: Mapping[str, str],
     reporter: Reporter,
     sinks: Sinks,
@@ -93,7 +93,7 @@ _SECONDS = "10s"
 
 def live_specification(
     asked: TargetSpecification,
-    settings: Settings,
+    settings: Options,
     environment: Mapping[str, str],
     options: PfcOptions,
 ) -> LiveSpecification:
@@ -106,7 +106,7 @@ def live_specification(
     if options.get("no_load"):
         target = resolve_target(alone, environment)
         return LiveSpecification(target=target, load="none", nic=asked.nic, seconds=seconds)
-    method = Method.from_settings(settings)
+    method = Method.from_options(settings)
     if method.plays_hosts:
         raise BadInput(
             f"--transport {method.transport} sends nothing: give mpi, tcp or ofi for the incast."
@@ -122,7 +122,7 @@ def live_specification(
 
 def _of_command(
     asked: TargetSpecification,
-    settings: Settings,
+    settings: Options,
     environment: Mapping[str, str],
     argv: tuple[str, ...],
 ) -> LiveSpecification:

@@ -12,7 +12,7 @@ from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import parse_hosts
-from wireproof.settings.resolve import Settings
+from wireproof.settings.options import Options
 from wireproof.workflow.target.lab_or_hosts import lab_of
 from wireproof.workflow.target.resolve import agent_of
 from wireproof.workflow.target.target import Target, lab_target
@@ -39,7 +39,7 @@ LONGEST_FILE = 1 << 20
 
 
 def target_of_command(
-    settings: Settings,
+    settings: Options,
     argv: Sequence[str],
     *,
     lab: str | None,
@@ -50,19 +50,19 @@ def target_of_command(
     too.
     """
     hosts, said = _hosts(settings, argv, environment)
-    if lab and not settings.hosts.value:  # all nodes of the lab
+    if lab and not settings.hosts:  # all nodes of the lab
         hosts, said = (), ()
-    found = lab_of(hosts, lab, settings.launcher.value) if hosts or lab else None
+    found = lab_of(hosts, lab, settings.launcher) if hosts or lab else None
     if found is not None:
-        target = lab_target(found, hosts or found.nodes, nic=settings.nic.value, link=link)
+        target = lab_target(found, hosts or found.nodes, nic=settings.nic, link=link)
         return dataclasses.replace(target, said=(*said, *target.said))
     count = max(len(hosts), 1)
     return Target(
         hosts=hosts,
         start_on=hosts,
-        nics=(settings.nic.value,) * count if settings.nic.value else (),
+        nics=(settings.nic,) * count if settings.nic else (),
         link=link,
-        agent=agent_of(settings.launcher.value),
+        agent=agent_of(settings.launcher),
         wire=bool(hosts),
         ranks=count,
         said=said,
@@ -70,11 +70,11 @@ def target_of_command(
 
 
 def _hosts(
-    settings: Settings, argv: Sequence[str], environment: Mapping[str, str]
+    settings: Options, argv: Sequence[str], environment: Mapping[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Hosts to watch, and how we know of them (nothing to say when the user named them)."""
-    if settings.hosts.value:
-        return settings.hosts.value, ()
+    if settings.hosts:
+        return settings.hosts, ()
     if named := hosts_of_command(argv, _read_text):
         shown = ", ".join(named[:8])
         return named, (f"watching {shown}, as the command names them; --hosts says otherwise",)

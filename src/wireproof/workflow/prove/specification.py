@@ -12,7 +12,8 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import parse_hosts
-from wireproof.settings.resolve import Settings, resolve
+from wireproof.settings.options import Options
+from wireproof.settings.resolve import resolve
 from wireproof.workflow.prove.command import ProofSpecification, prove_command
 from wireproof.workflow.prove.hosts import entered_node, target_of_command
 from wireproof.workflow.prove.results import usual_results
@@ -79,7 +80,7 @@ def prove(
     return proved.document(wanted)
 
 
-def _settings(options: ProofKeywords) -> Settings:
+def _settings(options: ProofKeywords) -> Options:
     """Those of the call alone. A name that is no option is a mistake in the program that calls."""
     known = ProofKeywords.__optional_keys__
     for name in options:
@@ -96,7 +97,7 @@ def _settings(options: ProofKeywords) -> Settings:
 
 def specification(
     argv: tuple[str, ...],
-    settings: Settings,
+    settings: Options,
     options: ProofOptions,
     environment: Mapping[str, str],
 ) -> ProofSpecification:
@@ -108,7 +109,7 @@ def specification(
     interval_s = _interval_s(options.get("interval", "100ms"))
     argv, lab, node = _entered(argv, options.get("lab"))
     target = target_of_command(
-        settings, argv, lab=lab, link=_link(options, settings.nic.value), environment=environment
+        settings, argv, lab=lab, link=_link(options, settings.nic), environment=environment
     )
     target = dataclasses.replace(
         target,

@@ -6,13 +6,14 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState, allocate, release
 from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration, time_limit_s
 from wireproof.settings.hosts import fold_hosts, parse_hosts
+from wireproof.settings.options import ROWS, Options
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import ASKED, recall
 from wireproof.workflow.target.resolve import TargetSpecification, allocated
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
     from wireproof.lab.slurm import LabSlurm
 
-__all__ = ["JobOptions", "imagined_target", "job_of", "job_request", "job_target"]
+__all__ = ["imagined_target", "job_of", "job_request", "job_target"]
 
 DEFAULT_LIMIT_S = 600.0
 LONGEST_WAIT_S = 3600.0
@@ -30,53 +31,42 @@ AGAIN_S = 60.0
 """An unchanged state is told again after so long: a night in the queue is no thousand lines."""
 
 
-class JobOptions(TypedDict):
-    """As the options of ``wireproof check`` are written; the words are the scheduler's."""
-
-    nodes: int | None
-    job_partition: str
-    job_time: str
-    job_account: str
-    job_qos: str
-    job_nodelist: str
-    job_exclude: str
-    job_reservation: str
-    job_constraint: str
-    job_wait: str
-
-
-def job_request(options: JobOptions) -> JobRequest:
+def job_request(options: Options) -> JobRequest:
     """The job that is asked for. Raises ``BadInput`` when not even a number of nodes was given."""
-    nodes, named = options["nodes"], options["job_nodelist"]
+    nodes, named = options.nodes, options.job_nodelist
     if nodes is None and not named:
         raise BadInput("--slurm needs -N (how many nodes), or --nodelist (which).")
     hosts = parse_hosts(named) if named else ()
     if (nodes or len(hosts)) == 1:
         raise BadInput("one node has no partner: ask for two or more with -N.")
-    limit, wait, exclude = options["job_time"], options["job_wait"], options["job_exclude"]
+    limit, wait, exclude = options.job_time, options.job_wait, options.job_exclude
     return JobRequest(
         nodes=nodes or len(hosts),
-        partition=options["job_partition"],
+        partition=options.job_partition,
         limit_s=time_limit_s(limit) if limit else DEFAULT_LIMIT_S,
-        account=options["job_account"],
-        qos=options["job_qos"],
+        account=options.job_account,
+        qos=options.job_qos,
         hosts=hosts,
         exclude=parse_hosts(exclude) if exclude else (),
-        reservation=options["job_reservation"],
-        constraint=options["job_constraint"],
+        reservation=options.job_reservation,
+        constraint=options.job_constraint,
         wait_s=parse_duration(wait) if wait else LONGEST_WAIT_S,
     )
 
 
-def job_of(options: JobOptions, *, slurm: bool) -> JobRequest | None:
+def job_of(options: Options) -> JobRequest | None:
     """The job that ``--slurm`` asks for. Raises ``BadInput`` if a job's options are given without
     it.
     """
-    if slurm:
+    if options.slurm:
         return job_request(options)
-    given = [name for name in JobOptions.__required_keys__ if options[name]]  # type: ignore[literal-required]
+    given = [
+        row.typed(name)
+        for name, row in ROWS.items()
+        if row.group == "job" and getattr(options, name)
+    ]
     if given:
-        names = ", ".join(sorted(f"--{name.removeprefix('job_')}" for name in given))
+        names = ", ".join(sorted(given))
         raise BadInput(f"{names} is for a job that --slurm asks for: give --slurm, too.")
     return None
 

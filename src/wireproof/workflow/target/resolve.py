@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.settings.resolve import Setting, Settings
+from wireproof.settings.options import Options
 from wireproof.workflow.target.lab_or_hosts import lab_of
 from wireproof.workflow.target.target import Target, lab_target, this_machine
 
@@ -53,41 +53,43 @@ class TargetSpecification:
     claims: tuple[str, ...] = ()
 
     @classmethod
-    def from_settings(
-        cls, settings: Settings, *, mtu: int | None = None, pcie: str = "", **options: object
-    ) -> TargetSpecification:
-        """From settings with the claimed link's MTU and slot; ``options`` are fields that are no
-        settings. Raises ``BadInput`` when the link is none.
-        """
-        link = claimed_link(settings.link, mtu, pcie, nics=settings.nic.value)
+    def from_options(cls, options: Options, *, alone: bool = False) -> TargetSpecification:
+        """The target that the options name. Raises ``BadInput`` when the link is none."""
+        link = claimed_link(options)
         wire = link is not None and link.protocol not in ("shm", "loopback")
-        claimed = (settings.nic, *((settings.link,) if wire else ()))
+        claimed = {"nic": options.nic} | ({"link": options.link} if wire else {})
         return cls(
-            hosts=settings.hosts.value,
-            nic=settings.nic.value,
+            hosts=options.hosts,
+            nic=options.nic,
             link=link,
-            launcher=settings.launcher.value,
+            launcher=options.launcher,
+            lab=options.lab,
+            use_allocation=options.scheduler == "auto",
+            starter=options.starter,
+            prefix=prefix_of(options.prefix),
+            virtual=options.virtual,
+            sysfs_root=options.sysfs_root,
+            alone=alone,
             claims=tuple(
-                f"{one.source} {one.value}"
-                for one in claimed
-                if one.value and one.origin == "option"
+                f"{options.source(name)} {value}"
+                for name, value in claimed.items()
+                if value and options.origin(name) == "option"
             ),
-            **options,  # type: ignore[arg-type]
         )
 
 
-def claimed_link(
-    link: Setting[str], mtu: int | None = None, pcie: str = "", *, nics: str = ""
-) -> LinkClaim | None:
+def claimed_link(options: Options) -> LinkClaim | None:
     """The link of ``--link`` for the claimed NIC or rails; None when it was not given."""
-    if not link.value:
-        if mtu or pcie:
+    if not options.link:
+        if options.mtu or options.pcie:
             raise BadInput("--mtu and --pcie say more about a link: name it with --link.")
         return None
     from wireproof.physics.rails import claim_of_rails
 
-    source = link.source or "--link"
-    return claim_of_rails(link.value, nics, mtu=mtu, pcie=pcie, source=source)
+    source = options.source("link") or "--link"
+    return claim_of_rails(
+        options.link, options.nic, mtu=options.mtu, pcie=options.pcie, source=source
+    )
 
 
 def agent_of(launcher: str) -> str:

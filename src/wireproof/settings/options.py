@@ -1,0 +1,409 @@
+"""The table of options: each is one row, and everything that names an option derives from it.
+
+The parameter of the command line, the variable ``WIREPROOF_NAME`` and the key of the file (of rows
+with a parser), the field that the program reads, the keyword in Python, the groups of ``--help``
+and the pages. To add an option, add a row here and read ``options.NAME`` where it is used.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: RUF009  (a row is a field of the dataclass)
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from wireproof.settings.durations import parse_duration
+from wireproof.settings.hosts import check_nics, parse_hosts
+from wireproof.settings.row import (
+    Given,
+    Origin,
+    Row,
+    absolute,
+    library,
+    one_of,
+    path,
+    plain,
+    provider,
+    row,
+    whole,
+    yes_no,
+)
+from wireproof.settings.sizes import parse_sizes
+
+__all__ = ["ROWS", "Options"]
+
+MPI_NAMES = ("", "mpich", "intel", "openmpi", "debian-mpich")
+LAUNCHER_NAMES = ("", "ssh")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Options:
+    """Every option of the table, typed. ``None`` and empty: not given, the subcommand decides.
+    ``given``: where the values come from that are no defaults.
+    """
+
+    profile: str = row(
+        "check",
+        "quick|standard|acceptance",
+        "how much is measured; default quick",
+        "quick",
+        parse=one_of("quick", "standard", "acceptance"),
+        first=True,
+        stored=True,
+    )
+    repeat: int = row(
+        "check",
+        "N",
+        "how often each point is measured in a launch; default 1",
+        1,
+        parse=whole(1, 1000),
+        stored=True,
+    )
+    topology: Path | None = row(
+        "check",
+        "FILE",
+        "which switch each node connects to: topology.conf, ibnetdiscover, opareport, lldpctl or"
+        " TOML",
+        path="new",
+        first=True,
+        stored=True,
+    )
+    rounds: int | None = row(
+        "check",
+        "N",
+        "rounds of pairs; default: all up to 64 hosts, 12 to 20 above",
+        between=(1, 100_000),
+        stored=True,
+    )
+    all_pairs: bool = row("check", "", "every pair, however many hosts", False, stored=True)
+    criteria: Path | None = row(
+        "check",
+        "FILE",
+        "thresholds that were agreed on (TOML), in place of the defaults",
+        path="must exist",
+        first=True,
+        stored=True,
+    )
+    sign: str = row(
+        "check", "KEY", "sign the dossier of --profile acceptance: file of an SSH key", ""
+    )
+    no_audit: bool = row("check", "", "do not read the hosts' settings", False)
+    dry_run: bool = row(
+        "check", "", "print every command and script, and start nothing", False, first=True
+    )
+    prolog: bool = row(
+        "check", "", "health check before a job: one line, at most 50 s, nothing changed", False
+    )
+    least_proven: int | None = row(
+        "check",
+        "N",
+        "check only the N hosts that were checked longest ago (by --history)",
+        between=(2, 100_000),
+    )
+    dialect: str = row(
+        "check",
+        "nagios|nhc|slurm|...",
+        "of --prolog: line and exit status as for `gate`",
+        "",
+        complete="dialects",
+    )
+    model: str | None = row("check", "NAME=N,...", "world of the model transport", stored=True)
+    model_fault: tuple[str, ...] = row(
+        "check", "rank=N,tx=SHARE", "a fault planted in that world", (), stored=True
+    )
+    hosts: tuple[str, ...] = row(
+        "target",
+        "N1,N2|N[1-4]",
+        "hosts, one rank each: n1,n2 or n[1-4]",
+        (),
+        parse=parse_hosts,
+        complete="hosts",
+        first=True,
+        stored=True,
+    )
+    mpi: str = row(
+        "target",
+        "PATH|NAME",
+        "MPI: a path, or mpich, intel, openmpi, debian-mpich",
+        "",
+        parse=plain,
+        names=MPI_NAMES,
+        first=True,
+        stored=True,
+    )
+    transport: str = row(
+        "target",
+        "mpi|tcp|ofi|null|model",
+        "what carries the messages",
+        "mpi",
+        parse=one_of("null", "model", "mpi", "tcp", "ofi"),
+        first=True,
+        stored=True,
+    )
+    provider: str = row(
+        "target",
+        "tcp|shm|psm3|...",
+        "libfabric's provider, for the transport ofi: tcp, shm, psm3, verbs, ...",
+        "",
+        parse=provider,
+        stored=True,
+    )
+    libfabric: str = row(
+        "target",
+        "PATH",
+        "path of the libfabric that the transport ofi loads on the nodes",
+        "",
+        parse=library,
+        names=("",),
+        stored=True,
+    )
+    messages: str = row(
+        "target",
+        "tagged|msg",
+        "libfabric's calls, for the transport ofi: tagged or msg",
+        "",
+        parse=one_of("", "tagged", "msg"),
+        stored=True,
+    )
+    completion: str = row(
+        "target",
+        "transmit|delivery",
+        "what the completion of a send promises, for the transport ofi: transmit or delivery",
+        "",
+        parse=one_of("", "transmit", "delivery"),
+        stored=True,
+    )
+    exchange: str = row(
+        "target",
+        "meeting|mpi",
+        "how ranks exchange addresses, for the transport ofi: meeting or mpi",
+        "",
+        parse=one_of("", "meeting", "mpi"),
+        stored=True,
+    )
+    fabric: str = row(
+        "target",
+        "tcp|verbs|psm3|...",
+        "provider that the MPI is set to use",
+        "",
+        parse=one_of("tcp", "verbs", "psm3", "psm2", "mlx", "opx", ""),
+        stored=True,
+    )
+    nic: str = row(
+        "target",
+        "NAME",
+        "the NIC that the traffic is claimed to use, or its rails: hsn0,hsn1",
+        "",
+        parse=check_nics,
+        complete="nics",
+        first=True,
+        stored=True,
+    )
+    nic_selection: str = row(
+        "target",
+        "claimed|none",
+        "tell the MPI to use the claimed NIC, or leave its own choice (none)",
+        "claimed",
+        parse=one_of("claimed", "none"),
+        stored=True,
+    )
+    launcher: str = row(
+        "target",
+        "ssh|PATH",
+        "how other hosts are reached: ssh or the path of an agent",
+        "",
+        parse=plain,
+        names=LAUNCHER_NAMES,
+        stored=True,
+    )
+    lab: str | None = row(
+        "target",
+        "NAME",
+        "the virtual cluster that --hosts names nodes of",
+        complete="labs",
+        first=True,
+        stored=True,
+    )
+    virtual: bool = row(
+        "target",
+        "",
+        "the hosts are namespaces or containers of one machine, on purpose",
+        False,
+        stored=True,
+    )
+    scheduler: str = row(
+        "target",
+        "",
+        "use the Slurm, PBS, LSF or Flux allocation that we run in, or none",
+        "auto",
+        choices=("auto", "none"),
+        stored=True,
+    )
+    starter: Literal["auto", "scheduler", "mpi"] = row(
+        "target",
+        "",
+        "in an allocation: what starts the ranks, the scheduler's launcher or the MPI's",
+        "auto",
+        choices=("auto", "scheduler", "mpi"),
+        stored=True,
+    )
+    prefix: str = row(
+        "target",
+        "'CMD ARG...'",
+        "site command that every rank is started through: modules, a container",
+        "",
+        names=(),
+        stored=True,
+    )
+    sysfs_root: str = row(
+        "target",
+        "DIR",
+        "read ports and counters below DIR (a host's / in a container, a recorded tree); {host}:"
+        " its name",
+        "",
+        check=absolute,
+        stored=True,
+    )
+    link: str = row(
+        "link",
+        "10gbe|edr|opa100|...",
+        "claimed link: 10gbe, ethernet:25, edr, infiniband:400, 2xedr, opa100, ...",
+        "",
+        parse=plain,
+        complete="links",
+        first=True,
+        stored=True,
+    )
+    mtu: int | None = row(
+        "link", "BYTES", "MTU, when it cannot be read", between=(68, 65535), stored=True
+    )
+    pcie: str = row("link", "GENxLANES", "slot of the NIC, such as gen3x16", "", stored=True)
+    physics: Path | None = row(
+        "link",
+        "",
+        "TOML file that overrides constants of the limits",
+        path="must exist",
+        stored=True,
+    )
+    atlas: Path | None = row(
+        "published", "DIR", "folder of a site's own published numbers", parse=path
+    )
+    out: Path | None = row("output", "DIR", "folder for the run's records", parse=path, first=True)
+    history: Path | None = row(
+        "output", "DIR", "history that keeps the result, in place of --out", parse=path, first=True
+    )
+    budget: float | None = row(
+        "output",
+        "1s",
+        "time for one point: 500ms, 2s",
+        parse=parse_duration,
+        first=True,
+        stored=True,
+    )
+    deadline: float | None = row(
+        "output", "10min", "time for the whole run: 10min", parse=parse_duration, stored=True
+    )
+    seed: int | None = row(
+        "output", "N", "seed of the order of the points", parse=whole(0, 2**63 - 1)
+    )
+    json: bool = row("output", "", "one JSON document on stdout", False, parse=yes_no, first=True)
+    resume: bool = row(
+        "output",
+        "",
+        "continue the run in --out: only missing points are measured",
+        False,
+        first=True,
+    )
+    slurm: bool = row(
+        "job", "", "get nodes from Slurm for the time of the check", False, first=True, stored=True
+    )
+    nodes: int | None = row(
+        "job",
+        "N",
+        "nodes of that job",
+        flags="-N --nodes",
+        between=(1, 100_000),
+        first=True,
+        stored=True,
+    )
+    job_partition: str = row(
+        "job",
+        "NAME",
+        "partition (queue) of the job",
+        "",
+        flags="-p --partition",
+        first=True,
+        stored=True,
+    )
+    job_time: str = row(
+        "job",
+        "H:MM:SS",
+        "time limit of the job; default 10 minutes",
+        "",
+        flags="-t --time",
+        stored=True,
+    )
+    job_account: str = row(
+        "job", "NAME", "account that the job is charged to", "", flags="-A --account", stored=True
+    )
+    job_qos: str = row("job", "NAME", "quality of service", "", flags="--qos", stored=True)
+    job_nodelist: str = row(
+        "job", "NODES", "nodes that the job must have", "", flags="-w --nodelist", stored=True
+    )
+    job_exclude: str = row(
+        "job", "NODES", "nodes that the job must not have", "", flags="-x --exclude", stored=True
+    )
+    job_reservation: str = row(
+        "job", "NAME", "reservation to run in", "", flags="--reservation", stored=True
+    )
+    job_constraint: str = row(
+        "job",
+        "FEATURES",
+        "features that the nodes must have",
+        "",
+        flags="-C --constraint",
+        stored=True,
+    )
+    job_wait: str = row("job", "TIME", "longest wait in the queue", "", flags="--wait", stored=True)
+    sizes: tuple[int, ...] = row(
+        "measure",
+        "LIST",
+        "message sizes: 0,8,64KiB or 0:4MiB (doubling)",
+        (),
+        parse=parse_sizes,
+        stored=True,
+    )
+    window: int = row(
+        "measure",
+        "N",
+        "messages in flight (bounded by 4 MiB, or 32 ms of the link); default 64",
+        64,
+        parse=whole(1, 1024),
+        stored=True,
+    )
+    formula: str = row(
+        "measure",
+        "robust|osu|imb-mpi1|imb-p2p|hpcc",
+        "whose loop and formula gives the number",
+        "robust",
+        parse=one_of("robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"),
+        stored=True,
+    )
+    given: Mapping[str, Given] = dataclasses.field(default_factory=dict, compare=False)
+
+    def origin(self, name: str) -> Origin:
+        return self.given.get(name, Given()).origin
+
+    def source(self, name: str) -> str:
+        return self.given.get(name, Given()).source
+
+    def origins(self) -> dict[str, str]:
+        """Options that are no defaults: name to ``origin source``, for the record."""
+        return {name: f"{one.origin} {one.source}".strip() for name, one in self.given.items()}
+
+
+ROWS: dict[str, Row] = {
+    one.name: one.metadata["row"] for one in dataclasses.fields(Options) if one.metadata
+}
+"""The rows by name, in the order of the help."""

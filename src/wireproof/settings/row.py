@@ -1,0 +1,146 @@
+"""What an option is: a row of the table of options, and how its text is read."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from wireproof.model.errors import BadInput
+
+__all__ = [
+    "Given",
+    "Origin",
+    "Row",
+    "absolute",
+    "library",
+    "one_of",
+    "path",
+    "plain",
+    "provider",
+    "row",
+    "whole",
+    "yes_no",
+]
+
+Origin = Literal["default", "file", "environment", "option"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """Where a value came from: ``source`` is ``--mpi``, ``WIREPROOF_MPI``, ``wireproof.toml:3`` or
+    empty.
+    """
+
+    origin: Origin = "default"
+    source: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Row:
+    """What an option is, beside its name, type and default.
+
+    ``group``: of the help, and by which subcommands take the row. ``parse``: reads the text; rows
+    that have it are settings: a variable and the file can give them, too. ``check``: refuses a text
+    by ``BadInput``. ``flags``: as typed, if not ``--name``; ``between`` and ``choices``: what is
+    allowed; ``path``: a file (``must exist`` or not); ``complete``: completer of the last word.
+    ``first``: shown by ``--help``, all others by ``--help-all``. ``stored``: ``resume`` may take it
+    from a stored run; nothing that could start a program may be stored.
+    ``names``: if the value can be the path of a program, the values that name none. A file chooses
+    among these and no others: whoever can put a file into the current folder, or made the folder of
+    a run, would else choose what is started.
+    """
+
+    group: str
+    metavar: str
+    help: str
+    default: Any = None
+    parse: Callable[[str], Any] | None = None
+    check: Callable[[str], str] | None = None
+    flags: str = ""
+    between: tuple[int, int] | None = None
+    choices: tuple[str, ...] = ()
+    path: Literal["", "new", "must exist"] = ""
+    complete: str = ""
+    first: bool = False
+    stored: bool = False
+    names: tuple[str, ...] | None = None
+
+    def is_program(self, text: str) -> bool:
+        return self.names is not None and text not in self.names
+
+    def typed(self, name: str) -> str:
+        """The option as it is typed, with its long name."""
+        return (self.flags or f"--{name.replace('_', '-')}").split()[-1]
+
+    def read(self, given: Any) -> Any:
+        """The typed value of what was given. Raises ``BadInput``."""
+        if self.parse:
+            return self.parse(given)
+        if self.check:
+            return self.check(given)
+        return Path(given) if self.path else given
+
+
+def row(group: str, metavar: str, about: str, default: Any = None, **more: Any) -> Any:
+    made = Row(group=group, metavar=metavar, help=about, default=default, **more)
+    return dataclasses.field(default=default, metadata={"row": made})
+
+
+def one_of(*allowed: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in allowed:
+            near = get_close_matches(text, allowed, n=1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise BadInput(f"{text[:40]!r} is not one of {', '.join(allowed)}{hint}.")
+        return text
+
+    return parse
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) is None or not low <= int(text) <= high:
+            raise BadInput(f"{text[:40]!r} is not a whole number from {low} to {high}.")
+        return int(text)
+
+    return parse
+
+
+def yes_no(text: str) -> bool:
+    words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    if text.lower() not in words:
+        raise BadInput(f"{text[:40]!r} is not yes or no.")
+    return words[text.lower()]
+
+
+def plain(text: str) -> str:
+    if any(ord(letter) < 32 for letter in text) or len(text) > 4096:
+        raise BadInput("the value has control characters or is longer than 4096 characters.")
+    return text
+
+
+def library(text: str) -> str:
+    if not text.startswith("/"):
+        raise BadInput(f"{text[:40]!r} is no absolute path: give it as it is on the hosts.")
+    return plain(text)
+
+
+def provider(text: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9_]+(;[A-Za-z0-9_]+)*", text, re.ASCII) is None or len(text) > 100:
+        raise BadInput(f"{text[:40]!r} is no name of a provider: give one as fi_info prints it.")
+    return text
+
+
+def path(text: str) -> Path:
+    return Path(plain(text))
+
+
+def absolute(text: str) -> str:
+    """An absolute path of the hosts, or "". Raises ``BadInput``."""
+    if text and (not text.startswith("/") or not text.isprintable() or "/../" in f"{text}/"):
+        raise BadInput("give an absolute path, as it is on the hosts.")
+    return text

@@ -161,10 +161,12 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(
 def test_an_archive_of_too_many_files_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.workflow.archive._MOST_MEMBERS", 10)
     many = [member(f"etc/{number}", tarfile.REGTYPE) for number in range(20)]
-    with pytest.raises(BadInput, match="members"):
-        audited(packed(tmp_path / "s.tar.gz", *many))
+    archive = packed(tmp_path / "s.tar.gz", *many)
+    for name, word in (("_MOST_FILES", "files"), ("_MOST_MEMBERS", "members")):
+        monkeypatch.setattr(f"wireproof.workflow.archive.{name}", 10)
+        with pytest.raises(BadInput, match=f"10 {word}"):
+            audited(archive)
 
 
 @pytest.mark.parametrize("cut", [0.0, 0.01, 0.3, 0.6])

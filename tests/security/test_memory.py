@@ -271,3 +271,68 @@ def test_what_xz_asks_for_is_bounded(tmp_path: Path) -> None:
 def test_a_healthy_archive_is_read(tmp_path: Path, form: str) -> None:
     many = [(f"etc/{at}", at * 700) for at in range(300)]
     _read_archive(_archive(tmp_path / f"s.{form}", ("var/x", 3_000_000), *many))
+
+
+def _pax(**words: str) -> bytes:
+    """A header of PAX for the member behind it."""
+    body = b""
+    for key, value in words.items():
+        line = f" {key.replace('_', '.')}={value}\n".encode()
+        length = len(line) + len(str(len(line) + 7))
+        body += str(length).encode() + line
+    head = tarfile.TarInfo("x")
+    head.type, head.size = tarfile.XHDTYPE, len(body)
+    return head.tobuf(tarfile.USTAR_FORMAT) + body + bytes(-len(body) % 512)
+
+
+def _member(kind: bytes, size: int = 0) -> bytes:
+    head = tarfile.TarInfo("etc/x")
+    head.type, head.size = kind, size
+    return head.tobuf(tarfile.GNU_FORMAT)
+
+
+def _sparse_map() -> bytes:
+    """One of version 1.0, whose numbers stand in front of the data."""
+    words = {"GNU_sparse_major": "1", "GNU_sparse_minor": "0", "GNU_sparse_name": "etc/x"}
+    return _pax(**words) + _member(tarfile.REGTYPE, 200 * MIB) + b"90000000\n"
+
+
+def _old_sparse_map() -> bytes:
+    head = bytearray(_member(tarfile.GNUTYPE_SPARSE))
+    head[482] = 1  # there is more behind it
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    return bytes(head)
+
+
+_MORE = (b"00000000001\0" * 42).ljust(504, b"\0") + b"\1" + bytes(7)
+HOSTILE_HEADERS = {
+    "a sparse map": (_sparse_map(), b"0\n" * 256, 100_000, "sparse"),
+    "an old sparse map": (_old_sparse_map(), _MORE, 300_000, "sparse"),
+    "a name of folders": (
+        b"",
+        _pax(path="etc/" + "a/" * 200_000) + _member(tarfile.REGTYPE),
+        20,
+        "too large headers",
+    ),
+    "many words": (
+        b"",
+        _pax(**{f"k{at:05d}": "" for at in range(2_000)}) + _member(tarfile.REGTYPE),
+        1_000,
+        "too large headers",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE_HEADERS)
+def test_headers_that_describe_a_member_are_bounded(tmp_path: Path, kind: str) -> None:
+    """The headers of an archive's members are bounded before they are taken apart, and a sparse
+    file in it is refused.
+    """
+    start, piece, count, word = HOSTILE_HEADERS[kind]
+    path = tmp_path / "s.tar.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(start)
+        for _ in range(count):
+            file.write(piece)
+    _refused_cheaply(_read_archive, word, path)

@@ -77,6 +77,8 @@ class Unpacked:
         self._ratio = form is not _plain
         self._chunks = form(file)
         self._data, self._start, self._position = b"", 0, 0
+        self.headers = 0
+        """Bytes of an archive's headers of headers so far: whoever takes them apart counts."""
 
     def tell(self) -> int:
         return self._position

@@ -31,6 +31,14 @@ _LARGEST_UNPACKED = 16 << 30
 _MOST_HEADERS = 1000
 """Of those that hold for all members; each member with any gets a copy."""
 _MOST_MEMBERS = 1_000_000
+_MOST_FILES = 100_000
+"""Of those that are read: each is a file that we make, in folders that we make."""
+_LARGEST_HEADER = 1 << 15
+_LARGEST_HEADERS = 16 << 20
+"""Bytes of headers that hold names and attributes of the member behind them: tarfile takes them
+apart word by word.
+"""
+_LONGEST_NAME = 4095
 _WANTED = ("etc", "proc", "sys", "sos_commands", "uname", "lspci", "environment")
 _RELEASE = ("usr", "lib", "os-release")
 """What /etc/os-release links to: links are not unpacked."""
@@ -124,12 +132,33 @@ def _unpack(source: Path, folder: Path) -> None:
         raise BadInput(f"{source} cannot be read as an archive: {why.rstrip('.')}.") from error
 
 
+_SPARSE = "it has a sparse file"
+_HEADERS = (
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+)
+
+
 class _Member(tarfile.TarInfo):
     """tarfile calls this for each header, from within the header before it where one belongs to the
-    next, and holds all of them until the last.
+    next, and holds all of them until the last. The map of a sparse file has no bound there, and no
+    text is one.
     """
 
     _within = 0
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            raise tarfile.ReadError(_SPARSE)
+        if self.type in _HEADERS:
+            archive.fileobj.headers += self.size  # type: ignore[attr-defined]
+            headers: int = archive.fileobj.headers  # type: ignore[attr-defined]
+            if self.size > _LARGEST_HEADER or headers > _LARGEST_HEADERS:
+                raise tarfile.ReadError("its members have too large headers")
+        return super()._proc_member(archive)  # type: ignore[misc, no-any-return]
+
+    def _proc_gnusparse_10(self, *_: object) -> None:
+        raise tarfile.ReadError(_SPARSE)
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
@@ -144,6 +173,7 @@ class _Member(tarfile.TarInfo):
 
 def _members(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo]:
     """Those that are read, one after another: tarfile would keep them all."""
+    files = 0
     for _ in range(_MOST_MEMBERS):
         member = archive.next()
         archive.members = []  # type: ignore[attr-defined]
@@ -152,12 +182,17 @@ def _members(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo
         if len(archive.pax_headers) > _MOST_HEADERS:
             raise BadInput(f"{source} has more than {_MOST_HEADERS} headers for all its members.")
         if member.isreg() and _is_wanted(member.name):
+            files += 1
+            if files > _MOST_FILES:
+                raise BadInput(f"{source} has more than {_MOST_FILES} files: no sosreport has.")
             yield member
     raise BadInput(f"{source} has more than {_MOST_MEMBERS} members: no sosreport has.")
 
 
 def _is_wanted(name: str) -> bool:
     """Of the parts that are read, but for what holds secrets: that is not even unpacked."""
+    if len(name) > _LONGEST_NAME:
+        return False
     parts = Path(name).parts
     texts = len(parts) == 2 and parts[0].startswith(NAMES) and parts[1].endswith(".txt")
     wanted = any(part in _WANTED for part in parts[:2]) or parts[-3:] == _RELEASE or texts

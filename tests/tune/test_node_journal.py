@@ -48,8 +48,25 @@ def _head_cut(data: bytes, dice: random.Random) -> bytes:
     return data[: dice.randrange(data.index(b"ready"))]
 
 
+def _again(data: bytes, dice: random.Random) -> bytes:
+    """A line is there twice."""
+    lines = data.splitlines(keepends=True)
+    lines.insert(dice.randrange(len(lines)), dice.choice(lines))
+    return b"".join(lines)
+
+
+def _exchanged(data: bytes, dice: random.Random) -> bytes:
+    lines = data.splitlines(keepends=True)
+    one, other = dice.sample([at for at, line in enumerate(lines) if line.strip()], 2)
+    lines[one], lines[other] = lines[other], lines[one]
+    return b"".join(lines)
+
+
+DAMAGES = (_flip, _without_a_line, _zeros, _head_cut, _tail_cut, _again, _exchanged)
+
+
 @pytest.mark.parametrize("count", [60], ids=["60 damages"])
-@pytest.mark.parametrize("damage", [_flip, _without_a_line, _zeros, _head_cut, _tail_cut])
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_journal_is_never_called_reverted(
     machine: Build, damage: Callable[[bytes, random.Random], bytes], count: int
 ) -> None:

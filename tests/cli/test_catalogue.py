@@ -272,3 +272,18 @@ def test_every_kind_of_row_has_a_reader() -> None:
     from wireproof.workflow.catalogue import READERS
 
     assert set(READERS) == set(HEADS) - {"words"}
+
+
+def test_a_folder_of_large_files_is_refused(tmp_path: Path) -> None:
+    for number in range(10):
+        folder = made(tmp_path, f"# {'x' * 1_000_000}\n", f"{number}.toml")
+    assert "larger than" in refused(folder)
+
+
+@pytest.mark.parametrize("head", ["link", "rule", "cause", "finding"])
+def test_a_name_that_is_in_a_file_twice_is_refused(tmp_path: Path, head: str) -> None:
+    text = next(text for text in FILES.values() if f"[[{head}]]" in text)
+    assert use_catalogue(made(tmp_path, text))[head]
+    use_site(())
+    row = f"[[{head}]]{text.split(f'[[{head}]]')[1]}".partition("\n[[")[0]
+    assert "already" in refused(made(tmp_path, f"{text}\n{row}\n"))

@@ -23,7 +23,9 @@ from wireproof.locate.samples import Samples
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Metric
 from wireproof.model.run import Run
+from wireproof.model.site import use_site
 from wireproof.store.manifest import write_manifest
+from wireproof.workflow.catalogue import use_catalogue
 from wireproof.workflow.dossier import verify as verifying
 from wireproof.workflow.dossier.verify import VerifySpecification, verify
 from wireproof.workflow.gate import GateSpecification, gate
@@ -320,3 +322,39 @@ def test_an_empty_script_within_a_script_is_no_error_of_ours(number: str) -> Non
     assert list(tokens([], 1, [], spanning=False)) == []
     recipes = TARGETS["recipes"]
     assert recipes.tried(recipes.make(random.Random(number))) == ""
+
+
+# --- a catalogue
+
+LINK = '[[link]]\nname = "x1"\nprotocol = "tcp"\nsource = "s"\ngbps = 10.0\n'
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Path]:
+    """A catalogue that counts."""
+    folder = tmp_path / "site"
+    folder.mkdir(mode=0o755)
+    (folder / "x.toml").write_text(LINK)
+    (folder / "x.toml").chmod(0o644)
+    assert use_catalogue(folder) == {"link": 1}
+    yield folder
+    use_site(())
+
+
+@pytest.mark.parametrize("at", ["", "x.toml"])
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_a_catalogue_that_others_can_write_is_refused(site: Path, at: str, mode: int) -> None:
+    """A catalogue that others can write, or with a file of another user, is refused."""
+    (site / at).chmod(mode)
+    with pytest.raises(BadInput, match="can be written by"):
+        use_catalogue(site)
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("sticky", [False, True])
+def test_a_file_of_another_user_in_a_catalogue_is_refused(site: Path, sticky: bool) -> None:
+    """Also in /tmp."""
+    os.chown(site / "x.toml", 65534, 65534)
+    site.chmod(0o1777 if sticky else 0o755)
+    with pytest.raises(BadInput, match="belongs to the user"):
+        use_catalogue(site)

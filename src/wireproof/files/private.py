@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["foreign", "own_folder", "private_file", "trusted_owners"]
+__all__ = ["foreign", "own_folder", "private_file", "trusted_owners", "written_by_others"]
 
 _MODE = 0o700
 _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -71,7 +71,13 @@ def _resolved_parents(path: Path) -> Iterable[Path]:
 
 def _loose(folder: Path) -> str:
     """Why somebody else could exchange what is in ``folder``; "" when nobody but root can."""
-    found = folder.stat()
+    return written_by_others(folder.stat())
+
+
+def written_by_others(found: os.stat_result) -> str:
+    """Why others than we and root can change a file or folder with this ``stat``; "" if they
+    cannot. In a sticky folder they can make files only.
+    """
     if found.st_uid not in trusted_owners():
         return f"belongs to the user with the number {found.st_uid}"
     if found.st_mode & _WRITE_BY_OTHERS and not found.st_mode & stat.S_ISVTX:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
 from functools import partial
 
 import msgspec
@@ -73,20 +72,22 @@ _FASTEST_GBPS = 1e6
 def _links() -> dict[str, _Link]:
     """The links by their names and aliases, ours before the site's."""
     links: dict[str, _Link] = {}
+    names: set[str] = set()
     ours = Text(packaged("wireproof.physics", "links.toml"), "links.toml")
     for text in (ours, *site_texts()):
-        for link in read_rows(text.text, text.name, "link", _Link, HEADS, partial(_new, links)):
+        for link in read_rows(text.text, text.name, "link", _Link, HEADS, partial(_new, names)):
             stated = msgspec.structs.replace(link, source=text.source(link.source))
             links |= dict.fromkeys((link.name, *link.aliases), stated)
     return links
 
 
-def _new(links: Mapping[str, _Link], link: _Link) -> None:
+def _new(names: set[str], link: _Link) -> None:
     if len({link.name, *link.aliases}) <= len(link.aliases):
         raise ValueError("'aliases' has a name twice")
     for name in (link.name, *link.aliases):
-        if name in links:
+        if name in names:
             raise ValueError(f"there is a link {name!r} already")
+        names.add(name)
 
 
 def link_names() -> tuple[str, ...]:

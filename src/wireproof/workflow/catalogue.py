@@ -6,6 +6,7 @@ studies of knobs: ``docs/catalogue.md`` says what each looks like.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from pkgutil import resolve_name
 
 from wireproof.files.held import held_folder, within
 from wireproof.files.hostile import read_bounded
+from wireproof.files.private import written_by_others
 from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, Text, use_site
 from wireproof.model.toml import line_of, line_of_field, read_toml
@@ -20,7 +22,7 @@ from wireproof.model.toml import line_of, line_of_field, read_toml
 __all__ = ["VARIABLE", "catalogue_folder", "use_catalogue"]
 
 VARIABLE = "WIREPROOF_CATALOGUE"
-_LARGEST = 1 << 20
+_LARGEST, _LARGEST_OF_ALL = 1 << 20, 8 << 20
 _MOST_FILES = 200
 READERS = {
     "family": "wireproof.analysis.catalogue.read:families",
@@ -135,17 +137,28 @@ def _use(texts: tuple[Text, ...], studies: tuple[Text, ...], rows: Mapping[str, 
 def _texts(folder: Path) -> list[Text]:
     try:
         with held_folder(folder) as held:
+            _refuse_others(os.stat(folder) if held is None else os.fstat(held), str(folder))
             names = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
             if len(names) > _MOST_FILES:
                 raise BadInput(f"the catalogue {folder} has more than {_MOST_FILES} files.")
-            return [_text(folder / name, held) for name in names]
+            texts = [_text(folder / name, held) for name in names]
     except OSError as error:
         raise BadInput(f"the catalogue {folder} cannot be read: {error.strerror}.") from error
+    if sum(len(text.text) for text in texts) > _LARGEST_OF_ALL:
+        raise BadInput(f"the catalogue {folder} is larger than {_LARGEST_OF_ALL >> 20} MiB.")
+    return texts
+
+
+def _refuse_others(found: os.stat_result, path: str) -> None:
+    """What is judged depends on the rows: others may not write them."""
+    if why := written_by_others(found):
+        raise OSError(errno.EPERM, f"it {why}: chown it, or `chmod go-w`", path)
 
 
 def _text(path: Path, held: int | None) -> Text:
     try:
         data = read_bounded(within(held, path), _LARGEST, follow=False, folder=held)
+        _refuse_others(os.stat(within(held, path), dir_fd=held, follow_symlinks=False), str(path))
         return Text(data.decode(), str(path), by_site=True)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error

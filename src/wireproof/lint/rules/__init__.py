@@ -47,8 +47,9 @@ def rules() -> dict[str, Rule]:
 def _book(names: tuple[str, ...]) -> Book:
     texts = (*(Text(packaged(__package__, name), name) for name in names), *site_texts())
     made = Book({}, [], [], [])
+    codes: set[str] = set()
     for text in texts:
-        for rule in _rows(text, "rule", Rule, partial(_new, made.rules)):
+        for rule in _rows(text, "rule", Rule, partial(_new, codes)):
             made.rules[rule.code] = replace(rule, source=text.source(rule.source))
     known = partial(_known, made.rules)
     for text in texts:
@@ -62,9 +63,10 @@ def _rows(text: Text, head: str, kind: type[Row], check: Callable[[Row], object]
     return read_rows(text.text, text.name, head, kind, HEADS, check)
 
 
-def _new(rules: Mapping[str, Rule], rule: Rule) -> None:
-    if rule.code in rules:
+def _new(codes: set[str], rule: Rule) -> None:
+    if rule.code in codes:
         raise ValueError(f"there is a rule {rule.code!r} already")
+    codes.add(rule.code)
 
 
 def _known(rules: Mapping[str, Rule], row: LineRow | VariableRow | CommandRow) -> None:

@@ -187,13 +187,14 @@ def rules_in(text: str, source: str, known: Collection[str] = ()) -> tuple[Rule,
         msgspec.structs.replace(
             rule, when=_spelled(rule.when, words, source), surer=_spelled(rule.surer, words, source)
         )
-        for rule in read_rows(text, source, "cause", Rule, HEADS, partial(_new, known))
+        for rule in read_rows(text, source, "cause", Rule, HEADS, partial(_new, set(known)))
     )
 
 
-def _new(known: Collection[str], rule: Rule) -> None:
+def _new(known: set[str], rule: Rule) -> None:
     if rule.code in known:
         raise ValueError(f"there is a cause {rule.code!r} already")
+    known.add(rule.code)
 
 
 def _spelled(

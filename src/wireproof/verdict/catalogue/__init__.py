@@ -132,10 +132,12 @@ def findings() -> dict[str, Entry]:
     from wireproof.model.toml import read_rows
 
     entries = dict(CATALOGUE)
+    codes = set(entries)
 
     def new(entry: Entry) -> None:
-        if entry.code in entries:
+        if entry.code in codes:
             raise ValueError(f"there is a finding {entry.code!r} already")
+        codes.add(entry.code)
 
     for text in site_texts():
         for entry in read_rows(text.text, text.name, "finding", Entry, HEADS, new):

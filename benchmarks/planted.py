@@ -67,7 +67,8 @@ def score(document: Any, topology: Topology, fault: Fault | None) -> Score:
     if verdict == "pass":
         return "wrong"
     if len(topology.nodes) == 2:
-        return "right"
+        named = {one["subject"] for one in document["findings"] if _accuses(one)}
+        return "wrong" if named - {_slow_way(topology, fault)} else "right"
     blamed = {
         (blame["subject"], blame.get("direction", ""))
         for one in document["located"]
@@ -78,6 +79,16 @@ def score(document: Any, topology: Topology, fault: Fault | None) -> Score:
     if blamed - {(fault.node, end) for end in ends}:
         return "wrong"
     return "right" if blamed else "undecided"
+
+
+def _accuses(finding: Any) -> bool:
+    return bool(finding["severity"] == "fail" and finding["code"] == "direction-slow")
+
+
+def _slow_way(topology: Topology, fault: Fault) -> str:
+    """``n1 -> n2``: the direction that the faulty port slows between two nodes."""
+    (other,) = set(topology.nodes) - {fault.node}
+    return " -> ".join((fault.node, other) if fault.direction == "tx" else (other, fault.node))
 
 
 def _told(seed: int, topology: Topology, fault: Fault | None, document: Any) -> str:

@@ -369,7 +369,7 @@ def test_worlds_differ_and_are_the_same_again() -> None:
 
 def planted_document(verdict: str, *blamed: tuple[str, str]) -> dict[str, Any]:
     blames = [{"subject": node, "direction": direction} for node, direction in blamed]
-    return {"verdict": verdict, "located": [{"blames": blames}]}
+    return {"verdict": verdict, "findings": [], "located": [{"blames": blames}]}
 
 
 @pytest.mark.parametrize(
@@ -398,4 +398,14 @@ def test_a_planted_fault_is_found_when_its_node_is_named(
     names = tuple(f"n{number}" for number in range(1, nodes + 1))
     topology = Topology(nodes=names, networks=(network,), wire="store-and-forward", seed=1)
     fault = Fault(node="n2", network="hsn", kind=kind, direction="tx", value="1%") if kind else None
+    assert score(document, topology, fault) == expected
+
+
+@pytest.mark.parametrize(("way", "expected"), [("n2 -> n1", "right"), ("n1 -> n2", "wrong")])
+def test_of_two_nodes_the_slow_direction_is_the_planted_one(way: str, expected: str) -> None:
+    network = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
+    topology = Topology(nodes=("n1", "n2"), networks=(network,))
+    fault = Fault(node="n2", network="hsn", kind="rate", direction="tx", value="500mbit")
+    finding = {"code": "direction-slow", "severity": "fail", "subject": way}
+    document = planted_document("fail") | {"findings": [finding]}
     assert score(document, topology, fault) == expected

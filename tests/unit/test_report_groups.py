@@ -191,6 +191,15 @@ def test_the_page_and_the_status_of_what_failed() -> None:
     assert tags.count("table") == tags.count("caption")
 
 
+def test_what_failed_is_in_a_table_that_is_cut() -> None:
+    many = [point(number, group()) for number in range(1, 60)]
+    whole = section(*many, point(60, group(integrity="corrupt"), message_bytes=1 << 20))
+    assert "payload corrupt" in result_tables(whole, Look(width=200))
+    page = Reader(render([whole], "groups"))
+    rows = [attributes for tag, attributes in page.elements if tag == "tr"]
+    assert any(one.get("class") == "bad" for one in rows)
+
+
 def test_narrow_terminals_name_what_they_leave_out() -> None:
     text = result_tables(section(point(1, group())), Look(width=60))
     assert max(len(line) for line in text.splitlines()) <= 60

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
@@ -15,6 +16,9 @@ from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
 from wireproof.model.finding import Finding, Judgement, Verdict, worst
 from wireproof.report.answers import answers
+from wireproof.report.html.grids import result_grid
+from wireproof.report.markdown import markdown
+from wireproof.report.rows import tables
 from wireproof.report.section import Section, headline, ranked, short_headline
 from wireproof.report.text.ink import cell_length
 from wireproof.report.text.look import Look
@@ -226,6 +230,36 @@ def test_what_fails_is_shown_before_what_is_open() -> None:
     judgement = msgspec.structs.replace(section.judgement, pairs=pairs)
     shown = result_tables(replace(section, judgement=judgement))
     assert sum(line.endswith("fail") for line in shown.splitlines()) == 1
+
+
+def _verdicts_in(lines: Iterable[str]) -> list[str]:
+    """The verdicts of a table's rows as they stand, in text or Markdown."""
+    found = (re.search(r"\b(fail|inconclusive|pass)\b[^|]*\|?$", line) for line in lines)
+    return [one[1] for one in found if one is not None]
+
+
+@pytest.mark.parametrize("hosts", [4, 128])
+def test_what_does_not_pass_comes_first_in_every_output(hosts: int) -> None:
+    section = four_nodes(hosts, slow=hosts - 2)
+    pairs = list(section.judgement.pairs)
+    pairs[-1] = msgspec.structs.replace(pairs[-1], verdict="inconclusive")
+    judgement = msgspec.structs.replace(section.judgement, pairs=pairs)
+    section = replace(section, judgement=judgement)
+    table = tables(section)[-1]
+    text = result_tables(section, Look(width=120)).split(table.title)[1]
+    note = markdown([section], "t").split(f"### {table.title}")[1].split("###")[0]
+    shown = [
+        _verdicts_in(text.splitlines()),
+        _verdicts_in(line for line in note.splitlines() if line.startswith("|")),
+        [_TONES[tone] for tone, _ in result_grid(table, "t", judgement.findings).rows],
+    ]
+    order = ["fail", "inconclusive", "pass"]
+    for verdicts in shown:
+        assert verdicts[0] == "fail"
+        assert verdicts == sorted(verdicts, key=order.index)
+
+
+_TONES = {"bad": "fail", "unsure": "inconclusive", "": "pass"}
 
 
 def _open_straddle() -> Section:

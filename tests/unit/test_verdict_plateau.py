@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 from tests.synthetic import run_of
 from tests.unit.test_verdict_margins import SMALL
@@ -49,3 +50,43 @@ def test_a_size_that_went_through_memory_excuses_no_neighbour() -> None:
     assert found.filled((0, 1)), "the other sizes crossed"
     assert not found.steady((0, 1))
     assert found.reached_beside((0, 1), SIZES[1]) == 0.0
+
+
+def slowed(
+    factor: float, waited: float, *, back: float, sizes: int = 3, noise: float = 0.0
+) -> bool:
+    """Whether the direction 1 -> 0 is capped if it takes ``factor`` times as long and its processes
+    wait for ``waited`` of the time, and for ``back`` of it in the other direction.
+    """
+    found: list[Any] = []
+    for point in RUN.points:
+        for pair in point.pairs:
+            if point.message_bytes not in SIZES[:sizes]:
+                continue
+            mine = (pair.origin, pair.target) == (1, 0)
+            times = [
+                one * (factor * (1 + noise * (at // 4 % 3)) if mine else 1.0)
+                for at, one in enumerate(pair.batch_ns)
+            ]
+            share = waited if mine else back
+            one = msgspec.structs.replace(
+                pair,
+                batch_ns=times,
+                estimate=None,
+                target_elapsed_ns=0.0,
+                origin_waited_ns=share * sum(times),
+            )
+            found.append(((point, one), "on-wire"))
+    return Streams(context(RUN, Criteria(), None, None), found).capped((1, 0))
+
+
+def test_no_wait_explains_a_plateau_at_half_of_the_other_direction() -> None:
+    assert slowed(2.0, 0.8, back=0.8)
+    assert slowed(2.0, 0.85, back=0.8), "a longer wait explains a quarter, not a half"
+
+
+def test_a_direction_is_not_capped_if_a_wait_may_explain_it() -> None:
+    assert not slowed(1.0, 0.8, back=0.8), "as quick as the other"
+    assert not slowed(2.0, 0.8, back=0.5), "its processes ran for less than half of the time"
+    assert not slowed(2.0, 0.8, back=0.8, noise=0.2), "it keeps to no rate"
+    assert not slowed(2.0, 0.8, back=0.8, sizes=1), "a single size may be the protocol's"

@@ -20,24 +20,33 @@ __all__ = ["Cells", "cells_of"]
 class Cells:
     heads: list[Head]
     cells: list[list[str]]
-    bad: list[bool]
+    tones: list[str]
 
 
 def cells_of(table: GroupTable) -> Cells:
-    """Only columns that some row of the table has a value for."""
+    """Only columns that some row of the table has a value for. Rows that fail come first, then
+    those that are open, and otherwise as in the table.
+    """
+    rows = sorted(table.rows, key=lambda row: _TONES.index(_tone(row)))
     columns = [
         (head, value) for head, value in _columns(table) if any(value(row) for row in table.rows)
     ]
     return Cells(
         [head for head, _ in columns],
-        [[value(row) or quantity.UNKNOWN for _, value in columns] for row in table.rows],
-        [_bad(row) for row in table.rows],
+        [[value(row) or quantity.UNKNOWN for _, value in columns] for row in rows],
+        [_tone(row) for row in rows],
     )
 
 
-def _bad(row: GroupRow) -> bool:
-    failed = row.judged is not None and row.judged.verdict == "fail"
-    return failed or row.status != "ok" or row.integrity == "corrupt" or row.time_ns is None
+_TONES = ("bad", "unsure", "")
+
+
+def _tone(row: GroupRow) -> str:
+    verdict = row.judged.verdict if row.judged is not None else "pass"
+    broken = row.status != "ok" or row.integrity == "corrupt" or row.time_ns is None
+    if broken or verdict == "fail":
+        return "bad"
+    return "unsure" if verdict == "inconclusive" else ""
 
 
 def _efficiency(row: GroupRow) -> str:

@@ -158,23 +158,32 @@ def _one_of(group: list[Row]) -> Row:
 
 
 def chosen(rows: Iterable[Row], findings: Iterable[Finding], most: int) -> list[Row]:
-    """At most ``most`` of ``rows``, in their order: the culprits' (in half of the room where others
-    do not pass, too), what does not pass, and of what passes some of each part of the table. Among
-    those of one kind the gravest stay, and of these the slowest.
+    """At most ``most`` of ``rows``: first what fails, then what is open, then what passes, the
+    culprits' before others that do not pass either, and otherwise in their order.
+
+    If there are more, these stay: the culprits' (in half of the room if others do not pass, too),
+    what does not pass, and of what passes some of each part of the table. Among those of one kind
+    the gravest stay, and of these the slowest.
     """
     rows = list(rows)
-    if len(rows) <= most:
-        return rows
     accused = [one.about for one in findings if one.code in _ACCUSING and one.about is not None]
     grave = sorted(range(len(rows)), key=lambda place: _weight(rows[place]))
     guilty = [at for at in grave if any(_concerns(one, rows[at]) for one in accused)]
+    blamed = frozenset(guilty)
+
+    def place(at: int) -> tuple[int, bool, int]:
+        verdict = rows[at].pair.verdict
+        return _GRAVE.index(verdict), verdict != "pass" and at not in blamed, at
+
+    if len(rows) <= most:
+        return [rows[at] for at in sorted(range(len(rows)), key=place)]
     bad = [at for at in grave if rows[at].pair.verdict != "pass"]
     first = dict.fromkeys([*guilty[: most // 2], *bad, *guilty])
     shown = list(first)[:most]
     fill = [at for at in range(len(rows)) if at not in first]
     room = most - len(shown)
     step = max(1, -(-len(fill) // room)) if room else len(fill) + 1
-    return [rows[at] for at in sorted([*shown, *fill[::step][:room]])]
+    return [rows[at] for at in sorted([*shown, *fill[::step][:room]], key=place)]
 
 
 _ACCUSING = frozenset({*CULPRITS, "node-direction-slow", "direction-slow"})

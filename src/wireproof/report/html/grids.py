@@ -168,8 +168,8 @@ def group_grid(table: GroupTable, name: str) -> Grid:
         caption=caption,
         columns=[Column(head.title, head.title, head.left) for head in found.heads],
         rows=[
-            ("bad" if bad else "", [Cell(text) for text in cells])
-            for cells, bad in zip(found.cells[:MOST_ROWS], found.bad, strict=False)
+            (tone, [Cell(text) for text in cells])
+            for cells, tone in zip(found.cells[:MOST_ROWS], found.tones, strict=False)
         ],
         count=count_of(count),
         open=count <= OPEN_ROWS,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["LEGEND", "group_parts"]
 
 MOST_ROWS = 40
+_STYLES = {"bad": "bold red", "unsure": "bold yellow", "": ""}
 LEGEND = (
     "µs per operation of the slowest rank in each batch; mean and max over ranks, each by its own "
     "mean; msg/s and MB/s over all ranks"
@@ -28,7 +29,7 @@ def group_parts(section: Section, look: Look) -> list[Paragraph]:
     for table in group_tables(section):
         found = cells_of(table)
         cells = [[look.say(cell, 80) for cell in row] for row in found.cells[:MOST_ROWS]]
-        styles = ["bold red" if bad else "" for bad in found.bad[:MOST_ROWS]]
+        styles = [_STYLES[tone] for tone in found.tones[:MOST_ROWS]]
         shown, dropped = grid(found.heads, cells, styles, look)
         parts += [Paragraph.of(""), Paragraph.of(look.say(table.title), "bold"), *shown]
         if len(found.cells) > MOST_ROWS:

@@ -255,10 +255,8 @@ def _render(table: Table, findings: list[Finding], look: Look) -> list[Paragraph
 
 def _chosen(table: Table, findings: list[Finding]) -> tuple[list[Row], int]:
     """All rows if few; otherwise one for each direction and size; if those are many, those that
-    tell most.
+    tell most. What does not pass comes first.
     """
-    if len(table.rows) <= MOST_ROWS:
-        return list(table.rows), 0
-    rows = folded(table.rows)
+    rows = list(table.rows) if len(table.rows) <= MOST_ROWS else folded(table.rows)
     some = chosen(rows, findings, MOST_ROWS)
     return some, len(rows) - len(some)

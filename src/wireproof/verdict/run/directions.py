@@ -19,14 +19,12 @@ from wireproof.model.finding import Direction, Evidence, Port, Route, Severity, 
 from wireproof.model.quantity import goodput
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
-from wireproof.verdict.run.plateau import STEADY, explained_by_waiting
+from wireproof.verdict.run.plateau import MORE_WAITING, STEADY, explained_by_waiting
 
 __all__ = ["Stream", "blame", "direction_issues"]
 
 Verb = Literal["sends", "receives"]
 _MIN_NODES = 3
-# share of the time by which slow streams may have waited longer than the others
-_MORE_WAITING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +45,8 @@ class Stream:
     """What took the processor away meanwhile; "" when nothing did."""
     waited: float = 0.0
     """Share of the time that was waited for a processor."""
+    capped: bool = False
+    """True if it keeps to one rate that no wait for a processor explains."""
 
     @property
     def route(self) -> Route:
@@ -104,7 +104,18 @@ def _one_per_route(streams: list[Stream]) -> list[Stream]:
         waited = statistics.median(s.waited for s in same)
         sure = any(s.sure for s in same)
         merged.append(
-            Stream(origin, target, same[0].kind, value, low, high, sure, disturbed, waited)
+            Stream(
+                origin,
+                target,
+                same[0].kind,
+                value,
+                low,
+                high,
+                sure,
+                disturbed,
+                waited,
+                any(s.capped for s in same),
+            )
         )
     return merged
 
@@ -144,7 +155,7 @@ def _doubt(one: Blame, streams: list[Stream], peer_ratio: float) -> str:
     others = [s.waited for s in streams if s not in one.streams]
     usual = statistics.median(others) if others else 0.0
     disturbed = [s for s in one.streams if s.disturbed]
-    alike = statistics.median(s.waited for s in one.streams) <= usual + _MORE_WAITING
+    alike = statistics.median(s.waited for s in one.streams) <= usual + MORE_WAITING
     return disturbed[0].disturbed if disturbed and not alike else ""
 
 
@@ -231,7 +242,9 @@ def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:
     """
     if not (slow.sure and back.sure and slow.high < ratio * back.low):
         return "too wide to conclude"
-    alike = slow.waited <= back.waited + _MORE_WAITING
+    if slow.capped:
+        return ""
+    alike = slow.waited <= back.waited + MORE_WAITING
     steady = all(one.high - one.low <= 2 * STEADY * one.value for one in (slow, back))
     if alike and steady:
         return ""

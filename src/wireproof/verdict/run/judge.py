@@ -204,9 +204,9 @@ class _Bench:
             kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)
             ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
             waited = waited_share(pair)
-            self.streams.append(
-                Stream(*ends, kind, number.value, number.low, number.high, sure, disturbed, waited)
-            )
+            capped = self.filling.capped((pair.origin, pair.target))
+            known = number.value, number.low, number.high
+            self.streams.append(Stream(*ends, kind, *known, sure, disturbed, waited, capped))
 
     def judgement(self) -> Judgement:
         self.issues, self.pairs = self.others.eased(self.issues, self.pairs)

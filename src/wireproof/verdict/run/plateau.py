@@ -9,21 +9,29 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from wireproof.analysis.measured import measure
+import numpy as np
+
+from wireproof.analysis.interval import MIN_SAMPLES, Floats, estimate
+from wireproof.analysis.measured import block_times, measure
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Proof
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics.bounds import FILL_BYTES, bounds_of, fill_bytes
 from wireproof.verdict.context import Context
+from wireproof.verdict.run.quality import waited_share
 
-__all__ = ["STEADY", "Streams", "explained_by_waiting", "fills_link"]
+__all__ = ["MORE_WAITING", "STEADY", "Streams", "explained_by_waiting", "fills_link"]
 
 STEADY = 0.02
 """Half of the 95 % interval as a share of the value, up to which a rate is steady: processes that
 lose the processor at random do not keep to one rate.
 """
+MORE_WAITING = 0.05
+"""Share of the time by which slow streams may have waited longer than the others."""
 _ALIKE = 0.03  # by which the rates of a plateau differ at most
 _LEAST_SIZES = 3
+_QUICKEST = 0.1  # of the samples: how much quicker they are tells a wait from a limit
+_RUNS_MARGIN = 0.8  # of the share of its time that a process ran, against the other direction
 _ELSEWHERE = ("off-wire", "wrong-path", "mixed")
 _Route = tuple[int, int]
 OnPath = tuple[tuple[PointRecord, PairResult], Proof]
@@ -38,6 +46,16 @@ class _Rate(NamedTuple):
     goodput: float
     half_width: float
     reached: float
+
+
+class _Samples(NamedTuple):
+    """One stream: the ns per byte of each block, and the share of the time that was waited for a
+    processor.
+    """
+
+    size: int
+    times: Floats
+    waited: float
 
 
 def fills_link(link: LinkClaim | None, size: int) -> bool:
@@ -69,7 +87,11 @@ class Streams:
 
     def __init__(self, ctx: Context, results: Iterable[OnPath]) -> None:
         self._least = ctx.criteria.min_efficiency
+        self._ratio = ctx.criteria.direction_ratio
+        results = [one for one in results if _counts(ctx, one)]
         self._rates = _rates(ctx, results)
+        self._samples = _samples(results)
+        self._capped: dict[_Route, bool] = {}
         self._held = ctx.link is not None and bounds_of(ctx.link, ctx.table).most is not None
 
     def filled(self, route: _Route) -> bool:
@@ -88,6 +110,16 @@ class Streams:
             return False
         return max(r.goodput for r in rates) <= (1 + _ALIKE) * min(r.goodput for r in rates)
 
+    def capped(self, route: _Route) -> bool:
+        """Whether this direction keeps to one rate below that of the other direction, and no wait
+        for a processor explains this: processes that wait at random keep to no rate, and a longer
+        wait costs at most the share of the time that they ran less.
+        """
+        if route not in self._capped:
+            slow, back = self._samples.get(route, []), self._samples.get(route[::-1], [])
+            self._capped[route] = _capped(slow, back, self._ratio)
+        return self._capped[route]
+
     def reached_beside(self, route: _Route, size: int) -> float:
         """The share of what is expected that the sizes below and above ``size`` both reach in this
         direction; 0 if there are none on one side.
@@ -100,13 +132,51 @@ class Streams:
         return min(rates[max(below)].reached, rates[min(above)].reached)
 
 
+def _counts(ctx: Context, one: OnPath) -> bool:
+    """Whether it is a stream of this link that is long enough to fill it."""
+    (point, _), proof = one
+    streams = point.pattern == "stream" and fills_link(ctx.link, point.message_bytes)
+    return streams and proof not in _ELSEWHERE
+
+
+def _samples(results: Iterable[OnPath]) -> Mapping[_Route, list[_Samples]]:
+    found: dict[_Route, list[_Samples]] = defaultdict(list)
+    for (point, pair), _ in results:
+        times = block_times(point, pair) / point.message_bytes
+        if times.size and bool(np.all(np.isfinite(times))) and bool(np.all(times > 0.0)):
+            one = _Samples(point.message_bytes, times, waited_share(pair))
+            found[pair.origin, pair.target].append(one)
+    return found
+
+
+def _capped(slow: list[_Samples], back: list[_Samples], ratio: float) -> bool:
+    """Judges all samples of each direction together. The medians of the sizes that have enough must
+    be alike, and the quickest samples no quicker than these: what waits varies, a link has an end.
+    """
+    known = [one for one in slow if one.times.size >= MIN_SAMPLES]
+    middles = [float(np.median(one.times)) for one in known]
+    if len(known) < _LEAST_SIZES or len({one.size for one in known}) < 2:
+        return False
+    if sum(one.times.size for one in back) < MIN_SAMPLES:
+        return False
+    times = np.concatenate([one.times for one in slow])
+    mine, other = estimate(times), estimate(np.concatenate([one.times for one in back]))
+    if max(middles) > (1 + _ALIKE) * min(middles) or mine.half_width > STEADY:
+        return False
+    if float(np.quantile(times, _QUICKEST)) < (1 - _ALIKE) * mine.median_ns:
+        return False
+    if not other.high_ns < ratio * mine.low_ns:
+        return False
+    waited, usual = (float(np.median([one.waited for one in way])) for way in (slow, back))
+    runs = (1.0 - waited) / max(1.0 - usual, 1e-9)
+    reached = other.median_ns / mine.median_ns
+    return waited <= usual + MORE_WAITING or reached < _RUNS_MARGIN * runs
+
+
 def _rates(ctx: Context, results: Iterable[OnPath]) -> Mapping[_Route, dict[int, _Rate]]:
     found: dict[_Route, dict[int, _Rate]] = defaultdict(dict)
     bounds = bounds_of(ctx.link, ctx.table) if ctx.link is not None else None
-    for (point, pair), proof in results:
-        streams = point.pattern == "stream" and fills_link(ctx.link, point.message_bytes)
-        if not streams or proof in _ELSEWHERE:
-            continue
+    for (point, pair), _ in results:
         number = measure(point, pair)
         if number is None or number.goodput_bytes_per_s <= 0:
             continue

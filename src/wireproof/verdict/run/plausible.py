@@ -263,6 +263,8 @@ class _Scale:
 
     def _disturbance(self, reached: float) -> str:
         """What took the processor away, unless that cannot explain so little; "" then."""
+        if self.point.pattern == "stream" and self.streams.capped(self.route):
+            return ""
         steady = self.point.pattern == "stream" and self.streams.steady(self.route)
         waited = waited_share(self.pair)
         explained = explained_by_waiting(reached, waited, steady=steady)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import wireproof
+from wireproof.cli.subcommands import root, subcommands
 from wireproof.settings.options import ROWS
 
 ROW = '    colour: str = row("target", "NAME", "colour of the cable", "grey", parse=plain)'
@@ -64,3 +67,14 @@ def test_one_row_is_enough_for_an_option(tmp_path: Path) -> None:
 def test_a_program_is_told_from_a_name(name: str) -> None:
     assert ROWS[name].is_program("/tmp/evil")
     assert not any(map(ROWS[name].is_program, ROWS[name].names or ()))
+
+
+@pytest.mark.parametrize("name", ["check", "ladder", "measure", "pfc", "study"])
+def test_help_shows_at_most_twenty_options_and_help_all_the_rest(name: str) -> None:
+    command = subcommands.get_command(root(), name)
+    assert command is not None
+    context = click.Context(command, info_name=name)
+    first = re.findall(r"(?m)^  -", context.get_help())
+    assert 0 < len(first) <= 20
+    context.meta["wireproof.help-all"] = True
+    assert len(re.findall(r"(?m)^  -", context.get_help())) > 20

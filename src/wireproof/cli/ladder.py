@@ -72,6 +72,7 @@ _KEPT = tuple(one for one in OUTPUT if one.name not in ("history", "resume"))
         OPTIONS, "What is compared", target=TARGET, link=LINK, output=(*_KEPT, FORM, DRY_RUN)
     ),
     examples=EXAMPLES,
+    first="layers pattern metric unit rounds sizes smallest form",
 )
 def command(argv: tuple[str, ...], dry_run: bool, form: str | None, **options: Any) -> int:
     """Between two hosts, layer by layer: where are time and rate lost?

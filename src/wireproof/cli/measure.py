@@ -76,6 +76,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     cls=Sectioned,
     sections=sections(OPTIONS, "What is measured", target=TARGET, link=JUDGED_BY, output=OUTPUT),
     examples=EXAMPLES,
+    first="sizes window formula form ppn both_directions",
 )
 def command(pattern: str, **options: Any) -> int:
     """Measure one PATTERN over a range of sizes, prove its path, judge it.

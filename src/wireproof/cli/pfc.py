@@ -54,6 +54,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     cls=Sectioned,
     sections=sections(OPTIONS, "What is judged", target=TARGET),
     examples=EXAMPLES,
+    first="priority duration senders no_load source snapshot cable_m as_json form",
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
 )
 def command(as_json: bool, form: str | None, **options: Any) -> int:

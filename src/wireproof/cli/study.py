@@ -67,6 +67,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     cls=Sectioned,
     sections=sections(OPTIONS, "What is studied", target=TARGET, link=LINK),
     examples=EXAMPLES,
+    first="knobs values over study_budget ppn smallest form",
 )
 def command(library: str, form: str | None, **options: Any) -> int:
     """Which settings of a library are obeyed here, and which of them help?

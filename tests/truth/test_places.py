@@ -12,19 +12,14 @@ from tests.zoo.fabric import MLX5_PHY, MLX5_ROCE, MLX5_VPORT
 from tests.zoo.frames import run_of
 from tests.zoo.parts import Adapter, Port
 from tests.zoo.place_worlds import ICE, OCTETS, register, roce, upper
-from tests.zoo.scene import Move, Point, Scene, timeline
+from tests.zoo.scene import Move, Scene, timeline
+from tests.zoo.verbs import MEMORY, STREAMS, both, verdicts
 from tests.zoo.watched import proved
 
 from wireproof.report.flows import flows
 from wireproof.verdict import judge
 
 GUID = {"system_guid": "9803:9b03:0012:aa00", "serial": "98-03-9b-ff-ff-12-aa-00"}
-STREAMS = (
-    Point("pingpong", 8, seconds=0.1),
-    Point("pingpong", 1 << 20),
-    Point("stream", 4 << 20),
-    Point("stream", 4 << 20, 1, 0),
-)
 LEGS = {
     "one leg": {"p0": WHOLE},
     "other leg": {"p1": WHOLE},
@@ -64,23 +59,6 @@ def with_legs(adapter: Adapter, legs: str) -> Adapter:
     return replace(adapter, shares=shares)
 
 
-def verdicts(adapter: Adapter, nic: str, move: Move, **changes: object) -> set[str]:
-    """What ``check`` says of the points that move much, and what ``prove`` says."""
-    rate = changes.pop("rate", 0.8 * adapter.rate)
-    scene = Scene(
-        adapter, move, nic=nic, points=STREAMS, rate=rate, with_rail=False, latency_s=3e-6
-    )
-    scene = replace(scene, **changes)
-    pairs = judge(run_of(timeline(scene))).pairs
-    found = {f"check: {one.proof}" for one in pairs if one.message_bytes > 65536}
-    return found | {f"prove: {proved(scene).proof}"}
-
-
-def both(proof: str) -> set[str]:
-    return {f"check: {proof}", f"prove: {proof}"}
-
-
-MEMORY = {"rate": 14e9, "latency_s": 0.4e-6}
 NAMES = ("bond0", "mlx5_bond_0", "mlx5_bond_0:1", "")
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import msgspec
 
@@ -53,16 +54,13 @@ class _Crossing:
 
     def __init__(self, ledger: Ledger, direction: Direction) -> None:
         self.ports, self.ledger, self.direction = ledger.ports, ledger, direction
-        self._shared: SharedPorts | None = None
         self._known: dict[str, Crossed] = {}
         self._open: list[str] = []
 
-    @property
+    @cached_property
     def shared(self) -> SharedPorts:
         """The functions that share physical ports."""
-        if self._shared is None:
-            self._shared = shared_ports(self.ledger)
-        return self._shared
+        return shared_ports(self.ledger)
 
     def at(self, name: str) -> Crossed:
         if name not in self._known:
@@ -157,15 +155,8 @@ class _Crossing:
 
     def _bonds(self, name: str) -> bool:
         """Whether a bond is among what the port stands on."""
-        waiting, seen = list(self.ports[name].nic.lower), {name}
-        while waiting:
-            one = waiting.pop()
-            if one in self.ports and one not in seen:
-                seen.add(one)
-                if owns_what_is_below(self.ports[one].nic) and len(self.ports[one].nic.lower) > 1:
-                    return True
-                waiting += self.ports[one].nic.lower
-        return False
+        below = (self.ports[one].nic for one in self._all_below(name))
+        return any(owns_what_is_below(nic) and len(nic.lower) > 1 for nic in below)
 
 
 def _alone(whole: Crossed) -> Crossed | None:

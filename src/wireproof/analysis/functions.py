@@ -14,12 +14,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from wireproof.analysis.relations import RAILS, identities, owns_what_is_below
-from wireproof.model.ledger import LEVELS, Carrier, Direction, Entry, Ledger, PortLedger
+from wireproof.model.ledger import DIRECTIONS, LEVELS, Carrier, Direction, Entry, Ledger, PortLedger
 from wireproof.model.record import Nic
 
 __all__ = ["SharedPorts", "is_real", "shared_ports", "shows_presence"]
 
-_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _ALIKE, _ALIKE_UNSEEN, _FRAMES = 0.01, 0.001, 2000.0
 """Readings of one register differ by what passed between them; bytes of a few frames beside it."""
 _ITS_OWN, _TOGETHER = 0.75, (0.5, 1.5)
@@ -92,7 +91,7 @@ def _partitions(functions: Iterable[_Function]) -> tuple[dict[str, str], set[str
         sure = _is_one_port(group)
         if sure is False:
             continue
-        first = max(group, key=lambda one: sum(one.own(way) or 0.0 for way in _DIRECTIONS))
+        first = max(group, key=lambda one: sum(one.own(way) or 0.0 for way in DIRECTIONS))
         holder |= {one.nic.name: first.nic.name for one in group if one is not first}
         doubtful |= {first.nic.name} if sure is None else set()
     return holder, doubtful
@@ -104,7 +103,7 @@ class _Function:
     def __init__(self, port: PortLedger) -> None:
         self.port = port
         self.nic: Nic = port.nic
-        self.whole: dict[Direction, float | None] = {way: _whole(port, way) for way in _DIRECTIONS}
+        self.whole: dict[Direction, float | None] = {way: _whole(port, way) for way in DIRECTIONS}
         self.shows_port = None not in self.whole.values()
 
     def own(self, way: Direction) -> float | None:
@@ -146,7 +145,7 @@ def _physical(function: _Function, functions: Iterable[_Function]) -> str:
     found = [one for one in functions if one.nic.pci == address and one is not function]
     if len(found) != 1 or not found[0].shows_port:
         return ""
-    holds = all(_holds(found[0].whole[way], function.own(way)) for way in _DIRECTIONS)
+    holds = all(_holds(found[0].whole[way], function.own(way)) for way in DIRECTIONS)
     return found[0].nic.name if holds else ""
 
 
@@ -182,7 +181,7 @@ def _may_share(one: _Function, other: _Function) -> bool:
 
 
 def _rose_alike(one: _Function, other: _Function, tolerance: float) -> bool:
-    pairs = [(one.whole[way] or 0.0, other.whole[way] or 0.0) for way in _DIRECTIONS]
+    pairs = [(one.whole[way] or 0.0, other.whole[way] or 0.0) for way in DIRECTIONS]
     return all(abs(a - b) <= tolerance * max(a, b) + _FRAMES for a, b in pairs)
 
 
@@ -190,7 +189,7 @@ def _is_one_port(group: Sequence[_Function]) -> bool | None:
     """Whether ports whose physical counters rose alike are one port: together they moved what each
     of these shows. None where that is not counted.
     """
-    way = max(_DIRECTIONS, key=lambda one: group[0].whole[one] or 0.0)
+    way = max(DIRECTIONS, key=lambda one: group[0].whole[one] or 0.0)
     whole, own = group[0].whole[way] or 0.0, [one.own(way) for one in group]
     known = [count for count in own if count is not None]
     if whole <= _FRAMES:

@@ -18,10 +18,21 @@ from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
 from wireproof.analysis.rails import is_known
 from wireproof.analysis.relations import stacks, stated
 from wireproof.analysis.settle import AT_ONCE_MS
-from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, PortLedger, Quality
+from wireproof.model.ledger import (
+    DIRECTIONS,
+    Carrier,
+    Direction,
+    Entry,
+    Ledger,
+    PortLedger,
+    Quality,
+)
 from wireproof.model.record import Nic
 
-__all__ = ["HostPorts"]
+__all__ = ["STANDS_AT_0", "HostPorts"]
+
+STANDS_AT_0 = "stands at 0 beside other counters of the port"
+"""Remark on a register of a physical port that never counted, on a port in use."""
 
 _LATE_SHARE = 50.0
 """An interval this many times longer than a counter's refresh is known to 2 %."""
@@ -31,7 +42,6 @@ _JUMP = 1.1
 _MOVED = 1 << 20  # counts: beside so many a port in use does not stand at 0 since its start
 _TURNED_BYTES, _TURNED_SHARE = 65_536.0, 0.01  # fewer are no part of a measurement
 _32_BITS = 1 << 32
-_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _STANDARD = ("/tx_bytes", "/rx_bytes", "/port_xmit_data", "/port_rcv_data")
 """Counters that every interface, or every InfiniBand port, has."""
 _FOREIGN = "its /sys belongs to another network namespace"
@@ -104,7 +114,7 @@ class _Port:
         self._known_family, self._foreign = known, foreign
         self._family = family_of(nic)
         fitting = self._family.rows_for(nic) if self._family is not None else (_KERNEL,)
-        self._slots = {one: [_slot(row, nic, one) for row in fitting] for one in _DIRECTIONS}
+        self._slots = {one: [_slot(row, nic, one) for row in fitting] for one in DIRECTIONS}
         stopping = self._stopping()
         self._stoppable = frozenset() if moved and stopping & moved else stopping
         self._whole_run_known = moved is not None
@@ -119,7 +129,7 @@ class _Port:
         return frozenset(name for slot in slots for name in (*slot.names, *slot.packets))
 
     def read(self, changes: Changes) -> PortLedger:
-        tx, rx = (self._whole(direction, changes) for direction in _DIRECTIONS)
+        tx, rx = (self._whole(direction, changes) for direction in DIRECTIONS)
         if self._rdma_packets and _stood_still(self._rdma_packets, changes):
             tx, rx = _kernel_s(tx, self._rdma_packets), _kernel_s(rx, self._rdma_packets)
         return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._known_family)
@@ -160,9 +170,7 @@ class _Port:
         stand = [changes.last(name) or 0 for one in others for name in one.counters]
         if max(stand) < _MOVED or any(changes.last(name) != 0 for name in entry.counters):
             return entry
-        return msgspec.structs.replace(
-            entry, quality="lower-bound", remark="stands at 0 beside other counters of the port"
-        )
+        return msgspec.structs.replace(entry, quality="lower-bound", remark=STANDS_AT_0)
 
     def _entry(self, slot: _Slot, changes: Changes) -> Entry | None:
         rises = {name: rise for name in slot.names if (rise := changes.rise(name)).remark != ABSENT}

@@ -12,7 +12,7 @@ from wireproof.analysis.crossed import crossed_at
 from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.relations import beneath, port_called, stacks
 from wireproof.analysis.traffic import speed_of
-from wireproof.model.ledger import Direction, Ledger, PortLedger
+from wireproof.model.ledger import DIRECTIONS, Direction, Ledger, PortLedger
 from wireproof.model.pfc import Count, Drop, Pauses, PfcReading, PriorityReading
 from wireproof.model.rails import rails_of
 from wireproof.model.record import Nic
@@ -173,7 +173,6 @@ def _listed(names: Names, statistics: Container[str]) -> bool:
 PRIORITIES = range(8)
 _LEAST_TRAFFIC = 1_000_000.0
 _A_PART = 0.1
-_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _EVERYWHERE: tuple[Names, ...] = tuple(
     (f"net/{{nic}}/{one}",) for one in ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
 )
@@ -263,7 +262,7 @@ class _Host:
 def _by_kernel(port: PortLedger) -> bool | None:
     """A tenth of what crossed or more, where the kernel's part is counted apart."""
     found = None
-    for direction in _DIRECTIONS:
+    for direction in DIRECTIONS:
         entries = [one for one in port.entries(direction) if one.bytes is not None]
         kernel = sum(one.bytes or 0.0 for one in entries if one.carrier == "kernel")
         if any(one.carrier == "kernel" for one in entries):

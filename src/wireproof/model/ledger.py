@@ -13,6 +13,7 @@ import msgspec
 from wireproof.model.record import Nic
 
 __all__ = [
+    "DIRECTIONS",
     "LEVELS",
     "QUALITIES",
     "Carrier",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 Direction = Literal["tx", "rx"]
+DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 Carrier = Literal["kernel", "rdma", "psm", "any"]
 """What carried the bytes: the kernel's TCP/UDP, RDMA, PSM, or everything that the counter cannot
 tell apart.

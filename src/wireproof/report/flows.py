@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from wireproof.model.ledger import LEVELS, QUALITIES, Direction, Level, Quality
+from wireproof.model.ledger import DIRECTIONS, LEVELS, QUALITIES, Direction, Level, Quality
 from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Host, Idle, PointRecord
 from wireproof.model.run import Run
@@ -29,8 +29,6 @@ weighs them).
 
 STRAY_BYTES = 10_000
 """NICs that nobody claimed are shown when they carried at least this much."""
-
-_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def _add_point(known: _Known, point: PointRecord, namespaces: dict[int, _Namespa
         namespace = namespaces.setdefault(reader, _Namespace())
         claims = {known.claimed.get(rank, "") for rank in namespace.ranks}
         nics = _due_shares(known.run, claims)
-        for direction in _DIRECTIONS:
+        for direction in DIRECTIONS:
             _add(namespace, ledger, direction, nics, due.get((reader, direction), 0.0))
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.rails import with_rails
-from wireproof.analysis.relations import beneath, identities, port_called, stacks
+from wireproof.analysis.relations import port_called
 from wireproof.analysis.witness import moved_in, ports_of
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
@@ -21,8 +21,9 @@ from wireproof.model.record import Host, Idle, Nic, PairResult
 from wireproof.model.run import Run
 from wireproof.physics import Table, default_table, is_shaped
 from wireproof.physics.framing import possible_mtu
+from wireproof.verdict.path.questions import adapters_of
 
-__all__ = ["Context", "context", "identities", "with_link"]
+__all__ = ["Context", "context", "with_link"]
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,7 @@ class Context:
         known.
         """
         host = self.hosts.get(rank)
-        if host is None:
-            return set()
-        below = {name, *beneath(name, stacks(host.nics))}
-        behind = [nic.adapter for nic in host.nics if nic.name in below and nic.adapter is not None]
-        return {identity for adapter in behind for identity in identities(adapter)}
+        return set() if host is None else adapters_of(host.nics, name)
 
     def hostnames_differ(self, a: int, b: int) -> bool:
         """Both hosts state a name, and not the same."""

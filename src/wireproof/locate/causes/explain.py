@@ -29,7 +29,7 @@ from wireproof.locate.causes.rules import OVERSUBSCRIBED, ROUTE_BETWEEN, Rule
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.locate.causes.signs import Sign
 from wireproof.model.finding import Both, Link, Node, Port, Route, Switch
-from wireproof.model.ledger import Direction
+from wireproof.model.ledger import DIRECTIONS
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.rails import first_rail
 from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
@@ -44,7 +44,6 @@ _RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "sling
 _SWITCHES_PER_BLOCK = 5
 _STEAL_SHARE = 0.02
 _LEAST_PAYLOAD = 1 << 20
-_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _LEAST_NS = 1e6
 
 
@@ -185,7 +184,7 @@ def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading])
     for reading in readings:
         ledger = ports.ledger(WitnessChanges(reading, idle))
         name = next((one.name for one in host.nics if are_rails(one)), nic.name)
-        for direction in _DIRECTIONS:
+        for direction in DIRECTIONS:
             crossed = crossed_at(ledger, name, direction)
             total.readable |= crossed.bytes is not None
             total.own += crossed.bytes or 0.0

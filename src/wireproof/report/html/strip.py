@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from wireproof.model import quantity
 from wireproof.model.finding import PairVerdict
-from wireproof.model.ledger import Direction
+from wireproof.model.ledger import DIRECTIONS, Direction
 from wireproof.model.located import Blame, Located
 from wireproof.report.names import clean, natural
 from wireproof.report.section import Section, counted
@@ -33,7 +33,6 @@ _HIGH = 56.0
 _TOP = 1.15
 _LEAST_WIDTH = 3.0  # of a culprit's column, so that it is seen
 _ONE_WAY = ("stream", "put")
-_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 _VERBS: dict[Direction, str] = {"tx": "sends", "rx": "receives"}
 
 
@@ -171,7 +170,7 @@ def _by_node(section: Section, located: Located) -> dict[Direction, dict[str, fl
     there are any); of the size that most pairs have.
     """
     streams = _streams(section)
-    slow = {direction: set(_accused(located, direction)) for direction in _DIRECTIONS}
+    slow = {direction: set(_accused(located, direction)) for direction in DIRECTIONS}
     found: dict[Direction, dict[str, list[float]]] = {"tx": {}, "rx": {}}
     spoilt: dict[Direction, dict[str, list[float]]] = {"tx": {}, "rx": {}}
     for pair in streams:
@@ -181,7 +180,7 @@ def _by_node(section: Section, located: Located) -> dict[Direction, dict[str, fl
         received["rx"].setdefault(pair.target_host, []).append(pair.value)
     return {
         one: {node: median(values) for node, values in {**spoilt[one], **found[one]}.items()}
-        for one in _DIRECTIONS
+        for one in DIRECTIONS
     }
 
 

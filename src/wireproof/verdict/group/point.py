@@ -5,7 +5,7 @@ enough. Pure.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wireproof.analysis.witness import readers
@@ -20,7 +20,15 @@ from wireproof.physics.shaper import shaper_credit_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.group.flows import Crossing, crossings, operations
 from wireproof.verdict.issue import Issue
-from wireproof.verdict.path.proof import PairProof, conclude, weakest
+from wireproof.verdict.path.proof import (
+    CONTROL_BYTES,
+    CONTROL_RATE,
+    HEADER_ALLOWANCE,
+    PairProof,
+    conclude,
+    may_be_inside,
+    weakest,
+)
 from wireproof.verdict.path.sentences import sentence
 from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 from wireproof.verdict.run.plateau import fills_link
@@ -31,10 +39,7 @@ __all__ = ["judge_group", "nodes_of"]
 
 # --- Did a group's bytes use the wire? What must cross each node, held against its claimed port.
 
-_CONTROL_BYTES = 262_144  # the tool's own control traffic during one point
-_CONTROL_RATE = 500_000  # bytes/s of it in a long point
 _CONTROL_PER_MEMBER = 20_000  # commands and sums travel along a tree of the members
-_HEADER_ALLOWANCE = 300  # bytes per message, as for pairs
 
 
 def nodes_of(ctx: Context, point: PointRecord, group: GroupResult) -> dict[int, int]:
@@ -62,21 +67,11 @@ def prove_group(ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger])
         sightings += _both_directions(ctx, point, rank, ledgers.get(node), crossing)
     proof, code = conclude(tuple(sightings), None)
     level, quality = weakest(sightings)
-    if proof == "on-wire" and level != "wire" and _share_adapter(ctx, sightings, node_of):
+    if proof == "on-wire" and may_be_inside(ctx, sightings, node_of.__getitem__):
         proof, code = "unproven", "same-adapter"
     telling = max(sightings, key=lambda one: one.need)
     seen = None if telling.seen is None else int(telling.seen)
     return PairProof(proof, code, tuple(sightings), int(telling.need), seen, level, quality)
-
-
-def _share_adapter(ctx: Context, sightings: Sequence[Sighting], node_of: Mapping[int, int]) -> bool:
-    """Two nodes of the group are behind one adapter."""
-    behind: dict[tuple[str, str], int] = {}
-    for one in sightings:
-        for identity in ctx.adapter_of(one.rank, one.nic):
-            if behind.setdefault(identity, node_of[one.rank]) != node_of[one.rank]:
-                return True
-    return False
 
 
 def _both_directions(
@@ -103,12 +98,12 @@ def _most(ctx: Context, point: PointRecord, crossing: Crossing, need: float) -> 
         return math.inf
     messages = max(group.sent_bytes + group.received_bytes, default=0) / max(1, point.message_bytes)
     control = (
-        _CONTROL_BYTES
-        + _CONTROL_RATE * point.elapsed_ns * 1e-9
+        CONTROL_BYTES
+        + CONTROL_RATE * point.elapsed_ns * 1e-9
         + _CONTROL_PER_MEMBER * len(group.members)
     )
     return (
-        (need + 0.08 * need) * ctx.criteria.on_wire_max + 2 * messages * _HEADER_ALLOWANCE + control
+        (need + 0.08 * need) * ctx.criteria.on_wire_max + 2 * messages * HEADER_ALLOWANCE + control
     )
 
 

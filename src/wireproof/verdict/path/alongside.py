@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from wireproof.analysis.crossed import crossed_at, everywhere
+from wireproof.analysis.crossed import crossed_at
 from wireproof.model.finding import Evidence, PairVerdict, Port, Route, Severity, Subject
 from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.quantity import goodput
@@ -24,6 +24,7 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 from wireproof.verdict.path.pace import explained
 from wireproof.verdict.path.proof import Witnessed
+from wireproof.verdict.path.questions import busiest
 
 __all__ = ["Others", "explains"]
 
@@ -69,7 +70,7 @@ class Others:
             ledger = seen.ledgers.get(reader) if reader is not None else None
             if reader is None or ledger is None or due.need < self.ctx.criteria.min_payload_bytes:
                 continue
-            name = claimed if claimed in ledger.ports else _busiest(ledger, direction)
+            name = claimed if claimed in ledger.ports else busiest(ledger, [direction])[0]
             own = explained(self.ctx, point, seen, (reader, claimed, direction))
             own += _resent(readings.get(reader))
             found = _beyond(ledger, name, direction, own) if name else None
@@ -159,11 +160,6 @@ class Others:
         }
         severity: Severity = "inconclusive" if place in self.excused else "warning"
         return Issue("other-traffic", severity, place, text, evidence, points[0], bytes_per_s)
-
-
-def _busiest(ledger: Ledger, direction: Direction) -> str:
-    found = {name: one.bytes or 0.0 for name, one in everywhere(ledger, direction).items()}
-    return max(sorted(found), key=lambda name: found[name], default="")
 
 
 def _beyond(ledger: Ledger, name: str, direction: Direction, own: float) -> float:

@@ -5,14 +5,13 @@ from it. Pure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.ledger import Carrier
-from wireproof.model.quantity import volume
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.physics.claims import carried_by
 from wireproof.physics.from_port import link_of_port
@@ -20,22 +19,10 @@ from wireproof.physics.table import PhysicsError
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
+from wireproof.verdict.path.questions import mostly, other_protocol
 from wireproof.verdict.path.sight import Sighting
 
-__all__ = ["RDMA_PROTOCOLS", "carrier_issues", "carrier_of", "mostly", "observed_link"]
-
-RDMA_PROTOCOLS = (
-    "rocev2",
-    "iwarp",
-    "infiniband",
-    "omnipath",
-    "truescale",
-    "efa",
-    "slingshot",
-    "fabric",
-)
-_SHARE = 0.9
-_MOST_OTHER = 0.5
+__all__ = ["carrier_issues", "carrier_of", "observed_link"]
 
 
 def carrier_of(sighting: Sighting) -> Carrier | None:
@@ -43,19 +30,6 @@ def carrier_of(sighting: Sighting) -> Carrier | None:
     thing.
     """
     return mostly(dict(sighting.by), sighting.need)
-
-
-def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
-    """What carried ``need`` bytes, by what was counted of each carrier; None where that does not
-    tell.
-    """
-    kernel, rdma = by.get("kernel"), by.get("rdma", by.get("psm"))
-    need = max(need, 1.0)
-    if kernel is None or rdma is None:
-        return None
-    if rdma >= _SHARE * need:
-        return "psm" if "rdma" not in by else "rdma"
-    return "kernel" if kernel >= _SHARE * need and rdma < _MOST_OTHER * need else None
 
 
 def _carriers(proofs: Iterable[PairProof]) -> Counter[Carrier]:
@@ -119,16 +93,10 @@ def carrier_issues(
     busiest = max(proof.sightings, key=lambda one: one.need, default=None)
     if claimed is None or busiest is None or busiest.need < ctx.criteria.min_payload_bytes:
         return []
-    carrier, who = carrier_of(busiest), ctx.route(pair)
-    by = {name: volume(count) for name, count in busiest.by}
-    where = f"{who}: {claimed.kind} was claimed, and on {busiest.nic}"
-    if carrier == "kernel" and claimed.protocol in RDMA_PROTOCOLS:
-        rdma = by.get("rdma", by.get("psm"))
-        text = f"{where} the kernel's sockets carried {by['kernel']} and RDMA {rdma}"
-        found = Issue("tcp-instead-of-rdma", "fail", who, text)
-    elif carrier in ("rdma", "psm") and claimed.protocol == "tcp":
-        text = f"{where} RDMA carried {by[carrier]} and the kernel's sockets {by['kernel']}"
-        found = Issue("rdma-instead-of-tcp", "warning", who, text)
-    else:
+    who = ctx.route(pair)
+    found = other_protocol(claimed, dict(busiest.by), busiest.need, busiest.nic)
+    if found is None:
         return []
-    return [replace(found, point=point.id, weight=busiest.need)]
+    code, severity, text = found
+    issue = Issue(code, severity, who, f"{who}: {text}")
+    return [replace(issue, point=point.id, weight=busiest.need)]

@@ -21,7 +21,7 @@ from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.path.pace import OPPOSITE, explained, keeps_pace
 from wireproof.verdict.path.proof import PairProof, Place, Witnessed, pair_proof
-from wireproof.verdict.path.sight import Due, Sighting, look
+from wireproof.verdict.path.sight import STRAY_BYTES, Due, Sighting, look
 
 __all__ = ["summed"]
 
@@ -30,7 +30,6 @@ _DECIDED = ("on-wire", "wrong-path", "mixed")
 _LEAST, _MOST = 0.95, 1.12
 _SILENT = ("off-wire", "partly")
 _LOST = ("wrapped", "dark", "blind")
-_QUIET_OTHERS = 8_000_000  # bytes over a run: less is a launcher or a login
 
 
 def summed(
@@ -125,7 +124,7 @@ class _Whole:
             others[place] = sum(one.others.values())
             if one.kind != "on-wire" and self._fell_short(one):
                 self.missing[place] = self.missing.get(place, 0.0) + one.need
-            if (one.seen or 0.0) + others[place] > _MOST * one.need + _QUIET_OTHERS:
+            if (one.seen or 0.0) + others[place] > _MOST * one.need + STRAY_BYTES:
                 self.overflown.add(place)
         for place, count in others.items():
             self.shown[place] += count
@@ -201,14 +200,14 @@ class _Whole:
         be another job's too, and fit by chance. If other ports carried it, theirs counts as well.
         """
         reader, name, direction = place
-        back: Direction = "rx" if direction == "tx" else "tx"
+        back = OPPOSITE[direction]
         due = self.dues.get((reader, name, back))
         if due is None or reader is None:
             return False
         whole = look(self.ledgers[reader], rank, name, back, due, self.ctx.criteria)
         seen = whole.seen or 0.0
         seen += 0.0 if kind == "on-wire" else sum(whole.others.values())
-        return seen > _MOST * max(due.need, due.most) + due.control + _QUIET_OTHERS
+        return seen > _MOST * max(due.need, due.most) + due.control + STRAY_BYTES
 
     def _keeps_pace(self, one: Sighting, place: Place) -> bool:
         """The port rose in both directions as the points came due, and by no more than these
@@ -233,7 +232,7 @@ class _Whole:
     def _explained(self, place: Place) -> float:
         both = zip(self.points, self.witnessed, strict=True)
         each = (explained(self.ctx, point, seen, place) for point, seen in both)
-        return sum(each) + _QUIET_OTHERS
+        return sum(each) + STRAY_BYTES
 
     def _by_sum(self, one: Sighting, place: tuple[int, str, Direction], due: Due) -> Sighting:
         reader, name, direction = place
@@ -248,9 +247,7 @@ class _Whole:
             return found
         if loud or not self._keeps_pace(one, place):
             return _stale(found, one.remark)
-        if sum(whole.others.values()) > max(
-            self.ctx.criteria.stray_share * due.need, _QUIET_OTHERS
-        ):
+        if sum(whole.others.values()) > max(self.ctx.criteria.stray_share * due.need, STRAY_BYTES):
             # a share of each point may have gone there, made up for by others here
             return _stale(found, one.remark)
         spare = max(0.0, whole.seen - due.need) + (1 - self.ctx.criteria.on_wire_min) * due.need

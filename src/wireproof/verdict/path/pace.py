@@ -18,7 +18,7 @@ from wireproof.model.ledger import Direction
 from wireproof.model.record import PointRecord, Total
 from wireproof.verdict.context import Context
 from wireproof.verdict.path.proof import Place, Witnessed
-from wireproof.verdict.path.sight import Due, Sighting, look
+from wireproof.verdict.path.sight import STRAY_BYTES, Due, Sighting, look
 
 __all__ = ["OPPOSITE", "explained", "keeps_pace"]
 
@@ -27,7 +27,6 @@ _HEADERS, _SPARE = 90.0, 0.02
 _SMALL_MTU = 900.0
 _ACKS = 0.05
 _PER_MESSAGE = 300.0
-_QUIET_OTHERS = 8_000_000  # bytes over a run: less is a launcher or a login
 OPPOSITE: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 
 
@@ -62,9 +61,9 @@ def keeps_pace(
         most += explained(ctx, point, seen, place)
         ripe = least.after(point, due)
         shown = _shown(ctx, so_far, one, place)
-        if shown > most + _QUIET_OTHERS:
+        if shown > most + STRAY_BYTES:
             return False
-        if _is_read(point, total) and shown < ctx.criteria.on_wire_min * ripe - _QUIET_OTHERS:
+        if _is_read(point, total) and shown < ctx.criteria.on_wire_min * ripe - STRAY_BYTES:
             return False
     return True
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wireproof.analysis.witness import readers, watch
@@ -19,26 +19,30 @@ from wireproof.model.pattern import answers
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.physics.framing import LEAST_HEADER
 from wireproof.verdict.context import Context
+from wireproof.verdict.path.questions import Identity, one_adapter
 from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 
 __all__ = [
     "CONTROL_BYTES",
+    "CONTROL_RATE",
+    "HEADER_ALLOWANCE",
     "PairProof",
     "Place",
     "Witnessed",
     "conclude",
+    "may_be_inside",
     "pair_proof",
     "prove",
     "weakest",
 ]
 
 # bytes per message: Ethernet, IP, TCP, MPI envelope, delayed acknowledgement
-_HEADER_ALLOWANCE = 300
+HEADER_ALLOWANCE = 300
 # a stream is acknowledged: 66 B against one or two segments, more for small RDMA packets
 _ACK_SHARE = 0.08
 CONTROL_BYTES = 262_144
 """The tool's own control traffic during one point."""
-_CONTROL_RATE = 500_000  # bytes/s of it in a long point
+CONTROL_RATE = 500_000  # bytes/s of it in a long point
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,59 +185,56 @@ class _Desk:
             if self._name(end) != name or self._one_reader(pair):
                 continue
             need += self._need(pair, end, direction)
-            payload += self._payload(pair, end, direction)
-            waited += self._messages(pair, end, direction)
+            sent, count = self._moved(pair, end, direction)
+            payload, waited = payload + sent, waited + count
             both += pair.payload_forward_bytes + pair.payload_backward_bytes
             messages += pair.messages_forward + pair.messages_backward
-        control = CONTROL_BYTES + _CONTROL_RATE * self.point.elapsed_ns * 1e-9
+        control = CONTROL_BYTES + CONTROL_RATE * self.point.elapsed_ns * 1e-9
         most = (
             payload * self.ctx.criteria.on_wire_max
             + both * _ACK_SHARE
-            + messages * _HEADER_ALLOWANCE
+            + messages * HEADER_ALLOWANCE
             + control
         )
         apart = answers(self.point.pattern, self.point.form)  # such messages cannot be merged
         return Due(need, need, most, control, float(waited) if apart else None, payload=payload)
 
-    def _payload(self, pair: PairResult, rank: int, direction: Direction) -> int:
-        forward = (rank == pair.origin) == (direction == "tx")
-        return pair.payload_forward_bytes if forward else pair.payload_backward_bytes
-
-    def _messages(self, pair: PairResult, rank: int, direction: Direction) -> int:
-        forward = (rank == pair.origin) == (direction == "tx")
-        return pair.messages_forward if forward else pair.messages_backward
+    def _moved(self, pair: PairResult, rank: int, direction: Direction) -> tuple[int, int]:
+        """Bytes and messages."""
+        if (rank == pair.origin) == (direction == "tx"):
+            return pair.payload_forward_bytes, pair.messages_forward
+        return pair.payload_backward_bytes, pair.messages_backward
 
     def _need(self, pair: PairResult, rank: int, direction: Direction) -> float:
-        payload = float(self._payload(pair, rank, direction))
-        if not answers(self.point.pattern, self.point.form):
-            return payload
-        return payload + self._messages(pair, rank, direction) * LEAST_HEADER
+        payload, count = self._moved(pair, rank, direction)
+        apart = answers(self.point.pattern, self.point.form)
+        return float(payload + (count * LEAST_HEADER if apart else 0))
 
 
 def pair_proof(ctx: Context, pair: PairResult, sightings: tuple[Sighting, ...]) -> PairProof:
     """One proof from the four sightings of a pair whose ranks are on two hosts."""
     proof, code = conclude(sightings, _believed_remote(ctx, pair))
     level, quality = weakest(sightings)
-    if proof == "on-wire" and level != "wire" and _one_adapter(ctx, pair, sightings):
+    if proof == "on-wire" and may_be_inside(ctx, sightings, lambda rank: rank):
         proof, code = "unproven", "same-adapter"
     expected, seen = _busier(sightings)
     return PairProof(proof, code, sightings, expected, seen, level, quality)
 
 
-def _one_adapter(ctx: Context, pair: PairResult, sightings: Sequence[Sighting]) -> bool:
-    """True when the ports that were looked at are functions of one adapter, by any identity that
-    both state.
+def may_be_inside(
+    ctx: Context, sightings: Sequence[Sighting], node_of: Callable[[int], int]
+) -> bool:
+    """Whether the adapter's own switch may have carried what no counter of a physical port shows:
+    the ports of two nodes are functions of one adapter, or a register stands at 0 and nothing tells
+    whose functions they are.
     """
-    ends = [
-        {
-            identity
-            for one in sightings
-            if one.rank == rank
-            for identity in ctx.adapter_of(rank, one.nic)
-        }
-        for rank in (pair.origin, pair.target)
-    ]
-    return bool(ends[0] & ends[1])
+    if weakest(sightings)[0] == "wire":
+        return False
+    behind: dict[int, set[Identity]] = defaultdict(set)
+    for one in sightings:
+        behind[node_of(one.rank)] |= ctx.adapter_of(one.rank, one.nic)
+    shared = one_adapter(list(behind.values()))
+    return shared or (shared is None and any(one.masked for one in sightings))
 
 
 def _believed_remote(ctx: Context, pair: PairResult) -> bool | None:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from wireproof.verdict.path.proof import CONTROL_BYTES, PairProof
+from wireproof.verdict.path.sight import STRAY_BYTES
 
 __all__ = ["settle"]
 
-_QUIET_OTHERS = 8_000_000  # bytes: less is a launcher or a login
 _HEADERS_RULE = 512  # bytes of a message
 _SMALLEST = 64  # bytes: what a library sends below this it sends in one way
 _NEARLY = 0.9
@@ -118,7 +118,7 @@ def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
 
 def _like_elsewhere(proof: PairProof, size: int, largest: PairProof) -> PairProof:
     """Of a point that another port seems to have carried."""
-    quiet = all(sum(sighting.others.values()) < _QUIET_OTHERS for sighting in proof.sightings)
+    quiet = all(sum(sighting.others.values()) < STRAY_BYTES for sighting in proof.sightings)
     if quiet and largest.proof in ("off-wire", "unproven"):
         return replace(proof, proof=largest.proof, code=largest.code)
     if size < _HEADERS_RULE and largest.proof == "off-wire":

@@ -16,25 +16,31 @@ from wireproof.analysis.crossed import (
     at_rails,
     claimed_at,
     crossed_at,
-    everywhere,
     fresh_at,
     others_than,
     up_to_date,
 )
-from wireproof.analysis.functions import is_real, shows_presence
+from wireproof.analysis.functions import shows_presence
 from wireproof.analysis.places import inner
 from wireproof.analysis.rails import are_rails
-from wireproof.analysis.relations import is_radio
 from wireproof.model.claim import Criteria
 from wireproof.model.ledger import LEVELS, Carrier, Direction, Ledger, Level, Quality
+from wireproof.verdict.path.questions import (
+    busiest,
+    is_masked,
+    is_on_air,
+    lacks_packets,
+    looped,
+    turned_round,
+    uncounted,
+)
 
-__all__ = ["Due", "Sighting", "blindly", "look"]
+__all__ = ["STRAY_BYTES", "Due", "Sighting", "blindly", "look"]
 
 _LOUD_BACKGROUND = 0.2
 _ELSEWHERE = 0.5  # share of the payload on other ports that makes them its carriers
-_STRAY_BYTES = 8_000_000  # quieter than this is a launcher or a login, not the payload
+STRAY_BYTES = 8_000_000  # quieter than this is a launcher or a login, not the payload
 _IDLE_CHATTER = 4096.0  # bytes that an idle port moves during a point: neighbour discovery, ARP
-_LEAST_PACKETS = 500  # fewer messages than this cannot be told from other packets
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ class Sighting:
     inside (turned round in the adapter), or why it is not known: blind, dark (another port is
     blind), unknown (adapter), wrapped, stale, background, small. ``rival``: another port carried
     enough to have been the one. ``packets``: None where nobody counts them. ``rails``: bytes of
-    each, where several NICs are claimed.
+    each, where several NICs are claimed. ``masked``: a register of the physical port never counted.
     """
 
     kind: str
@@ -83,6 +89,7 @@ class Sighting:
     remark: str = ""
     packets: float | None = None
     rails: tuple[tuple[str, float | None], ...] = ()
+    masked: bool = False
 
     @property
     def proves(self) -> bool:
@@ -104,25 +111,15 @@ def look(
     """Hold what is due against the claimed port of ``ledger``; without a claim (""), against the
     busiest way out.
     """
-    name = claimed or _busiest(ledger, direction)
+    name = claimed or busiest(ledger, [direction])[0]
     if not name or name not in ledger.ports:
         remark = f"there is no port {claimed}" if claimed else "no port could be read"
         return blindly(rank, claimed, direction, due, criteria, remark)
     found = _Look(ledger, rank, name, direction, due, criteria).sighting()
-    if not claimed and due.need < _STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
+    if not claimed and due.need < STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
         # of so little, the busiest port need not be the one that carried it
         return replace(found, kind="background")
     return found
-
-
-def _busiest(ledger: Ledger, direction: Direction) -> str:
-    """The way out that carried most; others then show up as striping."""
-    found = {
-        name: crossed.bytes
-        for name, crossed in everywhere(ledger, direction).items()
-        if crossed.bytes is not None
-    }
-    return max(sorted(found), key=lambda name: found[name] or 0.0, default="")
 
 
 class _Look:
@@ -152,15 +149,8 @@ class _Look:
         self.others = {
             nic: self._unexplained(nic, one.bytes or 0.0) for nic, one in self.around.items()
         }
-        loops = [
-            crossed_at(ledger, nic, direction)
-            for nic, port in ledger.ports.items()
-            if port.nic.kind == "loopback"
-        ]
-        self.loop = sum(one.bytes or 0.0 for one in loops)
-        self.stray = sum(self.others.values()) + self.loop > max(
-            _ELSEWHERE * due.need, _STRAY_BYTES
-        )
+        self.loop = sum(one.bytes or 0.0 for one in looped(ledger, direction).values())
+        self.stray = sum(self.others.values()) + self.loop > max(_ELSEWHERE * due.need, STRAY_BYTES)
 
     def _fresh(self, whole: Crossed) -> Crossed:
         """Of a port with late counters, those that are up to date, if they show all that was due:
@@ -202,6 +192,7 @@ class _Look:
             remark=here.remark,
             packets=here.packets,
             rails=self._rails(share),
+            masked=is_masked(self.ledger, self.name),
         )
 
     def _rails(self, share: float) -> tuple[tuple[str, float | None], ...]:
@@ -215,11 +206,10 @@ class _Look:
         """Another port moved as many bytes, and as many packets where they are counted, as the
         payload needs.
         """
-        if one.bytes is None or self.others[nic] < self.criteria.on_wire_min * self.due.need:
+        least = self.criteria.on_wire_min
+        if one.bytes is None or self.others[nic] < least * self.due.need:
             return False
-        if self.due.packets is None or one.packets is None:
-            return True
-        return one.packets >= self.criteria.on_wire_min * self.due.packets
+        return not lacks_packets(one.packets, self.due.packets, least, fewest=0)
 
     def _kind(self) -> str:
         if self.due.own < self.criteria.min_payload_bytes:
@@ -229,7 +219,7 @@ class _Look:
             return "unknown"
         kind = self._counted()
         if kind == "on-wire":
-            return "unknown" if is_radio(port.nic) else kind
+            return "unknown" if is_on_air(self.ledger, self.name) else kind
         return "unknown" if kind in ("blind", "dark") and not port.known else kind
 
     def _counted(self) -> str:
@@ -262,13 +252,7 @@ class _Look:
         """Not more than the payload explains, in as many packets as it has messages, and the other
         ports quiet.
         """
-        packets = self.here.packets
-        few = (
-            self.due.packets is not None
-            and packets is not None
-            and self.due.packets >= _LEAST_PACKETS
-            and packets < self.criteria.on_wire_min * self.due.packets
-        )
+        few = lacks_packets(self.here.packets, self.due.packets, self.criteria.on_wire_min)
         return (self.here.bytes or 0.0) <= self.due.most and not self.stray and not few
 
     def _shortage(self, seen: float) -> str:
@@ -285,7 +269,7 @@ class _Look:
             return "wrapped"
         if not here.complete:
             return "mixed" if self._halved(seen / need, elsewhere, quiet) else self._unread()
-        if seen < _ELSEWHERE * need and self._turned_round():
+        if turned_round(here.inside, seen, need, self.criteria.on_wire_min * need):
             return "inside"
         return self._absent(_missing(seen / need, elsewhere, self.loop / need, quiet))
 
@@ -297,17 +281,12 @@ class _Look:
             return False
         return (here + elsewhere) * self.due.need <= self.due.most
 
-    def _turned_round(self) -> bool:
-        """The adapter's own switch saw the bytes."""
-        inside = self.here.inside
-        return inside is not None and inside >= self.criteria.on_wire_min * self.due.need
-
     def _absent(self, kind: str) -> str:
         """What is missing here, unless a port that was not seen, or is blurred, may have had it."""
         if kind == "wrong-path":
             return self._by_another()
         if kind in ("off-wire", "partly"):
-            open_ = self._dark() or self._inside_the_host()
+            open_ = uncounted(self.ledger, self.around) or self._inside_the_host()
             return "dark" if open_ else "background" if self._masked() else kind
         return kind
 
@@ -331,9 +310,8 @@ class _Look:
         these.
         """
         counts = [one.packets for nic, one in self.around.items() if self.others[nic] > 0]
-        if self.due.packets is None or self.due.packets < _LEAST_PACKETS or None in counts:
-            return False
-        return sum(count or 0.0 for count in counts) < _ELSEWHERE * self.due.packets
+        seen = None if None in counts else sum(count or 0.0 for count in counts)
+        return lacks_packets(seen, self.due.packets, _ELSEWHERE)
 
     def _masked(self) -> bool:
         """What was taken off another port's bytes for others could be what is missing here."""
@@ -354,13 +332,6 @@ class _Look:
         times = math.ceil((self.criteria.on_wire_min * self.due.need - seen) / wrap)
         most = self.due.most if math.isfinite(self.due.most) else 4 * self.due.need
         return seen + times * wrap <= most
-
-    def _dark(self) -> bool:
-        """A port that nobody claimed may have carried it uncounted."""
-        return any(
-            is_real(self.ledger.ports[nic]) and (not one.complete or one.bytes is None)
-            for nic, one in self.around.items()
-        )
 
     def _beyond_control(self) -> bool:
         """Little payload in many messages: their headers show it, where they are more than control

@@ -15,6 +15,7 @@ from wireproof.physics.rails import one_rail
 from wireproof.verdict.catalogue import code_of, severity_of
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue
+from wireproof.verdict.path.questions import kernels
 
 __all__ = ["run_issues"]
 
@@ -332,10 +333,7 @@ def _namespaces(ctx: Context) -> list[Issue]:
     """
     if ctx.virtual or not ctx.run.claim.wire:
         return []
-    kernels: dict[str, set[int]] = {}
-    for host in ctx.run.hosts:
-        if host.boot_id and host.netns:
-            kernels.setdefault(host.boot_id, set()).add(host.netns)
+    known = {(host.boot_id, host.netns) for host in ctx.run.hosts if host.boot_id and host.netns}
     return [
         Issue(
             "one-kernel",
@@ -343,7 +341,7 @@ def _namespaces(ctx: Context) -> list[Issue]:
             _RUN,
             f"{len(spaces)} of the hosts are network namespaces of one kernel",
         )
-        for _, spaces in sorted(kernels.items())
+        for spaces in kernels(sorted(known))
         if len(spaces) > 1
     ]
 

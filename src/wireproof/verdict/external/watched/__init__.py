@@ -22,8 +22,9 @@ from wireproof.verdict.external.watched.beside import (
     rail_reasons,
     troubles,
 )
-from wireproof.verdict.external.watched.doubts import Doubts
+from wireproof.verdict.external.watched.doubts import RATE_SEEN, Doubts
 from wireproof.verdict.external.watched.ports import NOTHING, START_UP_BYTES, Carried, Ports, reason
+from wireproof.verdict.path.questions import turned_round
 
 __all__ = ["judge_traffic"]
 
@@ -33,9 +34,6 @@ __all__ = ["judge_traffic"]
 
 ABSENT = 0.05
 MOST_OF_IT = 0.90
-HALF = 0.5
-RATE_SEEN = 0.70
-"""A peak over a whole interval is below the true one by what of the interval was idle."""
 FAR_BELOW = 0.10
 HARDLY_S = 0.01
 IN_BULK = 5.0
@@ -65,8 +63,8 @@ def judge_traffic(
     proof, reasons = judged.proof(criteria or Criteria())
     attainable, derivation = _limit(claim)
     line = claim.link.line_rate if claim.link else None
-    other = judged.other_protocol(proof)
-    reasons += [other] if other is not None else []
+    if proof == "on-wire" and judged.printed is not None:
+        reasons += other_protocol(judged.ports, claim.link, judged.printed.least_bytes)
     reasons += beside(traffic, judged.ports, judged.claimed, attainable, line)
     if proof == "on-wire":
         reasons += rail_reasons(judged.ports, claim.link, criteria or Criteria())
@@ -89,15 +87,10 @@ def judge_traffic(
 
 
 def _verdict(proof: Proof, claim: Claim, reasons: Sequence[Reason]) -> Verdict:
-    if proof == "off-wire" and _is_memory(claim):
-        return "pass"
+    if proof == "off-wire" and claim.link and claim.link.protocol in ("shm", "loopback"):
+        return "pass"  # as claimed
     contradicted = proof == "on-wire" and any(one.severity == "fail" for one in reasons)
     return "fail" if contradicted else _VERDICT[proof]
-
-
-def _is_memory(claim: Claim) -> bool:
-    """Shared memory or loopback is what was claimed."""
-    return claim.link is not None and claim.link.protocol in ("shm", "loopback")
 
 
 def _limit(claim: Claim) -> tuple[float | None, list[str]]:
@@ -128,7 +121,8 @@ class _Judged:
                 reason("traffic-unreadable", "no host's counters were read before and after.")
             ]
         if lost := self.ports.missing():
-            text = f"{lost[0].host} has no port called {lost[1]}: there is {_port_names(lost[0])}."
+            there = ", ".join(port.nic for port in lost[0].ports[:20])
+            text = f"{lost[0].host} has no port called {lost[1]}: there is {there}."
             return "unproven", [
                 reason("traffic-unreadable", text, {"nic": lost[1], "host": lost[0].host})
             ]
@@ -142,12 +136,6 @@ class _Judged:
         if self.claimed.at_least(criteria.on_wire_min * wanted):
             return self._doubted(self.printed, wanted)
         return self._shortage(wanted, criteria)
-
-    def other_protocol(self, proof: Proof) -> Reason | None:
-        """The claimed port carried it, and not by the claimed protocol."""
-        if proof != "on-wire" or self.printed is None:
-            return None
-        return other_protocol(self.ports, self.claim.link, self.printed.least_bytes)
 
     def _doubt(self, claims: Printed) -> Reason | None:
         return Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
@@ -264,7 +252,7 @@ class _Judged:
             text = f", but a counter of it cannot be read ({self.claimed.trouble})"
             return "unproven", "traffic-unreadable", text
         inside = self.claimed.inside
-        if inside is not None and inside >= most and self.claimed.below(HALF * wanted):
+        if inside is not None and turned_round(inside, self.claimed.upper, wanted, most):
             text = f": the adapter's own switch turned {volume(inside)} round"
             return "off-wire", "traffic-inside-adapter", text
         if dark := self.ports.dark():
@@ -314,7 +302,7 @@ class _Judged:
         enough = {"least_bytes": wanted, "crossed_bytes": crossed}
         said = f"{text} {self._claimed_ports()}."
         fine = reason("traffic-on-wire", said, enough, "note")
-        if rate is None or self._rate_seen(rate):
+        if rate is None or self.claimed.peak >= RATE_SEEN * rate:
             return "on-wire", [fine]
         seen = {
             "printed_bytes_per_s": rate,
@@ -344,9 +332,6 @@ class _Judged:
         if claims.most_bytes is None or wanted < 4 * START_UP_BYTES:
             return False
         return self.claimed.below(2 * claims.most_bytes + START_UP_BYTES)
-
-    def _rate_seen(self, rate: float) -> bool:
-        return self.claimed.peak >= RATE_SEEN * rate
 
     def _claimed_ports(self) -> str:
         return self.claimed_names or ", ".join(self.claimed.names) or "any port"
@@ -379,7 +364,3 @@ def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
     return reason(
         "traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver}
     )
-
-
-def _port_names(host: HostTraffic) -> str:
-    return ", ".join(port.nic for port in host.ports[:20])

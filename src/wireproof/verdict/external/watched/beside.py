@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wireproof.analysis.crossed import Crossed, at_rails, crossed_at, everywhere
+from wireproof.analysis.crossed import at_rails, crossed_at
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Severity
-from wireproof.model.ledger import Direction
+from wireproof.model.ledger import DIRECTIONS, Direction
 from wireproof.model.quantity import volume
 from wireproof.model.rails import is_several
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports, reason
-from wireproof.verdict.path.carrier import RDMA_PROTOCOLS, mostly
+from wireproof.verdict.path.questions import other_protocol as contradicting
 from wireproof.verdict.path.shares import due_shares, state_of
 
 __all__ = ["beside", "far_below", "one_kernel", "other_protocol", "rail_reasons", "troubles"]
@@ -44,8 +44,8 @@ def _of_host(
     if name not in ledger.ports:
         return
     rails = ledger.ports[name].nic.lower
-    seen = {way: at_rails(ledger, rails, way) for way in _DIRECTIONS}
-    totals = {way: crossed_at(ledger, name, way).bytes or 0.0 for way in _DIRECTIONS}
+    seen = {way: at_rails(ledger, rails, way) for way in DIRECTIONS}
+    totals = {way: crossed_at(ledger, name, way).bytes or 0.0 for way in DIRECTIONS}
     for way, each in seen.items():
         if totals[way] > max(START_UP_BYTES, _BUSY * max(totals.values())):
             yield _reason(host.host, way, each, link, criteria)
@@ -81,48 +81,26 @@ def _reason(
 
 # --- The claimed port carried a watched command's bytes; was it by the claimed protocol?
 
-_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 
-
-def other_protocol(ports: Ports, link: LinkClaim | None, wanted: float) -> Reason | None:
-    """Another protocol than that of ``link`` carried the ``wanted`` bytes; None where it was it, or
+def other_protocol(ports: Ports, link: LinkClaim | None, wanted: float) -> list[Reason]:
+    """Another protocol than that of ``link`` carried the ``wanted`` bytes; none where it was it, or
     nothing tells.
     """
-    busiest = max(_seen(ports), key=lambda one: one[2].bytes or 0.0, default=None)
-    if link is None or busiest is None:
-        return None
-    host, port, crossed = busiest
-    by = dict(crossed.by)
-    carrier = mostly(by, wanted)
-    where = f"{link.kind} was claimed, and on {port} of {host}"
-    rdma, kernel = volume(by.get("rdma", by.get("psm", 0.0))), volume(by.get("kernel", 0.0))
+    ends = [(host.host, *ports.busiest(host)) for host in ports.hosts]
+    seen = [(host, port, one) for host, port, one in ends if one is not None]
+    if link is None or not seen:
+        return []
+    host, port, crossed = max(seen, key=lambda one: one[2].bytes or 0.0)
+    found = contradicting(link, dict(crossed.by), wanted, f"{port} of {host}")
+    if found is None:
+        return []
+    code, severity, text = found
     evidence: dict[str, str | float | None] = {
         "host": host,
         "nic": port,
-        **{str(name): count for name, count in by.items()},
+        **{str(name): count for name, count in crossed.by},
     }
-    if carrier == "kernel" and link.protocol in RDMA_PROTOCOLS:
-        text = f"{where} the kernel's sockets carried {kernel} and RDMA {rdma}."
-        return reason("tcp-instead-of-rdma", text, evidence, "fail")
-    if carrier in ("rdma", "psm") and link.protocol == "tcp":
-        text = f"{where} RDMA carried {rdma} and the kernel's sockets {kernel}."
-        return reason("rdma-instead-of-tcp", text, evidence, "warning")
-    return None
-
-
-def _seen(ports: Ports) -> Iterator[tuple[str, str, Crossed]]:
-    """(host, port, what crossed it) in each direction, of the claimed port, or of all where none is
-    claimed.
-    """
-    for host in ports.hosts:
-        ledger, name = ports.ledger(host), ports.claimed_name(host)
-        for direction in _DIRECTIONS:
-            found = (
-                {name: crossed_at(ledger, name, direction)}
-                if name
-                else everywhere(ledger, direction)
-            )
-            yield from ((host.host, one, crossed) for one, crossed in found.items())
+    return [reason(code, f"{text}.", evidence, severity)]
 
 
 RETRANSMIT_SHARE = 1e-3

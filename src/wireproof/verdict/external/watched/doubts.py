@@ -6,27 +6,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wireproof.analysis.relations import is_radio, is_tunnel
+from wireproof.analysis.relations import is_tunnel
 from wireproof.model.claim import Claim, LinkClaim
+from wireproof.model.ledger import Ledger
 from wireproof.model.quantity import volume
-from wireproof.model.record import Nic
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic
 from wireproof.physics.from_port import link_of_port
-from wireproof.verdict.context import identities
 from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports, reason
-from wireproof.verdict.path.carrier import mostly
+from wireproof.verdict.path.questions import (
+    adapters_of,
+    is_masked,
+    is_on_air,
+    lacks_packets,
+    mostly,
+    one_adapter,
+)
 
-__all__ = ["Doubts"]
+__all__ = ["RATE_SEEN", "Doubts"]
 
 _MOST = 0.98
-_LEAST_PACKETS = 500
 _BURST_SEEN = 0.6
 """Of what a row's bytes must show in the busiest reading: its printed time may leave out pauses
 between repetitions.
 """
-_RATE_SEEN = 0.70
+RATE_SEEN = 0.70  # a peak over a whole interval is below the true one by what of it was idle
 _ABOVE, _ABOVE_BOTH_WAYS = 3.0, 2.0
 """A row's time is a mean: hosts that stall between messages are quicker while they do not. In a
 ping-pong the direction that counts is the quieter one.
@@ -78,17 +83,15 @@ class Doubts:
                 return doubt
         return None
 
-    def _nics(self) -> list[Nic]:
-        """The claimed ports, one for each host; without a claim those that carried most."""
-        found = []
-        for host in self.ports.hosts:
-            name, _ = self.ports.busiest(host)
-            if name in self.ports.ledger(host).ports:
-                found.append(self.ports.ledger(host).ports[name].nic)
-        return found
+    def _busiest(self) -> list[tuple[Ledger, str]]:
+        """The claimed port of each host; without a claim the one that carried most."""
+        found = [
+            (self.ports.ledger(host), self.ports.busiest(host)[0]) for host in self.ports.hosts
+        ]
+        return [(ledger, name) for ledger, name in found if name in ledger.ports]
 
     def _radio(self) -> Reason | None:
-        radios = [nic.name for nic in self._nics() if is_radio(nic)]
+        radios = [name for ledger, name in self._busiest() if is_on_air(ledger, name)]
         if not radios:
             return None
         text = f"{', '.join(radios)} is a Wi-Fi interface: what crossed it crossed no wire."
@@ -152,12 +155,19 @@ class Doubts:
         return reason("traffic-not-its-own", text, {"most_bytes": most, "crossed_bytes": crossed})
 
     def _one_adapter(self) -> Reason | None:
-        stated = [identities(nic.adapter) for nic in self._nics() if nic.adapter is not None]
-        shared = any(one & two for i, one in enumerate(stated) for two in stated[i + 1 :])
-        if not shared or self.claimed.level == "wire":
+        """The adapter's own switch may have carried what no counter of a physical port shows."""
+        if self.claimed.level == "wire":
             return None
+        ends = self._busiest()
+        stated = [
+            adapters_of([port.nic for port in ledger.ports.values()], name) for ledger, name in ends
+        ]
+        shared = one_adapter(stated)
+        if not shared and (shared is False or not any(is_masked(*end) for end in ends)):
+            return None
+        are = "are" if shared else "may be"
         text = (
-            "the ports are functions of one adapter, and no counter of its physical port shows "
+            f"the ports {are} functions of one adapter, and no counter of its physical port shows "
             "that it left."
         )
         return reason("traffic-one-adapter", text)
@@ -165,7 +175,7 @@ class Doubts:
     def _packets(self) -> Reason | None:
         """Each message of a ping-pong is a packet of its own."""
         due, seen = self.printed.least_packets, self.claimed.packets
-        if seen is None or due < _LEAST_PACKETS or seen >= _MOST * due:
+        if seen is None or not lacks_packets(seen, due, _MOST):
             return None
         text = (
             f"the printed rows are {due:.0f} messages that cannot be merged, and {seen:.0f} "
@@ -207,11 +217,11 @@ class Doubts:
 
     def _link_of(self, host: HostTraffic) -> LinkClaim | None:
         """What the port that carried most says of itself, for what carried its bytes."""
-        name, by = self.ports.busiest(host)
+        name, crossed = self.ports.busiest(host)
         ports = self.ports.ledger(host).ports
-        if name not in ports:
+        if crossed is None:
             return None
-        carrier = mostly(by, self.printed.least_bytes) or "any"
+        carrier = mostly(dict(crossed.by), self.printed.least_bytes) or "any"
         return link_of_port(ports[name].nic, carrier, [port.nic for port in ports.values()])
 
     def _numbers(self) -> Reason | None:
@@ -236,9 +246,9 @@ class Doubts:
         other, rate = self.ports.carried("other"), self.printed.rate_bytes_per_s or 0.0
         if self._is_one_path(other):
             return None
-        if not other.at_least(_MOST * self.printed.least_bytes) or other.peak < _RATE_SEEN * rate:
+        if not other.at_least(_MOST * self.printed.least_bytes) or other.peak < RATE_SEEN * rate:
             return None
-        if other.packets is not None and other.packets < _MOST * self.printed.least_packets:
+        if lacks_packets(other.packets, self.printed.least_packets, _MOST, fewest=0):
             return None
         text = (
             f"{', '.join(other.names)} carried {volume(other.bytes)} too: either may have been "

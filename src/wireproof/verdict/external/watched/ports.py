@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
@@ -17,17 +18,18 @@ from wireproof.analysis.crossed import (
     everywhere,
     others_than,
 )
-from wireproof.analysis.functions import is_real, shared_ports, shows_presence
-from wireproof.analysis.places import inner, may_lead_out, related
+from wireproof.analysis.functions import is_real, shows_presence
+from wireproof.analysis.places import inner, may_lead_out
 from wireproof.analysis.rails import ledger_with_rails, rail_nics
 from wireproof.analysis.relations import port_called
 from wireproof.model.claim import Claim
 from wireproof.model.finding import Severity
-from wireproof.model.ledger import Carrier, Direction, Entry, Ledger, PortLedger
+from wireproof.model.ledger import DIRECTIONS, Direction, Entry, Ledger, PortLedger
 from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Reason
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
+from wireproof.verdict.path.questions import busiest, kernels, looped, uncounted
 
 __all__ = ["NOTHING", "START_UP_BYTES", "Carried", "Ports", "reason"]
 
@@ -40,11 +42,13 @@ _SEVERITY: dict[str, Severity] = {
     "traffic-mixed": "fail",
     "traffic-rate-above-peak": "fail",
 }
-Evidence = Mapping[str, str | float | None]
 
 
 def reason(
-    code: str, message: str, evidence: Evidence | None = None, severity: Severity | None = None
+    code: str,
+    message: str,
+    evidence: Mapping[str, str | float | None] | None = None,
+    severity: Severity | None = None,
 ) -> Reason:
     """A reason with the severity that its code usually has."""
     severity = severity or _SEVERITY.get(code, "inconclusive")
@@ -52,7 +56,6 @@ def reason(
 
 
 Kind = Literal["claimed", "other", "loopback"]
-_DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +83,12 @@ class Carried:
         return self.bytes - self.unsure >= wanted
 
     def below(self, wanted: float) -> bool:
-        return _most(self) < wanted
+        return self.upper < wanted
+
+    @property
+    def upper(self) -> float:
+        """What may have crossed, if the background was the command's own."""
+        return self.bytes + self.unsure if self.most is None else self.most
 
 
 START_UP_BYTES = 256 << 10
@@ -94,9 +102,7 @@ def _bytes(carried: Carried) -> float:
     return carried.bytes
 
 
-def _most(carried: Carried) -> float:
-    """What may have crossed, if the background was the command's own."""
-    return carried.bytes + carried.unsure if carried.most is None else carried.most
+_most = operator.attrgetter("upper")
 
 
 def _less(end: Carried, moved: float) -> Carried:
@@ -124,7 +130,10 @@ class Ports:
     """
 
     def __init__(self, traffic: Traffic, claim: Claim, *, both_ways: bool = False) -> None:
-        self.hosts = _distinct([host for host in traffic.hosts if not host.error])
+        read = [host for host in traffic.hosts if not host.error]
+        # each machine once: its ports under a second name are no second end
+        each = kernels((host.machine or f"name {host.host}", host) for host in read)
+        self.hosts = [mates[0] for mates in each]
         self.both_ways = both_ways
         self._nics = {one.host: one.nic for one in claim.hosts}
         anywhere = {one.nic for one in claim.hosts if one.nic}
@@ -179,11 +188,10 @@ class Ports:
         """
         for host in self.hosts:
             ledger, name = self.ledger(host), self.claimed_name(host)
-            kin = {*(related(ledger, name) if name else ()), *shared_ports(ledger).holder}
-            for one, port in ledger.ports.items():
-                seen = crossed_at(ledger, one, "tx")
-                if one not in kin and is_real(port) and (not seen.complete or seen.bytes is None):
-                    return f"{one} of {host.host}"
+            for way in DIRECTIONS:
+                around = others_than(ledger, name, way) if name else everywhere(ledger, way)
+                if found := uncounted(ledger, around):
+                    return f"{found} of {host.host}"
         return ""
 
     def carried(self, kind: Kind) -> Carried:
@@ -228,33 +236,19 @@ class Ports:
             [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
         )
 
-    def busiest(self, host: HostTraffic) -> tuple[str, dict[Carrier, float]]:
-        """The claimed port of a host, or the way out that carried most, with its bytes by carrier;
-        "" if the host has neither.
-        """
-        ledger, name = self.ledger(host), self.claimed_name(host)
-        seen: list[tuple[str, Crossed]] = []
-        for direction in _DIRECTIONS:
-            if name:
-                seen.append((name, crossed_at(ledger, name, direction)))
-            else:
-                seen += everywhere(ledger, direction).items()
-        port, crossed = max(seen, key=lambda one: one[1].bytes or 0.0, default=("", None))
-        return port, {} if crossed is None else dict(crossed.by)
+    def busiest(self, host: HostTraffic) -> tuple[str, Crossed | None]:
+        """The claimed port of a host, or the way out that carried most, in its busier direction."""
+        return busiest(self.ledger(host), DIRECTIONS, self.claimed_name(host))
 
     def one_kernel(self) -> list[str]:
         """The names of hosts that run on one kernel, whatever their network namespaces; one text
         for each such kernel.
         """
-        groups = [[host.host for host in mates] for mates in self._kernels() if len(mates) > 1]
-        return [", ".join(names) for names in groups]
+        groups = (mates for mates in self._kernels() if len(mates) > 1)
+        return [", ".join(host.host for host in mates) for mates in groups]
 
     def _kernels(self) -> list[list[HostTraffic]]:
-        kernels: dict[str, list[HostTraffic]] = {}
-        for host in self.hosts:
-            kernel = host.machine.partition("/")[0]
-            kernels.setdefault(kernel or f"name {host.host}", []).append(host)
-        return list(kernels.values())
+        return kernels((host.machine.partition("/")[0], host) for host in self.hosts)
 
     def left_machine(self) -> Carried:
         """What the claimed ports carried, less all that may have gone to, or come from, another
@@ -279,8 +273,7 @@ class Ports:
     def _end(self, host: HostTraffic, kind: Kind, direction: Direction) -> Carried:
         ledger, name = self.ledger(host), self.claimed_name(host)
         if kind == "loopback":
-            loops = [one for one, port in ledger.ports.items() if port.nic.kind == "loopback"]
-            return _total({one: crossed_at(ledger, one, direction) for one in loops})
+            return _total(looped(ledger, direction))
         if kind == "claimed":
             return _total(
                 {name: claimed_at(ledger, name, direction)}
@@ -309,14 +302,6 @@ class Ports:
 
 def _at_other_end(name: str) -> Crossed:
     return Crossed(None, remark=f"the other end of {name} may be on this machine")
-
-
-def _distinct(hosts: list[HostTraffic]) -> list[HostTraffic]:
-    """Each machine once: its ports under a second name are no second end."""
-    found: dict[str, HostTraffic] = {}
-    for host in hosts:
-        found.setdefault(host.machine or f"name {host.host}", host)
-    return list(found.values())
 
 
 def _total(seen: dict[str, Crossed]) -> Carried:

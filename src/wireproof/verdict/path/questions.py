@@ -1,0 +1,200 @@
+"""What ``check`` asks of runs of our own engine and ``prove`` of foreign commands: each question
+once, answered out of a ledger's readings. Pure.
+
+How much is due, and how sure it must be, differs between the two and is the caller's; what the
+ports are and what they carried is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TypeVar
+
+from wireproof.analysis.crossed import Crossed, added, crossed_at, everywhere
+from wireproof.analysis.functions import is_real
+from wireproof.analysis.ledger import STANDS_AT_0
+from wireproof.analysis.relations import beneath, identities, is_radio, stacks
+from wireproof.model.claim import LinkClaim
+from wireproof.model.finding import Severity
+from wireproof.model.ledger import DIRECTIONS, Carrier, Direction, Ledger, PortLedger
+from wireproof.model.quantity import volume
+from wireproof.model.record import Nic
+
+__all__ = [
+    "Identity",
+    "adapters_of",
+    "busiest",
+    "is_masked",
+    "is_on_air",
+    "kernels",
+    "lacks_packets",
+    "looped",
+    "mostly",
+    "one_adapter",
+    "other_protocol",
+    "turned_round",
+    "uncounted",
+]
+
+T = TypeVar("T")
+Identity = tuple[str, str]
+
+_RDMA = (
+    "rocev2",
+    "iwarp",
+    "infiniband",
+    "omnipath",
+    "truescale",
+    "efa",
+    "slingshot",
+    "fabric",
+)
+_SHARE = 0.9
+_HALF = 0.5
+_ON_AIR = 0.05  # of what crossed what stands on a Wi-Fi interface
+_FEWEST_PACKETS = 500  # fewer messages than this cannot be told from other packets
+
+
+# --- whose machine, whose adapter
+
+
+def kernels(spaces: Iterable[tuple[str, T]]) -> list[list[T]]:
+    """What runs on one kernel, by its boot id, whatever the network namespaces; what states none
+    is alone.
+    """
+    found: dict[object, list[T]] = {}
+    for number, (boot_id, one) in enumerate(spaces):
+        found.setdefault(boot_id or number, []).append(one)
+    return list(found.values())
+
+
+def adapters_of(nics: Sequence[Nic], name: str) -> set[Identity]:
+    """Every identity that the adapters behind a port and below it state; empty if none is known."""
+    below = {name, *beneath(name, stacks(nics))}
+    behind = [nic.adapter for nic in nics if nic.name in below and nic.adapter is not None]
+    return {identity for adapter in behind for identity in identities(adapter)}
+
+
+def one_adapter(ends: Sequence[AbstractSet[Identity]]) -> bool | None:
+    """Whether two of ``ends`` are functions of one adapter, by any identity that both state; None
+    if two of them state nothing that can be compared.
+    """
+    pairs = [(one, two) for number, one in enumerate(ends) for two in ends[number + 1 :]]
+    if any(one & two for one, two in pairs):
+        return True
+    comparable = all({kind for kind, _ in one} & {kind for kind, _ in two} for one, two in pairs)
+    return False if comparable else None
+
+
+def is_masked(ledger: Ledger, name: str) -> bool:
+    """Whether a register of a physical port at ``name`` stands at 0 although the port is in use: a
+    host that may not read it and a port that all bytes turned round in look alike.
+    """
+    ports = _upright(ledger, name)
+    return any(one.remark == STANDS_AT_0 for port in ports for one in (*port.tx, *port.rx))
+
+
+def _upright(ledger: Ledger, name: str) -> list[PortLedger]:
+    """A port with everything that it stands on."""
+    lower = {one: port.nic.lower for one, port in ledger.ports.items()}
+    return [ledger.ports[one] for one in (name, *beneath(name, lower))]
+
+
+# --- which port
+
+
+def busiest(
+    ledger: Ledger, directions: Iterable[Direction], claimed: str = ""
+) -> tuple[str, Crossed | None]:
+    """The claimed port, or the way out that carried most, with what crossed it in the busier
+    direction; "" if there is neither.
+    """
+    seen: list[tuple[str, Crossed]] = []
+    for direction in directions:
+        if claimed:
+            seen.append((claimed, crossed_at(ledger, claimed, direction)))
+        else:
+            ways = sorted(everywhere(ledger, direction).items(), key=lambda way: way[0])
+            seen += [way for way in ways if way[1].bytes is not None]
+    return max(seen, key=lambda way: way[1].bytes or 0.0, default=("", None))
+
+
+def looped(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
+    """What crossed each loopback interface."""
+    ports = ledger.ports.items()
+    return {
+        name: crossed_at(ledger, name, direction)
+        for name, port in ports
+        if port.nic.kind == "loopback"
+    }
+
+
+def is_on_air(ledger: Ledger, name: str) -> bool:
+    """Whether a port is a Wi-Fi interface, or one below it carried a part of its bytes."""
+    below = (port.nic for port in _upright(ledger, name))
+    radios = [nic.name for nic in below if is_radio(nic)]
+    for way in DIRECTIONS:
+        whole = crossed_at(ledger, name, way).bytes or 0.0
+        part = added([crossed_at(ledger, one, way) for one in radios]).bytes or 0.0
+        if part > _ON_AIR * whole:
+            return True
+    return name in radios
+
+
+def uncounted(ledger: Ledger, around: Mapping[str, Crossed]) -> str:
+    """A port of an adapter, or what stands on such ports, that may have carried bytes which no
+    counter shows; "" if there is none.
+    """
+    blind = (name for name, one in around.items() if not one.complete or one.bytes is None)
+    return next((one for one in blind if any(map(is_real, _upright(ledger, one)))), "")
+
+
+# --- how much, and by what
+
+
+def turned_round(inside: float | None, seen: float, need: float, most: float) -> bool:
+    """Whether counters of the adapter's switch saw ``most`` bytes or more, and the port itself less
+    than half of the ``need``.
+    """
+    return inside is not None and inside >= most and seen < _HALF * need
+
+
+def lacks_packets(
+    seen: float | None, due: float | None, share: float, fewest: float = _FEWEST_PACKETS
+) -> bool:
+    """Whether fewer packets crossed than messages that cannot be merged; False if nothing tells,
+    or these are fewer than ``fewest``.
+    """
+    return seen is not None and due is not None and due >= fewest and seen < share * due
+
+
+def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
+    """What carried ``need`` bytes, by what was counted of each carrier; None where that does not
+    tell.
+    """
+    kernel, rdma = by.get("kernel"), by.get("rdma", by.get("psm"))
+    need = max(need, 1.0)
+    if kernel is None or rdma is None:
+        return None
+    if rdma >= _SHARE * need:
+        return "psm" if "rdma" not in by else "rdma"
+    return "kernel" if kernel >= _SHARE * need and rdma < _HALF * need else None
+
+
+def other_protocol(
+    link: LinkClaim, by: Mapping[Carrier, float], need: float, where: str
+) -> tuple[str, Severity, str] | None:
+    """Code, severity and sentence if the bytes ``where`` went by another protocol than the link's;
+    None if they went by it, or nothing tells.
+    """
+    carrier = mostly(by, need)
+    kernel, rdma = volume(by.get("kernel", 0.0)), volume(by.get("rdma", by.get("psm", 0.0)))
+    claimed = f"{link.kind} was claimed, and on {where}"
+    if carrier == "kernel" and link.protocol in _RDMA:
+        text = f"{claimed} the kernel's sockets carried {kernel} and RDMA {rdma}"
+        return "tcp-instead-of-rdma", "fail", text
+    if carrier in ("rdma", "psm") and link.protocol == "tcp":
+        text = f"{claimed} RDMA carried {rdma} and the kernel's sockets {kernel}"
+        return "rdma-instead-of-tcp", "warning", text
+    return None

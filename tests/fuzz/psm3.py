@@ -39,8 +39,8 @@ def damaged_statistics(choice: random.Random) -> bytes:
 
 def try_statistics(data: bytes) -> str:
     """Why this input shows a fault; "" when it shows none."""
-    from wireproof.report.text.look import Look
-    from wireproof.report.text.psm3 import job_text
+    from wireproof.report.documents.judgement import statistics_section
+    from wireproof.report.text.document import part_text
     from wireproof.verdict.psm3 import judge_statistics
 
     is_help(data)
@@ -53,7 +53,7 @@ def try_statistics(data: bytes) -> str:
         judged = judge_statistics([one, one], wire=True)
         if judged.verdict == "pass":
             return "two files of one rank pass"
-        text = job_text(judged, Look())
+        text = part_text(statistics_section(judged))
         if any(letter in text for letter in "\x1b\x9b\u202e\x07"):
             return "a control character is shown"
         shown += msgspec.json.encode(one) + msgspec.json.encode(judged) + text.encode()

@@ -454,9 +454,9 @@ def _log_seeds() -> list[list[bytes]]:
 
 def _try_log(data: bytes) -> str:
     from wireproof.physics.claims import claim_from_text
+    from wireproof.report.documents.judgement import brief_part, series_section
     from wireproof.report.json.judgement import encoded
-    from wireproof.report.text.judgement import long_text, short_text
-    from wireproof.report.text.look import Look
+    from wireproof.report.text.document import part_text
     from wireproof.workflow.judge import Standard, judge_bytes
 
     try:
@@ -466,7 +466,8 @@ def _try_log(data: bytes) -> str:
     except WireproofError as error:
         return _refused(error)
     shown = "".join(
-        long_text(one, Look()) + short_text(one, Look()) + encoded(one).decode() for one in series
+        part_text(series_section(one)) + part_text(brief_part(one)) + encoded(one).decode()
+        for one in series
     )
     return _shown(shown)
 

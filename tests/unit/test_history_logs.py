@@ -63,9 +63,9 @@ def test_a_log_is_added_listed_and_shown_by_its_own_copy(
     name = next(one.id for one in entries(root) if one.imported and "osu" in one.imported.tools)
     assert main(["history", "show", str(root), name]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("imported log osu bw.out (SHA-256 ")
-    assert "claims and prove no node" in shown
-    assert "PASS" in shown
+    assert shown.startswith("PASS  119.34 MB/s")
+    assert "imported log osu bw.out (SHA-256 " in " ".join(shown.split())
+    assert "claims and prove no node" in " ".join(shown.split())
     assert main(["history", "show", str(root), name, "--json"]) == 0
     document = msgspec.json.decode(capsys.readouterr().out, type=JudgementDocument)
     assert (document.verdict, document.series[0].source) == ("pass", "osu bw.out")

@@ -10,8 +10,15 @@ import pytest
 
 from wireproof.adapters import read
 from wireproof.physics import claim_from_text
+from wireproof.report.documents.judgement import (
+    brief_part,
+    judgement_document,
+    series_section,
+    totals,
+)
+from wireproof.report.html.document import document_page
 from wireproof.report.json import judgement
-from wireproof.report.text.judgement import long_text, short_text, totals
+from wireproof.report.text.document import part_text
 from wireproof.report.text.look import Look
 from wireproof.verdict.external import judge_series
 
@@ -23,6 +30,10 @@ def of(name: str, link: str) -> judgement.JudgedSeries:
     (series,) = read((GOLDEN / name).read_bytes(), name)
     claim = claim_from_text(link)
     return judgement.joined(series, judge_series(series, claim), claim)
+
+
+def _text(judged: judgement.JudgedSeries, look: Look) -> str:
+    return part_text(series_section(judged), look)
 
 
 def test_the_schema_on_disk_is_current() -> None:
@@ -55,7 +66,7 @@ def test_what_was_not_printed_is_absent_not_zero() -> None:
 
 
 def test_the_text_says_every_unit_and_the_share() -> None:
-    text = long_text(of("1gbe_openmpi_osu_put_bw.csv", "1gbe"), Look())
+    text = _text(of("1gbe_openmpi_osu_put_bw.csv", "1gbe"), Look())
     for words in (
         "PASS",
         "116.96 MB/s",
@@ -68,19 +79,36 @@ def test_the_text_says_every_unit_and_the_share() -> None:
 
 
 def test_no_share_of_a_wire_that_was_not_used() -> None:
-    text = long_text(of("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe"), Look())
+    text = _text(of("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe"), Look())
     assert "FAIL" in text
     assert "of nominal" not in text
 
 
 def test_the_curve_is_plain_where_the_terminal_is() -> None:
-    text = long_text(of("1gbe_openmpi_osu_put_bw.csv", "1gbe"), Look(ascii=True))
+    text = _text(of("1gbe_openmpi_osu_put_bw.csv", "1gbe"), Look(ascii=True))
     assert text.isascii()
     assert "@@@" in text
 
 
+def test_the_page_draws_both_curves_with_their_bounds_and_says_what_to_do() -> None:
+    name = "40gbe_intelmpi_imb_p2p_pingpong.csv"
+    found = judgement.JudgementDocument(
+        schema="wireproof.judgement",
+        version=1,
+        link=claim_from_text("40gbe"),
+        series=[of(name, "40gbe")],
+        verdict="fail",
+        errors=[],
+    )
+    page = document_page(judgement_document(found, advice={"below-floor": "Look at the path."}))
+    for title in ("Half round trip against message size", "Goodput against message size"):
+        assert title in page
+    assert page.count('class="limit" d="M') == 4, "each chart stands there wide and narrow"
+    assert "Look at the path." in page
+
+
 def test_one_line_and_totals() -> None:
-    line = short_text(of("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe"), Look())
+    line = part_text(brief_part(of("40gbe_intelmpi_imb_p2p_pingpong.csv", "40gbe")))
     assert line.count("\n") == 1
     assert "below" in line
     assert (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
     from wireproof.model.history import Entry
     from wireproof.report.document import Document
-    from wireproof.report.json.judgement import JudgementDocument
 
 __all__ = ["command"]
 
@@ -51,38 +48,29 @@ def list_(root: Path, hosts: str, last: int | None, form: str | None, as_json: b
     return _put(HistoryResults(results=shown), partial(entries_document, shown), form, as_json)
 
 
-@command.command("show", params=[ROOT, click.Argument(["result"], shell_complete=results), JSON])
-def show(root: Path, result: str, as_json: bool) -> int:
+@command.command(
+    "show", params=[ROOT, click.Argument(["result"], shell_complete=results), FORM, JSON]
+)
+def show(root: Path, result: str, form: str | None, as_json: bool) -> int:
     """One result, judged by the rules of this version. RESULT is its name in `list`, or `last`."""
     from wireproof.cli.console import Console
     from wireproof.cli.delivery import deliver
+    from wireproof.cli.outcome import status_of
+    from wireproof.report.documents.history import log_document
     from wireproof.store.history import RESULTS
     from wireproof.workflow.history.logs import judged_again
     from wireproof.workflow.history.look import entry_called
+    from wireproof.workflow.judge import advice
     from wireproof.workflow.report import ReportSpecification, report
 
     entry = entry_called(root, result)
     if entry.imported is not None:
-        return _show_log(entry, judged_again(root, entry, entry.imported), as_json)
+        judged = judged_again(root, entry, entry.imported)
+        _put(judged, partial(log_document, entry, judged, advice(judged)), form, as_json)
+        return status_of(judged.verdict)
     folder = root / RESULTS / entry.id
     (again,) = report(ReportSpecification(folders=(folder,), pages=False), Console())
     return deliver(again.result, as_json=as_json)
-
-
-def _show_log(entry: Entry, judged: JudgementDocument, as_json: bool) -> int:
-    from wireproof.cli.console import print_json
-    from wireproof.cli.outcome import status_of
-    from wireproof.report.documents.history import imported_line
-    from wireproof.report.text.judgement import long_text
-    from wireproof.report.text.look import Look
-
-    look = Look.of(sys.stdout, os.environ)
-    texts = [long_text(one, look).rstrip("\n") for one in judged.series]
-    if as_json:
-        print_json(judged)
-    else:
-        click.echo("\n".join([imported_line(entry), *texts]))
-    return status_of(judged.verdict)
 
 
 @command.command(

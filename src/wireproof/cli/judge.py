@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,19 +12,33 @@ from typing import Any, TypeVar
 import click
 
 from wireproof.cli.atlas import SITE
-from wireproof.cli.console import Console, say
+from wireproof.cli.console import Console, print_document, say
 from wireproof.cli.context import current_context
-from wireproof.cli.declare import file, flag, number, text
+from wireproof.cli.declare import FORM, file, flag, number, text
 from wireproof.cli.options import link_claim
 from wireproof.cli.outcome import status_of
 from wireproof.model.errors import BadInput
-from wireproof.report.json.judgement import document_pieces, encoded
-from wireproof.report.text.judgement import long_text, short_text, totals
+from wireproof.report.document import Part
+from wireproof.report.documents.judgement import (
+    brief_part,
+    judgement_document,
+    series_section,
+    statistics_section,
+)
+from wireproof.report.json.judgement import JudgedSeries, document_pieces, encoded
+from wireproof.report.text.document import part_text
 from wireproof.report.text.look import Look
-from wireproof.report.text.psm3 import job_text
 from wireproof.workflow.atlas import site_folder
 from wireproof.workflow.bug import BUG
-from wireproof.workflow.judge import JudgedFile, Tally, files_of, judge_files, standard
+from wireproof.workflow.judge import (
+    JudgedFile,
+    Tally,
+    advice,
+    files_of,
+    itself,
+    judge_files,
+    standard,
+)
 
 __all__ = ["command"]
 
@@ -37,15 +51,14 @@ OPTIONS: list[click.Parameter] = [
     file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
     SITE,
     flag("--all everything", "say everything even for many files."),
+    FORM,
     flag("--json as_json", 'one JSON object on stdout: {"series": [...]}.'),
     number("--jobs", 1, 256, "processes; default: one per core."),
 ]
 
 
 def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[Rendered]:
-    """The series of each file as soon as it is judged; a file that could not be is named on
-    stderr.
-    """
+    """The series of each file as soon as it is judged; why a file is not is said."""
     for result in results:
         yield from result.series
         tally.add(result)
@@ -58,6 +71,7 @@ def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[R
 def command(
     files: tuple[str, ...],
     everything: bool,
+    form: str | None,
     as_json: bool,
     jobs: int | None,
     site: Path | None,
@@ -76,21 +90,32 @@ def command(
     judged = partial(
         judge_files, names, against, stdin=sys.stdin.buffer, jobs=jobs, reporter=Console()
     )
-    if as_json:
+    brief = len(names) >= _BRIEF_FROM and not everything
+    chosen = form or ("json" if as_json else "text")
+    if chosen == "json":
         series = _series(judged(encoded), tally)
         pieces = document_pieces(series, against.link, partial(tally.ending, against.link))
         current_context().answer.given = True
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
-    else:
-        show = short_text if len(names) >= _BRIEF_FROM and not everything else long_text
+    elif chosen == "text":
         look = Look.of(sys.stdout, os.environ)
-        sys.stdout.writelines(_series(judged(partial(show, look=look)), tally))
-        sys.stdout.writelines(map(partial(job_text, look=look), tally.jobs(against.link)))
+        show: Callable[[JudgedSeries], Part] = brief_part if brief else series_section
+        for part in _series(judged(show), tally):
+            sys.stdout.write(part_text(part, look))
+        for job in tally.jobs(against.link):
+            sys.stdout.write(part_text(statistics_section(job), look))
         if len(names) > 1 or tally.errors:
-            what = "series or jobs" if tally.statistics else "series"
-            skipped = len(tally.skipped)
-            click.echo(totals(tally.verdicts, len(names), len(tally.errors), what, skipped=skipped))
+            click.echo(tally.total(len(names)))
+    else:
+        found = tally.document(_series(judged(itself), tally), against.link)
+        answer = tally.total(len(names)) if len(names) > 1 else ""
+        build = partial(judgement_document, found, answer, brief=brief, advice=advice(found))
+        print_document(found, build, chosen)
+    return _status(tally)
+
+
+def _status(tally: Tally) -> int:
     if tally.bugs:
         return BUG
     if tally.skipped and not tally.verdicts:

@@ -84,7 +84,9 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     from wireproof.workflow.lint import lint_file
 
     results = [lint_file(name, chosen, sys.stdin.buffer) for name in names]
-    errors = _said(one for one in results if one.error)
+    errors = [Problem(message=one.error, file=one.name) for one in results if one.error]
+    for error in errors:
+        say(error.message)
     read = [one for one in results if not one.error]
     report = LintReport(findings=[each for one in read for each in one.findings], errors=errors)
     print_document(report, partial(lint_document, report, len(read)), wanted.form)
@@ -92,14 +94,6 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     if any(one.bug for one in results):
         return BUG
     return 2 if len(read) < len(results) else int(bool(left))
-
-
-def _said(unread: Iterable[LintedFile]) -> list[Problem]:
-    """Why files were not judged: on standard error now, and for the document."""
-    errors = [Problem(message=one.error, file=one.name) for one in unread]
-    for error in errors:
-        say(error.message)
-    return errors
 
 
 def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:

@@ -110,11 +110,13 @@ def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) 
 
 
 def _print_text(proved: ProvedCommand) -> None:
+    from wireproof.report.documents.judgement import statistics_section
+    from wireproof.report.text.document import part_text
     from wireproof.report.text.look import Look
-    from wireproof.report.text.psm3 import job_lines
     from wireproof.report.text.watched import lines
 
     path = lines(proved.exit_status, proved.traffic, proved.judgement)
-    own = job_lines(proved.statistics, Look.of(sys.stderr, os.environ)) if proved.statistics else []
-    for line in [*proved.notes, *path, *own]:
+    look, counted = Look.of(sys.stderr, os.environ), proved.statistics
+    own = part_text(statistics_section(counted), look) if counted else ""
+    for line in [*proved.notes, *path, *own.splitlines()]:
         click.echo(f"wireproof: {line}", err=True)

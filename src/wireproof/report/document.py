@@ -7,10 +7,11 @@ Texts may hold names from outside: each renderer makes them safe.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
+from wireproof.model.atlas import Place
 from wireproof.model.finding import Finding, Verdict
 from wireproof.report.columns import Head
 from wireproof.report.names import fold
@@ -24,6 +25,8 @@ __all__ = [
     "Bar",
     "Cell",
     "Document",
+    "Dots",
+    "Drawing",
     "Facts",
     "Figure",
     "Findings",
@@ -87,7 +90,17 @@ class Spark(NamedTuple):
     words: str
 
 
-Figure: TypeAlias = Bar | Span | Spark
+class Dots(NamedTuple):
+    """Published numbers, the faster to the right, and where ours lies."""
+
+    place: Place
+
+    @property
+    def words(self) -> str:
+        return self.place.sentence
+
+
+Figure: TypeAlias = Bar | Span | Spark | Dots
 Cell: TypeAlias = str | Figure
 
 
@@ -183,6 +196,17 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """Charts on a page, made if they are drawn; the ``spark`` in text, and its words in
+    Markdown.
+    """
+
+    kind: ClassVar[str] = "drawing"
+    charts: Callable[[], Sequence[Chart]]
+    spark: Spark
+
+
+@dataclass(frozen=True)
 class Section:
     kind: ClassVar[str] = "section"
     title: str
@@ -190,7 +214,7 @@ class Section:
     verdict: Verdict | Literal[""] = ""
 
 
-Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Section
+Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Drawing | Section
 
 
 @dataclass(frozen=True)

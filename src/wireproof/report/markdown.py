@@ -12,6 +12,8 @@ from wireproof.report.document import (
     WORDS,
     Cell,
     Document,
+    Dots,
+    Drawing,
     Facts,
     Findings,
     Item,
@@ -73,6 +75,8 @@ def _part(part: Part, level: int) -> list[str]:
         return [line for item in part.items[: part.most] for line in _item(item)]
     if isinstance(part, Steps):
         return [_step(*step) for step in part.steps[: part.most]]
+    if isinstance(part, Drawing):
+        return [_safe(part.spark.words)]
     if isinstance(part, Raw):
         return [f"    {clean(line, 4000)}" for line in part.lines]
     if isinstance(part, Picture):
@@ -110,7 +114,7 @@ def _typed(command: str) -> str:
 def _cell(cell: Cell) -> str:
     if isinstance(cell, str):
         return _safe(cell, 2000)
-    return _safe(cell.words) if isinstance(cell, Spark) else ""
+    return _safe(cell.words) if isinstance(cell, Spark | Dots) else ""
 
 
 def _document_table(table: Table, level: int) -> Iterable[str]:

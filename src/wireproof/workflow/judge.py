@@ -16,8 +16,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import BinaryIO, TypedDict, TypeVar, Unpack
 
-import msgspec
-
 from wireproof.adapters import read
 from wireproof.adapters.psm3 import is_help, is_statistics, statistics
 from wireproof.atlas.known import Atlas
@@ -31,6 +29,7 @@ from wireproof.report.json.judgement import (
     joined,
 )
 from wireproof.report.names import clean
+from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.external import judge_log
 from wireproof.workflow.atlas import atlas
 from wireproof.workflow.bug import sentence
@@ -41,7 +40,9 @@ __all__ = [
     "JudgedFile",
     "Standard",
     "Tally",
+    "advice",
     "files_of",
+    "itself",
     "judge",
     "judge_bytes",
     "judge_files",
@@ -126,7 +127,7 @@ def judge(
     """
     against = standard(**claims)
     if isinstance(text_or_path, Path):
-        found = list(judge_files(files_of([str(text_or_path)]), against, _itself))
+        found = list(judge_files(files_of([str(text_or_path)]), against, itself))
     else:
         data = text_or_path.encode() if isinstance(text_or_path, str) else text_or_path
         found = [_of_bytes(data, name, against)]
@@ -136,14 +137,7 @@ def judge(
         tally.add(one)
     if tally.errors and len(found) == 1:
         raise BadInput(tally.errors[0].message)
-    ending = tally.ending(against.link)
-    return JudgementDocument(
-        schema="wireproof.judgement",
-        version=1,
-        link=against.link,
-        series=[series for one in found for series in one.series],
-        **msgspec.structs.asdict(ending),
-    )
+    return tally.document((series for one in found for series in one.series), against.link)
 
 
 def _of_bytes(data: bytes, name: str, against: Standard) -> JudgedFile[JudgedSeries]:
@@ -153,8 +147,15 @@ def _of_bytes(data: bytes, name: str, against: Standard) -> JudgedFile[JudgedSer
     return JudgedFile(name, found, [one.verdict for one in found])
 
 
-def _itself(series: JudgedSeries) -> JudgedSeries:
+def itself(series: JudgedSeries) -> JudgedSeries:
+    """What is rendered of a series if it goes into a document."""
     return series
+
+
+def advice(found: JudgementDocument) -> dict[str, str]:
+    """What to do next, by the code of each reason."""
+    codes = {reason.code for one in found.series for reason in one.reasons}
+    return {code: CATALOGUE[code].next_action for code in codes if code in CATALOGUE}
 
 
 def judge_bytes(data: bytes, name: str, against: Standard) -> list[JudgedSeries]:

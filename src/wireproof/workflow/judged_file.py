@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import Problem
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.psm3 import JudgedStatistics, Statistics
-from wireproof.report.json.judgement import Ending
+from wireproof.report.documents.judgement import totals
+from wireproof.report.json.judgement import Ending, JudgedSeries, JudgementDocument
 from wireproof.workflow.judge_statistics import claimed_wire, judged_jobs
 
 __all__ = ["JudgedFile", "Tally", "may_be_log"]
@@ -89,6 +93,20 @@ class Tally:
         """
         unread: list[Verdict] = ["inconclusive"] if self.errors or not self.verdicts else []
         return worst([*self.verdicts, *unread])
+
+    def total(self, files: int) -> str:
+        """One sentence over all files."""
+        what = "series or jobs" if self.statistics else "series"
+        skipped = len(self.skipped)
+        return totals(self.verdicts, files, len(self.errors), what, skipped=skipped)
+
+    def document(self, series: Iterable[JudgedSeries], link: LinkClaim | None) -> JudgementDocument:
+        """The whole document; ``series`` are taken before its end is known."""
+        found = list(series)
+        ending = msgspec.structs.asdict(self.ending(link))
+        return JudgementDocument(
+            schema="wireproof.judgement", version=1, link=link, series=found, **ending
+        )
 
     def ending(self, link: LinkClaim | None) -> Ending:
         """The end of the document, when all files are judged."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from wireproof.analysis.change_points import FEWEST
 from wireproof.model import quantity
@@ -22,14 +23,16 @@ from wireproof.report.document import (
     Text,
     Tone,
 )
+from wireproof.report.documents.judgement import judgement_document
 from wireproof.report.gate.lines import age
+from wireproof.report.json.judgement import JudgementDocument
 from wireproof.report.names import clean, fold
 
 __all__ = [
     "added_line",
     "age_document",
     "entries_document",
-    "imported_line",
+    "log_document",
     "regression_lines",
     "trend_document",
 ]
@@ -107,7 +110,16 @@ def added_line(entry: Entry) -> str:
     )
 
 
-def imported_line(entry: Entry) -> str:
+def log_document(
+    entry: Entry, judged: JudgementDocument, advice: Mapping[str, str] | None = None
+) -> Document:
+    """A log in the history, judged again. ``advice``: as of `judgement_document`."""
+    document = judgement_document(judged, advice=advice)
+    lead = Text(_imported(entry), "note")
+    return replace(document, title=entry.id, parts=(lead, *document.parts))
+
+
+def _imported(entry: Entry) -> str:
     """What stands above a log that is judged again."""
     log = entry.imported
     if log is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from wireproof.model import quantity
@@ -14,7 +14,7 @@ from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table
 from wireproof.report.section import Section
 
-__all__ = ["bandwidth", "latency"]
+__all__ = ["bandwidth", "latency", "printed_rates", "printed_times"]
 
 MOST_SERIES = 6
 LEAST_SIZES = 3
@@ -84,16 +84,67 @@ def bandwidth(section: Section, tables: Sequence[Table], name: str) -> Chart | N
     )
 
 
+def printed_times(
+    name: str, what: str, times: Mapping[int, float], rate: float | None, floor: float
+) -> Chart | None:
+    """Times in ns by size, as another program has printed them. ``rate`` and ``floor`` (ns) bound
+    them. None below three sizes.
+    """
+    if len(times) < LEAST_SIZES:
+        return None
+    line, x = _printed(name, times, 1e-3, "µs")
+    low, high = _reach([line])
+    y = _log_axis(f"{what} (µs)", min(low, floor / 1e3) if floor else low, high)
+    bound = [one for one in _least_times(x, floor, rate) if one[1] >= y.low] if rate else []
+    words = f"{quantity.megabytes(rate)} MB/s{' and floor' if floor else ''}"
+    limits = (Limit(words, tuple(bound)),) if bound else ()
+    return _foreign(f"{what} against message size", x, y, line, limits)
+
+
+def printed_rates(name: str, rates: Mapping[int, float], most: float | None) -> Chart | None:
+    """Goodput in bytes/s by size, the same way; ``most`` is attainable."""
+    if len(rates) < LEAST_SIZES:
+        return None
+    line, x = _printed(name, rates, 1e-6, "MB/s")
+    top = most / 1e6 if most else None
+    words = f"attainable {quantity.megabytes(most)} MB/s"
+    limits = (Limit(words, ((x.low, top), (x.high, top))),) if top else ()
+    return _foreign("goodput against message size", x, _goodput_axis([line], top), line, limits)
+
+
+def _printed(name: str, values: Mapping[int, float], scale: float, unit: str) -> tuple[Line, Axis]:
+    marks = []
+    for size, value in sorted(values.items()):
+        tip = f"{quantity.size(size)}, {value * scale:.4g} {unit}"
+        marks.append(Mark(size or ZERO_AT, *(value * scale,) * 3, tip))
+    low, high = marks[0].x, marks[-1].x
+    axis = Axis("message size", True, low / 1.5, high * 1.5, sizes(low, high, ZERO_AT))
+    return Line(name, tuple(marks)), axis
+
+
+def _foreign(title: str, x: Axis, y: Axis, line: Line, limits: tuple[Limit, ...]) -> Chart:
+    bounds = "; ".join(limit.words for limit in limits) or "no bound known"
+    seen = f"{title}: {line.marks[0].tip} to {line.marks[-1].tip}; {bounds}."
+    note = "The dashed line is the bound." if limits else ""
+    return Chart("", f"{title[0].upper()}{title[1:]}", note, seen, x, y, (line,), limits)
+
+
 def _floor(limits: Limits, x: Axis) -> Iterator[tuple[float, float]]:
+    rate, credit = limits.attainable_bytes_per_s, limits.credit_bytes
+    return _least_times(x, limits.floor_ns or 0.0, rate, credit)
+
+
+def _least_times(
+    x: Axis, floor: float, rate: float | None, credit: float = 0.0
+) -> Iterator[tuple[float, float]]:
     """The least time in µs over the sizes: the protocol's floor and the bytes at the ceiling, less
     what a shaped link lets pass for nothing.
     """
     steps = 60
     for step in range(steps + 1):
         size = x.low * (x.high / x.low) ** (step / steps)
-        rate = limits.attainable_bytes_per_s
-        moved = max(0.0, size - limits.credit_bytes) / rate * 1e9 if rate else 0.0
-        yield size, ((limits.floor_ns or 0.0) + moved) / 1e3
+        moved = max(0.0, size - credit) / rate * 1e9 if rate else 0.0
+        yield size, (floor + moved) / 1e3
 
 
 def _unheld(limits: Limits | None, x: Axis) -> tuple[Zone, ...]:

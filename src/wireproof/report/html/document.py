@@ -10,6 +10,7 @@ from typing import Any
 from wireproof.report.document import (
     Bar,
     Document,
+    Dots,
     Figure,
     Part,
     Picture,
@@ -18,8 +19,11 @@ from wireproof.report.document import (
     Spark,
     full_of,
 )
+from wireproof.report.figure.chart import Chart
+from wireproof.report.figure.drawing import NARROW, WIDE, drawn
 from wireproof.report.figure.file import style
 from wireproof.report.html.markup import trusted
+from wireproof.report.html.published import strip
 from wireproof.report.html.shell import figure_view, part, policy, script, template
 from wireproof.report.names import clean, harmless
 from wireproof.version import version
@@ -41,6 +45,7 @@ def document_page(document: Document) -> str:
         groups=_groups(document.parts),
         when="",
         drawn=_drawn,
+        pictured=_pictured,
         full_of=full_of,
         figure_view=figure_view,
         marked=_MARKED,
@@ -66,7 +71,15 @@ def _drawn(figure: Figure, full: float) -> Any:
         return _svg(_bar(figure, full), "")
     if isinstance(figure, Span):
         return _svg(_span(figure, full), "")
+    if isinstance(figure, Dots):
+        return trusted(strip(figure.place)) + harmless(figure.words)
     return _svg(_spark(figure), figure.words)
+
+
+def _pictured(chart: Chart) -> list[tuple[str, Any]]:
+    """The chart for wide pages and for phones, with the class of each."""
+    sizes = (("wide-only", WIDE), ("narrow-only", NARROW))
+    return [(name, trusted(drawn(chart, size))) for name, size in sizes]
 
 
 def _svg(ink: str, words: str) -> Any:

@@ -12,7 +12,7 @@ from wireproof.model.quantity import short_time, size, throughput
 from wireproof.report.html.markup import trusted
 from wireproof.report.names import clean
 
-__all__ = ["PlaceView", "place_views"]
+__all__ = ["PlaceView", "place_views", "strip"]
 
 _WIDE, _HIGH, _EDGE, _LINE = 640, 58, 14.0, 24.0
 
@@ -33,7 +33,7 @@ def place_views(places: Sequence[Place]) -> list[PlaceView]:
         PlaceView(
             clean(f"{one.link} {one.pattern} of {size(one.message_bytes)}", 200),
             clean(one.sentence, 800),
-            trusted(_strip(one)) if one.faster_than is not None else "",
+            trusted(strip(one)) if one.faster_than is not None else "",
             [
                 (
                     clean(f"{near.source} ({near.date})" if near.date else near.source, 200),
@@ -51,7 +51,7 @@ def _shown(one: Place, value: float) -> str:
     return short_time(value) if one.quantity == "time" else throughput(value)
 
 
-def _strip(one: Place) -> str:
+def strip(one: Place) -> str:
     """Slower at the left, faster at the right, on a logarithmic scale; the measured number is the
     triangle. Dots of one place stand above each other.
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from wireproof.report.documents.judgement import series_section, statistics_section
 from wireproof.report.json.benchmark import BenchmarkDocument, PreparedDocument, RecipeDocument
-from wireproof.report.text.judgement import long_text
+from wireproof.report.text.document import part_text
 from wireproof.report.text.look import Look
-from wireproof.report.text.psm3 import job_text
 from wireproof.report.text.watched import lines as path_lines
 
 __all__ = ["recipe_lines", "result_text", "shell_text"]
@@ -24,9 +24,10 @@ def recipe_lines(recipes: Iterable[RecipeDocument]) -> list[str]:
 
 def result_text(exit_status: int, document: BenchmarkDocument, look: Look) -> str:
     """Each series, the path of the bytes, and the verdict, below what the tool itself printed."""
-    series = "".join(long_text(one, look) for one in document.series)
+    series = "".join(part_text(series_section(one), look) for one in document.series)
     path = "\n".join(path_lines(exit_status, document.traffic, document.path))
-    own = job_text(document.statistics, look) if document.statistics else ""
+    counted = document.statistics
+    own = part_text(statistics_section(counted), look) if counted else ""
     return f"\n{series}{path}\n{own}{document.verdict.upper()}"
 
 

@@ -13,6 +13,8 @@ from wireproof.report.document import (
     Bar,
     Cell,
     Document,
+    Dots,
+    Drawing,
     Facts,
     Figure,
     Findings,
@@ -28,6 +30,7 @@ from wireproof.report.document import (
     Text,
     full_of,
 )
+from wireproof.report.text.dots import dots
 from wireproof.report.text.ink import Paragraph, Piece, cell_length, paint
 from wireproof.report.text.look import PLAIN, Look
 
@@ -107,7 +110,7 @@ def _findings(part: Findings, look: Look) -> Iterator[Paragraph]:
     shown = part.items[: part.most]
     words = [look.say(item.word, 240) or WORDS.get(item.tone, "") for item in shown]
     width = max(map(cell_length, words), default=0)
-    width = 0 if part.whole or width > _WIDEST_WORD else width
+    width = width if width <= _WIDEST_WORD else 0
     for item, word in zip(shown, words, strict=True):
         first, *more = _item(item, word, width, look)
         yield from (first._replace(whole=part.whole), *more)
@@ -138,6 +141,11 @@ def _steps(part: Steps, look: Look) -> Iterator[Paragraph]:
         if step.command:
             yield Paragraph.of(look.say(step.command, _LONGEST), indent=4)._replace(whole=True)
     yield from _more(len(part.steps) - part.most, "steps")
+
+
+def _drawing(part: Drawing, look: Look) -> Iterator[Paragraph]:
+    if curve := spark_text(part.spark, look):
+        yield Paragraph.of(curve)
 
 
 def _raw(part: Raw, look: Look) -> Iterator[Paragraph]:
@@ -181,7 +189,7 @@ def _cells(part: Table, rows: Sequence[Sequence[Cell]], look: Look) -> list[list
     """The cells as text; figures take the room that the other columns leave."""
     full = full_of(part)
     words = [[look.say(cell, 400) if isinstance(cell, str) else "" for cell in row] for row in rows]
-    drawn = [isinstance(cell, Bar | Span | Spark) for cell in rows[0]]
+    drawn = [not isinstance(cell, str) for cell in rows[0]]
     used = sum(
         max([cell_length(row[at]) for row in words] + [cell_length(head.title)]) + 2
         for at, head in enumerate(part.heads)
@@ -203,6 +211,8 @@ def _drawn(figure: Figure, room: int, look: Look, full: float = 0.0) -> str:
         return bar_text(share, room, look)
     if isinstance(figure, Span):
         return _span_text(figure, full, room)
+    if isinstance(figure, Dots):
+        return _dots_text(figure, room, look)
     return spark_text(figure, look)
 
 
@@ -234,6 +244,12 @@ def _span_text(span: Span, full: float, room: int) -> str:
     return "".join(cells)
 
 
+def _dots_text(figure: Dots, room: int, look: Look) -> str:
+    place, mark = figure.place, "^" if look.ascii else "▲"
+    strip = dots(place.values, place.quantity, look, value=place.value)
+    return f"{look.say(place.sentence, _LONGEST)}\n{strip}  {mark} here"
+
+
 def spark_text(spark: Spark, look: Look) -> str:
     """A character for each value, as high as its share of ``full``."""
     heights = _ASCII_HEIGHTS if look.ascii else _HEIGHTS
@@ -252,5 +268,6 @@ _WRITERS: dict[str, Callable[..., Iterator[Paragraph]]] = {
     "steps": _steps,
     "raw": _raw,
     "picture": lambda _part, _look: iter(()),
+    "drawing": _drawing,
     "section": _section,
 }

@@ -28,16 +28,15 @@ def run_page(folder: Path) -> bytes:
 
 def log_text(root: Path, entry: Entry, imported: Imported) -> bytes:
     """An imported log, judged by the rules of this version, as text."""
-    from wireproof.report.documents.history import imported_line
-    from wireproof.report.text.judgement import long_text
-    from wireproof.report.text.look import PLAIN
+    from wireproof.report.documents.history import log_document
+    from wireproof.report.text.document import document_text
     from wireproof.workflow.history.logs import judged_again
 
     judged = judged_again(root, entry, imported)
-    series = [long_text(one, PLAIN) for one in judged.series[:MOST_SERIES]]
-    more = len(judged.series) - len(series)
-    rest = f"and {more} more: `wireproof history show` has them all" if more else ""
-    return "\n".join([imported_line(entry), "", *series, rest]).encode()
+    more = len(judged.series) - MOST_SERIES
+    shown = msgspec.structs.replace(judged, series=judged.series[:MOST_SERIES])
+    rest = f"and {more} more: `wireproof history show` has them all" if more > 0 else ""
+    return f"{document_text(log_document(entry, shown))}{rest}".encode()
 
 
 def comparison(a: Path, b: Path) -> bytes:

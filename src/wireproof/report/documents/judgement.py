@@ -1,0 +1,350 @@
+"""Foreign results, judged, as documents: a section for each series and for each job of PSM3."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from wireproof.model import quantity
+from wireproof.model.finding import Verdict
+from wireproof.model.psm3 import CountedHost, JudgedStatistics, NicCounted
+from wireproof.model.series import Reason, SeriesPoint, software_of
+from wireproof.report.columns import Head
+from wireproof.report.document import (
+    WORDS,
+    Bar,
+    Cell,
+    Document,
+    Dots,
+    Drawing,
+    Facts,
+    Findings,
+    Item,
+    Part,
+    Row,
+    Section,
+    Spark,
+    Table,
+    Text,
+)
+from wireproof.report.json.judgement import JudgedSeries, JudgementDocument
+from wireproof.report.names import clean
+
+if TYPE_CHECKING:
+    from wireproof.report.figure.chart import Chart
+
+__all__ = [
+    "brief_part",
+    "judgement_document",
+    "series_section",
+    "statistics_section",
+    "totals",
+]
+
+_WORST: tuple[Verdict, ...] = ("fail", "inconclusive", "pass")
+_MOST_REASONS = 8
+_MOST_SECTIONS = 100
+_TELLING = 16_384  # a table of shorter messages is about their time alone
+_WIDEST_CURVE = 48
+_MOST_HOSTS = 16
+_MOST_OF_A_CODE = 4
+_SERIES = (
+    Head("verdict", 9, left=True),
+    Head("log", 8, left=True),
+    Head("what", 7, left=True),
+    Head("why", 5, left=True),
+    Head("of attainable", 6),
+    Head("", 4, left=True),
+)
+_COUNTED = tuple(
+    Head(title, 9, left=True)
+    for title in ("host", "NIC", "sent", "received", "in host", "resent", "waits")
+)
+
+
+def judgement_document(
+    found: JudgementDocument,
+    answer: str = "",
+    *,
+    brief: bool = False,
+    advice: Mapping[str, str] | None = None,
+) -> Document:
+    """All series; of many (``brief``) only those that do not pass have a section. ``answer``: over
+    all files; "" for that of the first series. ``advice``: what to do next
+    by the code of a reason.
+    """
+    parts: list[Part] = []
+    if found.errors:
+        unread = (Item("inconclusive", one.message, word="not judged:") for one in found.errors)
+        parts.append(Findings(tuple(unread)))
+    if len(found.series) > 1:
+        ordered = sorted(found.series, key=lambda one: _WORST.index(one.verdict))
+        parts.append(Table(_SERIES, tuple(map(_row, ordered))))
+    shown = [one for one in found.series if not brief or one.verdict != "pass"]
+    kept = shown[:_MOST_SECTIONS] if brief else shown
+    parts += [series_section(one, advice or {}) for one in kept]
+    parts += map(statistics_section, found.statistics)
+    if len(shown) > len(kept):
+        parts.append(Text(f"{len(shown) - len(kept)} more do not pass: --all shows them", "note"))
+    by = f"held against {found.link.kind}" if found.link else "without a link"
+    return Document(
+        f"Results of other programs, {by}", answer or _answer(found), tuple(parts), found.verdict
+    )
+
+
+def _answer(found: JudgementDocument) -> str:
+    """Of one series what decides it, of more their count."""
+    if len(found.series) == 1 and not found.statistics:
+        telling = _telling(found.series[0])
+        return telling.text if telling else _value(found.series[0])
+    verdicts = Counter(one.verdict for one in found.series)
+    verdicts.update(one.verdict for one in found.statistics)
+    files = {one.source for one in found.series}
+    files |= {source for job in found.statistics for source in job.sources}
+    return totals(verdicts, len(files) + len(found.errors), len(found.errors))
+
+
+def _row(judged: JudgedSeries) -> Row:
+    telling = _telling(judged)
+    share = judged.efficiency
+    cells: tuple[Cell, ...] = (
+        WORDS[judged.verdict],
+        f"{judged.source}:{judged.first_line}",
+        _name(judged),
+        telling.code if telling else "",
+        "-" if share is None else f"{share:.1%}",
+        Bar(share, 1.0),
+    )
+    return Row(cells, "" if judged.verdict == "pass" else judged.verdict)
+
+
+def _telling(judged: JudgedSeries) -> Item | None:
+    """The reason that decides the verdict."""
+    for reason in judged.reasons:
+        if reason.severity in ("fail", "inconclusive"):
+            return Item(reason.severity, reason.message, reason.code)
+    return None
+
+
+def brief_part(judged: JudgedSeries) -> Findings:
+    """A series in one line."""
+    share = "" if judged.efficiency is None else f", {judged.efficiency:.1%} of attainable"
+    telling = _telling(judged)
+    code = telling.code if telling else ""
+    return Findings((Item(judged.verdict, f"{_what(judged)}{share}", code),), whole=True)
+
+
+def series_section(judged: JudgedSeries, advice: Mapping[str, str] | None = None) -> Section:
+    """Verdict, number, curve, reasons with what was seen."""
+    value = _value(judged)
+    parts: list[Part] = [Text(value)] if value else []
+    parts.append(Drawing(partial(_charts, judged), _curve(judged)))
+    if rows := tuple(_facts(judged)):
+        parts.append(Facts(rows))
+    if judged.reasons:
+        reasons = tuple(_reason(one, advice or {}) for one in judged.reasons)
+        parts.append(Findings(reasons, most=_MOST_REASONS))
+    return Section(_what(judged), tuple(parts), judged.verdict)
+
+
+def _best_by_size(judged: JudgedSeries) -> dict[int, float]:
+    """The best goodput of one direction at each size that says one."""
+    best: dict[int, float] = {}
+    for point in judged.points:
+        goodput = _goodput(point)
+        if goodput is not None and math.isfinite(goodput) and point.message_bytes:
+            known = best.get(point.message_bytes, 0.0)
+            best[point.message_bytes] = max(goodput / judged.directions, known)
+    return best
+
+
+def _goodput(point: SeriesPoint) -> float | None:
+    """As printed, else of the half round trip."""
+    if point.goodput_bytes_per_s is not None or not point.hrt_ns:
+        return point.goodput_bytes_per_s
+    return point.message_bytes / point.hrt_ns * 1e9
+
+
+def _value(judged: JudgedSeries) -> str:
+    """The number in every unit that people use, and what share of what it is."""
+    parts = []
+    if judged.start_ns is not None:
+        parts.append(f"{quantity.microseconds(judged.start_ns)} µs at the smallest size")
+    small = judged.start_ns is not None and all(
+        point.message_bytes < _TELLING for point in judged.points
+    )
+    if judged.best_bytes_per_s is not None and not (small and judged.efficiency is None):
+        parts.append(_rate(judged, judged.best_bytes_per_s))
+    return "; ".join(parts) or _printed(judged)
+
+
+def _printed(judged: JudgedSeries) -> str:
+    """What a ring or a collective has printed for its smallest and its largest size."""
+    parts = []
+    ends = sorted(judged.points, key=lambda point: point.message_bytes)
+    for point in ends[:1] + ends[1:][-1:]:
+        if point.time_ns:
+            time = quantity.microseconds(point.time_ns)
+            parts.append(f"{time} µs at {quantity.size(point.message_bytes)}")
+        elif point.goodput_bytes_per_s:
+            each = " of each process" if judged.traffic == "ring" else ""
+            parts.append(f"{quantity.in_every_unit(point.goodput_bytes_per_s)}{each}")
+    return "; ".join(parts)
+
+
+def _rate(judged: JudgedSeries, best: float) -> str:
+    attainable = judged.attainable_bytes_per_s
+    if judged.efficiency is None or not attainable:
+        return quantity.in_every_unit(best)
+    # What is held against the link: a size that a bucket of tokens let through at once is no rate
+    # of it.
+    held, share = judged.efficiency * attainable, judged.share_of_nominal
+    share = share * held / best if share and best else share
+    nominal = "" if share is None else f", {share:.1%} of nominal"
+    return (
+        f"{quantity.in_every_unit(held)}: {judged.efficiency:.1%} of attainable "
+        f"{quantity.rate(attainable)}{nominal}"
+    )
+
+
+def totals(
+    counts: Mapping[Verdict, int],
+    files: int,
+    errors: int,
+    what: str = "series",
+    *,
+    skipped: int = 0,
+) -> str:
+    """One sentence over all files; ``what``: how the things judged are called; ``skipped``: the
+    files that are no log at all.
+    """
+    said = ", ".join(
+        f"{counts[verdict]} {verdict}"
+        for verdict in ("pass", "fail", "inconclusive")
+        if counts.get(verdict)
+    )
+    without = f"; {errors} of them could not be judged" if errors else ""
+    if skipped:
+        without += f"; {skipped} skipped, which {'is' if skipped == 1 else 'are'} no log"
+    total = sum(counts.get(verdict, 0) for verdict in ("pass", "fail", "inconclusive"))
+    return (
+        f"{total} {what} in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"
+    )
+
+
+def _name(judged: JudgedSeries) -> str:
+    version = f" {judged.version}" if judged.version else ""
+    return f"{judged.tool} {judged.benchmark}{version}"
+
+
+def _what(judged: JudgedSeries) -> str:
+    where = clean(f"{judged.source}:{judged.first_line}", 120)
+    rows = quantity.counted(len(judged.points), "row")
+    return f"{where}  {clean(_name(judged), 80)}, {rows}"
+
+
+def _facts(judged: JudgedSeries) -> Iterator[tuple[str, Cell]]:
+    if software := software_of(judged.notes):
+        yield "measured on", clean(software, 200)
+    for place in judged.places:
+        dotted = place.faster_than is not None
+        yield "published", Dots(place) if dotted else clean(place.sentence, 600)
+
+
+def _reason(reason: Reason, advice: Mapping[str, str]) -> Item:
+    next_ = advice.get(reason.code, "") if reason.severity != "note" else ""
+    return Item(reason.severity, reason.message, reason.code, (("next", next_),) if next_ else ())
+
+
+def _curve(judged: JudgedSeries) -> Spark:
+    """Goodput by size as bars; a full bar is the attainable goodput, or the best when no link is
+    claimed.
+    """
+    best = _best_by_size(judged)
+    if len(best) < 4 or len(best) > _WIDEST_CURVE:
+        return Spark((), 0.0, "")
+    full = judged.attainable_bytes_per_s or max(best.values())
+    above = any(reason.code == "above-ceiling" for reason in judged.reasons)
+    over = " (above it!)" if above and max(best.values()) > full else ""
+    what = "attainable" if judged.attainable_bytes_per_s else "the best"
+    ends = f"{quantity.size(min(best))} to {quantity.size(max(best))}"
+    words = f"goodput by size, {ends}, full bar = {what}{over}"
+    return Spark(tuple(best[size] for size in sorted(best)), full, words)
+
+
+def _charts(judged: JudgedSeries) -> list[Chart]:
+    """Time and goodput against message size, with the bounds of the link that is claimed."""
+    from wireproof.report.figure.curves import printed_rates, printed_times
+
+    halved = judged.metric == "half_round_trip"
+    times = {
+        point.message_bytes: time
+        for point in judged.points
+        if (time := point.hrt_ns if halved else point.time_ns)
+    }
+    name, rate = _name(judged), judged.attainable_bytes_per_s
+    floors = (reason.evidence.get("floor_ns") for reason in judged.reasons)
+    floor = next((float(one) for one in floors if isinstance(one, int | float)), 0.0)
+    what = "half round trip" if halved else "time"
+    charts = (
+        printed_times(name, what, times, rate if halved else None, floor),
+        printed_rates(name, _best_by_size(judged), rate),
+    )
+    return [chart for chart in charts if chart is not None]
+
+
+def statistics_section(judged: JudgedStatistics) -> Section:
+    """PSM3's own counters of one job: a row for each host and NIC, then the findings."""
+    what = quantity.counted(len(judged.sources), "process", "processes")
+    if judged.wanted_ranks:
+        what += f" of {judged.wanted_ranks}"
+    build = f" ({judged.build})" if judged.build else ""
+    hal = f", HAL {judged.hal}" if judged.hal else ""
+    title = f"{judged.library} statistics{build}{hal}: {what}, path {judged.proof}"
+    rows = [row for host in judged.hosts[:_MOST_HOSTS] for row in _rows(host)]
+    parts: list[Part] = []
+    if any(row.cells[1] != "-" or row.cells[2] != "0 B" for row in rows):
+        more = len(judged.hosts) - _MOST_HOSTS
+        note = f"{more} more hosts: --json has them all" if more > 0 else ""
+        parts.append(Table(_COUNTED, tuple(rows), note=note, most=len(rows)))
+    return Section(title, (*parts, *_findings(judged)), judged.verdict)
+
+
+def _rows(host: CountedHost) -> Iterator[Row]:
+    near = None
+    if host.shm_bytes is not None and host.self_bytes is not None:
+        near = host.shm_bytes + host.self_bytes
+    inside = "-" if near is None else quantity.volume(near)
+    nics = host.nics or [NicCounted(name="-", sent_bytes=host.nic_bytes or 0)]
+    for index, nic in enumerate(nics):
+        cells = (
+            clean(host.host or "(unknown)", 24) if not index else "",
+            clean(nic.name, 24),
+            quantity.volume(nic.sent_bytes),
+            quantity.volume(nic.received_bytes),
+            inside if not index else "",
+            str(nic.again),
+            str(nic.stalls),
+        )
+        yield Row(cells)
+
+
+def _findings(judged: JudgedStatistics) -> Iterator[Part]:
+    """Some of each kind; what to do once for each."""
+    shown: Counter[tuple[str, str]] = Counter()
+    items = []
+    for one in judged.findings:
+        kind = (one.severity, one.code)
+        shown[kind] += 1
+        if shown[kind] <= _MOST_OF_A_CODE:
+            subject = "" if one.subject == "statistics" else f"{one.subject}: "
+            told = one.severity != "note" and shown[kind] == 1
+            details = (("next", one.advice),) if told else ()
+            items.append(Item(one.severity, f"{subject}{one.message}", one.code, details))
+    if items:
+        yield Findings(tuple(items))
+    if left := len(judged.findings) - len(items):
+        yield Text(f"{left} more findings of the same kinds: --json has them all", "note")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from wireproof.analysis.crossed import at_rails, crossed_at, everywhere, others_than
@@ -143,7 +143,11 @@ def _ledger(drawn: list[tuple[list[str], str, Any, str, float | None]]) -> Ledge
     return Ledger(host="n1", interval_ns=1e9, ports=found)
 
 
+_TWICE = (["d", "b", "d"], "bond", "virtual", "0000:3b:00.1", 1e9)
+
+
 @settings(max_examples=300)
+@example([_TWICE, _TWICE, _TWICE, (["d", "b", "b"], *_TWICE[1:])], "b", "f")
 @given(st.lists(ports, min_size=1, max_size=6), names, names)
 def test_circles_and_towers_of_ports_end(drawn: list[Any], one: str, other: str) -> None:
     ledger = ledger_with_rails(_ledger(drawn), f"{one},{other}")

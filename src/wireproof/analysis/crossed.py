@@ -74,7 +74,21 @@ class _Crossing:
         if len(self._open) > _MOST_NESTED:
             return []
         lower = self.ports[name].nic.lower
-        return [one for one in lower if one in self.ports and one not in self._open]
+        return [one for one in dict.fromkeys(lower) if one in self.ports and one not in self._open]
+
+    def _members(self, name: str) -> list[str]:
+        """The ports whose bytes are the owner's, through owners of owners: each once, also where a
+        file describes two paths to it.
+        """
+        found, seen, owners = [], {name}, [name]
+        while owners:
+            for one in self._below(owners.pop()):
+                if one in seen:
+                    continue
+                seen.add(one)
+                nested = owns_what_is_below(self.ports[one].nic) and self._below(one)
+                (owners if nested else found).append(one)
+        return found
 
     def _made(self, name: str) -> Crossed:
         port, below = self.ports[name], self._below(name)
@@ -100,7 +114,7 @@ class _Crossing:
         """What crossed the members. The RDMA device of a bond counts one of them, perhaps not
         all.
         """
-        whole = added([self.at(one) for one in below])
+        whole = added([self.at(one) for one in self._members(name)])
         hidden = self.ports[name].nic.rdma is not None and len(below) > 1 and whole.level != "wire"
         if whole.bytes is None or not whole.complete or hidden:
             return _more(own, whole)

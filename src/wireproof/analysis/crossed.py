@@ -80,7 +80,8 @@ class _Crossing:
         """The ports whose bytes are the owner's, through owners of owners: each once, also where a
         file describes two paths to it.
         """
-        found, seen, owners = [], {name}, [name]
+        found: list[str] = []
+        seen, owners = {name}, [name]
         while owners:
             for one in self._below(owners.pop()):
                 if one in seen:

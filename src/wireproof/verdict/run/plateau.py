@@ -153,24 +153,27 @@ def _capped(slow: list[_Samples], back: list[_Samples], ratio: float) -> bool:
     """Judges all samples of each direction together. The medians of the sizes that have enough must
     be alike, and the quickest samples no quicker than these: what waits varies, a link has an end.
     """
-    known = [one for one in slow if one.times.size >= MIN_SAMPLES]
-    middles = [float(np.median(one.times)) for one in known]
-    if len(known) < _LEAST_SIZES or len({one.size for one in known}) < 2:
+    if not _keeps_one_rate(slow) or sum(one.times.size for one in back) < MIN_SAMPLES:
         return False
-    if sum(one.times.size for one in back) < MIN_SAMPLES:
-        return False
-    times = np.concatenate([one.times for one in slow])
-    mine, other = estimate(times), estimate(np.concatenate([one.times for one in back]))
-    if max(middles) > (1 + _ALIKE) * min(middles) or mine.half_width > STEADY:
-        return False
-    if float(np.quantile(times, _QUICKEST)) < (1 - _ALIKE) * mine.median_ns:
-        return False
-    if not other.high_ns < ratio * mine.low_ns:
+    mine, other = (estimate(np.concatenate([one.times for one in way])) for way in (slow, back))
+    if mine.half_width > STEADY or not other.high_ns < ratio * mine.low_ns:
         return False
     waited, usual = (float(np.median([one.waited for one in way])) for way in (slow, back))
     runs = (1.0 - waited) / max(1.0 - usual, 1e-9)
     reached = other.median_ns / mine.median_ns
     return waited <= usual + MORE_WAITING or reached < _RUNS_MARGIN * runs
+
+
+def _keeps_one_rate(way: list[_Samples]) -> bool:
+    """Whether two sizes or more, in points enough, have alike medians that no sample beats."""
+    known = [one for one in way if one.times.size >= MIN_SAMPLES]
+    if len(known) < _LEAST_SIZES or len({one.size for one in known}) < 2:
+        return False
+    middles = [float(np.median(one.times)) for one in known]
+    if max(middles) > (1 + _ALIKE) * min(middles):
+        return False
+    times = np.concatenate([one.times for one in way])
+    return float(np.quantile(times, _QUICKEST)) >= (1 - _ALIKE) * float(np.median(times))
 
 
 def _rates(ctx: Context, results: Iterable[OnPath]) -> Mapping[_Route, dict[int, _Rate]]:

@@ -191,6 +191,8 @@ def main(words: list[str]) -> int:
         print(f"\n{target.tried(data) or 'no fault'}", file=sys.stderr)
         return 0
     counts = _shared(names, chosen.total) if chosen.total else dict.fromkeys(names, chosen.count)
+    if chosen.keep is not None:
+        chosen.keep.mkdir(parents=True, exist_ok=True)
     results = [_in_child(name, counts[name], chosen.seed, chosen.keep) for name in names]
     return 0 if all(results) else 1
 

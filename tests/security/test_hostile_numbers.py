@@ -22,8 +22,10 @@ from wireproof.model.sound import unsound
 from wireproof.physics.table import default_table, override
 from wireproof.store.load import load_document, load_run
 from wireproof.store.pair_table import open_pairs
+from wireproof.store.result import read_result
 from wireproof.workflow.locate import from_world
 
+STORED = Path(__file__).resolve().parents[1] / "golden" / "stored"
 RUN = run_of(World(link="10gbe", mtu=9000, sizes=(8, 65536)))
 POINT = json.loads(msgspec.json.encode(RUN.points[2]))
 
@@ -197,3 +199,28 @@ def test_a_file_with_a_pattern_in_its_name_is_that_file(tmp_path: Path) -> None:
             assert set(table.sample(9).value) == {7e6}
     with pytest.raises(BadInput), open_pairs(tmp_path / "c_9*.csv"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("min_efficiency", 0.0),
+        ("ceiling_tolerance", 1000.0),
+        ("stray_share", 1.0),
+        ("on_wire_min", 0.0),
+        ("max_half_width", 0.9),
+        ("min_payload_bytes", 0),
+    ],
+)
+def test_criteria_that_let_everything_pass_are_refused(
+    tmp_path: Path, name: str, value: float
+) -> None:
+    """Whoever edits a stored result cannot have it judged by bounds that no check takes."""
+    (good, *_) = sorted(STORED.glob("**/result.json"))
+    document = json.loads(good.read_bytes())
+    (tmp_path / "result.json").write_text(json.dumps(document))
+    assert read_result(tmp_path) is not None
+    document["parts"][-1]["criteria"][name] = value
+    (tmp_path / "result.json").write_text(json.dumps(document))
+    with pytest.raises(BadInput, match=f"criterion that no check takes: {name} is"):
+        read_result(tmp_path)

@@ -25,6 +25,7 @@ __all__ = [
     "Signature",
     "Threshold",
     "Verification",
+    "beyond",
     "threshold_criteria",
 ]
 
@@ -63,6 +64,17 @@ KNOWN: tuple[Threshold, ...] = (
     ),
 )
 """In the order in which people read them."""
+
+
+def beyond(criteria: Criteria) -> str:
+    """The first criterion that is not within its bounds, with these; "" if all are. A least
+    efficiency of 0 or a tolerance of 1000 would let everything pass.
+    """
+    for one in KNOWN:
+        value = getattr(criteria, one.name)
+        if not one.least <= value <= one.most:
+            return f"{one.name} is {value:g}, not {one.least:g} to {one.most:g}"
+    return ""
 
 
 class Criterion(msgspec.Struct, frozen=True, kw_only=True):

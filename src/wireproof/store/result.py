@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
+from wireproof.model.dossier import beyond
 from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.fabric import Fabric
 from wireproof.model.json_reader import decode_json
@@ -50,6 +51,8 @@ def read_result(folder: Path, sealed: str = "") -> StoredResult | None:
         raise BadInput(f"{path} is damaged: {error}.") from error
     if why := unsound(found):
         raise BadInput(f"{path} has a number that cannot be: {why}.")
+    if why := next(filter(None, (beyond(part.criteria) for part in found.parts)), ""):
+        raise BadInput(f"{path} has a criterion that no check takes: {why}.")
     names = [name for part in found.parts for name in part.records]
     for name in [*names, *filter(None, [found.settings])]:
         if not _NAME.fullmatch(name):

@@ -68,7 +68,7 @@ def test_each_kind_of_row_is_added_by_one_file() -> None:
 
 def test_a_rule_of_the_site_is_found_named_and_mended() -> None:
     use_catalogue(EXAMPLES)
-    text = "#!/bin/sh\nmodule load openmpi/4.1.5\nexport SITE_SCRATCH=/work/x SITE_SCRATHC=1\n"
+    text = "#!/bin/sh\nmodule load openmpi/4.1.5\nexport SITE_SCRATCH=/tmp/x SITE_SCRATHC=1\n"
     found = {each.code: each for each in lint_text(text, "a.sh")}
     assert set(found) == {"site-old-module", "site-scratch", "variable-misspelt"}
     assert found["site-scratch"].source.endswith("(lint.toml)")

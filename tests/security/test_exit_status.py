@@ -235,7 +235,7 @@ def test_a_bug_in_one_recipe_costs_no_other_its_findings(
     assert main(["lint", str(tmp_path / "bad.sh"), str(tmp_path / "good.sh")]) == BUG
     told = capsys.readouterr()
     assert "an error of wireproof itself" in told.err
-    assert "1 file." in told.err
+    assert "in 1 file; not read: 1 file" in told.out
 
 
 def test_signals_are_heard_once_and_innermost() -> None:

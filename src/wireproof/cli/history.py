@@ -12,6 +12,7 @@ import click
 from wireproof.cli.completion import results
 from wireproof.cli.declare import FORM, file, flag, number, text
 from wireproof.cli.options import link_claim
+from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
 
@@ -69,8 +70,13 @@ def show(root: Path, result: str, form: str | None, as_json: bool) -> int:
         _put(judged, partial(log_document, entry, judged, advice(judged)), form, as_json)
         return status_of(judged.verdict)
     folder = root / RESULTS / entry.id
+    if form in ("html", "markdown"):
+        raise BadInput(
+            f"{entry.id} is a run, not a log:"
+            f" `wireproof report {clean(str(folder), 400)} --format {form}` writes its page."
+        )
     (again,) = report(ReportSpecification(folders=(folder,), pages=False), Console())
-    return deliver(again.result, as_json=as_json)
+    return deliver(again.result, as_json=as_json or form == "json")
 
 
 @command.command(

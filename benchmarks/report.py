@@ -19,7 +19,7 @@ from wireproof.model.run import Run
 from wireproof.physics import limits
 from wireproof.plan.schedule import screen_rounds
 from wireproof.report.html.page import render
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict import judge
 
 __all__ = ["many_run", "run"]
@@ -81,7 +81,7 @@ def run(setting: Setting) -> None:
         begun = time.monotonic()
         judgement = judge(measured, Criteria())
         judged = time.monotonic()
-        section = Section(f"check of {nodes} hosts", measured, judgement, _limits())
+        section = JudgedRun(f"check of {nodes} hosts", measured, judgement, _limits())
         page = render([section], "benchmark")
         ended = time.monotonic()
         note = f"{len(judgement.pairs)} results; judged in {judged - begun:.1f} s; one run"

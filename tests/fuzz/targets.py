@@ -121,13 +121,13 @@ def _judged(run: Run, *, page: bool) -> str:
     from wireproof.model.claim import Criteria
     from wireproof.report.html.page import render
     from wireproof.report.json.result import document_of
-    from wireproof.report.section import Section
+    from wireproof.report.judged_run import JudgedRun
     from wireproof.report.text.look import Look
     from wireproof.report.text.summary import whole
     from wireproof.verdict import judge
 
     judgement = judge(run)
-    section = Section(
+    section = JudgedRun(
         title="fuzz", run=run, judgement=judgement, limits=None, criteria=Criteria(), lead=""
     )
     shown = whole(section, Look())

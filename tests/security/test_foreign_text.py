@@ -19,8 +19,8 @@ from wireproof.model.run import Missing, Run
 from wireproof.report.html.page import render
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.result import document
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import harmless
-from wireproof.report.section import Section
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import whole
 from wireproof.verdict import judge
@@ -88,14 +88,14 @@ def _evil_run() -> Run:
 
 
 @pytest.fixture(scope="module")
-def section() -> Section:
+def section() -> JudgedRun:
     run = _evil_run()
-    return Section(
+    return JudgedRun(
         title=EVIL, run=run, judgement=judge(run), limits=None, criteria=Criteria(), lead=EVIL
     )
 
 
-def test_text_and_json_are_harmless(section: Section) -> None:
+def test_text_and_json_are_harmless(section: JudgedRun) -> None:
     """Values from outside are escaped in text, in JSON and in the page: no terminal escape and no
     change of direction reaches you.
     """
@@ -105,7 +105,7 @@ def test_text_and_json_are_harmless(section: Section) -> None:
     assert not UNSAFE & set(text)
 
 
-def test_the_page_is_harmless(section: Section) -> None:
+def test_the_page_is_harmless(section: JudgedRun) -> None:
     page = render([section], EVIL)
     assert not UNSAFE & set(page)
     assert "<script>alert" not in page

@@ -13,7 +13,7 @@ from tests.synthetic import World, run_of
 
 from wireproof.model.claim import Criteria
 from wireproof.report.html.page import render, write
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict import judge
 
 ROOT = Path(__file__).parents[2]
@@ -132,7 +132,7 @@ def test_the_page_loads_nothing(tmp_path: Path) -> None:
     run = run_of(World(link="10gbe", mtu=9000, sizes=(8, 65536)))
     page = render(
         [
-            Section(
+            JudgedRun(
                 title="t", run=run, judgement=judge(run), limits=None, criteria=Criteria(), lead=""
             )
         ],

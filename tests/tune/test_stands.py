@@ -12,7 +12,7 @@ from tests.tune.node import Machine, change, request
 
 from wireproof.model.change import ChangeAnswer, SetAnswer
 from wireproof.model.tuning import HostTuned, Standing
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.summary import summary
 from wireproof.report.undo import undo
 from wireproof.tune.sets import standing_of
@@ -81,7 +81,7 @@ def test_nothing_is_said_only_of_hosts_that_were_asked() -> None:
 
 def test_the_terminal_tells_it_too_and_is_silent_where_nothing_stood() -> None:
     run = run_of(lab(nodes=2))
-    section = Section("check", run, judge(run))
+    section = JudgedRun("check", run, judge(run))
     plain = summary(section)
     told = summary(dataclasses.replace(section, standing=standing_of([tuned("n1")])))
     assert told.startswith(plain.rstrip())

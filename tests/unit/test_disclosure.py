@@ -17,7 +17,7 @@ from wireproof.model.record import FactFrame
 from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.disclosure import folded
 from wireproof.report.html.page import render
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.store.snapshot import write_snapshot
 from wireproof.workflow.disclosure import BY_HAND, with_disclosures
 
@@ -106,7 +106,7 @@ def test_what_all_have_alike_stands_there_once_and_what_differs_names_its_hosts(
     ]
 
 
-def _disclosed(tmp_path: Path, section: Section, *command: str) -> Disclosure:
+def _disclosed(tmp_path: Path, section: JudgedRun, *command: str) -> Disclosure:
     snapshot = tmp_path / "settings.snapshot"
     if section.settings is not None:
         hosts = {host.host: _frames() for host in section.run.hosts}

@@ -19,7 +19,7 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement, Verdict
 from wireproof.model.history import Entry, Number
 from wireproof.report.documents.history import regression_lines, trend_document
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.document import document_text
 from wireproof.store.history import add_entry, entries
 from wireproof.store.turns import take_turns
@@ -111,7 +111,7 @@ def _world(change: str) -> dict[str, str]:
             hosts=["n1"],
         ),
     ]
-    section = Section(
+    section = JudgedRun(
         title="t",
         run=msgspec.structs.replace(run, provenance=told),
         judgement=Judgement(verdict="pass", proof="on-wire", findings=[], pairs=[]),

@@ -20,7 +20,7 @@ from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.answers import answers
 from wireproof.report.html.page import render
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.summary import summary
 from wireproof.verdict.located import with_located
 from wireproof.workflow.audit import settings_by_id
@@ -74,10 +74,10 @@ def audit_of(*planted: Planted, hosts: list[str] = HOSTS) -> Audit:
     )
 
 
-def section(one: Blame, run: Run = TCP) -> Section:
+def section(one: Blame, run: Run = TCP) -> JudgedRun:
     found = (located(one),)
     plain = Judgement(verdict="pass", proof="on-wire", findings=[], pairs=[])
-    return Section(title="check", run=run, judgement=with_located(plain, found), located=found)
+    return JudgedRun(title="check", run=run, judgement=with_located(plain, found), located=found)
 
 
 def short(share: float, direction: str = "", **changes: Any) -> Blame:
@@ -268,7 +268,7 @@ def test_a_culprit_of_both_metrics_keeps_its_two_findings_apart() -> None:
     rate, time = short(0.8), short(0.5, **HRT)
     found = (located(rate), located(time))
     plain = Judgement(verdict="pass", proof="on-wire", findings=[], pairs=[])
-    before = Section(title="check", run=TCP, judgement=with_located(plain, found), located=found)
+    before = JudgedRun(title="check", run=TCP, judgement=with_located(plain, found), located=found)
     after = joined(before, audit_of(SCALING, GOVERNOR), SETTINGS)
     named = [blames.blames[0].causes[0].setting for blames in after.located]
     assert named == ["tcp-window-scaling", "cpu-governor"]
@@ -282,7 +282,7 @@ def test_of_256_hosts_one_that_has_everything_wrong() -> None:
     claims = [HostClaim(rank=rank, host=host) for rank, host in enumerate(hosts)]
     run = msgspec.structs.replace(TCP, claim=msgspec.structs.replace(TCP.claim, hosts=claims))
     one: Located = located(short(0.3, "rx"))
-    whole = Section(
+    whole = JudgedRun(
         title="check",
         run=run,
         judgement=Judgement(verdict="fail", proof="on-wire", findings=[], pairs=[]),

@@ -12,15 +12,15 @@ from tests.unit.test_verdict_psm3 import pair, process, real
 from wireproof.model.psm3 import Statistics
 from wireproof.model.sound import unsound
 from wireproof.model.stored import StoredResult
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.run.judge import judge
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.stored import stored_result
 
 
-def section() -> Section:
+def section() -> JudgedRun:
     run = run_of(World(link="10gbe", mtu=9000, sizes=(65536, 1 << 20)))
-    return Section(title="a pair", run=run, judgement=judge(run))
+    return JudgedRun(title="a pair", run=run, judgement=judge(run))
 
 
 def later(one: Statistics, pid: int) -> Statistics:
@@ -28,7 +28,7 @@ def later(one: Statistics, pid: int) -> Statistics:
     return Statistics(**{**fields, "pid": pid})
 
 
-def codes(found: Section) -> list[str]:
+def codes(found: JudgedRun) -> list[str]:
     return [one.code for one in found.judgement.findings if one.code.startswith("psm-")]
 
 

@@ -21,7 +21,7 @@ from wireproof.report.group_rows import group_tables
 from wireproof.report.html.page import render
 from wireproof.report.json import result
 from wireproof.report.json.encode import json_text
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import result_tables
 from wireproof.report.text.summary import whole as text_of
@@ -80,7 +80,7 @@ def point(number: int, found: GroupResult, **changes: Any) -> PointRecord:
     return PointRecord(**(whole | changes))
 
 
-def section(*points: PointRecord) -> Section:
+def section(*points: PointRecord) -> JudgedRun:
     plain = four_nodes(4, slow=None)
     claims = [HostClaim(rank=rank, host=f"n{rank // 2 + 1}", nic="hsn0") for rank in range(8)]
     run = set_(plain.run, points=list(points), claim=set_(plain.run.claim, hosts=claims))

@@ -20,7 +20,7 @@ from wireproof.model.claim import Limits
 from wireproof.model.run import Missing
 from wireproof.report.html.heat import shade
 from wireproof.report.html.page import render, write
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 
 
 class Reader(HTMLParser):
@@ -239,5 +239,5 @@ def test_sections_share_one_page_in_order(demo: str) -> None:
 
 
 def test_many_runs_are_possible() -> None:
-    sections: list[Section] = [replace(four_nodes(2), title=f"run {i}") for i in range(3)]
+    sections: list[JudgedRun] = [replace(four_nodes(2), title=f"run {i}") for i in range(3)]
     assert Reader(render(sections, "three")).shown.count("Is it normal?") == 3

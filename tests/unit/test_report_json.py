@@ -16,7 +16,7 @@ from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 from wireproof.model.finding import Finding
 from wireproof.report.json import result
 from wireproof.report.json.encode import json_text
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 
 SCHEMA_FILE = Path(result.__file__).with_name("result.schema.json")
 
@@ -25,7 +25,7 @@ def _refuse(constant: str) -> float:
     raise AssertionError(f"{constant} in JSON")
 
 
-def _load(section: Section) -> dict[str, Any]:
+def _load(section: JudgedRun) -> dict[str, Any]:
     text = json_text(
         result.document(section.run, section.judgement, section.limits, section.criteria)
     )
@@ -35,7 +35,7 @@ def _load(section: Section) -> dict[str, Any]:
     return loaded
 
 
-def _broken() -> Section:
+def _broken() -> JudgedRun:
     """Numbers that are not finite wherever a number may stand."""
     section = four_nodes(2)
     pairs = [
@@ -48,7 +48,7 @@ def _broken() -> Section:
 @pytest.mark.parametrize(
     "section", [four_nodes(), off_wire(), empty(), hostile()], ids=lambda one: one.title[:10]
 )
-def test_the_object_decodes_into_the_structs_that_document_it(section: Section) -> None:
+def test_the_object_decodes_into_the_structs_that_document_it(section: JudgedRun) -> None:
     text = json_text(
         result.document(section.run, section.judgement, section.limits, section.criteria)
     )
@@ -61,7 +61,7 @@ def test_the_object_decodes_into_the_structs_that_document_it(section: Section) 
 @pytest.mark.parametrize(
     "section", [four_nodes(), off_wire(), empty(), _broken()], ids=lambda one: one.title[:10]
 )
-def test_the_object_obeys_the_schema(section: Section) -> None:
+def test_the_object_obeys_the_schema(section: JudgedRun) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator(result.json_schema()).validate(_load(section))
 

@@ -16,8 +16,8 @@ from wireproof.model.located import Blame, Cause, Contention, Located, Tier
 from wireproof.report.answers import answers
 from wireproof.report.json import result
 from wireproof.report.json.encode import json_text
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.located import stories
-from wireproof.report.section import Section
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import summary
 from wireproof.verdict.located import with_located
@@ -76,7 +76,7 @@ def located(**changes: Any) -> Located:
     return Located(**(whole | changes))
 
 
-def section(*found: Located, hosts: int = 8) -> Section:
+def section(*found: Located, hosts: int = 8) -> JudgedRun:
     plain = four_nodes(hosts)
     return replace(plain, located=found, judgement=with_located(plain.judgement, found))
 

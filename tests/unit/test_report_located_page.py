@@ -18,13 +18,13 @@ from wireproof.model.located import Contention, Located, Tier
 from wireproof.report.html.leaves import GROUPS_WITHOUT_FABRIC, leaf_map
 from wireproof.report.html.page import render
 from wireproof.report.html.strip import MOST_COLUMNS, strip_of
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import tables
-from wireproof.report.section import Section
 
 set_ = msgspec.structs.replace
 
 
-def many(nodes: int, partners: int = 4, slow: range = range(77, 78)) -> Section:
+def many(nodes: int, partners: int = 4, slow: range = range(77, 78)) -> JudgedRun:
     """A section of ``nodes`` that stream to a few partners; the run itself holds two of them."""
     plain = four_nodes(2, slow=None)
     pair = next(

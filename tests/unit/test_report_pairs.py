@@ -16,11 +16,11 @@ from tests.unit.test_report_worlds import HOSTILE, four_nodes
 
 from wireproof.report.html.page import render
 from wireproof.report.html.pairs import MOST_HOSTS, PairMap, pair_map
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import tables
-from wireproof.report.section import Section
 
 
-def _map(section: Section) -> PairMap | None:
+def _map(section: JudgedRun) -> PairMap | None:
     return pair_map(next(table for table in tables(section) if table.unit != "ns"), "run1-map1")
 
 

@@ -17,9 +17,9 @@ from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 from wireproof.model.finding import Finding, Judgement, Verdict, worst
 from wireproof.report.answers import answers
 from wireproof.report.html.grids import result_grid
+from wireproof.report.judged_run import JudgedRun, headline, ranked, short_headline
 from wireproof.report.markdown import markdown
 from wireproof.report.rows import tables
-from wireproof.report.section import Section, headline, ranked, short_headline
 from wireproof.report.text.ink import cell_length
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import result_tables, summary, whole
@@ -37,7 +37,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize("section", WORLDS, ids=lambda section: section.title[:12])
 @pytest.mark.parametrize("width", [40, 60, 80, 132])
 @pytest.mark.parametrize("ascii_only", [False, True])
-def test_no_line_is_wider_than_asked(section: Section, width: int, ascii_only: bool) -> None:
+def test_no_line_is_wider_than_asked(section: JudgedRun, width: int, ascii_only: bool) -> None:
     for line in whole(section, Look(width=width, ascii=ascii_only)).splitlines():
         assert cell_length(line) <= width
         assert not ascii_only or line.isascii()
@@ -207,7 +207,7 @@ def _rows_of(host: str, shown: str) -> list[str]:
     return [line for line in shown.splitlines() if f" {host} → " in line]
 
 
-def _as_many_open(section: Section, verdict: Verdict, share: float = 1.0) -> Section:
+def _as_many_open(section: JudgedRun, verdict: Verdict, share: float = 1.0) -> JudgedRun:
     """Every result of the section has this verdict, whatever it was."""
     pairs = [
         msgspec.structs.replace(pair, verdict=verdict, value=share * pair.value)
@@ -262,7 +262,7 @@ def test_what_does_not_pass_comes_first_in_every_output(hosts: int) -> None:
 _TONES = {"bad": "fail", "unsure": "inconclusive", "": "pass"}
 
 
-def _open_straddle() -> Section:
+def _open_straddle() -> JudgedRun:
     """One result of a pair is open because its interval straddles the expectation."""
     section = four_nodes(2, slow=None)
     finding = Finding(

@@ -10,8 +10,8 @@ import pytest
 from tests.unit.test_report_worlds import four_nodes
 
 from wireproof.model.pattern import PairPattern
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import tables
-from wireproof.report.section import Section
 
 ONE_FORM = {
     "pingpong": "latency",
@@ -22,7 +22,7 @@ ONE_FORM = {
 }
 
 
-def of_pattern(pattern: str, form: str) -> Section:
+def of_pattern(pattern: str, form: str) -> JudgedRun:
     section = four_nodes()
     pairs = [
         msgspec.structs.replace(it, pattern=pattern, form=form)

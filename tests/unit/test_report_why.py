@@ -15,23 +15,23 @@ from tests.unit.test_report_worlds import empty, four_nodes, off_wire
 from wireproof.model.finding import Finding
 from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.answers import answers
-from wireproof.report.section import Section, short_headline
+from wireproof.report.judged_run import JudgedRun, short_headline
 
 NONE_FOUND = "cause: none found (counters were read, 9 facts compared with 3 other nodes)"
 
 
-def _why(section: Section) -> tuple[str, str]:
+def _why(section: JudgedRun) -> tuple[str, str]:
     found = next(one for one in answers(section) if one.question == "Why?")
     return found.short, found.text
 
 
-def _with(section: Section, *findings: Finding) -> Section:
+def _with(section: JudgedRun, *findings: Finding) -> JudgedRun:
     judged = msgspec.structs.replace(section.judgement, findings=list(findings))
     return replace(section, judgement=judged)
 
 
 @pytest.mark.parametrize("section", [four_nodes(), off_wire(), empty()])
-def test_a_finding_is_never_explained_by_its_own_name(section: Section) -> None:
+def test_a_finding_is_never_explained_by_its_own_name(section: JudgedRun) -> None:
     short, text = _why(section)
     for finding in section.judgement.findings:
         assert finding.code not in short

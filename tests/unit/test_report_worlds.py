@@ -29,7 +29,7 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Missing, Provenance, Run
 from wireproof.model.tuning import Standing, StandingSet
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 
 ATTAINABLE = 119.5e6
 FLOOR_NS = 4_000.0
@@ -48,7 +48,7 @@ LIMITS = Limits(
 )
 
 
-def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -> Section:
+def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -> JudgedRun:
     """``hosts`` nodes at 1 Gb/s; node ``slow`` (index) sends at ``bad_factor`` of attainable. None:
     a good world.
     """
@@ -70,7 +70,7 @@ def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -
             _add(points, pairs, _Measured("stream", 1 << 20, origin, target, rate), dice)
     findings = [_slow_finding(f"n{slow + 1}", bad_factor)] if slow is not None else []
     verdict: Verdict = "fail" if slow is not None else "pass"
-    return Section(
+    return JudgedRun(
         title=f"Screen of {hosts} nodes",
         lead="Every direction of every pair was streamed in rounds of disjoint pairs; one pair was "
         "swept over sizes.",
@@ -80,7 +80,7 @@ def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -
     )
 
 
-def off_wire() -> Section:
+def off_wire() -> JudgedRun:
     """Two ranks that claim two hosts and use shared memory: plausible numbers, nothing on the
     NIC.
     """
@@ -101,7 +101,7 @@ def off_wire() -> Section:
         subject="n1 -> n2",
         evidence={"expected_bytes": due, "seen_bytes": 0, "nic": "hsn0"},
     )
-    return Section(
+    return JudgedRun(
         title="A lie that was caught",
         lead="Planted on purpose: both ranks were put into one shared-memory domain while two "
         "hosts were claimed.",
@@ -111,10 +111,10 @@ def off_wire() -> Section:
     )
 
 
-def empty() -> Section:
+def empty() -> JudgedRun:
     """A run that never opened: nothing measured."""
     run = Run(claim=Claim(hosts=[]), provenance=_provenance(), open=None, hosts=[], points=[])
-    return Section(
+    return JudgedRun(
         "Nothing", run, Judgement(verdict="inconclusive", proof="unproven", findings=[], pairs=[])
     )
 
@@ -125,7 +125,7 @@ HOSTILE = (
 )
 
 
-def hostile() -> Section:
+def hostile() -> JudgedRun:
     """Every name and text that comes from a node is an attack on the terminal or on the page."""
     section = four_nodes(2, slow=None)
     pairs = [
@@ -144,7 +144,7 @@ def hostile() -> Section:
     run = _hostile_run(section.run)
     one = StandingSet(id=HOSTILE, state="armed", hosts=[HOSTILE], since=HOSTILE, changes=[HOSTILE])
     standing = Standing(hosts=[HOSTILE], sets=[one], unread={HOSTILE: [HOSTILE]})
-    return Section(HOSTILE, run, judged, LIMITS, lead=HOSTILE, standing=standing)
+    return JudgedRun(HOSTILE, run, judged, LIMITS, lead=HOSTILE, standing=standing)
 
 
 def _hostile_run(run: Run) -> Run:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wireproof.model.finding import Finding, Judgement, Node, PairVerdict, Route
-from wireproof.report.section import passing, results
+from wireproof.report.judged_run import passing, results
 from wireproof.verdict.run.repeated import may_settle, settled_by_repeats
 
 

@@ -21,7 +21,7 @@ from tests.unit.test_locate_settings import (
 )
 
 from wireproof.model.finding import Finding, Judgement, PairVerdict, Route
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.joined import joined
 
 
@@ -48,7 +48,7 @@ def pair(origin: str, target: str, efficiency: float, codes: list[str]) -> PairV
     )
 
 
-def two(*routes: tuple[str, str, float]) -> Section:
+def two(*routes: tuple[str, str, float]) -> JudgedRun:
     """Pairs that reach so much; below 0.9 of it they fall short."""
     pairs = [
         pair(one, other, share, ["below-expectation"] if share < 0.9 else [])
@@ -66,10 +66,10 @@ def two(*routes: tuple[str, str, float]) -> Section:
         if share < 0.9
     ]
     judgement = Judgement(verdict="fail", proof="on-wire", findings=findings, pairs=pairs)
-    return Section(title="check", run=TCP, judgement=judgement)
+    return JudgedRun(title="check", run=TCP, judgement=judgement)
 
 
-def cause_of(whole: Section) -> list[object]:
+def cause_of(whole: JudgedRun) -> list[object]:
     return [one.evidence.get("cause_setting") for one in whole.judgement.findings]
 
 

@@ -12,7 +12,7 @@ import click
 from wireproof.cli.console import print_json, remark, say
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.look import Look
 from wireproof.report.text.summary import whole
 from wireproof.workflow.result import Result
@@ -27,7 +27,7 @@ def deliver(result: Result, *, as_json: bool) -> int:
     return ended(result)
 
 
-def show(sections: Sequence[Section], *, as_json: bool) -> None:
+def show(sections: Sequence[JudgedRun], *, as_json: bool) -> None:
     """The parts on stdout: as text, or as one JSON document."""
     if as_json:
         _print_json(sections)
@@ -59,7 +59,7 @@ def _kept(folder: Path | None) -> str:
     return f"interrupted; what was measured is kept in {folder}; {how_to_go_on(folder)}."
 
 
-def _print_json(sections: Sequence[Section]) -> None:
+def _print_json(sections: Sequence[JudgedRun]) -> None:
     from wireproof.report.json.result import document_of
     from wireproof.workflow.documents.lists import Results
 

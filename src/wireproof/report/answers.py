@@ -12,17 +12,17 @@ from statistics import median
 from wireproof.model import quantity
 from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
 from wireproof.report.flows import Flow, flows
-from wireproof.report.names import fold
-from wireproof.report.rails import rails_sentence
-from wireproof.report.section import (
+from wireproof.report.judged_run import (
     CULPRITS,
-    Section,
+    JudgedRun,
     counted,
     is_baseline,
     passing,
     ranked,
     results,
 )
+from wireproof.report.names import fold
+from wireproof.report.rails import rails_sentence
 from wireproof.report.undo import undo
 from wireproof.report.why import why
 
@@ -41,7 +41,7 @@ class Answer:
     tone: str
 
 
-def answers(section: Section, seen: Sequence[Flow] | None = None) -> list[Answer]:
+def answers(section: JudgedRun, seen: Sequence[Flow] | None = None) -> list[Answer]:
     """Normal? Wire? Which? Why? Undo? In this order. ``seen``: the traffic, where it was added up
     before.
     """
@@ -86,7 +86,7 @@ def counted_at(judged: Sequence[PairVerdict | GroupVerdict]) -> str:
     return ", ".join(part for part in (LEVELS.get(level, ""), quality) if part)
 
 
-def _normal(section: Section) -> Answer:
+def _normal(section: JudgedRun) -> Answer:
     judgement = section.judgement
     judged = results(judgement)
     count = f"{passing(judgement)}.{_reached(section)}"
@@ -101,7 +101,7 @@ def _normal(section: Section) -> Answer:
     return Answer("Is it normal?", short, count, judgement.verdict)
 
 
-def _reached(section: Section) -> str:
+def _reached(section: JudgedRun) -> str:
     """What large messages reach of the ceiling: a number alone tells nobody whether it is
     normal.
     """
@@ -129,7 +129,7 @@ _IN_PART = {"No": "Not all of it", "Not proven": "Not proven everywhere"}
 """What is said instead where some results are on the wire."""
 
 
-def _wire(section: Section, found: Sequence[Flow]) -> Answer:
+def _wire(section: JudgedRun, found: Sequence[Flow]) -> Answer:
     question = "Did it use the wire?"
     if not section.run.claim.wire:
         text = "Memory or loopback inside one machine; this proves no wire."
@@ -160,7 +160,7 @@ def _counted(found: Sequence[Flow]) -> str:
     return f"{seen_of(seen, due)} on {fold({flow.nic for flow in claimed})}."
 
 
-def _which(section: Section) -> Answer:
+def _which(section: JudgedRun) -> Answer:
     question = "Which node or link?"
     decisive = _decisive(section)
     # Only the most telling code is named here: what it explains (a node's pairs, say) would only
@@ -182,7 +182,7 @@ def _which(section: Section) -> Answer:
     return Answer(question, "Cannot be determined", "", "inconclusive")
 
 
-def _why(section: Section) -> Answer:
+def _why(section: JudgedRun) -> Answer:
     found = why(section, _decisive(section))
     return Answer("Why?", found.short, found.text, "note")
 
@@ -193,12 +193,12 @@ def _subject(finding: Finding) -> str:
     return f"{node}, {doing}" if isinstance(node, str) and doing else finding.subject
 
 
-def _undo(section: Section) -> Answer:
+def _undo(section: JudgedRun) -> Answer:
     short, text, known = undo(section.standing)
     return Answer("How to undo?", short, text, "note" if known else "inconclusive")
 
 
-def _decisive(section: Section) -> list[Finding]:
+def _decisive(section: JudgedRun) -> list[Finding]:
     return [
         finding
         for finding in ranked(section.judgement.findings)

@@ -13,8 +13,8 @@ from wireproof.model.rails import rails_of
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import natural
-from wireproof.report.section import Section
 
 __all__ = ["folded", "run_items", "setting_items"]
 
@@ -44,7 +44,7 @@ def _some(who: Collection[str], everybody: Sequence[str]) -> list[str]:
     return [] if len(who) == len(everybody) else sorted(who, key=natural)
 
 
-def run_items(section: Section) -> list[Found]:
+def run_items(section: JudgedRun) -> list[Found]:
     """What the run itself tells, in the order in which it is read."""
     claimed = {claim.rank: claim.nic for claim in reversed(section.run.claim.hosts)}
     hosts = [one for host in section.run.hosts for one in (*_network(claimed, host), *_mpi(host))]
@@ -126,7 +126,7 @@ def _link_of(run: Run) -> str:
     return f"{link.name}, {link.protocol}, {rate}, MTU {link.mtu or 'unknown'}"
 
 
-def _method(section: Section) -> list[Found]:
+def _method(section: JudgedRun) -> list[Found]:
     run = section.run
     batches = [len(pair.batch_ns) for point in run.points for pair in point.pairs]
     sizes = sorted({point.message_bytes for point in run.points})

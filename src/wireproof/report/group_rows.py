@@ -17,7 +17,7 @@ from wireproof.model.finding import GroupVerdict
 from wireproof.model.pattern import place_of, title_of
 from wireproof.model.record import Estimate, GroupResult, PointRecord, Quantiles
 from wireproof.model.run import Run
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 
 __all__ = ["GroupRow", "GroupTable", "group_row", "group_tables"]
 
@@ -67,7 +67,7 @@ class GroupTable:
     rows: tuple[GroupRow, ...]
 
 
-def group_tables(section: Section) -> list[GroupTable]:
+def group_tables(section: JudgedRun) -> list[GroupTable]:
     """One table per pattern, order, blocking and threads, in the order of the patterns."""
     host_of = _hosts(section.run)
     judged = {(one.point, one.repeat): one for one in section.judgement.groups}

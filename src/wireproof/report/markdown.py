@@ -20,11 +20,11 @@ from wireproof.report.document import (
     Part,
     Picture,
     Raw,
+    Section,
     Spark,
     Steps,
     Table,
 )
-from wireproof.report.document import Section as Chapter
 from wireproof.report.flows import flows
 from wireproof.report.group_rows import group_tables
 from wireproof.report.html.grids import (
@@ -35,9 +35,9 @@ from wireproof.report.html.grids import (
     setting_grid,
 )
 from wireproof.report.html.proof import proof_of
+from wireproof.report.judged_run import JudgedRun, grouped, headline
 from wireproof.report.names import clean
 from wireproof.report.rows import tables
-from wireproof.report.section import Section, grouped, headline
 from wireproof.version import version
 
 __all__ = ["document_markdown", "markdown"]
@@ -45,7 +45,7 @@ __all__ = ["document_markdown", "markdown"]
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
 
-def markdown(sections: Sequence[Section], title: str) -> str:
+def markdown(sections: Sequence[JudgedRun], title: str) -> str:
     """The whole text. Raises ValueError without a section."""
     if not sections:
         raise ValueError("a report needs at least one run")
@@ -67,7 +67,7 @@ def document_markdown(document: Document) -> str:
 
 
 def _part(part: Part, level: int) -> list[str]:
-    if isinstance(part, Chapter):
+    if isinstance(part, Section):
         return _chapter(part, level)
     if isinstance(part, Table):
         return list(_document_table(part, level))
@@ -86,7 +86,7 @@ def _part(part: Part, level: int) -> list[str]:
     return [f"{_safe(part.mark)} {_safe(part.text, 4000)}".strip()]
 
 
-def _chapter(part: Chapter, level: int) -> list[str]:
+def _chapter(part: Section, level: int) -> list[str]:
     word = f"**{WORDS[part.verdict]}** " if part.verdict else ""
     inner = (line for one in part.parts for line in ("", *_part(one, min(6, level + 1))))
     return [f"{'#' * level} {word}{_safe(part.title)}", *inner]
@@ -141,7 +141,7 @@ def _safe(text: str, most: int = 1000) -> str:
     return _SIGNS.sub(r"\\\1", clean(text, most))
 
 
-def _section(section: Section, name: str) -> list[str]:
+def _section(section: JudgedRun, name: str) -> list[str]:
     judgement = section.judgement
     found = tables(section)
     lead = [_safe(section.lead), ""] if section.lead else []
@@ -162,7 +162,7 @@ def _section(section: Section, name: str) -> list[str]:
     ]
 
 
-def _questions(section: Section) -> list[str]:
+def _questions(section: JudgedRun) -> list[str]:
     lines = [
         f"- **{one.question}** {_safe(one.short)}. {_safe(one.text, 2000)}".rstrip()
         for one in answers(section)
@@ -170,7 +170,7 @@ def _questions(section: Section) -> list[str]:
     return [*lines, ""]
 
 
-def _findings(section: Section) -> list[str]:
+def _findings(section: JudgedRun) -> list[str]:
     lines = []
     for group in grouped(section.judgement.findings):
         first = group[0]
@@ -181,7 +181,7 @@ def _findings(section: Section) -> list[str]:
     return ["### Findings", "", *lines, ""] if lines else []
 
 
-def _proof(section: Section) -> list[str]:
+def _proof(section: JudgedRun) -> list[str]:
     proof = proof_of(flows(section.run))
     if not proof.rows:
         return []
@@ -211,6 +211,6 @@ def _table(
         yield f"| {' | '.join(_safe(cell) for cell in row)} |"
 
 
-def _limits(section: Section) -> list[str]:
+def _limits(section: JudgedRun) -> list[str]:
     lines = section.limits.derivation if section.limits else []
     return ["### Limits", "", *(f"1. {_safe(line)}" for line in lines), ""] if lines else []

@@ -10,8 +10,8 @@ from wireproof.model import quantity
 from wireproof.model.rails import rails_of
 from wireproof.model.record import Host
 from wireproof.model.run import Run
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold
-from wireproof.report.section import Section
 
 __all__ = ["Fact", "facts", "places", "trouble"]
 
@@ -22,7 +22,7 @@ MOST_LINES = 40
 MOST_PLACES = 64
 
 
-def trouble(section: Section) -> list[str]:
+def trouble(section: JudgedRun) -> list[str]:
     """Planned points that are missing, with the reason seen, and what the engine reported as
     errors.
     """
@@ -41,7 +41,7 @@ def trouble(section: Section) -> list[str]:
     return lines
 
 
-def facts(section: Section) -> list[Fact]:
+def facts(section: JudgedRun) -> list[Fact]:
     """Provenance as name and value: what was asked for first, then what answered, then how it was
     started.
     """
@@ -115,7 +115,7 @@ def _claim(run: Run) -> list[Fact]:
     return [("link claimed", clean(f"{text} ({link.source or 'source unknown'})"), False), nodes]
 
 
-def places(section: Section) -> list[dict[str, str]]:
+def places(section: JudgedRun) -> list[dict[str, str]]:
     """The placement that was achieved, one row per rank, as the engine found it."""
     claims = {claim.rank: claim for claim in section.run.claim.hosts}
     return [

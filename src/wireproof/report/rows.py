@@ -11,7 +11,7 @@ from statistics import median
 
 from wireproof.model.finding import Both, Finding, Node, PairVerdict, Port, Route, Subject, worst
 from wireproof.model.pattern import is_round_trip, place_of, title_of
-from wireproof.report.section import CULPRITS, Section, counted
+from wireproof.report.judged_run import CULPRITS, JudgedRun, counted
 
 __all__ = [
     "Cell",
@@ -89,7 +89,7 @@ class Cell:
     half_width: float | None = None
 
 
-def row_of(pair: PairVerdict, section: Section) -> Row:
+def row_of(pair: PairVerdict, section: JudgedRun) -> Row:
     """Both views of one result (time and goodput); shares of attainable and of nominal where those
     are known.
     """
@@ -107,7 +107,7 @@ def row_of(pair: PairVerdict, section: Section) -> Row:
     return Row(pair, time_ns, goodput, pair.efficiency, nominal)
 
 
-def tables(section: Section) -> list[Table]:
+def tables(section: JudgedRun) -> list[Table]:
     """One table per pattern, form, formula and unit; rows by size, then origin, target,
     repetition.
     """

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
+from wireproof.report.judged_run import JudgedRun, counted, results, suspected
 from wireproof.report.names import fold
-from wireproof.report.section import Section, counted, results, suspected
 
 __all__ = ["Why", "excluded", "why"]
 
@@ -70,7 +70,7 @@ class Why:
     text: str
 
 
-def why(section: Section, decisive: Sequence[Finding]) -> Why:
+def why(section: JudgedRun, decisive: Sequence[Finding]) -> Why:
     """``decisive``: the findings on which the verdict rests, the most telling first."""
     if not decisive:
         normal = section.judgement.verdict == "pass"
@@ -120,19 +120,19 @@ def _not_enough(finding: Finding) -> str:
     return f"Settings that differ and are not enough: {shown}{more}."
 
 
-def _load(section: Section) -> str:
+def _load(section: JudgedRun) -> str:
     """That the hosts were busy, which may be the cause of anything slow."""
     seen = (one for one in section.judgement.findings if one.code == "oversubscribed")
     first = next(seen, None)
     return f"Not ruled out: other load ({first.message.rstrip('.')})." if first else ""
 
 
-def _excluded(section: Section, finding: Finding) -> str:
+def _excluded(section: JudgedRun, finding: Finding) -> str:
     found = excluded(section, finding)
     return f"Ruled out: {'; '.join(found)}." if found else ""
 
 
-def excluded(section: Section, finding: Finding) -> list[str]:
+def excluded(section: JudgedRun, finding: Finding) -> list[str]:
     """What the evidence speaks against as the reason of ``finding``, each in a few words."""
     return [
         *_path(section),
@@ -143,7 +143,7 @@ def excluded(section: Section, finding: Finding) -> list[str]:
     ]
 
 
-def _path(section: Section) -> list[str]:
+def _path(section: JudgedRun) -> list[str]:
     judged = results(section.judgement)
     crossed = sum(one.proof == "on-wire" for one in judged)
     if not section.run.claim.wire or not judged or crossed < len(judged):
@@ -151,7 +151,7 @@ def _path(section: Section) -> list[str]:
     return [f"the path (all {crossed} results crossed the wire)"]
 
 
-def _others_are_good(section: Section, finding: Finding) -> list[str]:
+def _others_are_good(section: JudgedRun, finding: Finding) -> list[str]:
     """The whole fabric, where one is slow and the pairs without it are not."""
     node, named = finding.evidence.get("node"), finding.evidence.get("nodes")
     about = {node} if isinstance(node, str) else set(named) if isinstance(named, list) else set()
@@ -173,7 +173,7 @@ def _others_are_good(section: Section, finding: Finding) -> list[str]:
     return [f"the fabric as a whole ({passed})"]
 
 
-def _disturbances(section: Section) -> list[str]:
+def _disturbances(section: JudgedRun) -> list[str]:
     """Other load, where the engine has looked and the judge has said nothing of it."""
     codes = {finding.code for finding in section.judgement.findings}
     looked = any(pair.sentinels for point in section.run.points for pair in point.pairs)
@@ -189,7 +189,7 @@ def _compared(finding: Finding) -> list[str]:
     return [f"what can be read of it ({words}: no difference)"] if words else []
 
 
-def _settings(section: Section) -> list[str]:
+def _settings(section: JudgedRun) -> list[str]:
     """The audit of the hosts, where none of what differs may be the cause."""
     audit = section.settings
     if audit is None or suspected(section)[1]:

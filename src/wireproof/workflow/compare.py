@@ -11,8 +11,8 @@ from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Source
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import worst
 from wireproof.model.setting import Audit
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
-from wireproof.report.section import Section
 from wireproof.verdict.comparison import PRACTICAL, Key, Sample, compared, samples_of
 from wireproof.workflow.compare_logs import compare_logs
 from wireproof.workflow.conditions import conditions, listed, setting_values
@@ -83,7 +83,7 @@ def compare(specification: CompareSpecification, reporter: Reporter) -> Comparis
     )
 
 
-def samples_by_key(sections: Sequence[Section]) -> dict[Key, list[Sample]]:
+def samples_by_key(sections: Sequence[JudgedRun]) -> dict[Key, list[Sample]]:
     """Every result of a folder's parts, by what it is a number of."""
     found: dict[Key, list[Sample]] = {}
     for section in sections:
@@ -92,7 +92,7 @@ def samples_by_key(sections: Sequence[Section]) -> dict[Key, list[Sample]]:
     return found
 
 
-def source_of(folder: Path, sections: Sequence[Section]) -> Source:
+def source_of(folder: Path, sections: Sequence[JudgedRun]) -> Source:
     """A folder's result, in one line."""
     hosts = {one.host for section in sections for one in section.run.claim.hosts}
     return Source(
@@ -104,7 +104,7 @@ def source_of(folder: Path, sections: Sequence[Section]) -> Source:
 
 
 def _conditions(
-    a: Sequence[Section], b: Sequence[Section]
+    a: Sequence[JudgedRun], b: Sequence[JudgedRun]
 ) -> tuple[list[Difference], list[Difference]]:
     """What both have alike, and what differs; each with all values that occur."""
     one, other = conditions(a, with_hosts=True), conditions(b, with_hosts=True)
@@ -146,7 +146,7 @@ def _of_setting(name: str, a: Mapping[str, str], b: Mapping[str, str]) -> list[D
     ]
 
 
-def _notes(a: Sequence[Section], b: Sequence[Section]) -> list[str]:
+def _notes(a: Sequence[JudgedRun], b: Sequence[JudgedRun]) -> list[str]:
     notes = []
     if min(_launches(a), _launches(b)) < LAUNCHES:
         notes.append(
@@ -167,7 +167,7 @@ def _notes(a: Sequence[Section], b: Sequence[Section]) -> list[str]:
     return notes
 
 
-def _launches(sections: Sequence[Section]) -> int:
+def _launches(sections: Sequence[JudgedRun]) -> int:
     """Independent launches of the part that has most: their folders are numbered."""
     return max(
         sum(_NUMBERED.search(folder.name) is not None for folder in section.records)

@@ -10,8 +10,8 @@ from wireproof.analysis.rails import rail_nics
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, Setting
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
-from wireproof.report.section import Section
 from wireproof.workflow.audit import settings_by_id
 
 __all__ = ["conditions", "listed", "setting_values"]
@@ -24,7 +24,7 @@ _Condition = tuple[str, str, str]
 """Name, value and host; "" for what is of the whole run."""
 
 
-def conditions(sections: Sequence[Section], *, with_hosts: bool = False) -> dict[str, str]:
+def conditions(sections: Sequence[JudgedRun], *, with_hosts: bool = False) -> dict[str, str]:
     """Name to value; all values where hosts or parts differ, ``with_hosts`` each with its hosts."""
     values: dict[str, dict[str, dict[str, None]]] = {}
     for section in sections:
@@ -58,7 +58,7 @@ def _of_run(run: Run) -> Iterator[_Condition]:
     yield "wireproof", run.provenance.wireproof, ""
 
 
-def _of_machines(section: Section) -> Iterator[_Condition]:
+def _of_machines(section: JudgedRun) -> Iterator[_Condition]:
     """Hardware, firmware and system as the disclosure has them, and which port stands where: a
     part that was swapped for its like has another address.
     """

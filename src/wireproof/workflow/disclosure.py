@@ -17,7 +17,7 @@ from wireproof.model.record import FactFrame
 from wireproof.model.setting import Audit
 from wireproof.model.toml import read_toml
 from wireproof.report.disclosure import Found, folded, run_items, setting_items
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.store.snapshot import read_snapshot
 
 __all__ = ["BY_HAND", "with_disclosures"]
@@ -30,8 +30,8 @@ _SWITCH = ("switch model", "switch firmware")
 
 
 def with_disclosures(
-    sections: Sequence[Section], snapshot: Path, command: Sequence[str] = ()
-) -> list[Section]:
+    sections: Sequence[JudgedRun], snapshot: Path, command: Sequence[str] = ()
+) -> list[JudgedRun]:
     """Each section with its disclosure. ``snapshot``: what was read of the hosts, where it is
     there; a damaged one is as none. ``command``: what repeats the result, where that is known.
     What a person states beside the snapshot (``BY_HAND``) is said to be so.
@@ -92,11 +92,11 @@ def _read(snapshot: Path) -> Mapping[str, Sequence[FactFrame]]:
 
 
 def _with(
-    section: Section,
+    section: JudgedRun,
     settings: Audit | None,
     kept: Mapping[str, Sequence[FactFrame]],
     stated: Sequence[Found],
-) -> Section:
+) -> JudgedRun:
     hosts = list(dict.fromkeys(host.host for host in section.run.hosts))
     own: dict[str, list[FactFrame]] = defaultdict(list)
     names = {host.rank: host.host for host in section.run.hosts}

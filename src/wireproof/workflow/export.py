@@ -17,7 +17,7 @@ from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.files.programs import by_path, find_program
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.forms import Form
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.reporter import Reporter
 
 __all__ = ["Form", "chromium_argv", "default_target", "exported"]
@@ -34,7 +34,7 @@ def default_target(form: Form, folder: Path) -> Path:
 
 
 def exported(
-    form: Form, sections: Sequence[Section], title: str, target: Path, reporter: Reporter
+    form: Form, sections: Sequence[JudgedRun], title: str, target: Path, reporter: Reporter
 ) -> Path:
     """Write ``sections`` to the file ``target``, figures into the folder ``target``; returns it.
 
@@ -47,26 +47,26 @@ def exported(
         raise CouldNotMeasure(f"{target} cannot be written: {error.strerror}.") from error
 
 
-def _html(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+def _html(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
     from wireproof.report.html.page import render, write
 
     return write(target, render(sections, title))
 
 
-def _markdown(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+def _markdown(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
     from wireproof.report.markdown import markdown
 
     replace_file(target, markdown(sections, title).encode("utf-8"))
     return target
 
 
-def _svg(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+def _svg(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
     for name, text in _figures(sections).items():
         _written(target, f"{name}.svg", text.encode("utf-8"))
     return target
 
 
-def _png(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+def _png(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
     program = _chromium("png")
     for name, text in _figures(sections).items():
         reporter.say(f"drawing {name}.png with {program}")
@@ -74,7 +74,7 @@ def _png(sections: list[Section], title: str, target: Path, reporter: Reporter) 
     return target
 
 
-def _pdf(sections: list[Section], title: str, target: Path, reporter: Reporter) -> Path:
+def _pdf(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
     from wireproof.report.html.page import render
 
     program = _chromium("pdf")
@@ -83,7 +83,7 @@ def _pdf(sections: list[Section], title: str, target: Path, reporter: Reporter) 
     return target
 
 
-_WRITERS: dict[Form, Callable[[list[Section], str, Path, Reporter], Path]] = {
+_WRITERS: dict[Form, Callable[[list[JudgedRun], str, Path, Reporter], Path]] = {
     "html": _html,
     "markdown": _markdown,
     "svg": _svg,
@@ -92,7 +92,7 @@ _WRITERS: dict[Form, Callable[[list[Section], str, Path, Reporter], Path]] = {
 }
 
 
-def _figures(sections: Sequence[Section]) -> dict[str, str]:
+def _figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
     """The text of each figure by its name; ``BadInput`` when there is none."""
     from wireproof.report.figure.file import figures
     from wireproof.report.figure.pairs import pair_figures

@@ -12,7 +12,7 @@ import msgspec
 from wireproof.locate.causes.differing import WrongSettings
 from wireproof.locate.causes.settings import with_settings as with_setting_causes
 from wireproof.model.setting import Audit, Setting
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.located.findings import with_causes
 from wireproof.verdict.located.short import with_short_causes
 from wireproof.workflow.audit import settings_by_id
@@ -20,7 +20,7 @@ from wireproof.workflow.audit import settings_by_id
 __all__ = ["joined", "with_settings", "without_own_doing"]
 
 
-def with_settings(sections: Sequence[Section], audit: Audit) -> list[Section]:
+def with_settings(sections: Sequence[JudgedRun], audit: Audit) -> list[JudgedRun]:
     """The sections of one check; the first tells of the hosts' settings, and each which of them may
     be the cause of what is slow.
     """
@@ -42,7 +42,7 @@ def without_own_doing(audit: Audit) -> Audit:
     return msgspec.structs.replace(audit, results=results)
 
 
-def joined(section: Section, audit: Audit, settings: Mapping[str, Setting]) -> Section:
+def joined(section: JudgedRun, audit: Audit, settings: Mapping[str, Setting]) -> JudgedRun:
     """``section`` whose culprits and slow pairs name the settings that may be the cause."""
     if not section.run.claim.wire:
         return section

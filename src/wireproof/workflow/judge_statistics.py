@@ -11,7 +11,7 @@ import msgspec
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import rank, worst
 from wireproof.model.psm3 import JudgedStatistics, Statistics
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.psm3 import judge_statistics
 
 __all__ = ["claimed_wire", "judged_jobs", "with_statistics"]
@@ -32,7 +32,7 @@ def judged_jobs(files: Iterable[Statistics], wire: bool | None) -> list[JudgedSt
     return [judge_statistics(job, wire=wire) for job in jobs.values()]
 
 
-def with_statistics(section: Section, files: tuple[Statistics, ...] | None) -> Section:
+def with_statistics(section: JudgedRun, files: tuple[Statistics, ...] | None) -> JudgedRun:
     """``section`` with what PSM3's own counters add to its findings and its verdict; None: they
     were not asked for. The path of each point is proven by the ports alone.
     """

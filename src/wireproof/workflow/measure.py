@@ -26,7 +26,7 @@ from wireproof.model.plan import Point, Policy
 from wireproof.model.psm3 import Statistics
 from wireproof.plan.pace import paced, with_time
 from wireproof.plan.sweep import SIZES, congestion, default_sizes, group_sweep, saturation, sweep
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.prove.statistics import collected, statistics_folder
 from wireproof.workflow.reporter import Reporter
@@ -276,7 +276,7 @@ def _variables(specification: MeasureSpecification, target: Target) -> tuple[tup
     return ()
 
 
-def _with_answer(section: Section) -> Section:
+def _with_answer(section: JudgedRun) -> JudgedRun:
     """The section of a saturation with its answer in words: where the link is full."""
     limit = section.limits.attainable_bytes_per_s if section.limits else None
     answers = []

@@ -11,7 +11,7 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.stored import Conclusion, StoredResult
 from wireproof.report.forms import Form
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.store.manifest import is_sealed
 from wireproof.store.result import RESULT
 from wireproof.store.snapshot import SETTINGS
@@ -135,7 +135,7 @@ def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:
 
 
 def _differences(
-    stored: StoredResult, sections: Sequence[Section]
+    stored: StoredResult, sections: Sequence[JudgedRun]
 ) -> tuple[tuple[Conclusion, ...], tuple[Conclusion, ...]]:
     """Conclusions of before alone and of now alone, part by part."""
     gone: list[Conclusion] = []

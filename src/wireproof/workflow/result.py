@@ -12,7 +12,7 @@ from wireproof.model.finding import Verdict, worst
 from wireproof.model.stored import StoredResult
 from wireproof.model.tuning import Standing
 from wireproof.report.json.result import Document, document_of
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.store.result import RESULT, write_result
 from wireproof.store.seal import is_tabled, seal
 from wireproof.store.snapshot import SETTINGS
@@ -30,7 +30,7 @@ PAGE = "report.html"
 class Part(NamedTuple):
     """One judged run and the launches that it was measured in."""
 
-    section: Section
+    section: JudgedRun
     outcomes: Sequence[Outcome]
 
     def on_hosts_with(self, standing: Standing | None) -> Part:
@@ -107,7 +107,7 @@ def _keep(folder: Path, stored: StoredResult, reporter: Reporter) -> None:
 
 
 def _write_page(
-    sections: Sequence[Section], title: str, folder: Path, reporter: Reporter
+    sections: Sequence[JudgedRun], title: str, folder: Path, reporter: Reporter
 ) -> Path | None:
     from wireproof.report.html.page import render, write
 

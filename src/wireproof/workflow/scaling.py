@@ -13,8 +13,8 @@ import msgspec
 from wireproof.model.comparison import Scaling, ScalingCurve, ScalingPoint, Source
 from wireproof.model.errors import BadInput
 from wireproof.report.json.judgement import JudgedSeries
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
-from wireproof.report.section import Section
 from wireproof.verdict.comparison import number_of
 from wireproof.workflow.compare import PLAYED, samples_by_key, source_of
 from wireproof.workflow.compare_logs import log_source
@@ -106,7 +106,7 @@ def _of_log(series: Iterable[JudgedSeries], index: int, nodes: int | None) -> It
                 yield _Point(name, row.message_bytes, unit, count, ranks, point)
 
 
-def _of_run(sections: Sequence[Section], index: int, nodes: int | None) -> Iterable[_Point]:
+def _of_run(sections: Sequence[JudgedRun], index: int, nodes: int | None) -> Iterable[_Point]:
     hosts = {one.host for section in sections for one in section.run.claim.hosts}
     for key, samples in samples_by_key(sections).items():
         number = number_of(dataclasses.replace(key, members=2), samples)

@@ -17,7 +17,7 @@ from wireproof.model.finding import Judgement
 from wireproof.model.run import Run
 from wireproof.model.stored import Conclusion, StoredPart, StoredResult
 from wireproof.physics.table import with_constants
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.store.load import DOCUMENT, load_run
 from wireproof.store.result import read_result
 from wireproof.store.snapshot import SETTINGS
@@ -46,7 +46,7 @@ _OF_RUN = ("run", "confirm")
 
 
 def stored_result(
-    sections: Sequence[Section], title: str, command: Sequence[str] = ()
+    sections: Sequence[JudgedRun], title: str, command: Sequence[str] = ()
 ) -> StoredResult:
     """What has to be kept beside the records to judge and render ``sections`` again."""
     return StoredResult(
@@ -67,7 +67,7 @@ def conclusions(judgement: Judgement) -> list[Conclusion]:
     return sorted(found)
 
 
-def _stored(section: Section) -> StoredPart:
+def _stored(section: JudgedRun) -> StoredPart:
     return StoredPart(
         title=section.title,
         records=[folder.name for folder in section.records],
@@ -151,7 +151,7 @@ def merged_records(folder: Path, part: StoredPart) -> Run:
     return _merged([_record(folder, name) for name in part.records])
 
 
-def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -> Section:
+def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -> JudgedRun:
     """One part of the result in ``folder``, judged by the rules of this version.
 
     ``fabric`` replaces the stored one. Raises ``BadInput`` for records that are gone or damaged.
@@ -194,7 +194,7 @@ def _record(folder: Path, name: str) -> Path:
     raise BadInput(f"{folder} lacks the records of a launch, {name}: copy the folder as a whole.")
 
 
-def _located(section: Section, fabric: Fabric | None) -> Section:
+def _located(section: JudgedRun, fabric: Fabric | None) -> JudgedRun:
     first = _only(section.run, range(CONFIRM_BASE))
     again = _only(section.run, range(CONFIRM_BASE, REPEATS_BASE))
     screens = {metric: screened(first, metric, fabric) for metric in METRICS}

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from wireproof.report.figure.chart import Chart
 from wireproof.report.figure.curves import bandwidth, latency
 from wireproof.report.figure.spread import over_pairs, over_samples
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import Table
-from wireproof.report.section import Section
 
 __all__ = ["charts"]
 
 
-def charts(section: Section, found: Sequence[Table], name: str) -> list[Chart]:
+def charts(section: JudgedRun, found: Sequence[Table], name: str) -> list[Chart]:
     """In the order in which they are read; ``name`` begins the name of each."""
     drawn = [
         latency(section, found, f"{name}-latency"),

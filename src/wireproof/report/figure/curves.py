@@ -10,9 +10,9 @@ from wireproof.model import quantity
 from wireproof.model.claim import Limits
 from wireproof.report.figure.chart import Axis, Chart, Limit, Line, Mark, Step, Zone
 from wireproof.report.figure.ticks import decades, plain, sizes
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
 from wireproof.report.rows import Row, Table
-from wireproof.report.section import Section
 
 __all__ = ["bandwidth", "latency", "printed_rates", "printed_times"]
 
@@ -27,7 +27,7 @@ _READ = (
 _Series = tuple[str, list[Row]]
 
 
-def latency(section: Section, tables: Sequence[Table], name: str) -> Chart | None:
+def latency(section: JudgedRun, tables: Sequence[Table], name: str) -> Chart | None:
     """Half round trip (time per operation for put and get) against message size, both logarithmic,
     with the floor.
     """
@@ -55,7 +55,7 @@ def latency(section: Section, tables: Sequence[Table], name: str) -> Chart | Non
     )
 
 
-def bandwidth(section: Section, tables: Sequence[Table], name: str) -> Chart | None:
+def bandwidth(section: JudgedRun, tables: Sequence[Table], name: str) -> Chart | None:
     """Goodput against message size (logarithmic), with the ceiling; logarithmic upwards when far
     above the ceiling.
     """
@@ -163,7 +163,7 @@ def _not_held(limits: Limits | None) -> str:
     )
 
 
-def _switches(section: Section) -> tuple[Step, ...]:
+def _switches(section: JudgedRun) -> tuple[Step, ...]:
     """Where the library changes its protocol, as the judge has found it: each size once."""
     found: dict[float, Step] = {}
     for finding in section.judgement.findings:

@@ -11,8 +11,8 @@ from pathlib import Path
 from wireproof.report.figure.chart import Chart
 from wireproof.report.figure.charts import charts
 from wireproof.report.figure.drawing import PRINTED, Size, drawn
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import tables
-from wireproof.report.section import Section
 
 __all__ = ["PALETTE", "figures", "standalone", "style"]
 
@@ -39,7 +39,7 @@ def style() -> str:
     return (Path(__file__).parent / "figure.css").read_text(encoding="utf-8")
 
 
-def figures(sections: Sequence[Section]) -> dict[str, str]:
+def figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
     """Every figure of every run as the text of an SVG file, by its name."""
     return {
         chart.id: standalone(chart)

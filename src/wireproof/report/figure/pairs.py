@@ -11,9 +11,9 @@ from wireproof.model import quantity
 from wireproof.report.figure.file import PALETTE
 from wireproof.report.html.heat import MOST_HOSTS, PRINTED_HOSTS, shade
 from wireproof.report.html.leaves import LeafMap, leaf_map
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, harmless, natural
 from wireproof.report.rows import Cell, Table, tables
-from wireproof.report.section import Section
 
 __all__ = ["pair_figures"]
 
@@ -22,7 +22,7 @@ _LEFT, _TOP = 150, 150
 _LETTERS = 22
 
 
-def pair_figures(sections: Sequence[Section]) -> dict[str, str]:
+def pair_figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
     """The text of an SVG file for each table of rates with two directions or more, by its name."""
     found: dict[str, str] = {}
     for number, section in enumerate(sections, 1):
@@ -32,7 +32,7 @@ def pair_figures(sections: Sequence[Section]) -> dict[str, str]:
     return found
 
 
-def _picture(section: Section, table: Table) -> str:
+def _picture(section: JudgedRun, table: Table) -> str:
     """ "" where there is nothing to draw."""
     size, cells = table.directed
     if size is None or len(cells) < 2:

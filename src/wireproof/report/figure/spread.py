@@ -12,9 +12,9 @@ from wireproof.model import quantity
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.report.figure.chart import Axis, Chart, Limit, Line, Mark
 from wireproof.report.figure.ticks import plain
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
 from wireproof.report.rows import Cell, Table
-from wireproof.report.section import Section
 
 __all__ = ["over_pairs", "over_samples"]
 
@@ -27,7 +27,7 @@ _WIDEST = 4.0
 """Times beyond so many medians are drawn at the edge."""
 
 
-def over_samples(section: Section, name: str) -> Chart | None:
+def over_samples(section: JudgedRun, name: str) -> Chart | None:
     """Times of the batches of one pair at a few sizes, each against its own median."""
     chosen = _chosen(section.run.points)
     if not chosen:
@@ -71,7 +71,7 @@ def _chosen(points: Sequence[PointRecord]) -> list[tuple[PointRecord, PairResult
     return found[:_MOST_LINES]
 
 
-def _samples(section: Section, point: PointRecord, pair: PairResult) -> Line:
+def _samples(section: JudgedRun, point: PointRecord, pair: PairResult) -> Line:
     names = {claim.rank: claim.host for claim in section.run.claim.hosts}
     ends = [clean(names.get(rank, f"rank {rank}"), 40) for rank in (pair.origin, pair.target)]
     title = f"{point.pattern} {quantity.size(point.message_bytes)} {' → '.join(ends)}"
@@ -100,7 +100,7 @@ def _tail_in_words(line: Line) -> str:
     return f"{line.name}: 99 % of batches took at most {_at_share(line, 99.0):.3g} medians"
 
 
-def over_pairs(section: Section, tables: Sequence[Table], name: str) -> Chart | None:
+def over_pairs(section: JudgedRun, tables: Sequence[Table], name: str) -> Chart | None:
     """Goodput of all pairs at the size of the pair picture; None with few of them."""
     found = [(table, *table.directed) for table in tables if table.unit != "ns"]
     shown = [(table, size, cells) for table, size, cells in found if len(cells) >= _LEAST_PAIRS]
@@ -123,7 +123,7 @@ def over_pairs(section: Section, tables: Sequence[Table], name: str) -> Chart | 
     )
 
 
-def _ceiling(section: Section) -> tuple[Limit, ...]:
+def _ceiling(section: JudgedRun) -> tuple[Limit, ...]:
     """The attainable goodput as an upright line, where it is known."""
     ceiling = section.limits.attainable_bytes_per_s if section.limits else None
     if not ceiling:

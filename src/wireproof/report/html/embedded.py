@@ -11,7 +11,7 @@ import msgspec
 from wireproof.report.flows import Flow
 from wireproof.report.json.encode import plain
 from wireproof.report.json.result import document
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 
 __all__ = ["BUDGET", "embedded"]
 
@@ -37,7 +37,7 @@ _LEAST_BYTES = {"samples": 300, "results": 250}
 _FINDINGS = 100
 
 
-def embedded(section: Section, seen: Sequence[Flow]) -> tuple[str, str]:
+def embedded(section: JudgedRun, seen: Sequence[Flow]) -> tuple[str, str]:
     """The object as JSON text without line breaks, and a sentence for people that names what was
     left out.
     """
@@ -64,7 +64,7 @@ def embedded(section: Section, seen: Sequence[Flow]) -> tuple[str, str]:
     )
 
 
-def _whole(section: Section, seen: Sequence[Flow], left_out: Sequence[str]) -> dict[str, Any]:
+def _whole(section: JudgedRun, seen: Sequence[Flow], left_out: Sequence[str]) -> dict[str, Any]:
     judgement = section.judgement
     if "results" in left_out:
         judgement = msgspec.structs.replace(judgement, pairs=[])

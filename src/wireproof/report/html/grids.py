@@ -14,9 +14,9 @@ from wireproof.model.finding import Finding
 from wireproof.report.audit import setting_rows
 from wireproof.report.group_cells import cells_of
 from wireproof.report.group_rows import GroupTable
+from wireproof.report.judged_run import JudgedRun, suspected
 from wireproof.report.names import clean, fold
 from wireproof.report.rows import Row, Table, chosen
-from wireproof.report.section import Section, suspected
 from wireproof.report.text.groups import LEGEND
 
 __all__ = [
@@ -177,7 +177,7 @@ def group_grid(table: GroupTable, name: str) -> Grid:
     )
 
 
-def disclosure_grid(section: Section, name: str) -> Grid | None:
+def disclosure_grid(section: JudgedRun, name: str) -> Grid | None:
     """The configuration that it was measured with; what is not known says why."""
     found = section.disclosure
     if found is None:
@@ -209,7 +209,7 @@ _SETTING = ("setting", "hosts", "is", "should be", "why, expected effect", "fix,
 _CSV = ("setting", "hosts", "is", "should_be", "why", "fix_and_undo")
 
 
-def setting_grid(section: Section, name: str) -> Grid | None:
+def setting_grid(section: JudgedRun, name: str) -> Grid | None:
     """What fails in the audit of the hosts, an entry once with its node set: what may be the cause,
     then the largest expected effect. None without an audit, or where nothing fails.
     """

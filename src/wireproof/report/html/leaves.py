@@ -15,9 +15,9 @@ from wireproof.model import quantity
 from wireproof.model.located import Located
 from wireproof.report.html.heat import GRADIENT, shade
 from wireproof.report.html.strip import leaf_by_node
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold, natural
 from wireproof.report.rows import Cell, Table
-from wireproof.report.section import Section
 
 __all__ = ["LeafMap", "Tick", "leaf_map"]
 
@@ -51,7 +51,7 @@ class LeafMap:
 
 
 def leaf_map(
-    section: Section, table: Table, name: str, located: tuple[Located, ...] = ()
+    section: JudgedRun, table: Table, name: str, located: tuple[Located, ...] = ()
 ) -> LeafMap | None:
     """The map of one table of rates, or None with fewer than two groups that measured each
     other.
@@ -96,7 +96,7 @@ def _levels(values: Mapping[tuple[int, int], float], best: float) -> dict[tuple[
     return {key: min(_LEVELS, round(_LEVELS * one / best)) for key, one in values.items()}
 
 
-def _groups(section: Section, cells: list[Cell]) -> tuple[dict[str, str], bool]:
+def _groups(section: JudgedRun, cells: list[Cell]) -> tuple[dict[str, str], bool]:
     """Node to its leaf, or to a folded block of neighbours; True for real leaves."""
     nodes = sorted({host for cell in cells for host in (cell.origin, cell.target)}, key=natural)
     leaf = leaf_by_node(section)

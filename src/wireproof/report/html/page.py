@@ -10,16 +10,16 @@ from wireproof.report.figure.file import style
 from wireproof.report.html.markup import trusted
 from wireproof.report.html.shell import part, policy, script, template
 from wireproof.report.html.views import view
+from wireproof.report.judged_run import JudgedRun, label
 from wireproof.report.names import clean
-from wireproof.report.section import Section, label
 from wireproof.version import version
 
 __all__ = ["render", "write"]
 
 
-def render(sections: list[Section], title: str, home: str = "") -> str:
-    """One page for several runs, each a :class:`Section`, in the order given. ``home``: what a link
-    back goes to, where the page is one of several. Raises ValueError without a section.
+def render(sections: list[JudgedRun], title: str, home: str = "") -> str:
+    """One page for several runs in the order given. ``home``: what a link back goes to, if the page
+    is one of several. Raises ValueError without a run.
     """
     if not sections:
         raise ValueError("a report needs at least one run")
@@ -48,7 +48,7 @@ def write(path: Path, html: str) -> Path:
     return path
 
 
-def _when(sections: list[Section]) -> str:
+def _when(sections: list[JudgedRun]) -> str:
     started = sorted(
         {
             clean(section.run.provenance.started, 40)

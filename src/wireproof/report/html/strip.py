@@ -19,8 +19,8 @@ from wireproof.model import quantity
 from wireproof.model.finding import PairVerdict
 from wireproof.model.ledger import DIRECTIONS, Direction
 from wireproof.model.located import Blame, Located
+from wireproof.report.judged_run import JudgedRun, counted
 from wireproof.report.names import clean, natural
-from wireproof.report.section import Section, counted
 
 __all__ = ["Lane", "Mark", "Strip", "leaf_by_node", "strip_of"]
 
@@ -75,14 +75,14 @@ class Strip:
     names: list[str]
 
 
-def leaf_by_node(section: Section) -> dict[str, str]:
+def leaf_by_node(section: JudgedRun) -> dict[str, str]:
     """Node to its leaf switch; empty without a fabric."""
     if section.fabric is None:
         return {}
     return {one.node: one.switch for one in reversed(section.fabric.attachments)}
 
 
-def strip_of(section: Section, located: Located, name: str) -> Strip | None:
+def strip_of(section: JudgedRun, located: Located, name: str) -> Strip | None:
     """The strip of the goodput, or None with fewer than three nodes that were measured."""
     if located.metric != "goodput":
         return None
@@ -165,7 +165,7 @@ def _note(count: int, usual: float, by_switch: bool) -> str:
     )
 
 
-def _by_node(section: Section, located: Located) -> dict[Direction, dict[str, float]]:
+def _by_node(section: JudgedRun, located: Located) -> dict[Direction, dict[str, float]]:
     """Median goodput that each node sends and receives, over partners that are no culprits (where
     there are any); of the size that most pairs have.
     """
@@ -184,7 +184,7 @@ def _by_node(section: Section, located: Located) -> dict[Direction, dict[str, fl
     }
 
 
-def _streams(section: Section) -> list[PairVerdict]:
+def _streams(section: JudgedRun) -> list[PairVerdict]:
     """Results of one direction between different hosts, of the size that most pairs have."""
     streams = [
         pair

@@ -23,11 +23,11 @@ from wireproof.report.html.proof import Proof, proof_of
 from wireproof.report.html.published import PlaceView, place_views
 from wireproof.report.html.shell import FigureView, figure_view
 from wireproof.report.html.strip import Strip, strip_of
+from wireproof.report.judged_run import JudgedRun, grouped, short_headline
 from wireproof.report.located import Culprit, Story, each, stories
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import Table, tables
-from wireproof.report.section import Section, grouped, short_headline
 
 __all__ = ["SectionView", "view"]
 
@@ -47,7 +47,7 @@ class WhoView:
     left_out: int
 
 
-def who_views(section: Section, name: str) -> list[WhoView]:
+def who_views(section: JudgedRun, name: str) -> list[WhoView]:
     """One for each metric that was screened."""
     return [
         WhoView(
@@ -72,7 +72,7 @@ class Pictures:
     pairs: list[PairMap]
 
 
-def pair_pictures(section: Section, found: list[Table], name: str) -> Pictures:
+def pair_pictures(section: JudgedRun, found: list[Table], name: str) -> Pictures:
     """Each table of rates as a picture: host by host, or leaf by leaf where there are more hosts
     than can be drawn.
     """
@@ -148,7 +148,7 @@ class SectionView:
         return bool(drawn or self.grids or self.proof_table.rows or self.settings)
 
 
-def view(section: Section, number: int) -> SectionView:
+def view(section: JudgedRun, number: int) -> SectionView:
     """Everything that the template needs for section ``number`` (from 1)."""
     name = f"run{number}"
     found = tables(section)
@@ -185,25 +185,25 @@ def view(section: Section, number: int) -> SectionView:
     )
 
 
-def _grids(section: Section, found: Sequence[Table], name: str) -> list[Grid]:
+def _grids(section: JudgedRun, found: Sequence[Table], name: str) -> list[Grid]:
     findings = section.judgement.findings
     results = [result_grid(table, f"{name}-table{i}", findings) for i, table in enumerate(found, 1)]
     groups = group_tables(section)
     return [*results, *(group_grid(one, f"{name}-group{i}") for i, one in enumerate(groups, 1))]
 
 
-def _derivation(section: Section) -> list[str]:
+def _derivation(section: JudgedRun) -> list[str]:
     return [clean(line, 600) for line in (section.limits.derivation if section.limits else [])]
 
 
-def _again(section: Section) -> str:
+def _again(section: JudgedRun) -> str:
     """The command that repeats it; "" where that is not known."""
     items = section.disclosure.items if section.disclosure else []
     found = next((one.value for one in items if one.name == "command that repeats it"), "")
     return clean(found, 2000)
 
 
-def _unread(section: Section) -> list[tuple[str, str, str]]:
+def _unread(section: JudgedRun) -> list[tuple[str, str, str]]:
     """Hosts, settings and why: what an audit could not read."""
     if section.settings is None:
         return []
@@ -213,7 +213,7 @@ def _unread(section: Section) -> list[tuple[str, str, str]]:
     ]
 
 
-def _proof_tone(section: Section) -> str:
+def _proof_tone(section: JudgedRun) -> str:
     proof = section.judgement.proof
     if not section.run.claim.wire:
         return "note"
@@ -295,7 +295,7 @@ def _number(name: str, value: float) -> str:
     return quantity.significant(value, 4)
 
 
-def _criteria(section: Section) -> list[str]:
+def _criteria(section: JudgedRun) -> list[str]:
     used = section.criteria
     low, high = quantity.percent(used.on_wire_min), quantity.percent(used.on_wire_max)
     parts = [

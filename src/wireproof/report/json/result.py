@@ -37,7 +37,7 @@ from wireproof.model.tuning import Standing
 from wireproof.report.flows import Flow, flows
 from wireproof.report.group_rows import group_row
 from wireproof.report.json.envelope import schema_of, site_names
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 
 __all__ = [
     "SCHEMA",
@@ -234,7 +234,7 @@ def _traffic(flow: Flow) -> NicTraffic:
     )
 
 
-def document_of(section: Section) -> Document:
+def document_of(section: JudgedRun) -> Document:
     """The same of one part of a report, with its settings, its disclosure and what
     stood of our changes."""
     found = document(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from wireproof.report.columns import grid
 from wireproof.report.group_cells import cells_of
 from wireproof.report.group_rows import group_tables
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.ink import Paragraph
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ LEGEND = (
 )
 
 
-def group_parts(section: Section, look: Look) -> list[Paragraph]:
+def group_parts(section: JudgedRun, look: Look) -> list[Paragraph]:
     """One table per pattern, then the legend; nothing without group points."""
     parts: list[Paragraph] = []
     for table in group_tables(section):

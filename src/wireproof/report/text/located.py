@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from wireproof.model.located import Located
 from wireproof.report.json.located import LocateDocument
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.located import MOST_LINES, Culprit, Story, metric_value, stories
-from wireproof.report.section import Section
 from wireproof.report.text.look import Look
 
 __all__ = ["document_lines", "located_lines", "story_lines"]
@@ -17,7 +17,7 @@ _LIKELY = 0.9
 _MOST_CAUSES = 2
 
 
-def located_lines(section: Section) -> list[str]:
+def located_lines(section: JudgedRun) -> list[str]:
     """Lines without line breaks, indented by two blanks below each title; none where nothing was
     located.
     """

@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 
 from wireproof.model.finding import Verdict
-from wireproof.report.section import Section, headline
+from wireproof.report.judged_run import JudgedRun, headline
 
 __all__ = ["one_line"]
 
 
-def one_line(sections: Sequence[Section], verdict: Verdict) -> str:
+def one_line(sections: Sequence[JudgedRun], verdict: Verdict) -> str:
     """The verdict of all, who was measured, and the sentence of the first part that has it."""
     telling = next(one for one in sections if one.judgement.verdict == verdict)
     hosts = len({host.host for host in telling.run.claim.hosts}) if telling.run.claim.wire else 0

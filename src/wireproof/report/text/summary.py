@@ -14,11 +14,8 @@ from wireproof.model.finding import Finding
 from wireproof.report.answers import counted_at
 from wireproof.report.columns import Head, grid
 from wireproof.report.documents.audit import worst_part
-from wireproof.report.names import clean
-from wireproof.report.rails import rails_sentence
-from wireproof.report.rows import Row, Table, chosen, folded, tables
-from wireproof.report.section import (
-    Section,
+from wireproof.report.judged_run import (
+    JudgedRun,
     grouped,
     headline,
     is_baseline,
@@ -27,6 +24,9 @@ from wireproof.report.section import (
     results,
     suspected,
 )
+from wireproof.report.names import clean
+from wireproof.report.rails import rails_sentence
+from wireproof.report.rows import Row, Table, chosen, folded, tables
 from wireproof.report.text.document import paragraphs
 from wireproof.report.text.dots import place_lines
 from wireproof.report.text.groups import group_parts
@@ -63,7 +63,7 @@ MOST_ROWS = 24
 MOST_FINDINGS = 4
 
 
-def summary(section: Section, look: Look = PLAIN) -> str:
+def summary(section: JudgedRun, look: Look = PLAIN) -> str:
     """One screen: what was measured, verdict, proof, each finding with its next action, the
     limits.
     """
@@ -87,7 +87,7 @@ def summary(section: Section, look: Look = PLAIN) -> str:
     return paint(parts, look)
 
 
-def _findings(section: Section, look: Look) -> Iterator[Paragraph]:
+def _findings(section: JudgedRun, look: Look) -> Iterator[Paragraph]:
     """The gravest findings in full, the others by their codes."""
     groups = grouped(section.judgement.findings)
     if not groups:
@@ -105,7 +105,7 @@ def _findings(section: Section, look: Look) -> Iterator[Paragraph]:
         yield Paragraph.of(look.say(f"also, in the report: {codes}"))
 
 
-def result_tables(section: Section, look: Look = PLAIN) -> str:
+def result_tables(section: JudgedRun, look: Look = PLAIN) -> str:
     """One table per pattern. Long tables show the gravest and the typical rows and say how many
     they leave out.
     """
@@ -118,13 +118,13 @@ def result_tables(section: Section, look: Look = PLAIN) -> str:
     return paint(parts, look)
 
 
-def whole(section: Section, look: Look = PLAIN) -> str:
+def whole(section: JudgedRun, look: Look = PLAIN) -> str:
     """Summary, then tables."""
     shown = result_tables(section, look)
     return summary(section, look) + ("\n" + shown if shown else "")
 
 
-def _path(section: Section) -> str:
+def _path(section: JudgedRun) -> str:
     """The proof of the run; where it is the worst of several, how many results are on the wire all
     the same.
     """
@@ -135,7 +135,7 @@ def _path(section: Section) -> str:
     return f"{proof} ({remarks})" if remarks else proof
 
 
-def _counts(section: Section) -> str:
+def _counts(section: JudgedRun) -> str:
     run = section.run
     if is_baseline(section):
         count = quantity.counted(len(results(section.judgement)), "result")
@@ -164,7 +164,7 @@ def _word(grade: str) -> Piece:
     return Piece(_WORDS[grade], _STYLES[grade])
 
 
-def _limit_lines(section: Section) -> list[str]:
+def _limit_lines(section: JudgedRun) -> list[str]:
     limits, link = section.limits, section.run.claim.link
     lines = []
     if link is not None:

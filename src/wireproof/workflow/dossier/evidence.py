@@ -18,7 +18,7 @@ from wireproof.model.finding import worst
 from wireproof.model.json_reader import decode_json
 from wireproof.model.run import Run
 from wireproof.model.stored import StoredPart, StoredResult
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.settings.criteria import read_criteria
 from wireproof.store.seal import table_differences
 from wireproof.verdict.node import node_verdicts
@@ -39,7 +39,7 @@ def contradictions(
     folder: Path,
     dossier: Dossier,
     stored: StoredResult,
-    sections: Sequence[Section],
+    sections: Sequence[JudgedRun],
     *,
     same_rules: bool,
     same_program: bool,
@@ -133,7 +133,7 @@ def _of_claim(records: Run, stored: Run) -> Iterator[str]:
         yield "names other hosts than the records"
 
 
-def _of_judgement(part: StoredPart, section: Section) -> Iterator[str]:
+def _of_judgement(part: StoredPart, section: JudgedRun) -> Iterator[str]:
     """By the rules of the day nothing may come out otherwise."""
     judgement = section.judgement
     if judgement.verdict != part.verdict:
@@ -144,7 +144,7 @@ def _of_judgement(part: StoredPart, section: Section) -> Iterator[str]:
         yield "says otherwise of a node than its records give"
 
 
-def _of_disclosure(folder: Path, sections: Sequence[Section]) -> Iterator[str]:
+def _of_disclosure(folder: Path, sections: Sequence[JudgedRun]) -> Iterator[str]:
     own = msgspec.to_builtins([section.disclosure for section in sections])
     try:
         told = decode_json(read_bounded(folder / DISCLOSURE, _LARGEST, follow=False), object)

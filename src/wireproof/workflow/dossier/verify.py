@@ -11,7 +11,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded
 from wireproof.model.dossier import Dossier, Rejudgement, Verification
 from wireproof.model.errors import BadInput
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.store.dossier import DOSSIER, read_dossier
 from wireproof.store.manifest import MANIFEST, digest_of, listed
 from wireproof.store.result import RESULT
@@ -110,7 +110,7 @@ def _same_program(dossier: Dossier) -> bool:
 
 
 def _same_page(
-    folder: Path, dossier: Dossier, sections: Sequence[Section], title: str
+    folder: Path, dossier: Dossier, sections: Sequence[JudgedRun], title: str
 ) -> bool | None:
     """Whether the page is the one of these records; None where it would be written otherwise."""
     if not _same_program(dossier) or dossier.platform != platform_name():

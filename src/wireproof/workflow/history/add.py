@@ -11,7 +11,7 @@ from wireproof.files.copies import copy_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.history import Entry
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.store.history import RESULTS
 from wireproof.store.load import DOCUMENT
 from wireproof.store.manifest import is_sealed
@@ -68,11 +68,11 @@ def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
     return record(root, place, sections)
 
 
-def _sections(again: Rejudged) -> list[Section]:
+def _sections(again: Rejudged) -> list[JudgedRun]:
     return [part.section for part in again.result.parts]
 
 
-def _digest(folder: Path, sections: Sequence[Section]) -> str:
+def _digest(folder: Path, sections: Sequence[JudgedRun]) -> str:
     """Of what says what the result is; results from before ``result.json`` have that of their first
     launch.
     """

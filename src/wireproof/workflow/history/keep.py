@@ -12,8 +12,8 @@ from wireproof.model.errors import BadInput
 from wireproof.model.finding import worst
 from wireproof.model.gate import NodeVerdict
 from wireproof.model.history import Entry, Number
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
-from wireproof.report.section import Section
 from wireproof.store.history import RESULTS, add_entry
 from wireproof.verdict.comparison import number_of, samples_of
 from wireproof.verdict.node import joined_nodes, node_verdicts
@@ -40,7 +40,7 @@ def storage_folder(out: Path | None, history: Path | None) -> Path | None:
     return out or new_folder(history)
 
 
-def record(root: Path, folder: Path, sections: Sequence[Section]) -> Entry:
+def record(root: Path, folder: Path, sections: Sequence[JudgedRun]) -> Entry:
     """Put a result that is in the history's own folder into its index. Raises
     ``CouldNotMeasure`` when that cannot be written.
     """
@@ -49,12 +49,12 @@ def record(root: Path, folder: Path, sections: Sequence[Section]) -> Entry:
     return entry
 
 
-def measured(sections: Sequence[Section]) -> str:
+def measured(sections: Sequence[JudgedRun]) -> str:
     """When the last of them was started, UTC."""
     return max(section.run.provenance.started for section in sections)
 
 
-def _entry(name: str, sections: Sequence[Section]) -> Entry:
+def _entry(name: str, sections: Sequence[JudgedRun]) -> Entry:
     known = conditions(sections)
     hosts = sorted({one.host for section in sections for one in section.run.claim.hosts})
     nodes = joined_nodes(
@@ -100,7 +100,7 @@ def _reasons(nodes: Sequence[NodeVerdict]) -> dict[str, list[str]]:
     return found
 
 
-def _numbers(sections: Sequence[Section]) -> list[Number]:
+def _numbers(sections: Sequence[JudgedRun]) -> list[Number]:
     """Of results whose path is proven, and not of a model's."""
     return [
         number

@@ -12,7 +12,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.finding import Judgement, Proof
 from wireproof.model.ladder import LAYERS, LayerName, PlannedLayer
 from wireproof.model.record import Host, PointRecord
-from wireproof.report.section import results
+from wireproof.report.judged_run import results
 from wireproof.verdict.ladder.lines import Round
 from wireproof.verdict.run.quality import waited_share
 from wireproof.workflow.ladder.specification import LadderSpecification

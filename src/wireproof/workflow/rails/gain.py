@@ -25,7 +25,7 @@ from wireproof.physics.limits import limits
 from wireproof.physics.rails import one_rail
 from wireproof.plan.sweep import sweep
 from wireproof.report.json.encode import json_text
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.rail_gain import judge_gain
 from wireproof.verdict.run.plateau import fills_link
 from wireproof.workflow.measure import Prepared, prepare
@@ -73,7 +73,7 @@ def measure_gain(
         return bench.measure(folder, rounds or ROUNDS)
 
 
-class _Rails(Bench[Section]):
+class _Rails(Bench[JudgedRun]):
     """Each rail alone, and all of them: the last arm."""
 
     def __init__(
@@ -139,13 +139,13 @@ class _Rails(Bench[Section]):
             raise KeyboardInterrupt
         return self._result(experiment, folder)
 
-    def run(self, place: Place) -> Section:
+    def run(self, place: Place) -> JudgedRun:
         last = place.arm == len(self._rails)
         name = "together" if last else f"rail{place.arm + 1}"
         folder = self._folder / f"{name}-{place.round_ + 1}"
         return self._ways[place.arm].run(place.round_, self._seed, folder, self._reporter)
 
-    def _result(self, experiment: Experiment[Section], folder: Path) -> GainResult:
+    def _result(self, experiment: Experiment[JudgedRun], folder: Path) -> GainResult:
         parts = [way.part(way.title) for way in self._ways]
         sections = [part.section for part in parts]
         gain = self._gain(sections, experiment)
@@ -163,7 +163,7 @@ class _Rails(Bench[Section]):
             replace_file(folder / DOCUMENT, json_text(gain).encode() + b"\n")
         return GainResult(gain=gain, folder=result.folder)
 
-    def _gain(self, sections: list[Section], experiment: Experiment[Section]) -> RailGain:
+    def _gain(self, sections: list[JudgedRun], experiment: Experiment[JudgedRun]) -> RailGain:
         times = [times_of(way.sections) for way in self._ways]
         keys = [key for key in times[-1] if all(key in one for one in times)]
         rows = [self._row(key, [one[key] for one in times], sections) for key in sorted(keys)]
@@ -184,7 +184,7 @@ class _Rails(Bench[Section]):
             notes=list(target.said),
         )
 
-    def _row(self, key: Key, times: list[list[list[float]]], sections: list[Section]) -> GainRow:
+    def _row(self, key: Key, times: list[list[list[float]]], sections: list[JudgedRun]) -> GainRow:
         pattern, size, origin, target = key
         numbers = [
             RailNumber(
@@ -243,7 +243,7 @@ def _checked(wanted: MeasureSpecification) -> MeasureSpecification:
     return dataclasses.replace(wanted, sizes=tuple(size for size in wanted.sizes if size))
 
 
-def times_of(sections: Sequence[Section]) -> Mapping[Key, list[list[float]]]:
+def times_of(sections: Sequence[JudgedRun]) -> Mapping[Key, list[list[float]]]:
     """Times of one operation (ns), by launch."""
     found: dict[Key, list[list[float]]] = {}
     for section in sections:
@@ -263,7 +263,7 @@ def key_of(point: PointRecord, pair: PairResult) -> Key:
     return point.pattern, point.message_bytes, pair.origin, pair.target
 
 
-def verdicts_of(section: Section, key: Key) -> list[PairVerdict]:
+def verdicts_of(section: JudgedRun, key: Key) -> list[PairVerdict]:
     """Those of one pattern, size and direction, over all rounds."""
     return [
         one

@@ -14,7 +14,7 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point
 from wireproof.model.quantity import counted
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.run.repeated import may_settle, settled_by_repeats
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.merge import merged_run
@@ -73,7 +73,7 @@ def again(session: Session, points: tuple[Point, ...], reporter: Reporter) -> Se
 
 def run_settled(
     session: Session, target: Target, reporter: Reporter
-) -> tuple[Section, list[Outcome]]:
+) -> tuple[JudgedRun, list[Outcome]]:
     """``run_session``, and the open points once more: a point that passes then is settled."""
     section, outcomes = run_session(session, target, reporter)
     bounded = session.resume or session.until is not None or session.deadline_s is not None

@@ -15,7 +15,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point
 from wireproof.model.record import PointRecord
 from wireproof.plan.sweep import numbered
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import Prepared
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.result import Part
@@ -32,7 +32,7 @@ class Rounds:
 
     def __init__(self, title: str, prepared: Prepared, method: Method, storage: Storage) -> None:
         self.title, self.prepared = title, prepared
-        self.sections: list[Section] = []
+        self.sections: list[JudgedRun] = []
         self._method, self._storage = method, storage
         self._outcomes: list[Outcome] = []
 
@@ -49,7 +49,7 @@ class Rounds:
         points = _numbered(self.prepared.points, number, seed + number)
         return dataclasses.replace(session, points=points, extra=self.prepared.variables)
 
-    def run(self, number: int, seed: int, folder: Path, reporter: Reporter) -> Section:
+    def run(self, number: int, seed: int, folder: Path, reporter: Reporter) -> JudgedRun:
         """One launch. Raises ``CouldNotMeasure`` if a point has no time."""
         session = self.session(number, seed, folder)
         try:

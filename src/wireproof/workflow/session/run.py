@@ -34,7 +34,7 @@ from wireproof.physics.limits import limits
 from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
 from wireproof.physics.table import Table, changed_constants
 from wireproof.plan.pace import provable
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.store.seal import seal
 from wireproof.verdict import judge
 from wireproof.verdict.context import context
@@ -115,7 +115,7 @@ def _asked(session: Session) -> Libfabric:
 
 def run_session(
     session: Session, target: Target, reporter: Reporter, *, claim: Claim | None = None
-) -> tuple[Section, list[Outcome]]:
+) -> tuple[JudgedRun, list[Outcome]]:
     """Measure (``session.launches`` times) and judge; the records stay in the outcomes' folders.
 
     ``claim``: what is claimed, where that is not what the target is (a lie that is planted on
@@ -373,10 +373,10 @@ def _limits(run: Run, table: Table | None) -> Limits | None:
     )
 
 
-def judged(run: Run, session: Session, records: Sequence[Path]) -> Section:
+def judged(run: Run, session: Session, records: Sequence[Path]) -> JudgedRun:
     """The run with its judgement. ``records``: the folders that it was read from."""
     judgement = judge(run, session.criteria, table=session.table, atlas=atlas(session.site))
-    return Section(
+    return JudgedRun(
         title=session.title,
         run=run,
         judgement=judgement,

@@ -21,8 +21,8 @@ from wireproof.model.located import Metric
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
 from wireproof.plan.sweep import numbered
+from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
-from wireproof.report.section import Section
 from wireproof.store.load import load_document
 from wireproof.verdict.located import with_located
 from wireproof.verdict.located.findings import with_rail_notes
@@ -52,7 +52,7 @@ class _Stage:
 
 def run_screen(
     session: Session, target: Target, fabric: Fabric | None, reporter: Reporter
-) -> tuple[Section, list[Outcome]]:
+) -> tuple[JudgedRun, list[Outcome]]:
     """Measure the screen's points (``session.points``), find suspects, measure them alone,
     conclude, judge.
     """
@@ -71,7 +71,7 @@ def run_screen(
     outcomes = [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
     led = dataclasses.replace(session, lead=session.lead or lead)
 
-    def concluded(run: Run, records: Sequence[Path]) -> Section:
+    def concluded(run: Run, records: Sequence[Path]) -> JudgedRun:
         again = stage.run if stage else None
         return located_section(judged(run, led, records), screens, again, fabric)
 
@@ -84,7 +84,11 @@ def run_screen(
 
 
 def _open(
-    session: Session, target: Target, section: Section, lost: Mapping[int, str], reporter: Reporter
+    session: Session,
+    target: Target,
+    section: JudgedRun,
+    lost: Mapping[int, str],
+    reporter: Reporter,
 ) -> _Stage | None:
     """What keeps a screen undecided, once more; None if that is nothing or cannot be measured."""
     bounded = session.resume or session.until is not None or session.deadline_s is not None
@@ -102,11 +106,11 @@ def _open(
 
 
 def located_section(
-    section: Section,
+    section: JudgedRun,
     screens: Mapping[Metric, Screened | None],
     again: Run | None,
     fabric: Fabric | None,
-) -> Section:
+) -> JudgedRun:
     """The judged section with who is slow in it, by the screens of its rounds and by ``again``, the
     suspects measured alone.
     """

@@ -23,7 +23,7 @@ from wireproof.model.plan import FactRequest, Point
 from wireproof.model.rails import first_rail, rails_of
 from wireproof.model.record import Host
 from wireproof.model.study import Configuration, Library, Measured, StudyRun
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.study.path import path_of
 from wireproof.study.patterns import points_of, title_of
 from wireproof.workflow.reporter import Quiet, Reporter
@@ -203,7 +203,7 @@ class Launcher:
             out=folder,
         )
 
-    def _launched(self, session: Session) -> Section:
+    def _launched(self, session: Session) -> JudgedRun:
         section, outcomes = run_session(session, self.target, self._quiet)
         if outcomes[-1].ending.ended == "interrupted":
             raise KeyboardInterrupt

@@ -16,7 +16,7 @@ from wireproof.analysis.workload import guards_of, messages_of, metric_of, value
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.trial import Knob
-from wireproof.report.section import Section
+from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import prepare
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.session.launch import install_for
@@ -116,7 +116,7 @@ class PatternWorkload:
         extra = tuple({**self._variables, **chosen}.items())
         return dataclasses.replace(self._session, extra=extra)
 
-    def _launched(self, session: Session, shown: str) -> Section:
+    def _launched(self, session: Session, shown: str) -> JudgedRun:
         with tempfile.TemporaryDirectory(prefix="wireproof-try-") as scratch:
             there = dataclasses.replace(session, out=Path(scratch) / "run")
             try:

@@ -23,7 +23,7 @@ from wireproof.report.names import fold
 
 __all__ = [
     "CULPRITS",
-    "Section",
+    "JudgedRun",
     "counted",
     "grouped",
     "headline",
@@ -75,7 +75,7 @@ CULPRITS = ("switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow")
 
 
 @dataclass(frozen=True)
-class Section:
+class JudgedRun:
     """``lead`` is one paragraph for people; ``standing``: which changes of ours stood on the hosts,
     None where they were not asked.
 
@@ -153,7 +153,7 @@ def passing(judgement: Judgement) -> str:
     return f"{good} of {len(judged)} results pass{repeated}"
 
 
-def suspected(section: Section) -> tuple[str, set[str]]:
+def suspected(section: JudgedRun) -> tuple[str, set[str]]:
     """The protocol that is claimed, and the settings that may be the cause of what is slow."""
     link = section.run.claim.link
     blamed = (blame for one in section.located for blame in one.blames)
@@ -163,7 +163,7 @@ def suspected(section: Section) -> tuple[str, set[str]]:
     return link.protocol if link is not None else "", found - {""}
 
 
-def label(section: Section) -> str:
+def label(section: JudgedRun) -> str:
     """Who was measured: folded host names, or what stood in for them."""
     names = {host.hostname or host.host for host in section.run.hosts} or {
         claim.host for claim in section.run.claim.hosts
@@ -171,7 +171,7 @@ def label(section: Section) -> str:
     return fold(names) or "no host"
 
 
-def is_baseline(section: Section) -> bool:
+def is_baseline(section: JudgedRun) -> bool:
     """Whether no wire was claimed (one machine alone): its numbers are a baseline, and none of them
     is held against a link.
     """
@@ -180,7 +180,7 @@ def is_baseline(section: Section) -> bool:
     return alone and all(one.verdict == "inconclusive" for one in judged)
 
 
-def short_headline(section: Section) -> str:
+def short_headline(section: JudgedRun) -> str:
     """The verdict without the details that the finding itself has: up to the first aside. Of what
     is undecided the asides are the reason: they stay.
     """
@@ -190,7 +190,7 @@ def short_headline(section: Section) -> str:
     return re.split(aside, headline(section), maxsplit=1)[0]
 
 
-def headline(section: Section) -> str:
+def headline(section: JudgedRun) -> str:
     """The verdict as one sentence in words."""
     judgement = section.judgement
     decisive = [

@@ -17,7 +17,7 @@ from tests.unit.external_tables import codes, pingpong, stream, wire_times
 from wireproof.model.finding import Judgement
 from wireproof.model.record import Sentinel
 from wireproof.model.run import Run
-from wireproof.model.series import SeriesVerdict
+from wireproof.model.series import Series, SeriesVerdict
 from wireproof.physics import (
     PhysicsError,
     claim_from_text,
@@ -31,7 +31,7 @@ from wireproof.physics.framing import path_mtu, roce_path_mtu
 from wireproof.physics.limits import floor_constant
 from wireproof.physics.pcie import pcie_choices, pcie_goodput
 from wireproof.verdict import judge
-from wireproof.verdict.external import judge_series
+from wireproof.verdict.external import judge_log, judge_series
 
 SIZES = (8, 65536, 1 << 20, 4 << 20)
 
@@ -385,3 +385,64 @@ def test_a_small_message_may_take_its_time_on_a_slow_line() -> None:
     assert found.most is not None
     assert found.slow_at(0) == found.slow
     assert found.slow_at(1024) == pytest.approx(found.slow + 2.5e9 * 1024 / found.most)
+
+
+# --- the same curve, as a run and as a log
+
+OF_A_CURVE = {"below-floor", "above-ceiling", "slow-start", "below-expectation", "cache-shaped"}
+"""What a curve by itself may be blamed for, by one set of rules."""
+GIGABIT = World(sizes=(8, 1024, 65536, 262144, 1 << 20, 4 << 20))
+
+
+def as_log(run: Run) -> list[Series]:
+    """The tables that a program would print that had measured the same times between the same two
+    hosts.
+    """
+    times = {
+        pattern: {
+            point.message_bytes: point.pairs[0].estimate.median_ns
+            for point in run.points
+            if point.pattern == pattern and point.pairs[0].estimate is not None
+        }
+        for pattern in ("pingpong", "stream")
+    }
+    tables = [
+        pingpong({size: time / 1e3 for size, time in times["pingpong"].items()}),
+        stream({size: size / time * 1e3 for size, time in times["stream"].items()}),
+    ]
+    return [table for table in tables if table.points]
+
+
+@pytest.mark.parametrize(
+    ("world", "expected"),
+    [
+        (GIGABIT, set()),
+        (replace(GIGABIT, efficiency=0.5), {"below-expectation"}),
+        (replace(GIGABIT, efficiency=1.3, patterns=("stream",)), {"above-ceiling"}),
+        (replace(GIGABIT, latency_ns=400_000.0), {"slow-start"}),
+        (replace(GIGABIT, latency_ns=2_500.0), {"below-floor"}),
+    ],
+    ids=["sound", "slow", "fast", "late", "quick"],
+)
+def test_a_curve_is_blamed_alike_as_a_run_and_as_a_log(world: World, expected: set[str]) -> None:
+    run = run_of(world)
+    link = run.claim.link
+    logged = {
+        reason.code
+        for found in judge_log(as_log(run), link, path="tcp")
+        for reason in found.reasons
+        if reason.severity == "fail"
+    }
+    judged = {found.code for found in judge(run).findings if found.severity == "fail"}
+    assert (judged & OF_A_CURVE, logged & OF_A_CURVE) == (expected, expected)
+
+
+def test_a_cache_has_the_same_shape_in_a_run_and_in_a_log() -> None:
+    def cached(world: World, pattern: str, size: int, a: int, b: int) -> float:
+        return 6_000.0 + size / (12e9 if size <= 65536 else 4e9) * 1e9
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(synthetic, "operation_ns", cached)
+        run = run_of(replace(GIGABIT, link="100gbe", mtu=9000))
+    found = [codes(one) for one in judge_log(as_log(run), run.claim.link)]
+    assert all("cache-shaped" in one for one in (own_codes(judge(run)), *found))

@@ -19,7 +19,7 @@ from wireproof.model.run import Run
 from wireproof.physics import default_table, override
 from wireproof.verdict import CATALOGUE, judge
 from wireproof.verdict.catalogue import causes, entries_of, page
-from wireproof.verdict.run.shape import falls_like_a_cache
+from wireproof.verdict.curve import cache_fall
 
 # --- limits and quality
 # -------------------------------------------------------------------------------------
@@ -232,12 +232,12 @@ MEASURED = {  # size: MB/s, as printed in the documents' tables
 @pytest.mark.parametrize("name", MEASURED)
 def test_a_cache_is_told_from_a_wire(name: str) -> None:
     curve, cache = MEASURED[name]
-    assert (falls_like_a_cache(curve) is not None) == cache
+    assert (cache_fall(curve) is not None) == cache
 
 
 def test_a_lonely_bad_point_is_no_cache() -> None:
-    assert falls_like_a_cache({16384: 50.0, 65536: 100.0, 1 << 20: 60.0, 4 << 20: 99.0}) is None
-    assert falls_like_a_cache({65536: 100.0, 4 << 20: 50.0}) is None
+    assert cache_fall({16384: 50.0, 65536: 100.0, 1 << 20: 60.0, 4 << 20: 99.0}) is None
+    assert cache_fall({65536: 100.0, 4 << 20: 50.0}) is None
 
 
 def test_a_protocol_switch_is_a_note() -> None:

@@ -13,7 +13,7 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.quantity import size, throughput
 from wireproof.model.series import Series
 from wireproof.physics.claims import BYPASSES
-from wireproof.verdict.external.case import Case
+from wireproof.verdict.external.curve import Case
 
 __all__ = [
     "as_stream",

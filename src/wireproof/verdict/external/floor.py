@@ -1,22 +1,23 @@
-"""Quicker than any wire: the latency floor of small messages, of collectives, and of transfers."""
+"""What no wire can do: quicker than the latency floor of small messages, collectives and transfers,
+or faster than the link.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from wireproof.model.finding import Evidence
 from wireproof.model.quantity import short_time, size, throughput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.physics.bounds import Bounds, any_nic_ns
-from wireproof.physics.table import default_table
-from wireproof.verdict.external.case import Case
-from wireproof.verdict.external.curve import Row
-from wireproof.verdict.external.explained import cache_fall
+from wireproof.verdict.curve import exceeds
+from wireproof.verdict.external.curve import MEBI, Case, Row
+from wireproof.verdict.external.rates import judge_message_rate, judge_one_pair
 
-__all__ = ["TRANSFER_FROM", "judge_any_nic", "judge_collective", "judge_floor", "judge_transfer"]
+__all__ = ["judge_physics"]
 
-TRANSFER_FROM = 2048
+_TRANSFER_FROM = 2048
 """Below this size the start hides the transfer; bytes."""
 _SMALL = 1024
 _NEARLY = 0.9  # of a floor below which nothing has been published
@@ -42,31 +43,18 @@ def _local(case: Case) -> bool:
     return series.traffic == "put" and "local" in text
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """The quickest small message: its time, and what of it must have crossed the wire."""
-
-    size: int
-    wait_ns: float
-    crossing_ns: float
-
-
-def _start(case: Case) -> _Start | None:
+def _start(case: Case) -> tuple[Row, float] | None:
+    """The quickest small message, and the time of it that must have crossed the wire."""
     start = case.curve.start
-    if start is None or start.wait_ns is None or _local(case):
-        return None
-    crossing = case.crossing_ns(start)
-    return None if crossing is None else _Start(start.size, start.wait_ns, crossing)
+    crossing = None if start is None or _local(case) else case.crossing_ns(start)
+    return None if start is None or crossing is None else (start, crossing)
 
 
 def judge_any_nic(case: Case) -> None:
     """No NIC answers so quickly, whatever link was claimed."""
-    start = _start(case)
-    if start is None:
-        return
-    quickest = (case.table or default_table())["floor.any_nic"].value
-    shaped = cache_fall(case.curve) is not None
-    if start.crossing_ns >= (quickest if shaped else any_nic_ns(case.table)):
+    start, crossing = _start(case) or (None, 0.0)
+    quickest = case.constant("floor.any_nic")
+    if start is None or crossing >= (quickest if case.curve.fall else any_nic_ns(case.table)):
         return
     case.off = case.too_quick = True
     text = (
@@ -79,14 +67,14 @@ def judge_any_nic(case: Case) -> None:
 
 def judge_floor(case: Case, bounds: Bounds) -> None:
     """Small messages against the floor of the claimed link."""
-    start = _start(case)
+    start, crossing = _start(case) or (None, 0.0)
     if start is None:
         return
-    doubt = bounds.too_quick(start.crossing_ns, 0)
+    doubt = bounds.too_quick(crossing, 0)
     if doubt is None:
         case.held = True
         return
-    if doubt == "note" and not case.counted and start.crossing_ns < _NEARLY * bounds.floor:
+    if doubt == "note" and not case.counted and crossing < _NEARLY * bounds.floor:
         doubt = "inconclusive"  # a log has no counters that would show the bytes on the wire
     text = (
         f"{short_time(start.wait_ns)} at {size(start.size)}; {case.kind} needs at least "
@@ -143,14 +131,14 @@ def judge_transfer(case: Case, bounds: Bounds) -> None:
     if most is None or case.series.traffic == "atomic" or _local(case):
         return
     broken = [
-        ((row.wait_ns or 0.0) - row.size / most * 1e9, row)
+        (row.wait_ns - row.size / most * 1e9, row)
         for row in case.curve.waited
-        if row.size >= max(TRANSFER_FROM, bounds.least_size) and _too_short(case, bounds, row)
+        if row.size >= max(_TRANSFER_FROM, bounds.least_size) and _too_short(case, bounds, row)
     ]
     if not broken:
         return
     left, row = min(broken, key=lambda one: one[0])
-    wait, moved = row.wait_ns or 0.0, row.size / most * 1e9
+    wait, moved = row.wait_ns, row.size / most * 1e9
     case.off = True
     sizes = "this size breaks" if len(broken) == 1 else f"{len(broken)} sizes break"
     remains = f"{short_time(left)} is left" if left > 0 else "nothing is left"
@@ -172,3 +160,187 @@ def judge_transfer(case: Case, bounds: Bounds) -> None:
 def _too_short(case: Case, bounds: Bounds, row: Row) -> bool:
     crossing = case.crossing_ns(row)
     return crossing is not None and crossing < bounds.shortest(row.size)
+
+
+# --- Faster than the link: its ceiling, and what else may explain a number above it: a rate
+# limiter's bucket, another unit, several links.
+
+_WAITED_TOLERANCE = 0.005  # a ping-pong pays its start too: it cannot even come near the ceiling
+_MOST_RAILS = 8.2
+_BUCKET = 4 << 20  # the largest bucket that a rate limiter is believed to have, bytes
+_AFTER = 0.5
+_OWN_UNITS = ("osu", "imb", "hpcc", "perftest", "nccl_tests")  # no option of theirs prints bits
+
+
+def limited_after_burst(case: Case, bounds: Bounds) -> bool:
+    """A rate limiter lets a bucket of bytes pass at once: only sizes up to that break the rate,
+    larger ones keep it.
+
+    Kernel TCP only, and only from a start that TCP has, so that no memory is taken for a limited
+    wire.
+    """
+    most = bounds.most
+    if bounds.link.protocol != "tcp" or most is None or (case.start_ns or 0.0) < bounds.hard:
+        return False
+    broken, after = _around_bucket(case, bounds)
+    if not broken or not after or min(after) < _AFTER * most:
+        return False
+    case.bucket = broken[-1].size
+    quickest = max(row.goodput for row in broken)
+    text = (
+        f"messages up to {size(case.bucket)} pass at up to {throughput(quickest)}, larger ones "
+        f"keep to the {throughput(most)} of {case.kind}: a rate limiter (cloud, container, lab) "
+        "lets a bucket of bytes through at once"
+    )
+    evidence: Evidence = {"size": case.bucket, "attainable_bytes_per_s": most}
+    case.add("rate-limited", "inconclusive", text, evidence)
+    return True
+
+
+def _around_bucket(case: Case, bounds: Bounds) -> tuple[list[Row], list[float]]:
+    """Rows that break the rate, up to the size of a bucket, and the goodput of all larger ones."""
+    least = max(_TRANSFER_FROM, bounds.least_size)
+    rows = [row for row in case.curve.waited if row.goodput and row.size >= least]
+    broken = [row for row in rows if _breaks(case, bounds, row)]
+    if not broken or broken[-1].size > _BUCKET:
+        return [], []
+    return broken, [row.goodput for row in rows if row.size > broken[-1].size]
+
+
+def _breaks(case: Case, bounds: Bounds, row: Row) -> bool:
+    quick = row.wait_ns * (1 + row.doubt) < bounds.shortest(row.size)
+    certain = case.held_goodput(row) * (1 - row.doubt)
+    return quick or exceeds(bounds, certain, _WAITED_TOLERANCE)
+
+
+def judge_ceiling(case: Case, bounds: Bounds) -> None:
+    """The fastest row against the most that the link can carry."""
+    best, most = case.fastest, bounds.most
+    if best is None or most is None or case.chain:
+        return
+    tolerance = _WAITED_TOLERANCE if best.wait_ns else case.criteria.ceiling_tolerance
+    if not exceeds(bounds, case.held_goodput(best) * (1 - best.doubt), tolerance):
+        return
+    ratio = best.goodput / most
+    ways = " in one direction" if case.series.directions > 1 else ""
+    text = (
+        f"{throughput(best.goodput)} at {size(best.size)} is {ratio:.4g} times the "
+        f"{throughput(most)} that {case.kind} can carry{ways}"
+    )
+    evidence: Evidence = {
+        "goodput_bytes_per_s": best.goodput,
+        "attainable_bytes_per_s": most,
+        "size": best.size,
+        "ratio": ratio,
+    }
+    doubt = _doubt(case, best.goodput / most, tolerance)
+    if doubt:
+        case.add("above-ceiling", "inconclusive", f"{text}; {doubt}", evidence)
+        return
+    case.add("above-ceiling", "fail", text, evidence)
+    _unit_hint(case, best.goodput, most, tolerance)
+    if _striped(case, ratio):
+        _several_links(case, ratio)
+    else:
+        case.off = True
+
+
+def _doubt(case: Case, ratio: float, tolerance: float) -> str:
+    """Why a number above the ceiling is only doubted; "" when it is not."""
+    pairs = case.series.pairs
+    if case.series.unit_doubt and ratio / MEBI <= 1 + tolerance:
+        return "with MB for MiB it would fit"
+    if case.unit_wrong:
+        return "its unit is in doubt"
+    if pairs > 1 and ratio <= pairs * (1 + tolerance):
+        return f"{pairs} pairs may have used several links, which the output does not show"
+    return ""
+
+
+def _striped(case: Case, ratio: float) -> bool:
+    """A plateau near a whole number of links, from a start that a wire has: several rails, not
+    memory.
+    """
+    best = case.curve.best
+    if case.too_quick or case.curve.fall or best is None or not 1.6 <= ratio <= _MOST_RAILS:
+        return False
+    moved = [row.goodput for row in case.curve.moved][-3:]
+    flat = len(moved) == 3 and min(moved) >= 0.9 * best.goodput
+    return flat and ratio / math.ceil(ratio) >= 0.85
+
+
+def _several_links(case: Case, ratio: float) -> None:
+    case.mixed = True
+    text = (
+        f"the curve starts and stays flat as a wire's, at {ratio:.2g} times one link: "
+        f"{math.ceil(ratio)} links carry it together, or the claimed rate is too low"
+    )
+    case.add("mixed-paths", "fail", text, {"ratio": ratio})
+
+
+def judge_slowest_pair(case: Case, bounds: Bounds) -> None:
+    """Of many pairs on several nodes at least the slowest crosses the wire: it too is bound by the
+    link.
+    """
+    most = bounds.most
+    if not case.chain or most is None:
+        return
+    for row in case.curve.rows:
+        slowest = row.point.values.get("goodput_min_bytes_per_s", 0.0)
+        if slowest == math.inf or not exceeds(bounds, slowest, case.criteria.ceiling_tolerance):
+            continue
+        case.off = True
+        text = (
+            f"even the slowest pair moves {throughput(slowest)}, {slowest / most:.4g} times the "
+            f"{throughput(most)} that {case.kind} can carry: no pair crossed it"
+        )
+        evidence: Evidence = {
+            "goodput_bytes_per_s": slowest,
+            "attainable_bytes_per_s": most,
+            "size": row.size,
+        }
+        case.add("above-ceiling", "fail", text, evidence)
+        return
+
+
+def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
+    """What the number would be in another unit or by another formula, where that would fit the
+    link.
+    """
+    if case.too_quick or case.series.unit_doubt:
+        return
+    waited = case.curve.best is not None and case.curve.best.wait_ns > 0
+
+    def fits(value: float) -> bool:
+        return 0.85 * most <= value <= most * (1 + tolerance)
+
+    def hint(code: str, divisor: str, value: float, why: str) -> None:
+        text = f"{throughput(best)} / {divisor} = {throughput(value)} would fit: {why}"
+        case.add(code, "note", text)
+
+    if fits(best / 8) and case.series.tool not in _OWN_UNITS:
+        hint("unit-doubt", "8", best / 8, "bits read as bytes?")
+    elif fits(best / MEBI) and not waited:
+        hint("unit-doubt", "1.048576", best / MEBI, "MB read as MiB?")
+    elif fits(best / 2) and case.series.directions == 1:
+        why = "is the time halved twice?" if waited else "is it the sum of both directions?"
+        hint("wrong-formula", "2", best / 2, why)
+
+
+def judge_physics(case: Case) -> None:
+    """Adds the reasons, and marks the case when they exclude the claimed wire."""
+    bounds = case.bounds
+    if bounds is not None and not bounds.wire:
+        return
+    judge_any_nic(case)
+    if bounds is None:
+        return
+    judge_floor(case, bounds)
+    judge_collective(case, bounds)
+    if limited_after_burst(case, bounds):
+        return
+    judge_transfer(case, bounds)
+    judge_ceiling(case, bounds)
+    judge_slowest_pair(case, bounds)
+    judge_message_rate(case, bounds)
+    judge_one_pair(case, bounds)

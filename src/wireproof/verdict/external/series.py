@@ -14,9 +14,8 @@ from wireproof.model.series import Series, SeriesVerdict
 from wireproof.physics.bounds import Bounds, any_nic_ns, bounds_of
 from wireproof.physics.claims import carried_by
 from wireproof.physics.framing import ROCE_ROOM, over_fabric
-from wireproof.physics.table import Table, default_table
-from wireproof.verdict.external.case import Case
-from wireproof.verdict.external.curve import curve_of
+from wireproof.physics.table import Table
+from wireproof.verdict.external.curve import MEBI, OF_SEVERAL, Case, curve_of, explanations
 from wireproof.verdict.external.declared import (
     as_stream,
     bypass,
@@ -27,10 +26,9 @@ from wireproof.verdict.external.declared import (
     path_mtu,
 )
 from wireproof.verdict.external.expectation import judge_expectation, judge_middle, judge_start
-from wireproof.verdict.external.explained import explanations
-from wireproof.verdict.external.pairs import judge_pairs
-from wireproof.verdict.external.physical import judge_physics
+from wireproof.verdict.external.floor import judge_physics
 from wireproof.verdict.external.published import judge_published
+from wireproof.verdict.external.rates import judge_pairs
 from wireproof.verdict.external.shape import judge_shape
 from wireproof.verdict.external.soundness import judge_soundness, tell_formula
 
@@ -38,7 +36,6 @@ __all__ = ["judge_series"]
 
 _VERBS_PATHS = ("rdma", "verbs", "roce", "rocev2", "rc", "ud")
 _OPEN_PATHS = ("", "ucx", "ofi", "mpi", "any")
-_MEBI = 1.048576
 _NAMED = 6
 
 
@@ -76,7 +73,8 @@ def judge_series(
     attainable, derivation = _expect(case)
     judge_published(case)
     _unit_doubt(case, attainable)
-    _explain(case)
+    if case.off:
+        case.reasons = [reason for reason in case.reasons if reason.code != "no-limit-known"]
     return _verdict(case, attainable, derivation)
 
 
@@ -109,7 +107,7 @@ def _roce_if_only_that_explains(case: Case, bounds: Bounds, table: Table | None)
     """Of an Ethernet whose carrier nobody said: RoCE, where the start excludes TCP and RoCE
     explains the whole curve.
     """
-    start = case.curve.start.wait_ns if case.curve.start is not None else None
+    start = case.start_ns
     if start is None or start >= bounds.hard:
         return bounds
     roce = bounds_of(carried_by(bounds.link, "rdma"), table)
@@ -166,9 +164,7 @@ def _explains(case: Case, bounds: Bounds) -> bool:
     trial = Case(case.series, case.curve, case.criteria, case.table, bounds)
     judge_physics(trial)
     judge_shape(trial)
-    start = case.curve.start
-    memory = (case.table or default_table())["typical.shm"].value
-    late = start is not None and start.wait_ns is not None and start.wait_ns >= memory
+    late = (case.start_ns or 0.0) >= case.constant("typical.shm")
     allowed = {"cache-shaped"} if late else set()
     return not any(
         r.severity in ("fail", "inconclusive") and r.code not in allowed for r in trial.reasons
@@ -208,17 +204,9 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
 
 
 def _without_link(case: Case, least: float) -> str:
-    start, best = case.curve.start, case.curve.best
-    seen = (
-        [f"starts at {short_time(start.wait_ns)}"]
-        if start is not None and start.wait_ns is not None
-        else []
-    )
-    seen += (
-        [f"reaches {throughput(best.goodput)}"]
-        if best is not None and best.goodput is not None
-        else []
-    )
+    start, best = case.start_ns, case.curve.best
+    seen = [f"starts at {short_time(start)}"] if start is not None else []
+    seen += [f"reaches {throughput(best.goodput)}"] if best is not None else []
     shown = f"the series {' and '.join(seen)}" if seen else "the series has no number of one path"
     return f"no link is claimed, so {shown} without a limit to hold it against; name it with --link"
 
@@ -283,12 +271,12 @@ def _unit_doubt(case: Case, attainable: float | None) -> None:
         return
     share = case.criteria.min_efficiency
     near = False
-    if attainable and best is not None and best.goodput is not None and best.wait_ns is None:
+    if attainable and best is not None and not best.wait_ns:
         reached = best.goodput / attainable
         near = any(
             (reached >= limit) != (reached * f >= limit)
             for limit in (share, 1.02)
-            for f in (_MEBI, 1 / _MEBI)
+            for f in (MEBI, 1 / MEBI)
         )
     change = (
         "; the other unit would change the verdict"
@@ -298,14 +286,8 @@ def _unit_doubt(case: Case, attainable: float | None) -> None:
     case.add("unit-doubt", "inconclusive" if near else "note", f"{doubt}{change}"[:400])
 
 
-def _explain(case: Case) -> None:
-    case.reasons = [
-        reason for reason in case.reasons if not (case.off and reason.code == "no-limit-known")
-    ]
-
-
 def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> SeriesVerdict:
-    best, start = case.curve.best, case.curve.start
+    best = case.curve.best
     verdict = verdict_of(reason.severity for reason in case.reasons)
     if verdict == "pass" and not case.held:
         verdict = "inconclusive"
@@ -319,7 +301,7 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
         efficiency=_efficiency(case, attainable) if proof == "unproven" else None,
         attainable_bytes_per_s=attainable,
         best_bytes_per_s=best.goodput if best is not None else None,
-        start_ns=start.wait_ns if start is not None else None,
+        start_ns=case.start_ns,
         reasons=sorted(case.reasons, key=lambda reason: rank(reason.severity)),
         explained_by=explained,
         places=case.places,
@@ -330,7 +312,7 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
 def _efficiency(case: Case, attainable: float | None) -> float | None:
     """Share of attainable that the fastest row reached; None where no size tells the rate."""
     best, fastest = case.curve.best, case.fastest
-    if best is None or best.goodput is None or not attainable or not case.rate_known:
+    if best is None or not attainable or not case.rate_known:
         return None
     return (best.goodput if fastest is None else case.held_goodput(fastest)) / attainable
 
@@ -338,7 +320,7 @@ def _efficiency(case: Case, attainable: float | None) -> float | None:
 def _explained(case: Case) -> list[str]:
     """Names of the links that would explain the curve."""
     series = case.series
-    if series.traffic in ("collective", "ring", "other") or case.chain:
+    if series.traffic in OF_SEVERAL or case.chain:
         return []
     found = explanations(
         case.curve,

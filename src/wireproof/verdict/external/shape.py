@@ -7,9 +7,7 @@ from __future__ import annotations
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import short_time, size, throughput
 from wireproof.physics.bounds import Bounds
-from wireproof.verdict.external.case import Case
-from wireproof.verdict.external.curve import Row
-from wireproof.verdict.external.explained import cache_fall
+from wireproof.verdict.external.curve import Case, Row
 
 __all__ = ["judge_shape"]
 
@@ -59,18 +57,16 @@ def _cache(case: Case) -> None:
     """Beside another contradiction it is one more; alone it is a doubt; with a start that no memory
     has, a hint.
     """
-    found = cache_fall(case.curve)
-    if found is None:
+    if case.curve.fall is None:
         return
-    peak, best, end, last = found
+    peak, end = case.curve.fall
+    best, last = peak.goodput, end.goodput
     text = (
-        f"goodput peaks at {size(peak)} with {throughput(best)} and falls to {throughput(last)} at "
-        f"{size(end)} "
-        f"({1 - last / best:.0%} less)"
+        f"goodput peaks at {size(peak.size)} with {throughput(best)} and falls to"
+        f" {throughput(last)} at {size(end.size)} ({1 - last / best:.0%} less)"
     )
-    start = case.curve.start
-    waited = start is not None and start.wait_ns is not None and start.wait_ns >= _NO_MEMORY_NS
-    slow = waited or (start is None and best < _NO_MEMORY_RATE)
+    start = case.start_ns
+    slow = best < _NO_MEMORY_RATE if start is None else start >= _NO_MEMORY_NS
     severity: Severity = "fail" if case.off else "warning" if slow else "inconclusive"
     if case.bounds is not None and not case.bounds.wire:
         severity = "note"
@@ -82,9 +78,9 @@ def _cache(case: Case) -> None:
     else:
         text += ", as copies through a cache do and a wire does not"
     evidence: Evidence = {
-        "peak_size": peak,
+        "peak_size": peak.size,
         "peak_bytes_per_s": best,
-        "end_size": end,
+        "end_size": end.size,
         "end_bytes_per_s": last,
     }
     case.add("cache-shaped", severity, text, evidence)
@@ -94,13 +90,13 @@ def _two_paths(case: Case, bounds: Bounds) -> None:
     """Small sizes quicker than the link's floor, large ones just what the link carries: two paths
     in one table.
     """
-    large = [row for row in case.curve.waited if row.size >= _MIXED_FROM and row.wait_ns]
-    if not case.too_quick or len(large) < 2 or cache_fall(case.curve) is not None:
+    large = [row for row in case.curve.waited if row.size >= _MIXED_FROM]
+    if not case.too_quick or len(large) < 2 or case.curve.fall is not None:
         return
     if not _as_a_wire(large, bounds):
         return
     case.mixed = True
-    quick = [row.size for row in case.curve.waited if (row.wait_ns or 0.0) < bounds.hard]
+    quick = [row.size for row in case.curve.waited if row.wait_ns < bounds.hard]
     small = max(quick, default=0)
     text = (
         f"up to {size(small)} the times are memory's, from {size(large[0].size)} on they are those "
@@ -113,11 +109,11 @@ def _as_a_wire(large: list[Row], bounds: Bounds) -> bool:
     """They reach what the link carries, each with a start of its own, one that the wire has: else
     it is one path and a coincidence.
     """
-    best = max(row.goodput or 0.0 for row in large)
+    best = max(row.goodput for row in large)
     if bounds.most is None or not 0.8 <= best / bounds.most <= 1.005:
         return False
     others = [row for row in large if row.goodput != best]
-    return all((row.wait_ns or 0.0) - row.size / best * 1e9 >= bounds.hard for row in others)
+    return all(row.wait_ns - row.size / best * 1e9 >= bounds.hard for row in others)
 
 
 def _inversions(case: Case) -> None:
@@ -127,7 +123,7 @@ def _inversions(case: Case) -> None:
     groups: list[list[Row]] = []
     least = 0.0
     before = False
-    for row in reversed([row for row in case.curve.waited if row.wait_ns]):
+    for row in reversed(case.curve.waited):
         above = least > 0 and _certain(row) > _INVERTED * least
         if above and not before:
             groups.append([])
@@ -140,17 +136,17 @@ def _inversions(case: Case) -> None:
 
 
 def _certain(row: Row) -> float:
-    return (row.wait_ns or 0.0) * (1 - row.doubt)
+    return row.wait_ns * (1 - row.doubt)
 
 
 def _inversion(case: Case, group: list[Row]) -> None:
-    row = max(group, key=lambda found: found.wait_ns or 0.0)
+    row = max(group, key=lambda found: found.wait_ns)
     larger = next(
         other
         for other in case.curve.waited
         if other.size > row.size and _certain(row) > _INVERTED * _longest(other) > 0
     )
-    wait, later = row.wait_ns or 0.0, larger.wait_ns or 1.0
+    wait, later = row.wait_ns, larger.wait_ns
     sizes = ", ".join(size(found.size) for found in group[:6])
     text = (
         f"{size(row.size)} takes {short_time(wait)}, {wait / later - 1:.0%} more than the larger "
@@ -173,7 +169,7 @@ def _inversion(case: Case, group: list[Row]) -> None:
 
 
 def _longest(row: Row) -> float:
-    return (row.wait_ns or 0.0) * (1 + row.doubt)
+    return row.wait_ns * (1 + row.doubt)
 
 
 def _cliff(case: Case) -> None:
@@ -184,7 +180,7 @@ def _cliff(case: Case) -> None:
     if found is None:
         return
     before, after = found
-    low, high = before.goodput or 0.0, after.goodput or 0.0
+    low, high = before.goodput, after.goodput
     text = (
         f"goodput falls from {throughput(low)} at {size(before.size)} to {throughput(high)} at "
         f"{size(after.size)} and comes back later: the library changes its protocol there; "
@@ -202,12 +198,11 @@ def _cliff(case: Case) -> None:
 
 def _deepest_fall(moved: list[Row]) -> tuple[Row, Row] | None:
     """Of neighbouring rows those with the deepest fall that a later row makes good again."""
-    rows = [row for row in moved if row.goodput]
     found: tuple[Row, Row] | None = None
     deepest = _CLIFF
     later = 0.0
-    for before, after in zip(rows[-2::-1], rows[:0:-1], strict=True):
-        low, high = before.goodput or 0.0, after.goodput or 0.0
+    for before, after in zip(moved[-2::-1], moved[:0:-1], strict=True):
+        low, high = before.goodput, after.goodput
         later = max(later, high)
         fall = 1 - high / low
         if fall > _CLIFF and fall >= deepest and later >= 0.97 * low:

@@ -11,8 +11,7 @@ from statistics import median
 from wireproof.model.finding import Evidence
 from wireproof.model.quantity import counted, size, throughput
 from wireproof.model.series import SeriesPoint
-from wireproof.verdict.external.case import Case
-from wireproof.verdict.external.curve import Row
+from wireproof.verdict.external.curve import MEBI, OF_SEVERAL, Case, Row
 
 __all__ = ["judge_soundness", "tell_formula"]
 
@@ -26,15 +25,14 @@ _NOISY = 0.3
 _CLEAR = 0.25  # where rounding hides more than this of a number nothing is compared
 _SHARP = 0.005
 _UNIT_OFF = 0.04
-_MEBI = 1.048576
 # (bytes by messages / bytes by bandwidth, what was printed)
 _UNITS = (
     (125e6 / (1 << 20), "the column is in Gb/s under a heading of MB/s or MiB/s"),
     (125.0, "the column is in Gb/s under a heading of MB/s"),
     ((1 << 20) / 125e6, "the column is in MB/s under a heading of Gb/s"),
     (1e6 / 125e6, "the column is in MB/s under a heading of Gb/s"),
-    (_MEBI, "MB and MiB are mixed up"),
-    (1 / _MEBI, "MB and MiB are mixed up"),
+    (MEBI, "MB and MiB are mixed up"),
+    (1 / MEBI, "MB and MiB are mixed up"),
     (8.0, "bytes under a heading of bits"),
     (1 / 8, "bits under a heading of bytes"),
     (1000.0, "GB under a heading of MB"),
@@ -121,7 +119,7 @@ def _arithmetic(case: Case) -> None:
     """
     series = case.series
     # IMB-MT makes its columns of different threads' times.
-    if series.traffic in ("collective", "ring", "other") or series.benchmark.endswith("MT"):
+    if series.traffic in OF_SEVERAL or series.benchmark.endswith("MT"):
         return
     # Of more than two ranks the time is their mean and the goodput made of the longest: the factor
     # is none.
@@ -171,7 +169,7 @@ def _factor(case: Case, usual: float) -> None:
         known |= {2.0, 4.0}  # with one neighbour, and with two (IMB Exchange)
     if _near(usual, known, 0.03):
         return
-    if any(_near(usual * factor, known, 0.01) for factor in (_MEBI, 1 / _MEBI)):
+    if any(_near(usual * factor, known, 0.01) for factor in (MEBI, 1 / MEBI)):
         text = f"{_MOVED} is {usual:.4g}: MB and MiB are mixed up, a factor of 1.0486"
         case.add("unit-doubt", "inconclusive", text, {"factor": usual})
     elif any(_near(usual * factor, known, 0.03) for factor in (2.0, 0.5)):
@@ -202,7 +200,7 @@ def _unit(case: Case, usual: float) -> None:
 
 
 def _iterations(case: Case) -> None:
-    if case.series.traffic in ("collective", "ring", "other"):
+    if case.series.traffic in OF_SEVERAL:
         return
     few = [one for row in case.curve.rows if (one := _too_few(case, row)) is not None]
     if few:
@@ -218,7 +216,7 @@ def _iterations(case: Case) -> None:
 
 def _too_few(case: Case, row: Row) -> tuple[int, int, int] | None:
     """(size, iterations, how many it takes) of a row with fewer."""
-    count, waited = row.point.iterations, row.wait_ns is not None
+    count, waited = row.point.iterations, bool(row.wait_ns)
     if count is None:
         return None
     # IMB's own rule gives ten messages of 4 MiB: long ones need no more.
@@ -244,11 +242,7 @@ def tell_formula(case: Case) -> None:
         text = "PingPing: both send at once and the time is not halved; it is no PingPong"
     elif series.directions > 1:
         best = case.curve.best
-        each = (
-            f": {throughput(best.goodput)} each"
-            if best is not None and best.goodput is not None
-            else ""
-        )
+        each = f": {throughput(best.goodput)} each" if best is not None else ""
         text = (
             f"the printed goodput is the sum of {series.directions} directions{each}; one "
             "direction is judged"

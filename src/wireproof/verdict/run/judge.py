@@ -42,7 +42,6 @@ from wireproof.verdict.run.directions import Stream, direction_issues
 from wireproof.verdict.run.loss import Loss
 from wireproof.verdict.run.plateau import Streams, fills_link
 from wireproof.verdict.run.plausible import Held, hold
-from wireproof.verdict.run.published import places_of, trailing
 from wireproof.verdict.run.quality import (
     arithmetic_issues,
     decides,
@@ -53,7 +52,15 @@ from wireproof.verdict.run.quality import (
     trouble_issues,
     waited_share,
 )
-from wireproof.verdict.run.shape import Sample, Variant, cache_issues, launch_issues, switch_issues
+from wireproof.verdict.run.shape import (
+    Sample,
+    Variant,
+    cache_issues,
+    launch_issues,
+    places_of,
+    switch_issues,
+    trailing,
+)
 from wireproof.verdict.run.striping import Striping, down_issues, rail_issues, with_stripe
 
 __all__ = ["OF_A_LIBRARY", "judge"]

@@ -5,6 +5,8 @@ one too slow.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,11 +25,12 @@ from wireproof.physics.bounds import (
 )
 from wireproof.physics.framing import over_fabric
 from wireproof.verdict.context import Context
+from wireproof.verdict.curve import exceeds, held_goodput, late_start
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.run.plateau import Streams, explained_by_waiting, fills_link
-from wireproof.verdict.run.published import usual
 from wireproof.verdict.run.quality import crowded, decides, disturbance, waited_share
+from wireproof.verdict.run.shape import usual
 
 __all__ = ["Held", "hold"]
 
@@ -38,13 +41,15 @@ _STALL = 3.0  # times the median: nothing was sent meanwhile
 _MOST_EARLY = 0.1  # of the timed messages: few of them must not excuse everything
 
 
-class Held:
-    """A number held against its limits. ``limit`` has the number's unit."""
+class Held(NamedTuple):
+    """A number held against its limits. ``limit`` has the number's unit. ``clear``: its interval
+    lies on one side of every limit.
+    """
 
-    def __init__(
-        self, limit: float | None, efficiency: float | None, issues: list[Issue], clear: bool
-    ) -> None:
-        self.limit, self.efficiency, self.issues, self.clear = limit, efficiency, issues, clear
+    limit: float | None
+    efficiency: float | None
+    issues: list[Issue]
+    clear: bool
 
 
 def hold(
@@ -154,9 +159,9 @@ class _Scale:
         if not (is_round_trip(self.point.pattern, self.point.form) and alone) or self.size > _SMALL:
             return
         busy = crowded(self.pair)
-        usual = self.bounds.slow_at(self.size) * (_CROWDED_SLOW if busy else 1.0)
         time = self.number.time
-        if time.low_ns <= usual:
+        usual = late_start(self.bounds, self.size, time.low_ns, _CROWDED_SLOW if busy else 1.0)
+        if usual is None:
             return
         why = (
             disturbance(self.pair)
@@ -183,18 +188,21 @@ class _Scale:
             self.link, idle_between_messages=self.waits, table=self.ctx.table
         )
         run = self.size if self.waits else self.size * max(1, self.pair.operations_per_batch)
-        bound = self.bounds.ceiling(self.ctx.criteria.ceiling_tolerance) or most
-        ceiling = bound * run / max(run - credit, run / 2)
         slowest = self.size / (self.number.time.high_ns * 1e-9)
         moved = self.number.goodput_bytes_per_s
-        if min(slowest, self._least_average() or slowest) > ceiling:
+
+        def exceeds_it(goodput: float) -> bool:
+            held = held_goodput(goodput, run, credit)
+            return exceeds(self.bounds, held, self.ctx.criteria.ceiling_tolerance)
+
+        if exceeds_it(min(slowest, self._least_average() or slowest)):
             text = (
                 f"{goodput(moved)} is more than the {goodput(most)} that {self.link.name} can carry"
             )
-            doubt = self._doubt_of_excess(ceiling)
+            doubt = self._doubt_of_excess(exceeds_it)
             text += f"; {doubt}" if doubt else ""
             self._add("above-ceiling", "inconclusive" if doubt else "fail", text, moved)
-        elif moved > ceiling:
+        elif exceeds_it(moved):
             self.clear = False
             text = (
                 f"{goodput(moved)} may be more than the {goodput(most)} that {self.link.name} can "
@@ -202,24 +210,25 @@ class _Scale:
             )
             self._add("above-ceiling", "inconclusive", text, moved)
 
-    def _doubt_of_excess(self, ceiling: float) -> str:
+    def _doubt_of_excess(self, exceeds_it: Callable[[float], bool]) -> str:
         """Why bytes that are proven on the wire, and seem too quick for it, are only doubted; ""
         when they are not.
         """
         if self.proof != "on-wire":
             return ""
         # Late stamps on a crowded host shorten what they time.
-        if crowded(self.pair) and self.number.goodput_bytes_per_s < _CROWDED_EXCESS * ceiling:
+        moved = self.number.goodput_bytes_per_s
+        if crowded(self.pair) and not exceeds_it(moved / _CROWDED_EXCESS):
             return disturbance(self.pair)
-        moved = max(self.pair.payload_forward_bytes, self.pair.payload_backward_bytes)
-        counted = min(moved, self.seen if self.seen is not None else moved)
+        payload = max(self.pair.payload_forward_bytes, self.pair.payload_backward_bytes)
+        counted = min(payload, self.seen if self.seen is not None else payload)
         virtual = self.ctx.run.open is not None and self.ctx.run.open.clock.source == "virtual"
         over_point = (
             counted / (self.point.elapsed_ns * 1e-9)
             if self.point.elapsed_ns > 0 and not virtual
             else None
         )
-        if over_point is None or over_point > ceiling:
+        if over_point is None or exceeds_it(over_point):
             return ""
         return (
             f"the ports counted {goodput(over_point)} over the whole point, so it is the times "

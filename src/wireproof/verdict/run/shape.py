@@ -6,51 +6,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
+from wireproof.atlas.known import SMALL, Layer
+from wireproof.atlas.place import place, trails_all
 from wireproof.model import quantity
-from wireproof.model.finding import Evidence, Proof, Route, Severity
-from wireproof.model.pattern import FORMS
+from wireproof.model.atlas import Place
+from wireproof.model.finding import Evidence, PairVerdict, Proof, Route, Severity, Whole
+from wireproof.model.pattern import FORMS, is_round_trip, one_way
 from wireproof.model.quantity import goodput
 from wireproof.model.record import Estimate, PairResult, PointRecord
 from wireproof.physics import bandwidth_threshold_bytes
+from wireproof.physics.bounds import WAITED_BYTES
 from wireproof.verdict.context import Context
+from wireproof.verdict.curve import FALL, cache_fall
 from wireproof.verdict.issue import Issue
 
 __all__ = [
-    "Curve",
     "Curves",
     "Sample",
     "Variant",
     "cache_issues",
-    "falls_like_a_cache",
     "launch_issues",
+    "places_of",
     "switch_issues",
+    "trailing",
+    "usual",
 ]
 
-Curve = Mapping[int, float]
-"""message size -> goodput in bytes/s"""
-
-_FIRST, _LAST = 16 << 10, 1 << 20
-_FALL = 0.15
 _LAUNCH_SPREAD = 0.10
-
-
-def falls_like_a_cache(curve: Curve) -> tuple[int, int] | None:
-    """(size of the maximum, size of the fall) when goodput peaks between 16 KiB and 1 MiB and is
-    over 15 % lower later.
-    """
-    if len(curve) < 3:
-        return None
-    peak = max(sorted(curve), key=lambda size: curve[size])
-    if not _FIRST <= peak <= _LAST:
-        return None
-    largest = max(curve)
-    # The fall must last to the end of the curve, or one noisy point would make a cache of a wire.
-    if largest >= 2 * peak and curve[largest] < (1 - _FALL) * curve[peak]:
-        return peak, largest
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +97,7 @@ def cache_issues(curves: Curves) -> list[Issue]:
     """
     issues = []
     for variant, curve in curves.items():
-        found = falls_like_a_cache({size: sample.goodput for size, sample in curve.items()})
+        found = cache_fall({size: sample.goodput for size, sample in curve.items()})
         if found is not None:
             issues.append(_cache_issue(variant, curve, *found))
     return issues
@@ -131,7 +117,7 @@ def _cache_issue(variant: Variant, curve: Mapping[int, Sample], peak: int, fall:
     # What smaller messages did not prove says nothing about the path of these.
     proven = all(sample.proof == "on-wire" for size, sample in curve.items() if size >= peak)
     severity: Severity = "warning" if proven else "inconclusive"
-    if not proven and not disturbed and end.high < (1 - _FALL) * top.low:
+    if not proven and not disturbed and end.high < (1 - FALL) * top.low:
         severity = "fail"
     evidence: Evidence = {
         "peak_bytes": peak,
@@ -199,3 +185,77 @@ def launch_issues(
                 Issue("launches-disagree", "warning", who, text, {"spread": spread}, weight=spread)
             )
     return issues
+
+
+# --- A run beside the published numbers of the same link: where it lies, and what is usual there.
+
+_LARGE = {"pingpong": WAITED_BYTES, "stream": 1 << 16}
+
+
+def _place(ctx: Context, pattern: str, size: int, value: float, unit: str) -> Place | None:
+    """Of a wire that is none of a lab's, a model's or a recording's."""
+    opened, claim = ctx.run.open, ctx.run.claim
+    transport = opened.transport if opened is not None else "mpi"
+    made_up = transport in ("null", "model") or ctx.virtual or claim.played or not claim.wire
+    if ctx.atlas is None or ctx.link is None or made_up or pattern not in _LARGE:
+        return None
+    rate = unit == "bytes_per_s"
+    if pattern == "stream":
+        time, goodput = None, value if rate else None
+    else:
+        time, goodput = size / value * 1e9 if rate and value else value, None
+    layer: Layer = "sockets" if transport == "tcp" else "mpi"
+    return place(ctx.atlas, ctx.link, pattern, size, time_ns=time, goodput=goodput, layer=layer)
+
+
+def usual(ctx: Context, point: PointRecord, value: float, unit: str) -> Place | None:
+    """Where one number lies, if others usually get no more; None if they do."""
+    pattern, form = point.pattern, point.form
+    plain = is_round_trip(pattern, form) or (pattern == "stream" and one_way(pattern, form))
+    found = _place(ctx, pattern, point.message_bytes, value, unit) if plain else None
+    return found if found is not None and found.usual else None
+
+
+def places_of(ctx: Context, pairs: Sequence[PairVerdict]) -> list[Place]:
+    """The median over the pairs of the smallest and the largest ping-pong and the largest stream,
+    each where it lies among published ones. What went off the wire is left out.
+    """
+    crossed = [one for one in pairs if one.proof not in ("off-wire", "mixed") and one.value > 0]
+    found = [
+        _median_place(ctx, pattern, size, mine)
+        for pattern in _LARGE
+        if (mine := [one for one in crossed if one.pattern == pattern])
+        for size in _ends(pattern, {one.message_bytes for one in mine})
+    ]
+    return [one for one in found if one is not None]
+
+
+def _ends(pattern: str, sizes: set[int]) -> list[int]:
+    """The smallest size of small ping-pongs, and the largest that tells the rate."""
+    small = [size for size in sizes if size <= SMALL and pattern == "pingpong"]
+    large = [size for size in sizes if size >= _LARGE[pattern]]
+    return [*sorted(small)[:1], *sorted(large)[-1:]]
+
+
+def _median_place(
+    ctx: Context, pattern: str, size: int, pairs: Sequence[PairVerdict]
+) -> Place | None:
+    same = [one for one in pairs if one.message_bytes == size]
+    if len({one.unit for one in same}) != 1:
+        return None
+    return _place(ctx, pattern, size, median(one.value for one in same), same[0].unit)
+
+
+def trailing(places: Sequence[Place]) -> list[Issue]:
+    """A warning for each number that every published one beats."""
+    return [
+        Issue(
+            "trails-published",
+            "warning",
+            Whole(),
+            f"{one.sentence}; every published one is faster",
+            {"value": one.value, "sources": one.sources, "size": one.message_bytes},
+        )
+        for one in places
+        if trails_all(one)
+    ]

@@ -1,0 +1,271 @@
+"""Rates of pairs: messages per second that no link has room for, and, of a series with one point
+for each pair of hosts (mpiGraph), which pair, which node, which direction is slow.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import median
+
+from wireproof.model.finding import Evidence
+from wireproof.model.quantity import size, throughput
+from wireproof.model.series import Series
+from wireproof.physics.bounds import Bounds
+from wireproof.physics.shaper import is_shaped
+from wireproof.physics.table import default_table
+from wireproof.verdict.curve import exceeds
+from wireproof.verdict.external.curve import Case, Row
+
+__all__ = ["judge_message_rate", "judge_one_pair", "judge_pairs"]
+
+# --- Messages per second: what the packets of a link and the cores of its hosts allow.
+
+_SMALL_STREAM = 64  # messages up to this size tell what a core sends, bytes
+_COUNTED = 4096  # larger messages take several packets, bytes
+_LEAST_FRAME = 84.0  # of Ethernet on the line, bytes
+_JOINED = ("tcp", "iwarp", "truescale")  # several messages share a packet
+_FRAMED = ("rocev2", "psm3", "efa", "slingshot")
+_STREAMS = ("stream", "rate", "exchange")
+_SLOW = 0.04  # of what one core sends at most: less is no usual rate of a pair
+
+
+def _of_one_core(case: Case, bounds: Bounds) -> float:
+    slow = bounds.link.protocol in ("tcp", "efa")
+    return case.constant("rate.one_pair_tcp" if slow else "rate.one_pair")
+
+
+def _packet(case: Case, bounds: Bounds, message_bytes: int) -> float:
+    """The least that a message takes on the line, bytes: half of the usual headers, since a library
+    may have shorter ones.
+    """
+    protocol = bounds.link.protocol
+    table, key = case.table or default_table(), f"{protocol}.header"
+    header = table[key].value if key in table else 0.0
+    return max(_LEAST_FRAME if protocol in _FRAMED else 0.0, message_bytes + header / 2)
+
+
+def judge_message_rate(case: Case, bounds: Bounds) -> None:
+    """Messages/s x the least packet against the line; RDMA only, since TCP joins small messages."""
+    link, line, series = bounds.link, bounds.line, case.series
+    if link.protocol in _JOINED or is_shaped(link) or line is None:
+        return
+    if case.chain or case.unit_wrong or series.traffic not in _STREAMS:
+        return
+    rows = [row for row in case.curve.moved if 0 < row.size <= _COUNTED and row.goodput]
+    if not rows:
+        return
+    row = max(rows, key=lambda one: _least_rate(one) * _packet(case, bounds, one.size))
+    packet = _packet(case, bounds, row.size)
+    if _least_rate(row) * packet > line:
+        _above(case, bounds, row, packet)
+    elif _counts_messages(case) and series.traffic != "exchange":
+        _fits(case, bounds, max(rows, key=_least_rate))
+
+
+def _above(case: Case, bounds: Bounds, row: Row, packet: float) -> None:
+    series, messages = case.series, row.goodput / row.size
+    line = bounds.line or 0.0
+    links = _least_rate(row) * packet / line
+    text = (
+        f"{messages / 1e6:.4g} M messages/s of {size(row.size)}: with {packet:g} B on the "
+        f"line each, {throughput(messages * packet)} on a line of {throughput(line)}"
+    )
+    evidence: Evidence = {
+        "messages_per_s": messages,
+        "size": row.size,
+        "most_per_s": line / packet,
+        "links": links,
+    }
+    each, most = _least_rate(row) / max(1, series.pairs), _of_one_core(case, bounds)
+    if not _one_wire(series) and links <= series.pairs and each <= most:
+        text += (
+            f"; the {series.pairs} pairs may have used several links, which the output does not"
+            " show"
+        )
+        case.add("message-rate-above-link", "inconclusive", text, evidence)
+        return
+    if not _one_wire(series) and each > most:
+        text += (
+            f"; several links do not explain it: {each / 1e6:.3g} M/s of each pair is more than the"
+            f" {most / 1e6:g} M/s that one core usually sends over any"
+        )
+    case.off = True
+    case.add("message-rate-above-link", "fail", text, evidence)
+
+
+def _counts_messages(case: Case) -> bool:
+    """Whether the table counts messages and no size of it fills the link."""
+    moved = case.curve.moved
+    counted = all(row.size <= _COUNTED and row.point.messages_per_s for row in moved)
+    return counted and not case.curve.waited
+
+
+def _fits(case: Case, bounds: Bounds, row: Row) -> None:
+    """A rate that one link carries and that a core usually sends is held, as a start is."""
+    series = case.series
+    each, most = _least_rate(row) / max(1, series.pairs), _of_one_core(case, bounds)
+    if each > most:
+        return  # the rule of one pair speaks, or nothing: memory is as likely
+    total = _least_rate(row) / 1e6
+    pairs = f"{series.pairs} pairs" if series.pairs > 1 else "one pair"
+    if each < _SLOW * most:
+        text = (
+            f"{total:.3g} M messages/s of {size(row.size)} by {pairs}: one pair over {case.kind}"
+            f" usually sends more than {_SLOW * most / 1e6:g} M/s"
+        )
+        case.add("message-rate-unusual", "inconclusive", text, {"messages_per_s": total * 1e6})
+        return
+    case.held = True
+
+
+def _one_wire(series: Series) -> bool:
+    """A stream whose messages all take one link."""
+    return series.pairs <= 1 or len(series.hosts) == 2
+
+
+def judge_one_pair(case: Case, bounds: Bounds) -> None:
+    """Small messages of one pair, more in a second than one core sends over such a link: a warning,
+    from literature.
+    """
+    series = case.series
+    if case.off or series.traffic not in _STREAMS or series.pairs > 1 or series.protocol:
+        return
+    small = [row for row in case.curve.moved if 0 < row.size <= _SMALL_STREAM and row.goodput]
+    if case.chain or case.unit_wrong or not small:
+        return
+    usual = _of_one_core(case, bounds)
+    row = max(small, key=_least_rate)
+    messages = _least_rate(row)
+    if messages <= usual:
+        return
+    text = (
+        f"{messages / 1e6:.3g} M messages/s of {size(row.size)} by one pair; over {case.kind} one "
+        f"core usually sends less than {usual / 1e6:g} M/s, through memory it does"
+    )
+    evidence: Evidence = {"messages_per_s": messages, "usual_per_s": usual}
+    case.add("message-rate-unusual", "warning", text, evidence)
+
+
+def _least_rate(row: Row) -> float:
+    """Messages/s, less what rounding hides."""
+    return row.goodput * (1 - row.doubt) / row.size
+
+
+# --- One point for each pair of hosts.
+
+_FEWEST = 3  # pairs of a node, or nodes: fewer tell nothing of what is usual
+_MOST_OF = 0.75  # of a node's pairs are slow in one direction: it is the node
+_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    source: str
+    target: str
+    goodput: float
+
+
+def _host(name: str) -> str:
+    """mpiGraph names a rank HOST:RANK."""
+    return name.rpartition(":")[0] or name
+
+
+def _pairs(case: Case) -> list[_Pair]:
+    """Pairs of different hosts; two ranks of one host talk through memory."""
+    names, found = case.series.hosts, []
+    for point in case.series.points:
+        source, target = point.values.get("from"), point.values.get("to")
+        if source is None or target is None or not point.goodput_bytes_per_s:
+            continue
+        if not (0 <= source < len(names) and 0 <= target < len(names)):
+            continue
+        pair = _Pair(
+            _host(names[int(source)]), _host(names[int(target)]), point.goodput_bytes_per_s
+        )
+        if pair.source != pair.target:
+            found.append(pair)
+    return found
+
+
+def judge_pairs(case: Case) -> None:
+    """Pairs below ``peer_ratio`` of the median of all: those of one node and direction are said as
+    that node's.
+
+    A pair above the link's ceiling fails. Nothing is said of a series that names no pairs.
+    """
+    pairs = _pairs(case)
+    if not pairs:
+        return
+    _ceiling(case, pairs)
+    if len(pairs) < _FEWEST:
+        return
+    usual = median(pair.goodput for pair in pairs)
+    slow = [pair for pair in pairs if pair.goodput < case.criteria.peer_ratio * usual]
+    explained: set[tuple[str, str]] = set()
+    # What is printed for "from A to B" is A's sending or B's receiving: both are looked at.
+    for direction in ("sends", "receives"):
+        explained |= _nodes(case, pairs, slow, usual, direction)
+    left = [p for p in slow if not explained & {("sends", p.source), ("receives", p.target)}]
+    if left:
+        _slow_pairs(case, sorted(left, key=lambda pair: pair.goodput), len(pairs), usual)
+
+
+def _slow_pairs(case: Case, slow: list[_Pair], count: int, usual: float) -> None:
+    shown = ", ".join(f"{p.source} -> {p.target} {throughput(p.goodput)}" for p in slow[:_SHOWN])
+    more = f" and {len(slow) - _SHOWN} more" if len(slow) > _SHOWN else ""
+    text = (
+        f"{len(slow)} of {count} pairs {'is' if len(slow) == 1 else 'are'} below"
+        f" {case.criteria.peer_ratio:.0%} of the median "
+        f"{throughput(usual)}: {shown}{more}"
+    )
+    case.add("slow-pair", "fail", text, {"pairs": len(slow), "median_bytes_per_s": usual})
+
+
+def _ceiling(case: Case, pairs: list[_Pair]) -> None:
+    bounds = case.bounds
+    most = bounds.most if bounds is not None else None
+    if bounds is None or most is None:
+        return
+    tolerance = case.criteria.ceiling_tolerance
+    over = [pair for pair in pairs if exceeds(bounds, pair.goodput, tolerance)]
+    if over:
+        worst = max(over, key=lambda p: p.goodput)
+        text = (
+            f"{worst.source} -> {worst.target}: {throughput(worst.goodput)} is more than the "
+            f"{throughput(most)} that {case.kind} "
+            f"can carry ({len(over)} of {len(pairs)} pairs)"
+        )
+        case.add(
+            "above-ceiling",
+            "fail",
+            text,
+            {"goodput_bytes_per_s": worst.goodput, "pairs": len(over)},
+        )
+
+
+def _nodes(
+    case: Case, pairs: list[_Pair], slow: list[_Pair], usual: float, direction: str
+) -> set[tuple[str, str]]:
+    """Nodes most of whose pairs in one direction are slow, while the other nodes' are not."""
+    of: dict[str, list[_Pair]] = defaultdict(list)
+    for pair in pairs:
+        of[pair.source if direction == "sends" else pair.target].append(pair)
+    bad = set(slow)
+    found = set()
+    for node, own in sorted(of.items()):
+        share = sum(pair in bad for pair in own) / len(own)
+        if len(own) >= _FEWEST - 1 and len(of) >= _FEWEST and share >= _MOST_OF:
+            found.add((direction, node))
+            middle = median(pair.goodput for pair in own)
+            text = (
+                f"{node} {direction} at {throughput(middle)}, {middle / usual:.0%} of the median "
+                f"{throughput(usual)} of all pairs"
+            )
+            case.add(
+                "node-direction-slow",
+                "fail",
+                text,
+                {"node": node, "direction": direction, "share": share},
+            )
+    return found

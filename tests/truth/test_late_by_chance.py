@@ -45,14 +45,16 @@ def _due(world: Timeline) -> tuple[float, float]:
     return there, back
 
 
-def _as_much(world: Timeline, start_s: float, end_s: float, times: float) -> Iterator[Other]:
+def _as_much(
+    world: Timeline, start_s: float, end_s: float, times: float, port: str = "claimed"
+) -> Iterator[Other]:
     """A job between both hosts that moves ``times`` what was due in each direction."""
     one = world.scene.adapter
     carrier = "kernel" if one.speaks_kernel() else one.carrier
     for payload, ways in zip(_due(world), WAYS, strict=True):
         rate = times * payload / (end_s - start_s)
         for host, way in enumerate(ways):
-            yield Other("claimed", rate, start_s, end_s, carrier, (host,), (way,))
+            yield Other(port, rate, start_s, end_s, carrier, (host,), (way,))
 
 
 def _proofs(scene: Scene) -> set[str]:
@@ -79,6 +81,22 @@ def test_a_job_that_moves_as_much_at_another_time_is_no_proof(one):
 
 
 @pytest.mark.parametrize("one", LATE, ids=lambda one: one.key)
+def test_a_job_on_another_port_that_moves_as_much_at_another_time_is_no_other_path(one):
+    """The payload in memory, and 2.6 GB/s on the second rail all the time, was a wrong path: its
+    sum over the run was by chance that of the points in one direction.
+    """
+    scene = _through_memory(one)
+    world = timeline(scene)
+    first, last = world.played[0].start_s, world.played[-1].end_s
+    for start_s, end_s in ((first - 2.0, last + 2.0), (first, first + (last - first) / 4)):
+        whole = (min(last, end_s) - max(first, start_s)) / (end_s - start_s)
+        others = tuple(_as_much(world, start_s, end_s, 1.0 / whole, "rail"))
+        for seed in (1, 2):
+            found = _proofs(replace(scene, others=others, seed=seed))
+            assert not found & {"wrong-path", "mixed"}, (start_s - first, end_s - first)
+
+
+@pytest.mark.parametrize("one", LATE, ids=lambda one: one.key)
 def test_a_job_that_moves_more_in_the_same_seconds_is_no_proof(one):
     scene = _through_memory(one)
     world = timeline(scene)
@@ -92,6 +110,13 @@ def test_the_payload_itself_is_proof(one):
     scene = replace(_through_memory(one), move=Move(claimed=1.0, carrier=one.carrier))
     found = _proofs(scene)
     assert found == {"on-wire"} or one.carrier not in _counted(one)
+
+
+@pytest.mark.parametrize("one", LATE, ids=lambda one: one.key)
+def test_the_payload_itself_on_another_port_is_a_wrong_path(one):
+    scene = replace(_through_memory(one), move=Move(rail=1.0, carrier=one.carrier))
+    found = _proofs(scene)
+    assert found == {"wrong-path"} or one.carrier not in _counted(one)
 
 
 def _counted(one: Adapter) -> set[str]:

@@ -16,10 +16,9 @@ from collections.abc import Set as AbstractSet
 
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.crossed import crossed_at, everywhere
-from wireproof.model.ledger import Direction
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
-from wireproof.verdict.path.pace import OPPOSITE, explained, keeps_pace
+from wireproof.verdict.path.pace import OPPOSITE, carried, explained, keeps_pace
 from wireproof.verdict.path.proof import PairProof, Place, Witnessed, pair_proof
 from wireproof.verdict.path.sight import STRAY_BYTES, Due, Sighting, look
 
@@ -27,7 +26,7 @@ __all__ = ["summed"]
 
 _LATE = "counters-late"
 _DECIDED = ("on-wire", "wrong-path", "mixed")
-_LEAST, _MOST = 0.95, 1.12
+_MOST = 1.12
 _SILENT = ("off-wire", "partly")
 _LOST = ("wrapped", "dark", "blind")
 
@@ -61,7 +60,7 @@ class _Whole:
         waited: AbstractSet[int],
     ) -> None:
         self.ctx, self.points, self.witnessed, self.waited = ctx, points, witnessed, waited
-        self.paced: dict[Place, bool] = {}
+        self.paced: dict[tuple[Place, bool], bool] = {}
         self.dues: dict[Place, Due] = {}
         self.missing: dict[Place, float] = {}
         self.shown: dict[Place, float] = {}
@@ -195,58 +194,42 @@ class _Whole:
             return _stale(one) if self._is_open(one, seen) else one
         return self._by_sum(one, (reader, name, direction), due)
 
-    def _is_loud(self, place: Place, rank: int, kind: str) -> bool:
-        """More passed in the other direction than wireproof explains: what passed in this one may
-        be another job's too, and fit by chance. If other ports carried it, theirs counts as well.
-        """
-        reader, name, direction = place
-        back = OPPOSITE[direction]
-        due = self.dues.get((reader, name, back))
-        if due is None or reader is None:
-            return False
-        whole = look(self.ledgers[reader], rank, name, back, due, self.ctx.criteria)
-        seen = whole.seen or 0.0
-        seen += 0.0 if kind == "on-wire" else sum(whole.others.values())
-        return seen > _MOST * max(due.need, due.most) + due.control + STRAY_BYTES
-
-    def _keeps_pace(self, one: Sighting, place: Place) -> bool:
-        """The port rose in both directions as the points came due, and by no more than these
-        explain.
+    def _keeps_pace(self, one: Sighting, place: Place, kind: str) -> bool:
+        """The port (with the others, if these carried a part) rose in both directions as the points
+        came due, and by no more than these explain.
         """
         reader, name, direction = place
         both = (place, (reader, name, OPPOSITE[direction]))
-        return all(self._is_paced(one, each) for each in both if each in self.dues)
+        alone = kind == "on-wire"
+        return all(self._is_paced(one, each, alone=alone) for each in both if each in self.dues)
 
-    def _is_paced(self, one: Sighting, place: Place) -> bool:
-        if place not in self.paced:
+    def _is_paced(self, one: Sighting, place: Place, *, alone: bool) -> bool:
+        key = (place, alone)
+        if key not in self.paced:
             total = next(total for total in self.ctx.run.totals if total.rank == place[0])
-            seen, due = self._over_the_run(one, place).seen or 0.0, self.dues[place]
+            seen, due = carried(self._over_the_run(one, place), alone=alone), self.dues[place]
             least = self.ctx.criteria.on_wire_min * (
                 due.need if due.payload is None else due.payload
             )
-            self.paced[place] = least <= seen <= self._explained(place) and keeps_pace(
-                self.ctx, self.points, self.witnessed, total, one, place
+            self.paced[key] = least <= seen <= self._explained(place) and keeps_pace(
+                self.ctx, self.points, self.witnessed, total, one, place, alone=alone
             )
-        return self.paced[place]
+        return self.paced[key]
 
     def _explained(self, place: Place) -> float:
         both = zip(self.points, self.witnessed, strict=True)
         each = (explained(self.ctx, point, seen, place) for point, seen in both)
         return sum(each) + STRAY_BYTES
 
-    def _by_sum(self, one: Sighting, place: tuple[int, str, Direction], due: Due) -> Sighting:
-        reader, name, direction = place
-        whole = look(self.ledgers[reader], one.rank, name, direction, due, self.ctx.criteria)
+    def _by_sum(self, one: Sighting, place: Place, due: Due) -> Sighting:
+        whole = self._over_the_run(one, place)
         found = dataclasses.replace(
             whole, need=one.need, quality="stale", remark="summed over the run"
         )
-        loud = whole.kind in _DECIDED and self._is_loud(place, one.rank, whole.kind)
-        if whole.kind in ("wrong-path", "mixed") and (loud or not _fits(whole, due)):
+        if whole.kind in _DECIDED and not self._keeps_pace(one, place, whole.kind):
             return _stale(found, one.remark)
         if whole.kind != "on-wire" or whole.seen is None:
             return found
-        if loud or not self._keeps_pace(one, place):
-            return _stale(found, one.remark)
         if sum(whole.others.values()) > max(self.ctx.criteria.stray_share * due.need, STRAY_BYTES):
             # a share of each point may have gone there, made up for by others here
             return _stale(found, one.remark)
@@ -265,14 +248,6 @@ def _lacks(proof: PairProof) -> bool:
 
 def _stale(one: Sighting, remark: str = "") -> Sighting:
     return dataclasses.replace(one, kind="stale", remark=remark or one.remark)
-
-
-def _fits(whole: Sighting, due: Due) -> bool:
-    """All ports together carried what was due with its headers, and no more: traffic of others adds
-    up too.
-    """
-    carried = (whole.seen or 0.0) + sum(whole.others.values())
-    return _LEAST * due.need <= carried <= _MOST * due.need + due.control
 
 
 def _is_counted(one: Sighting) -> bool:

@@ -20,7 +20,7 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.path.proof import Place, Witnessed
 from wireproof.verdict.path.sight import STRAY_BYTES, Due, Sighting, look
 
-__all__ = ["OPPOSITE", "explained", "keeps_pace"]
+__all__ = ["OPPOSITE", "carried", "explained", "keeps_pace"]
 
 # bytes a packet: Ethernet, IPv6, TCP with options; and what else belongs to a stream
 _HEADERS, _SPARE = 90.0, 0.02
@@ -53,14 +53,18 @@ def keeps_pace(
     total: Total,
     one: Sighting,
     place: Place,
+    *,
+    alone: bool,
 ) -> bool:
-    """Whether after every point the port had shown what may have been due, and no more."""
+    """Whether after every point the port (``alone``, or with all others) had shown what may have
+    been due, and no more.
+    """
     most, least = 0.0, _Ripe(total.settled_ns)
     for point, seen, so_far in zip(points, witnessed, _so_far(points, total), strict=True):
         due = seen.dues.get(place)
         most += explained(ctx, point, seen, place)
         ripe = least.after(point, due)
-        shown = _shown(ctx, so_far, one, place)
+        shown = carried(_shown(ctx, so_far, one, place), alone=alone)
         if shown > most + STRAY_BYTES:
             return False
         if _is_read(point, total) and shown < ctx.criteria.on_wire_min * ripe - STRAY_BYTES:
@@ -107,7 +111,12 @@ def _so_far(points: Sequence[PointRecord], total: Total) -> Iterator[Total]:
         )
 
 
-def _shown(ctx: Context, so_far: Total, one: Sighting, place: Place) -> float:
+def _shown(ctx: Context, so_far: Total, one: Sighting, place: Place) -> Sighting:
     ledger = ctx.ports[so_far.rank].ledger(WitnessChanges(so_far, ctx.idle.get(so_far.rank)))
     due = Due(0.0, 0.0, 0.0)
-    return look(ledger, one.rank, place[1], place[2], due, ctx.criteria).seen or 0.0
+    return look(ledger, one.rank, place[1], place[2], due, ctx.criteria)
+
+
+def carried(seen: Sighting, *, alone: bool) -> float:
+    """Bytes of the port; with those of all others unless ``alone``."""
+    return (seen.seen or 0.0) + (0.0 if alone else sum(seen.others.values()))

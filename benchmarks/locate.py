@@ -16,7 +16,7 @@ from benchmarks.row import Row, Sense
 from benchmarks.setting import Setting, add_share
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.screen.sweep import Screened, screen
-from wireproof.locate.world import Fault, World
+from wireproof.locate.world import World, WorldFault
 from wireproof.model.located import Direction, Located, Metric
 from wireproof.plan.schedule import alone_rounds, confirm_rounds, screen_rounds
 
@@ -55,7 +55,7 @@ def _named(located: Located) -> set[str]:
 
 
 def _slow_nodes(world: World, numbers: Iterable[int], share: float) -> World:
-    faults = tuple(Fault(kind="node", node=number, share=share) for number in numbers)
+    faults = tuple(WorldFault(kind="node", node=number, share=share) for number in numbers)
     return World(nodes=world.nodes, leaves=world.leaves, seed=world.seed, faults=faults)
 
 
@@ -122,7 +122,7 @@ def _both_of_a_bad_pair(seed: int) -> bool:
 
 def _uplink(seed: int) -> bool:
     way: Direction = "tx" if seed % 2 else "rx"
-    fault = Fault(kind="link", leaf=seed % 64, uplink=seed * 7 % 16, share=0.5, direction=way)
+    fault = WorldFault(kind="link", leaf=seed % 64, uplink=seed * 7 % 16, share=0.5, direction=way)
     world = World(nodes=1024, leaves=64, uplinks=16, seed=seed + 1, faults=(fault,))
     blames = sweep(world, seed=seed)[1].blames
     return [one.subject for one in blames] == [f"leaf{fault.leaf} - spine{fault.uplink}"]
@@ -131,7 +131,7 @@ def _uplink(seed: int) -> bool:
 def _small(share: float) -> Callable[[int], bool]:
     def hit(seed: int) -> bool:
         way: Direction = "tx" if seed % 2 else "rx"
-        fault = Fault(kind="port", node=seed % 8, direction=way, share=share)
+        fault = WorldFault(kind="port", node=seed % 8, direction=way, share=share)
         world = World(
             nodes=8,
             sigma=0.03,

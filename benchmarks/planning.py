@@ -16,20 +16,20 @@ import time
 
 from benchmarks.row import certain
 from benchmarks.setting import Setting, add_share
-from wireproof.locate.criteria import Criteria
+from wireproof.locate.criteria import LocateCriteria
 from wireproof.locate.power import rounds_for
 from wireproof.locate.screen.sweep import screen
-from wireproof.locate.world import Fault, World
-from wireproof.plan.scale.network import Machine, Network
+from wireproof.locate.world import World, WorldFault
+from wireproof.plan.scale.network import MachineCosts, SimulatedNetwork
 from wireproof.plan.scale.predict import alltoall, random_ring, ring_time
-from wireproof.plan.scale.topology import Topology
+from wireproof.plan.scale.topology import ScaleTopology
 from wireproof.plan.schedule import screen_rounds
 
 __all__ = ["run"]
 
 GROUP = "planning"
 TIMEOUT_S = 600
-MACHINE = Machine(start_ns=1900.0, byte_ns=0.087, overhead_ns=200.0, gap_ns=60.0, hop_ns=150.0)
+MACHINE = MachineCosts(start_ns=1900.0, byte_ns=0.087, overhead_ns=200.0, gap_ns=60.0, hop_ns=150.0)
 _OWN = """
 import contextlib, io, sys, time
 from wireproof.cli.subcommands import subcommands
@@ -98,10 +98,10 @@ def _growth(setting: Setting) -> None:
     """Processor time per n log2 n, large against small: 1 is n log n, 8 would be quadratic."""
 
     def cost(nodes: int) -> float:
-        topology = Topology(nodes=nodes, ppn=32, uplinks=32)
+        topology = ScaleTopology(nodes=nodes, ppn=32, uplinks=32)
         order = random_ring(topology.ranks, 1)
         began = time.process_time()
-        ring_time(Network(MACHINE, topology), order, 8)
+        ring_time(SimulatedNetwork(MACHINE, topology), order, 8)
         return (time.process_time() - began) / (topology.ranks * math.log2(topology.ranks))
 
     cost(1024)
@@ -122,7 +122,7 @@ def _growth(setting: Setting) -> None:
 def _alltoall(setting: Setting) -> None:
     """The stated error at 100,000 ranks, and how often it holds where all phases can be run."""
     began = time.monotonic()
-    found = alltoall(Network(MACHINE, Topology(nodes=3125, ppn=32, uplinks=32)), 64)
+    found = alltoall(SimulatedNetwork(MACHINE, ScaleTopology(nodes=3125, ppn=32, uplinks=32)), 64)
     seconds = time.monotonic() - began
     setting.add(
         certain(
@@ -138,13 +138,13 @@ def _alltoall(setting: Setting) -> None:
     hits = trials = 0
     for uplinks, size in ((0, 4096), (8, 4096), (8, 8), (2, 65_536)):
         whole = alltoall(
-            Network(MACHINE, Topology(nodes=160, ppn=4, leaf=16, uplinks=uplinks)),
+            SimulatedNetwork(MACHINE, ScaleTopology(nodes=160, ppn=4, leaf=16, uplinks=uplinks)),
             size,
             most_phases=1000,
         ).time_ns
         for seed in range(25):
-            topology = Topology(nodes=160, ppn=4, leaf=16, uplinks=uplinks, seed=seed)
-            sample = alltoall(Network(MACHINE, topology), size, most_phases=72)
+            topology = ScaleTopology(nodes=160, ppn=4, leaf=16, uplinks=uplinks, seed=seed)
+            sample = alltoall(SimulatedNetwork(MACHINE, topology), size, most_phases=72)
             hits += sample.low_ns <= whole <= sample.high_ns
             trials += 1
     title = "alltoall of 640 ranks: the interval of 72 phases holds all 639"
@@ -153,14 +153,16 @@ def _alltoall(setting: Setting) -> None:
 
 def _power(setting: Setting, nodes: int, worlds: int) -> None:
     """Ports 5 % slow in one direction, with the rounds that 95 % need; one port in 50."""
-    rounds = rounds_for(nodes, 0.05, 0.02, 0.95, "goodput", Criteria())
+    rounds = rounds_for(nodes, 0.05, 0.02, 0.95, "goodput", LocateCriteria())
     if rounds is None:
         setting.skip(GROUP, f"validate {nodes}", "no number of rounds does")
         return
     hits = trials = wrong = 0
     for seed in range(worlds):
         bad = range(seed % 50, nodes, 50)
-        faults = tuple(Fault(kind="port", node=node, share=0.95, direction="tx") for node in bad)
+        faults = tuple(
+            WorldFault(kind="port", node=node, share=0.95, direction="tx") for node in bad
+        )
         world = World(nodes=nodes, leaves=max(1, nodes // 16), seed=seed + 1, faults=faults)
         samples = world.measure(screen_rounds(nodes, world.leaf.tolist(), seed, rounds), "goodput")
         named = {one.nodes[0] for one in screen(samples, world.fabric()).suspects}

@@ -19,7 +19,7 @@ from wireproof.store.manifest import write_manifest
 from wireproof.workflow.dossier.seal import seal
 from wireproof.workflow.dossier.verify import VerifySpecification, verify
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.result import Part, Result, kept
+from wireproof.workflow.result import MeasuredPart, Result, kept
 from wireproof.workflow.session.run import judged
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import Storage
@@ -73,7 +73,7 @@ def resumed(folder: Path, agreed: Agreed | None = None) -> Result:
         session = dataclasses.replace(session, criteria=agreed.criteria)
     reporter = LoggingReporter()
     result = kept(
-        [Part(judged(load_run(place), session, [place]), [])],
+        [MeasuredPart(judged(load_run(place), session, [place]), [])],
         title="wireproof check",
         folder=folder,
         storage=Storage(folder=folder, command=("wireproof", "check")),

@@ -8,7 +8,7 @@ import wireproof
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 from wireproof.plan.footprint.modes import MODES
-from wireproof.plan.footprint.world import Mode, World
+from wireproof.plan.footprint.world import JobShape, Mode
 
 __all__ = ["formula_page"]
 
@@ -69,7 +69,7 @@ def _footprints() -> Iterator[str]:
 def _footprint(mode: Mode) -> Iterator[str]:
     """With the defaults of its variables, between 64 nodes of 28 ranks."""
     defaults = {one.name: one.default for one in mode.variables}
-    world = World(nodes=64, ppn=28, rails=1, mtu=4096, settings=defaults)
+    world = JobShape(nodes=64, ppn=28, rails=1, mtu=4096, settings=defaults)
     yield f"### {mode.name}\n\n{mode.title}.\n\n| variable | default | meaning |\n|---|--:|---|"
     yield from (f"| `{one.name}` | {one.default} | {one.meaning} |" for one in mode.variables)
     yield "\n| what | for each | formula | basis |\n|---|---|---|---|"

@@ -13,7 +13,7 @@ from command_pages import command_pages
 from document_pages import documents
 from formula_page import formula_page
 from wireproof.analysis.catalogue import families
-from wireproof.analysis.catalogue.read import Family, Row
+from wireproof.analysis.catalogue.read import CounterRow, Family
 from wireproof.analysis.pfc import Names, PfcFamily, pausing
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, fix_text, remedy_with
@@ -245,7 +245,7 @@ def _section(family: Family) -> str:
     return "\n".join(lines)
 
 
-def _line(row: Row) -> str:
+def _line(row: CounterRow) -> str:
     counter = _counter(row.tx)
     where = "" if row.where == "any" else f", {row.where} ports"
     where += "" if row.function == "any" else f", {row.function} function"
@@ -266,7 +266,7 @@ def _counter(names: tuple[str, ...]) -> str:
     return f"`{first}`" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 
 
-def _remarks(row: Row) -> str:
+def _remarks(row: CounterRow) -> str:
     remarks = [f"{row.unit} bytes per count"] if row.unit != 1 else []
     remarks += [f"{row.width} bits" + (" that peg" if row.pegs else "")] if row.width != 64 else []
     remarks += [_QUALITIES[row.quality]] if row.quality in _QUALITIES else []

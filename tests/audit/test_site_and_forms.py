@@ -10,7 +10,7 @@ import pytest
 
 from wireproof.audit.site import decided, grave_enough, site_of
 from wireproof.model.errors import BadInput
-from wireproof.model.setting import Audit, AuditResult, Effect
+from wireproof.model.setting import Audit, AuditResult, SettingEffect
 from wireproof.report.audit import FORMS
 from wireproof.report.document import Findings
 from wireproof.report.documents.audit import audit_document
@@ -29,7 +29,7 @@ def failed(host: str = "n1", name: str = "smt", seen: str = "1", high: float = 0
         seen=seen,
         wanted="0",
         message="SMT: runs scatter",
-        expected_effect=Effect(on="variation", low=0.01, high=high),
+        expected_effect=SettingEffect(on="variation", low=0.01, high=high),
         fix="write off",
         undo="write on",
         evidence=["/sys/devices/system/cpu/smt/active: 1"],

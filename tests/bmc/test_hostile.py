@@ -13,10 +13,10 @@ from tests.bmc.certificate import Certificate
 from tests.bmc.server import PASSWORD, SYSTEM, Board, Reply, served
 
 from wireproof.bmc.collect import collect_firmware
-from wireproof.bmc.talk import Limits
+from wireproof.bmc.talk import BmcLimits
 from wireproof.model.bmc import Bmc, Secret
 
-LIMITS = Limits(answer_bytes=1 << 20, total_bytes=4 << 20, requests=40)
+LIMITS = BmcLimits(answer_bytes=1 << 20, total_bytes=4 << 20, requests=40)
 HURRIED = replace(LIMITS, request_s=0.5, total_s=1.0)
 ENTRIES = [{"AttributeName": "Turbo", "DisplayName": "Turbo Mode", "Type": "Enumeration"}]
 BIOS = f"{SYSTEM}/Bios"
@@ -40,7 +40,7 @@ def bmc_of(board: Board, certificate: Certificate, password: str = PASSWORD) -> 
 
 
 def read(
-    board: Board, certificate: Certificate, password: str = PASSWORD, limits: Limits = LIMITS
+    board: Board, certificate: Certificate, password: str = PASSWORD, limits: BmcLimits = LIMITS
 ) -> dict[str, str]:
     """Texts by place, and under "" why there are none."""
     (facts,) = collect_firmware([bmc_of(board, certificate, password)], limits).values()

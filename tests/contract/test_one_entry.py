@@ -13,7 +13,7 @@ from wireproof.audit.remedy import remedy_with
 from wireproof.lint.rule import Kind
 from wireproof.lint.rule import Rule as LintRule
 from wireproof.lint.rules import rules as lint_rules
-from wireproof.locate.causes.rules import Rule
+from wireproof.locate.causes.rules import CauseRule
 from wireproof.locate.causes.rules import rules as every_cause
 from wireproof.model.lint import LintReport
 from wireproof.report.documents.lint import lint_document
@@ -30,7 +30,7 @@ CAUSES_OF_SETTINGS = [rule for rule in every_cause() if rule.setting]
 
 
 @pytest.mark.parametrize("rule", every_cause(), ids=lambda rule: rule.code)
-def test_a_cause_names_its_setting_or_says_why_it_is_none(rule: Rule) -> None:
+def test_a_cause_names_its_setting_or_says_why_it_is_none(rule: CauseRule) -> None:
     assert bool(rule.setting) != bool(rule.no_setting)
     if rule.setting:
         assert rule.setting in SETTINGS
@@ -41,7 +41,7 @@ def test_a_cause_names_its_setting_or_says_why_it_is_none(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", CAUSES_OF_SETTINGS, ids=lambda rule: rule.code)
-def test_the_fix_and_the_undo_of_a_cause_are_the_entry_s(rule: Rule) -> None:
+def test_the_fix_and_the_undo_of_a_cause_are_the_entry_s(rule: CauseRule) -> None:
     entry = SETTINGS[rule.setting]
     cause = rule.cause(node="n3", nic="hsn0", confidence=0.5, evidence=["x"], settings=SETTINGS)
     assert cause.setting == rule.setting

@@ -25,7 +25,7 @@ from tests.zoo.watched import proved
 from tests.zoo.worlds import world
 
 from wireproof.adapters import adapter_names
-from wireproof.locate.world import Fault, World
+from wireproof.locate.world import World, WorldFault
 from wireproof.model.errors import BadInput
 from wireproof.verdict import judge
 from wireproof.workflow.audit import AuditSpecification, audit
@@ -127,7 +127,7 @@ def located(count: int = 500) -> Iterator[Case]:
     for seed in range(count):
         choice = random.Random(seed)
         nodes = choice.choice((3, 4, 6, 8, 16, 48))
-        fault = Fault(
+        fault = WorldFault(
             kind=choice.choice(_FAULTS),
             node=choice.randrange(nodes - 1),
             other=nodes - 1,

@@ -12,7 +12,7 @@ from tests.bmc.certificate import make_certificate
 from tests.bmc.server import PASSWORD, Board, served
 
 from wireproof.bmc.collect import collect_firmware
-from wireproof.bmc.session import Session
+from wireproof.bmc.session import BmcSession
 from wireproof.cli.bmc import BMC
 from wireproof.model.bmc import Bmc, Secret
 from wireproof.model.errors import WireproofError
@@ -49,7 +49,7 @@ def test_the_password_stays_where_it_is(tmp_path: Path) -> None:
         board.replies["GET", "/redfish/v1/Systems"] = lambda handler: handler.wfile.write(b"\n")
         with (
             pytest.raises(WireproofError) as failed,
-            Session(_bmc(board, PASSWORD, str(certificate.file))) as session,
+            BmcSession(_bmc(board, PASSWORD, str(certificate.file))) as session,
         ):
             session.get("/redfish/v1/Systems")
     write_snapshot(tmp_path / "n1.snap", facts)

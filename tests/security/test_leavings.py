@@ -16,13 +16,13 @@ from wireproof.instrument import leavings
 from wireproof.instrument.ending import Ending, classify
 from wireproof.instrument.leavings import hydra_files_removed, scratch
 from wireproof.instrument.measure import Outcome, _candidates
-from wireproof.launch.hosts.fanout import Answer
+from wireproof.launch.hosts.fanout import HostAnswer
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import Clock, Open, Start
 from wireproof.model.run import Provenance, Run
-from wireproof.workflow.result import Part, Result
+from wireproof.workflow.result import MeasuredPart, Result
 from wireproof.workflow.session.run import _Attempts
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.availability import Availability
@@ -219,7 +219,7 @@ def test_what_is_kept_nowhere_is_not_said_to_be_kept(
     ):
         import wireproof.cli.delivery as delivery
 
-        result = Result(parts=(Part(section, [_outcome(ended, tmp_path)]),), folder=folder)  # type: ignore[arg-type]
+        result = Result(parts=(MeasuredPart(section, [_outcome(ended, tmp_path)]),), folder=folder)  # type: ignore[arg-type]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(delivery, "whole", lambda *_: "shown")
             assert deliver(result, as_json=False) == status
@@ -240,7 +240,7 @@ def test_a_nic_that_no_host_has_is_named_before_anything_is_started(
 
     monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))
     monkeypatch.setattr(
-        fanout, "facts_by_host", lambda hosts, *_: {host: Answer(text=LISTED) for host in hosts}
+        fanout, "facts_by_host", lambda hosts, *_: {host: HostAnswer(text=LISTED) for host in hosts}
     )
     with pytest.raises(BadInput, match="no host has the NIC ib0: n1 has eth0, ib1, mlx5_0"):
         Availability(Console()).absent(_place("ib0"), (0, 1))
@@ -253,7 +253,7 @@ def test_a_nic_that_no_host_has_is_named_before_anything_is_started(
 def test_a_host_without_the_nic_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from wireproof.launch.hosts import fanout
 
-    answers = {"n1": Answer(text=LISTED), "n2": Answer(text="/sys/class/net:\neth0\nlo\n")}
+    answers = {"n1": HostAnswer(text=LISTED), "n2": HostAnswer(text="/sys/class/net:\neth0\nlo\n")}
     monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))
     monkeypatch.setattr(
         fanout, "facts_by_host", lambda hosts, *_: {host: answers[host] for host in hosts}
@@ -262,7 +262,7 @@ def test_a_host_without_the_nic_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         1: "n2 has no NIC ib1: it has eth0"
     }
     monkeypatch.setattr(
-        fanout, "facts_by_host", lambda hosts, *_: dict.fromkeys(hosts, Answer(problem="no"))
+        fanout, "facts_by_host", lambda hosts, *_: dict.fromkeys(hosts, HostAnswer(problem="no"))
     )
     assert (
         Availability(Console()).absent(_place("ib7"), (0, 1)) == {}

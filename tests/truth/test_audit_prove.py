@@ -14,7 +14,7 @@ from wireproof.analysis.traffic_printed import printed
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.traffic import Mark, Traffic, TrafficVerdict, Watched, WatchStart
+from wireproof.model.traffic import CounterMark, Traffic, TrafficVerdict, Watched, WatchStart
 from wireproof.physics import link_from_name
 from wireproof.verdict.external.watched import judge_traffic
 
@@ -38,9 +38,9 @@ def watched(host: str, nics: list[Nic], rises: dict[str, int], seconds: float = 
     return Watched(
         host=host,
         about=about,
-        start=Mark(t_ns=0, counters=start),
-        before=Mark(t_ns=10**9, counters=dict(start)),
-        after=Mark(t_ns=10**9 + int(seconds * 1e9), counters=end),
+        start=CounterMark(t_ns=0, counters=start),
+        before=CounterMark(t_ns=10**9, counters=dict(start)),
+        after=CounterMark(t_ns=10**9 + int(seconds * 1e9), counters=end),
         peaks={name: rise / seconds for name, rise in rises.items()},
     )
 

@@ -13,7 +13,7 @@ from tests.truth.test_locate_other_worlds import named
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.sweep import screen
-from wireproof.locate.world import Fault, World
+from wireproof.locate.world import World, WorldFault
 from wireproof.model.located import Direction, Located
 from wireproof.plan.schedule import screen_rounds
 from wireproof.workflow.session.screen_plan import again_rounds
@@ -43,7 +43,7 @@ def test_a_port_that_drops_in_the_middle_is_named_from_then_on(
     """Pairs were blamed instead, with confidence 0.999: "neither end is slow with others"."""
     hits = timed = 0
     for seed in range(6):
-        fault = Fault(
+        fault = WorldFault(
             kind="port" if way else "node",
             node=seed % nodes,
             share=0.3,
@@ -67,7 +67,7 @@ def test_a_port_that_drops_in_the_middle_is_named_from_then_on(
 @pytest.mark.parametrize(("nodes", "times"), [(4, 4), (8, 2), (16, 1)])
 def test_a_port_that_recovers_is_not_confirmed(nodes: int, times: int) -> None:
     for seed in range(6):
-        fault = Fault(kind="port", node=1, share=0.3, direction="tx", ends=0.5)
+        fault = WorldFault(kind="port", node=1, share=0.3, direction="tx", ends=0.5)
         located = located_in(World(nodes=nodes, seed=seed + 1, faults=(fault,)), seed, times)
         assert {(one.subject.lstrip("n0"), one.direction) for one in located.blames} == {
             ("1", "tx")
@@ -79,7 +79,7 @@ def test_a_port_that_recovers_is_not_confirmed(nodes: int, times: int) -> None:
 @pytest.mark.parametrize(("nodes", "times"), [(4, 4), (6, 2), (8, 2)])
 def test_a_port_that_flaps_makes_no_pair_a_culprit(nodes: int, times: int) -> None:
     for seed in range(10):
-        fault = Fault(kind="port", node=2, share=0.3, direction="rx", period=3)
+        fault = WorldFault(kind="port", node=2, share=0.3, direction="rx", period=3)
         located = located_in(World(nodes=nodes, seed=seed + 1, faults=(fault,)), seed, times)
         assert {subject for _, subject, _ in named(located)} <= {"n2"}
         assert "pair" not in {kind for kind, _, _ in named(located)}
@@ -100,7 +100,7 @@ def test_a_drift_of_all_is_nobodys_fault(nodes: int, slope: float) -> None:
 
 def test_a_step_of_all_is_nobodys_fault_and_a_bad_port_is_still_named() -> None:
     for seed in range(10):
-        fault = Fault(kind="port", node=5, share=0.6, direction="tx")
+        fault = WorldFault(kind="port", node=5, share=0.6, direction="tx")
         world = World(nodes=16, seed=seed + 1, faults=(fault,))
         samples = world.measure(screen_rounds(16, None, seed))
         slower = dataclasses.replace(
@@ -111,7 +111,7 @@ def test_a_step_of_all_is_nobodys_fault_and_a_bad_port_is_still_named() -> None:
 
 def test_steady_faults_are_not_said_to_have_begun() -> None:
     for seed in range(20):
-        fault = Fault(kind="port", node=seed % 8, share=0.8, direction="tx")
+        fault = WorldFault(kind="port", node=seed % 8, share=0.8, direction="tx")
         located = located_in(
             World(nodes=8, sigma=0.03, tail_share=0.05, seed=seed, faults=(fault,)), seed, 2
         )

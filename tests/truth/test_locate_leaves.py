@@ -8,14 +8,14 @@ import pytest
 from benchmarks.locate import sweep
 from tests.truth.test_locate_other_worlds import named, with_controls
 
-from wireproof.locate.world import Fault, World
+from wireproof.locate.world import World, WorldFault
 from wireproof.model.located import Direction, Located
 
 WAYS: tuple[Direction, ...] = ("rx", "tx", "")
 
 
 def slow_leaf(nodes: int, uplinks: int, rate: float, way: Direction, seed: int) -> World:
-    fault = Fault(kind="switch", leaf=1, share=0.5, direction=way)
+    fault = WorldFault(kind="switch", leaf=1, share=0.5, direction=way)
     return World(
         nodes=nodes, leaves=2, uplinks=uplinks, uplink_rate=rate, seed=seed, faults=(fault,)
     )
@@ -71,7 +71,7 @@ def test_two_bad_nodes_make_no_tier_and_no_leaf(
     for seed in range(6):
         bad = (0, second % nodes)
         faults = tuple(
-            Fault(kind="port" if way else "node", node=node, share=0.4, direction=way)
+            WorldFault(kind="port" if way else "node", node=node, share=0.4, direction=way)
             for node, way in zip(bad, ways, strict=True)
         )
         world = World(
@@ -87,7 +87,10 @@ def test_three_leaves_with_most_nodes_on_the_slow_one() -> None:
     for seed in range(6):
         # Leaves of 6 nodes; the last has 2: of 14 nodes, the first leaf's and nobody else's.
         world = World(
-            nodes=14, leaves=3, seed=seed + 1, faults=(Fault(kind="switch", leaf=0, share=0.5),)
+            nodes=14,
+            leaves=3,
+            seed=seed + 1,
+            faults=(WorldFault(kind="switch", leaf=0, share=0.5),),
         )
         assert named(sweep(world, seed=seed)[1]) == [("switch", "leaf0", "")]
 
@@ -100,7 +103,7 @@ def test_a_trunk_between_two_leaves_is_slow_one_way_and_no_leaf_is_named_alone(
     is named.
     """
     for seed in range(6):
-        fault = Fault(kind="link", leaf=leaf, uplink=0, share=0.1, direction=way)
+        fault = WorldFault(kind="link", leaf=leaf, uplink=0, share=0.1, direction=way)
         world = World(
             nodes=12,
             leaves=2,

@@ -14,7 +14,7 @@ from benchmarks.locate import sweep
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.samples import Samples, rounding
 from wireproof.locate.screen.sweep import screen
-from wireproof.locate.world import Fault, World
+from wireproof.locate.world import World, WorldFault
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Located
 from wireproof.plan.schedule import alone_rounds, confirm_rounds, screen_rounds
@@ -103,7 +103,7 @@ def test_a_slow_spine_is_named_once() -> None:
             leaves=16,
             uplinks=16,
             routing=routing,
-            faults=(Fault(kind="switch", uplink=3, share=0.5),),
+            faults=(WorldFault(kind="switch", uplink=3, share=0.5),),
         )
         located = sweep(world)[1]
         assert named(located) == (
@@ -117,7 +117,7 @@ def test_a_slow_leaf_is_found_where_flows_collide() -> None:
     fifth slower.
     """
     for seed in range(4):
-        fault = Fault(kind="switch", leaf=3, share=0.8)
+        fault = WorldFault(kind="switch", leaf=3, share=0.8)
         world = World(
             nodes=256, leaves=16, uplinks=16, routing="hash", seed=seed + 1, faults=(fault,)
         )
@@ -129,7 +129,7 @@ def test_what_is_not_judged_still_has_its_share_of_a_link() -> None:
     explains.
     """
     for seed in range(4):
-        fault = Fault(kind="port", node=seed * 31, direction="rx", share=0.8)
+        fault = WorldFault(kind="port", node=seed * 31, direction="rx", share=0.8)
         world = World(
             nodes=256, leaves=16, uplinks=2, uplink_rate=1, seed=seed + 1, faults=(fault,)
         )
@@ -140,13 +140,13 @@ def test_a_port_beside_slower_nics_is_not_its_leafs_link() -> None:
     """Behind a NIC of half the speed a port at 80 % does not show: such a partner says nothing for
     it.
     """
-    slow = tuple(Fault(kind="node", node=number, share=0.5) for number in range(1, 128, 2))
+    slow = tuple(WorldFault(kind="node", node=number, share=0.5) for number in range(1, 128, 2))
     for seed in range(4):
         world = World(
             nodes=128,
             leaves=8,
             seed=seed + 1,
-            faults=(*slow, Fault(kind="port", node=2, direction="tx", share=0.8)),
+            faults=(*slow, WorldFault(kind="port", node=2, direction="tx", share=0.8)),
         )
         assert named(with_controls(world, seed)) == [("port", "n002", "tx")]
 
@@ -155,7 +155,7 @@ def test_a_whole_rate_is_a_rate() -> None:
     """``uplink_rate = 4`` made whole numbers of all links, and a fault on one of them nothing or
     all.
     """
-    fault = Fault(kind="link", leaf=1, uplink=2, share=0.1)
+    fault = WorldFault(kind="link", leaf=1, uplink=2, share=0.1)
     whole, broken = (
         World(nodes=64, leaves=4, uplinks=4, uplink_rate=rate, faults=(fault,)) for rate in (4, 4.0)
     )
@@ -169,7 +169,7 @@ def test_the_pairs_of_a_bad_node_are_not_named_beside_it() -> None:
             nodes=3,
             seed=seed + 1,
             tail_share=0.05,
-            faults=(Fault(kind="node", node=seed % 3, share=0.5),),
+            faults=(WorldFault(kind="node", node=seed % 3, share=0.5),),
         )
         assert named(sweep(world, fabric=False, seed=seed)[1]) == [("node", f"n{seed % 3}", "")]
 

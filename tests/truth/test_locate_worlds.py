@@ -11,7 +11,7 @@ import pytest
 from benchmarks.locate import sweep
 
 from wireproof.locate.screen.sweep import Screened, screen
-from wireproof.locate.world import Fault, World
+from wireproof.locate.world import World, WorldFault
 from wireproof.model.located import Direction, Located
 from wireproof.plan.schedule import screen_rounds
 
@@ -29,11 +29,13 @@ def screen_of(world: World, seed: int) -> Screened:
     )
 
 
-def port(node: int, direction: Direction = "", share: float = 0.8) -> Fault:
-    return Fault(kind="port" if direction else "node", node=node, direction=direction, share=share)
+def port(node: int, direction: Direction = "", share: float = 0.8) -> WorldFault:
+    return WorldFault(
+        kind="port" if direction else "node", node=node, direction=direction, share=share
+    )
 
 
-def noisy(seed: int, *faults: Fault, nodes: int = 8, sigma: float = 0.03) -> World:
+def noisy(seed: int, *faults: WorldFault, nodes: int = 8, sigma: float = 0.03) -> World:
     """A loaded machine: 3 % noise, one sample of twenty far slower."""
     return World(nodes=nodes, sigma=sigma, tail_share=0.05, seed=seed, faults=faults)
 
@@ -67,7 +69,7 @@ def test_one_port_of_eight_at_80_percent_is_named_with_its_direction() -> None:
         (port(2, "", 0.01), port(3, "tx", 0.5)),
     ],
 )
-def test_several_bad_ports_of_eight(faults: tuple[Fault, ...]) -> None:
+def test_several_bad_ports_of_eight(faults: tuple[WorldFault, ...]) -> None:
     truth = sorted((one.kind, f"n{one.node}", one.direction) for one in faults)
     hits = sum(
         named(sweep(noisy(seed, *faults), fabric=False, seed=seed)[1]) == truth
@@ -95,7 +97,7 @@ def test_of_two_nodes_only_the_direction_is_named() -> None:
 
 def test_a_pair_is_blamed_only_when_it_is_slow_again() -> None:
     for seed in range(10):
-        fault = Fault(kind="pair", node=3, other=9, share=0.5, direction="tx")
+        fault = WorldFault(kind="pair", node=3, other=9, share=0.5, direction="tx")
         world = World(nodes=16, seed=seed + 1, faults=(fault,))
         assert named(sweep(world, fabric=False, seed=seed)[1]) == [("pair", "n03 -> n09", "")]
 
@@ -160,7 +162,7 @@ def test_a_port_shows_within_its_leaf_where_oversubscription_hides_it_across() -
 
 
 def test_a_slow_leaf_switch_is_one_culprit_not_sixteen() -> None:
-    world = World(nodes=128, leaves=8, faults=(Fault(kind="switch", leaf=2, share=0.6),))
+    world = World(nodes=128, leaves=8, faults=(WorldFault(kind="switch", leaf=2, share=0.6),))
     located = sweep(world)[1]
     assert named(located) == [("switch", "leaf2", "")]
     assert located.blames[0].slowdown == pytest.approx(0.4, abs=0.03)
@@ -172,7 +174,7 @@ def test_a_leaf_that_is_slow_across_leaves_only_blames_no_node() -> None:
         leaves=4,
         uplinks=16,
         seed=4,
-        faults=(Fault(kind="link", leaf=2, share=0.4, direction="tx"),),
+        faults=(WorldFault(kind="link", leaf=2, share=0.4, direction="tx"),),
     )
     blames = sweep(world)[1].blames
     assert blames

@@ -14,7 +14,7 @@ from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.finding import Finding, Judgement
-from wireproof.model.record import Quiet
+from wireproof.model.record import QuietWindows
 from wireproof.model.run import Run
 from wireproof.physics import limits
 from wireproof.verdict import judge
@@ -45,7 +45,7 @@ def with_flow(
                 more = round(bytes_per_s * reading.interval_ns * 1e-9)
                 reading = set_(reading, counters={**reading.counters, name: (before, after + more)})
             if name and quiet:
-                windows = Quiet(interval_ns=4e7, counters={name: round(bytes_per_s * 0.04)})
+                windows = QuietWindows(interval_ns=4e7, counters={name: round(bytes_per_s * 0.04)})
                 reading = set_(reading, quiet=windows)
             witness.append(reading)
         points.append(set_(one, witness=witness))

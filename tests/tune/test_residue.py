@@ -8,7 +8,7 @@ from tests.audit.trees import facts_of
 from wireproof.model.change import ChangeAnswer, SetAnswer
 from wireproof.model.tuning import HostTuned
 from wireproof.tune.residue import residue_of, values_asked
-from wireproof.tune.settings_files import Written, written_in
+from wireproof.tune.settings_files import FileSetting, written_in
 from wireproof.workflow.audit import catalogue
 
 KNOWN = catalogue()
@@ -113,10 +113,10 @@ def test_lines_of_files():
     assert written_in(
         "/etc/sysctl.d/a.conf", "; x\n-net.core.rmem_max=5\nnet/a/b.c/d = 1  2\n=\n"
     ) == [
-        Written("/proc/sys/net/core/rmem_max", "5", "/etc/sysctl.d/a.conf"),
-        Written("/proc/sys/net/a/b.c/d", "1 2", "/etc/sysctl.d/a.conf"),
+        FileSetting("/proc/sys/net/core/rmem_max", "5", "/etc/sysctl.d/a.conf"),
+        FileSetting("/proc/sys/net/a/b.c/d", "1 2", "/etc/sysctl.d/a.conf"),
     ]
     assert written_in("/etc/tmpfiles.d/a.conf", "w /sys/a - - - - 5 %%\nd /run/x\nw /sys/b\n") == [
-        Written("/sys/a", "5 %", "/etc/tmpfiles.d/a.conf")
+        FileSetting("/sys/a", "5 %", "/etc/tmpfiles.d/a.conf")
     ]
     assert written_in("/etc/systemd/system.conf", "DefaultLimitNOFILE=1\n") == []

@@ -18,7 +18,7 @@ from wireproof.report.undo import undo
 from wireproof.tune.sets import standing_of
 from wireproof.verdict import judge
 from wireproof.workflow.target.target import this_machine
-from wireproof.workflow.tune.node import Place, set_status
+from wireproof.workflow.tune.node import JournalPlace, set_status
 
 
 def tuned(host: str, state: str = "applied", of: str = "confirmed") -> HostTuned:
@@ -104,7 +104,7 @@ def test_a_real_journal_and_one_that_may_not_be_read(tmp_path: Path) -> None:
     machine = Machine(root, {"proc/sys/net/core/somaxconn": "4096"})
     applied = machine.run("apply", text=request(change("/proc/sys/net/core/somaxconn", "1000")))
     assert applied.status == 0, applied
-    place = Place(state=str(machine.state), root=str(root))
+    place = JournalPlace(state=str(machine.state), root=str(root))
     (host,) = set_status(this_machine(None), ("here",), "", place)
     (one,) = standing_of([host]).sets
     assert one.changes == ["somaxconn: 4096 -> 1000"]

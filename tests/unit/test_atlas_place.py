@@ -6,23 +6,23 @@ import pytest
 
 from wireproof.atlas.known import Atlas
 from wireproof.atlas.place import outruns_all, place, trails_all
-from wireproof.model.atlas import Published, Source
+from wireproof.model.atlas import Publication, Published
 from wireproof.physics.claims import claim_from_text
 
 EDR = claim_from_text("edr")
 Rows = list[tuple[int, float]]
 
 
-def source(name: str, *tables: Rows, pattern: str = "pingpong", **more: object) -> Source:
+def source(name: str, *tables: Rows, pattern: str = "pingpong", **more: object) -> Publication:
     told = {"link": "edr", "unit": "us" if pattern == "pingpong" else "MB/s"} | more
     series = [
         Published(pattern=pattern, formula="f", rows=rows, **told)  # type: ignore[arg-type]
         for rows in tables
     ]
-    return Source(id=name, title="title", where="where", trust="log", series=series)
+    return Publication(id=name, title="title", where="where", trust="log", series=series)
 
 
-def atlas(*sources: Source) -> Atlas:
+def atlas(*sources: Publication) -> Atlas:
     return Atlas(lambda _: [(one, "") for one in sources])
 
 

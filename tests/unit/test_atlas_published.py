@@ -12,7 +12,7 @@ import atlas_source
 from wireproof.atlas.known import Known
 from wireproof.atlas.read import link_of
 from wireproof.cli.atlas import command
-from wireproof.model.atlas import TIME_UNITS, Source
+from wireproof.model.atlas import TIME_UNITS, Publication
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.verdict.external import judge_series
@@ -214,7 +214,7 @@ def test_an_unknown_link_is_one_sentence() -> None:
 
 
 def test_sources_are_plain_text() -> None:
-    def every(one: Source) -> str:
+    def every(one: Publication) -> str:
         return one.title + one.where + "".join(s.adapter + s.mpi + s.note for s in one.series)
 
     assert all(every(one.source).isprintable() for one in KNOWN)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.analysis.catalogue import Family, Row, by_driver, by_kind, families, family_of
+from wireproof.analysis.catalogue import CounterRow, Family, by_driver, by_kind, families, family_of
 from wireproof.analysis.catalogue.read import families_in
 from wireproof.model.errors import BadInput
 from wireproof.model.record import Nic, Rdma
@@ -134,7 +134,7 @@ def family(*args: object, **more: object) -> Family:
     return found
 
 
-def named(row: Row) -> tuple[str, ...]:
+def named(row: CounterRow) -> tuple[str, ...]:
     return row.tx + row.rx + row.packets_tx + row.packets_rx
 
 
@@ -180,7 +180,7 @@ def test_a_family_has_a_source_and_says_what_it_shows(one: Family) -> None:
 
 
 @pytest.mark.parametrize(("one", "row"), ROWS)
-def test_a_row_is_well_formed(one: Family, row: Row) -> None:
+def test_a_row_is_well_formed(one: Family, row: CounterRow) -> None:
     assert len(row.tx) == len(row.rx) > 0
     assert len(row.packets_tx) == len(row.packets_rx)
     for name in named(row):
@@ -194,7 +194,7 @@ def test_a_row_is_well_formed(one: Family, row: Row) -> None:
 
 
 @pytest.mark.parametrize(("one", "row"), ROWS)
-def test_directions_are_not_crossed(one: Family, row: Row) -> None:
+def test_directions_are_not_crossed(one: Family, row: CounterRow) -> None:
     for names, mine in (
         (row.tx + row.packets_tx, ("tx", "xmit", "Out", "send", "rdma_write_bytes", "read_resp")),
         (row.rx + row.packets_rx, ("rx", "rcv", "In", "recv", "rdma_read_bytes")),

@@ -18,7 +18,7 @@ from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.documents.comparison import comparison_document
 from wireproof.report.text.document import document_text
 from wireproof.verdict import judge
-from wireproof.verdict.comparison import Key, Sample, compared, samples_of
+from wireproof.verdict.comparison import ComparedResult, Key, compared, samples_of
 from wireproof.workflow.compare import HEADLINES, CompareSpecification, _settings, compare
 from wireproof.workflow.reporter import LoggingReporter
 
@@ -28,7 +28,7 @@ PING = Key("pingpong", "", "robust", "", True, 2, 8, 0, "ns")
 
 def side(
     factor: float, *, routes: int, launches: int, seed: int, route_sigma: float = 0.02
-) -> list[Sample]:
+) -> list[ComparedResult]:
     """Results of one side: routes differ by 10 % for good, launches by 2 %, results by 1 %."""
     rng, own = random.Random(seed), random.Random(99)
     of_route = [own.gauss(0, 0.1) for _ in range(routes)]
@@ -38,11 +38,13 @@ def side(
         for route in range(routes):
             noise = rng.gauss(0, 0.01)
             value = 1e9 * factor * math.exp(of_route[route] + of_launch + noise)
-            found.append(Sample((f"n{route}", "m"), value, 0.01, launch))
+            found.append(ComparedResult((f"n{route}", "m"), value, 0.01, launch))
     return found
 
 
-def ratio(a: list[Sample], b: list[Sample], launches: int = 1, key: Key = STREAM) -> Ratio:
+def ratio(
+    a: list[ComparedResult], b: list[ComparedResult], launches: int = 1, key: Key = STREAM
+) -> Ratio:
     (row,) = compared({key: a}, {key: b}, launches=launches)
     return row
 
@@ -79,15 +81,15 @@ def comparison(*rows: Ratio) -> Comparison:
     [(0.8, "worse", "fail"), (1.25, "better", "pass"), (1.0, "no-difference", "pass")],
 )
 def test_conclusions(factor: float, conclusion: str, verdict: str) -> None:
-    a = [Sample(("n1", "n2"), 1e9 * (1 + 0.001 * i), 0.01, i) for i in range(5)]
-    b = [Sample(("n1", "n2"), factor * 1e9 * (1 + 0.001 * i), 0.01, i) for i in range(5)]
+    a = [ComparedResult(("n1", "n2"), 1e9 * (1 + 0.001 * i), 0.01, i) for i in range(5)]
+    b = [ComparedResult(("n1", "n2"), factor * 1e9 * (1 + 0.001 * i), 0.01, i) for i in range(5)]
     found = ratio(a, b, launches=5)
     assert found.conclusion == conclusion
     assert comparison(found).verdict == verdict
 
 
 def test_one_launch_without_a_difference_decides_nothing_either() -> None:
-    a = [Sample(("n1", "n2"), 1e9, 0.001)]
+    a = [ComparedResult(("n1", "n2"), 1e9, 0.001)]
     found = ratio(a, a)
     assert found.conclusion == "no-difference"
     assert comparison(found).verdict == "inconclusive"
@@ -95,8 +97,8 @@ def test_one_launch_without_a_difference_decides_nothing_either() -> None:
 
 
 def test_a_shorter_time_is_better() -> None:
-    a = [Sample(("n1", "n2"), 1000.0, 0.01, i) for i in range(3)]
-    b = [Sample(("n1", "n2"), 800.0, 0.01, i) for i in range(3)]
+    a = [ComparedResult(("n1", "n2"), 1000.0, 0.01, i) for i in range(3)]
+    b = [ComparedResult(("n1", "n2"), 800.0, 0.01, i) for i in range(3)]
     found = ratio(a, b, launches=3, key=PING)
     assert found.ratio == pytest.approx(1.25)
     assert found.conclusion == "better"
@@ -104,26 +106,28 @@ def test_a_shorter_time_is_better() -> None:
 
 def test_only_routes_that_both_have_are_compared() -> None:
     both, slow = ("n1", "n2"), ("n1", "n9")
-    a = [Sample(both, 1e9, 0.001), Sample(slow, 1e6, 0.001)]
-    b = [Sample(both, 1e9, 0.001)]
+    a = [ComparedResult(both, 1e9, 0.001), ComparedResult(slow, 1e6, 0.001)]
+    b = [ComparedResult(both, 1e9, 0.001)]
     found = ratio(a, b)
     assert (found.ratio, found.routes) == (pytest.approx(1.0), 1)
-    other = ratio([Sample(("x", "y"), 1e9, 0.001)], b)
+    other = ratio([ComparedResult(("x", "y"), 1e9, 0.001)], b)
     assert (other.ratio, other.routes) == (pytest.approx(1.0), 0)
 
 
 @pytest.mark.parametrize(
     ("a", "b", "said"),
     [
-        ([], [Sample(("n1", "n2"), 1e9, 0.01)], "A has no such result"),
+        ([], [ComparedResult(("n1", "n2"), 1e9, 0.01)], "A has no such result"),
         (
-            [Sample(("n1", "n2"), 1e9, 0.01)],
-            [Sample(("n1", "n2"), 1e9, 0.0, 0, "its path is off-wire")],
+            [ComparedResult(("n1", "n2"), 1e9, 0.01)],
+            [ComparedResult(("n1", "n2"), 1e9, 0.0, 0, "its path is off-wire")],
             "B: its path is off-wire",
         ),
     ],
 )
-def test_what_is_not_compared_says_why(a: list[Sample], b: list[Sample], said: str) -> None:
+def test_what_is_not_compared_says_why(
+    a: list[ComparedResult], b: list[ComparedResult], said: str
+) -> None:
     found = ratio(a, b)
     assert (found.conclusion, found.ratio, found.reason) == ("not-compared", None, said)
     assert comparison(found).verdict == "inconclusive"
@@ -143,7 +147,10 @@ def test_the_five_numbers_of_two_fabrics_come_first() -> None:
         group("ring", "random"),
     ]
     other = Key("stream", "", "robust", "", True, 2, 4096, 64, "bytes_per_s")
-    one = {key: [Sample(("all",), 1000.0, 0.001, i) for i in range(3)] for key in [other, *five]}
+    one = {
+        key: [ComparedResult(("all",), 1000.0, 0.001, i) for i in range(3)]
+        for key in [other, *five]
+    }
     rows = compared(one, one, HEADLINES, launches=3)
     assert [row.headline for row in rows] == [True] * 5 + [False]
     assert {row.name for row in rows[:5]} == {
@@ -168,7 +175,7 @@ def test_the_five_numbers_of_two_fabrics_come_first() -> None:
     ],
 )
 def test_what_was_measured_otherwise_says_how(changes: dict[str, Any], said: str) -> None:
-    key, samples = group("ring", "natural"), [Sample(("all",), 1000.0, 0.001)]
+    key, samples = group("ring", "natural"), [ComparedResult(("all",), 1000.0, 0.001)]
     rows = compared({key: samples}, {replace(key, **changes): samples}, HEADLINES)
     assert {row.conclusion for row in rows} == {"not-compared"}
     assert said in {row.reason for row in rows}
@@ -219,11 +226,11 @@ def test_two_results_end_to_end(tmp_path: Path) -> None:
         compare(CompareSpecification(a=tmp_path / "a", b=tmp_path / "c"), LoggingReporter())
 
 
-def cluster(nodes: int, seed: int, slow: str = "", share: float = 0.3) -> list[Sample]:
+def cluster(nodes: int, seed: int, slow: str = "", share: float = 0.3) -> list[ComparedResult]:
     """One stream each way between all nodes, 2 % noise; ``slow`` has ``share`` of it."""
     rng = random.Random(seed)
     return [
-        Sample(
+        ComparedResult(
             (f"n{a}", f"n{b}"),
             1e9 * math.exp(rng.gauss(0, 0.02)) * (share if slow in (f"n{a}", f"n{b}") else 1.0),
             0.01,
@@ -254,7 +261,7 @@ def test_the_ratio_is_that_of_the_values_beside_it(routes: int, launches: int) -
     """A has a route more than B, ten times as fast, and one side's routes have more samples."""
     a = side(1.0, routes=routes, launches=launches, seed=3)
     b = side(0.9, routes=routes, launches=launches, seed=4)
-    a += [Sample(("x", "y"), 1e10, 0.01, number) for number in range(launches)]
+    a += [ComparedResult(("x", "y"), 1e10, 0.01, number) for number in range(launches)]
     for row in compared({STREAM: a}, {STREAM: b}, launches=launches):
         assert row.a is not None
         assert row.b is not None

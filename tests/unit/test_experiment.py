@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import Contrast, Design, Place, least_rounds
+from wireproof.experiment.design import Contrast, Design, TrialPlace, least_rounds
 from wireproof.experiment.effects import Trial, chance_of, effects
 from wireproof.locate.significance import holm
 from wireproof.model.errors import CouldNotMeasure, WireproofError
@@ -40,29 +40,29 @@ class Heard:
         self.lines.append(text)
 
 
-class Made(Bench[Place]):
+class Made(Bench[TrialPlace]):
     """Trials of ``seconds``; ``at`` is called with each place first."""
 
     def __init__(
-        self, clock: Clock, seconds: float = 1.0, at: Callable[[Place], None] = lambda _: None
+        self, clock: Clock, seconds: float = 1.0, at: Callable[[TrialPlace], None] = lambda _: None
     ) -> None:
         self.clock, self.seconds, self.at = clock, seconds, at
         self.looks: list[int] = []
-        self.left_out: list[Place] = []
+        self.left_out: list[TrialPlace] = []
 
-    def run(self, place: Place) -> Place:
+    def run(self, place: TrialPlace) -> TrialPlace:
         self.at(place)
         self.clock.now += self.seconds
         return place
 
-    def decided(self, experiment: Experiment[Place]) -> bool:
+    def decided(self, experiment: Experiment[TrialPlace]) -> bool:
         self.looks.append(experiment.rounds)
         return experiment.rounds >= 12
 
 
 def carried(
-    design: Design, bench: Made, begun: Experiment[Place] | None = None
-) -> Experiment[Place]:
+    design: Design, bench: Made, begun: Experiment[TrialPlace] | None = None
+) -> Experiment[TrialPlace]:
     return carry_out(begun or Experiment(design=design), bench, Heard(), bench.clock)
 
 
@@ -123,7 +123,7 @@ def test_an_interrupted_experiment_goes_on_as_if_it_had_not_been() -> None:
     design = Design(arms=(0, 1, 2), seed="7", rounds=5)
     whole = carried(design, Made(Clock()))
 
-    def stop(place: Place) -> None:
+    def stop(place: TrialPlace) -> None:
         if place == whole.trials[7]:
             raise KeyboardInterrupt
 
@@ -141,7 +141,7 @@ def test_an_interrupted_experiment_goes_on_as_if_it_had_not_been() -> None:
 
 
 def test_a_trial_that_fails_is_the_benchs_affair() -> None:
-    def fail(place: Place) -> None:
+    def fail(place: TrialPlace) -> None:
         if place.arm == 1 and place.round_ == 1:
             raise CouldNotMeasure("gone")
 
@@ -150,7 +150,7 @@ def test_a_trial_that_fails_is_the_benchs_affair() -> None:
         carried(design, Made(Clock(), at=fail))
 
     class Lenient(Made):
-        def failed(self, place: Place, error: WireproofError) -> None:
+        def failed(self, place: TrialPlace, error: WireproofError) -> None:
             self.left_out.append(place)
 
     lenient = Lenient(Clock(), at=fail)
@@ -160,7 +160,7 @@ def test_a_trial_that_fails_is_the_benchs_affair() -> None:
 
 def test_a_bench_may_change_the_arms_of_the_rounds_to_come() -> None:
     class Losing(Made):
-        def after(self, experiment: Experiment[Place]) -> Design:
+        def after(self, experiment: Experiment[TrialPlace]) -> Design:
             return Design(arms=(0, 2), seed="7", rounds=3)
 
     found = carried(Design(arms=(0, 1, 2), seed="7", rounds=3), Losing(Clock()))

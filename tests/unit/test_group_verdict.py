@@ -14,7 +14,7 @@ from tests.synthetic import World, run_of
 from wireproof.model.record import Estimate, GroupResult, PointRecord, Warmup, WitnessReading
 from wireproof.model.run import Run
 from wireproof.verdict import judge
-from wireproof.verdict.group.flows import Crossing, crossings, operations
+from wireproof.verdict.group.flows import CrossingBytes, crossings, operations
 
 GBE = 117.0e6  # what 1 GbE carries, bytes/s
 SIZE = 1 << 20
@@ -250,7 +250,7 @@ def test_operations_follow_from_what_was_sent(pattern: str, sent: list[int]) -> 
 
 
 def test_one_rank_a_node_crosses_with_everything() -> None:
-    assert crossings(RING, dict(enumerate((4, 5, 6, 7))))[4] == Crossing(
+    assert crossings(RING, dict(enumerate((4, 5, 6, 7))))[4] == CrossingBytes(
         1000.0 * SIZE, 1000.0 * SIZE, True
     )
 

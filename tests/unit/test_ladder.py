@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.analysis.signed_rank import above, shift
-from wireproof.model.ladder import LayerName, Step
+from wireproof.model.ladder import LayerName, LayerStep
 from wireproof.verdict.ladder import Rung, decided
 from wireproof.verdict.ladder.lines import Round, enough_rounds, fitted
 
@@ -54,7 +54,7 @@ def world(
     return [Rung(name, fitted(times[name])) for name in names]
 
 
-def lost(steps: Sequence[Step]) -> list[tuple[str, str]]:
+def lost(steps: Sequence[LayerStep]) -> list[tuple[str, str]]:
     return [(one.upper, one.quantity) for one in steps if one.answer == "loses"]
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from wireproof.model.experiment import Interval
-from wireproof.model.ladder import Ladder, Layer, LayerName, Line, MissingLayer, Step
+from wireproof.model.ladder import Ladder, Layer, LayerLine, LayerName, LayerStep, MissingLayer
 from wireproof.model.plan import ModelWorld
 from wireproof.report.documents.ladder import ladder_document
 from wireproof.report.text.document import document_text
@@ -30,7 +30,7 @@ def layer(name: LayerName, rate: float = 1.2 * GB, **more: Any) -> Layer:
         how="",
         form="t(s) = o + s/R",
         proof="on-wire",
-        line=Line(
+        line=LayerLine(
             start=Interval(value=2e4, low=1.9e4, high=2.1e4),
             rate=Interval(value=rate, low=rate * 0.99, high=rate * 1.01),
         ),
@@ -40,8 +40,8 @@ def layer(name: LayerName, rate: float = 1.2 * GB, **more: Any) -> Layer:
     return msgspec.structs.replace(found, **more)
 
 
-def step(lower: LayerName, upper: LayerName, **more: Any) -> Step:
-    found = Step(
+def step(lower: LayerName, upper: LayerName, **more: Any) -> LayerStep:
+    found = LayerStep(
         lower=lower,
         upper=upper,
         quantity="start",
@@ -58,7 +58,7 @@ def step(lower: LayerName, upper: LayerName, **more: Any) -> Step:
 LOST = {"answer": "loses", "ratio": 1.6, "low": 1.5, "high": 1.7, "p": 0.01}
 
 
-def judged(steps: list[Step], *layers: Layer, **more: Any) -> Any:
+def judged(steps: list[LayerStep], *layers: Layer, **more: Any) -> Any:
     given = list(layers) or [layer("tcp"), layer("mpi")]
     return judge_ladder(given, more.pop("missing", []), steps, smallest=0.25, **more)
 
@@ -136,7 +136,7 @@ def test_the_link_itself_is_named_when_no_layer_fills_it(rate: float, slow: bool
 
 
 def test_without_intervals_nothing_is_said_of_the_link() -> None:
-    line = Line(start=None, rate=Interval(value=0.1 * GB))
+    line = LayerLine(start=None, rate=Interval(value=0.1 * GB))
     found = judged(
         [step("tcp", "mpi")], layer("tcp", line=line), layer("mpi"), attainable_bytes_per_s=2 * GB
     )

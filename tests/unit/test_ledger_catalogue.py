@@ -10,7 +10,7 @@ from wireproof.analysis.changes import MarkedChanges, WitnessChanges
 from wireproof.analysis.crossed import crossed_at
 from wireproof.analysis.ledger import HostPorts
 from wireproof.model.record import Nic, Rdma, WitnessReading
-from wireproof.model.traffic import Mark
+from wireproof.model.traffic import CounterMark
 
 
 def crossed(nic: Nic, **counters: tuple[int, int]):
@@ -97,9 +97,9 @@ def rxe_carried(
     after |= {f"ib/rxe0/1/hw_counters/{name}": 7 + count for name, count in packets.items()}
     ns = int(seconds * 1e9)
     marks = [
-        Mark(t_ns=0, counters=before),
-        Mark(t_ns=ns, counters=before),
-        Mark(t_ns=2 * ns, counters=after),
+        CounterMark(t_ns=0, counters=before),
+        CounterMark(t_ns=ns, counters=before),
+        CounterMark(t_ns=2 * ns, counters=after),
     ]
     seen = crossed_at(
         HostPorts("a", [RXE]).ledger(MarkedChanges(*marks, {}, settled_ms)), "eth0", "tx"

@@ -12,7 +12,7 @@ from wireproof.lint import check
 from wireproof.lint.check import lint_text
 from wireproof.lint.rules import book, rules
 from wireproof.model.errors import BadInput
-from wireproof.model.site import Text, use_site
+from wireproof.model.site import CatalogueFile, use_site
 
 LINT = Path(check.__file__).parent
 RULE = """\
@@ -32,7 +32,7 @@ def _no_site() -> Iterator[None]:
 
 
 def site(text: str) -> None:
-    use_site((Text(text, "site.toml"),))
+    use_site((CatalogueFile(text, "site.toml"),))
 
 
 def test_every_rule_has_a_check_and_every_code_a_rule() -> None:

@@ -8,7 +8,7 @@ from wireproof.lint.check import lint_text
 from wireproof.lint.kinds import kind_of_name
 from wireproof.lint.rule import Kind, Recipe
 from wireproof.lint.shell import heredocs, lines_inside
-from wireproof.lint.written import Written, written
+from wireproof.lint.written import WrittenFile, written
 
 PATHS: list[tuple[str, Kind]] = [
     ("/etc/modprobe.d/hfi1.conf", "modprobe"),
@@ -28,7 +28,7 @@ PATHS: list[tuple[str, Kind]] = [
 ]
 
 
-def files(*lines: str) -> list[Written]:
+def files(*lines: str) -> list[WrittenFile]:
     return list(written(Recipe("setup.sh", "script", lines)))
 
 

@@ -17,7 +17,7 @@ from wireproof.locate.routes.crossing import whole_leaves
 from wireproof.locate.routes.search import blame_paths
 from wireproof.locate.samples import Samples
 from wireproof.locate.topology.uplinks import positions, uplinks
-from wireproof.locate.world import Fault, World
+from wireproof.locate.world import World, WorldFault
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.located import Blame
 from wireproof.plan.schedule import screen_rounds
@@ -45,7 +45,7 @@ def subjects(blames: list[Blame]) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("direction", ["tx", "rx", ""])
 @pytest.mark.parametrize("share", [0.5, 0.8])
 def test_an_uplink_is_named_with_its_direction(direction: str, share: float) -> None:
-    fault = Fault(kind="link", share=share, leaf=5, uplink=3, direction=direction)  # type: ignore[arg-type]
+    fault = WorldFault(kind="link", share=share, leaf=5, uplink=3, direction=direction)  # type: ignore[arg-type]
     blames = located(replace(LARGE, faults=(fault,)))
     assert subjects(blames) == [("link", "leaf5 - spine3", direction)]
     (blame,) = blames
@@ -59,29 +59,29 @@ def test_an_uplink_is_named_with_its_direction(direction: str, share: float) -> 
 
 
 def test_a_spine_is_named_once_and_not_its_links() -> None:
-    blames = located(replace(LARGE, faults=(Fault(kind="switch", share=0.7, uplink=4),)))
+    blames = located(replace(LARGE, faults=(WorldFault(kind="switch", share=0.7, uplink=4),)))
     assert subjects(blames) == [("switch", "spine4", "")]
 
 
 @pytest.mark.parametrize("direction", ["tx", "rx"])
 def test_all_uplinks_of_a_leaf_are_its_up_side(direction: str) -> None:
-    fault = Fault(kind="link", share=0.7, leaf=2, direction=direction)  # type: ignore[arg-type]
+    fault = WorldFault(kind="link", share=0.7, leaf=2, direction=direction)  # type: ignore[arg-type]
     (blame,) = located(replace(SMALL, faults=(fault,)))
     assert (blame.kind, blame.subject, blame.direction) == ("switch", "leaf2", direction)
     assert "within leaf2 its nodes are fast" in blame.evidence[1]
 
 
 def test_a_leaf_that_is_slow_within_too_is_the_switch() -> None:
-    (blame,) = located(replace(SMALL, faults=(Fault(kind="switch", share=0.7, leaf=2),)))
+    (blame,) = located(replace(SMALL, faults=(WorldFault(kind="switch", share=0.7, leaf=2),)))
     assert (blame.kind, blame.subject, blame.direction) == ("switch", "leaf2", "")
     assert "the switch itself" in blame.evidence[1]
 
 
 def test_several_faults_at_once() -> None:
     faults = (
-        Fault(kind="link", share=0.5, leaf=5, uplink=7, direction="tx"),
-        Fault(kind="link", share=0.8, leaf=9, uplink=2, direction="rx"),
-        Fault(kind="switch", share=0.7, uplink=3),
+        WorldFault(kind="link", share=0.5, leaf=5, uplink=7, direction="tx"),
+        WorldFault(kind="link", share=0.8, leaf=9, uplink=2, direction="rx"),
+        WorldFault(kind="switch", share=0.7, uplink=3),
     )
     found = set(subjects(located(replace(LARGE, faults=faults))))
     assert found == {
@@ -104,7 +104,7 @@ def test_oversubscription_is_no_fault() -> None:
 
 
 def test_a_leaf_with_half_the_uplinks_is_slow_and_no_fault() -> None:
-    world = replace(SMALL, routing="spread", faults=(Fault(kind="link", share=0.5, leaf=1),))
+    world = replace(SMALL, routing="spread", faults=(WorldFault(kind="link", share=0.5, leaf=1),))
     samples = world.measure(screen_rounds(world.nodes, world.leaf.tolist(), 1))
     fabric = world.fabric()
     fewer = [cable for cable in fabric.cables if cable.one != "leaf1" or int(cable.other[5:]) < 4]
@@ -118,7 +118,7 @@ def test_a_leaf_with_half_the_uplinks_is_slow_and_no_fault() -> None:
 
 @pytest.mark.parametrize("direction", ["tx", "rx", ""])
 def test_a_slow_node_is_no_link(direction: str) -> None:
-    fault = Fault(kind="port", share=0.7, node=77, direction=direction)  # type: ignore[arg-type]
+    fault = WorldFault(kind="port", share=0.7, node=77, direction=direction)  # type: ignore[arg-type]
     world = replace(LARGE, faults=(fault,))
     assert located(world) == []
     assert located(world, frozenset({(world.names[77], direction)})) == []
@@ -151,7 +151,7 @@ def test_a_table_of_pairs_has_no_rounds() -> None:
     """All in one round, as a table is read: nobody shared anything, and the slow leaf is still
     told.
     """
-    world = replace(SMALL, faults=(Fault(kind="link", share=0.7, leaf=2, direction="tx"),))
+    world = replace(SMALL, faults=(WorldFault(kind="link", share=0.7, leaf=2, direction="tx"),))
     samples = world.measure(screen_rounds(96, world.leaf.tolist(), 1), alone=True)
     table = replace(samples, round=np.zeros_like(samples.round))
     blames = blame_paths(table, medians(world, table), 0.02, set(), world.fabric())
@@ -163,7 +163,9 @@ def test_a_leaf_of_another_size_is_not_explained_away() -> None:
     more.
     """
     world = replace(
-        SMALL, routing="spread", faults=(Fault(kind="link", share=0.3, leaf=1, direction="tx"),)
+        SMALL,
+        routing="spread",
+        faults=(WorldFault(kind="link", share=0.3, leaf=1, direction="tx"),),
     )
     keep = np.array([node for node in range(96) if not 8 <= node < 12])
     pairs = [
@@ -177,7 +179,7 @@ def test_a_leaf_of_another_size_is_not_explained_away() -> None:
 
 def test_a_fabric_of_unknown_cables_names_the_leaf_only() -> None:
     """Slurm tells the tree and not the cables: the up-link has a number and no name."""
-    fault = Fault(kind="link", share=0.5, leaf=5, uplink=3, direction="tx")
+    fault = WorldFault(kind="link", share=0.5, leaf=5, uplink=3, direction="tx")
     world = replace(LARGE, faults=(fault,))
     samples = world.measure(screen_rounds(1024, world.leaf.tolist(), 1))
     fabric = world.fabric()
@@ -254,7 +256,9 @@ def test_uplinks_at_a_thousand_nodes(share: float) -> None:
     named = others = 0
     for seed in range(1, 101):
         way = ("tx", "rx", "")[seed % 3]
-        fault = Fault(kind="link", share=share, leaf=seed % 64, uplink=seed * 7 % 16, direction=way)  # type: ignore[arg-type]
+        fault = WorldFault(
+            kind="link", share=share, leaf=seed % 64, uplink=seed * 7 % 16, direction=way
+        )  # type: ignore[arg-type]
         found = subjects(located(replace(LARGE, faults=(fault,), seed=seed)))
         named += ("link", f"leaf{seed % 64} - spine{seed * 7 % 16}", way) in found
         others += any(one[1] != f"leaf{seed % 64} - spine{seed * 7 % 16}" for one in found)

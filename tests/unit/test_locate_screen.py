@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from wireproof.locate.confirm.conclude import conclude
-from wireproof.locate.criteria import Criteria
+from wireproof.locate.criteria import LocateCriteria
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.sweep import screen
 from wireproof.locate.tiers import places_of, tiers_of
-from wireproof.locate.world import Fault, World
+from wireproof.locate.world import World, WorldFault
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.located import Metric
 from wireproof.plan.schedule import screen_rounds
@@ -89,7 +89,7 @@ def test_a_direction_without_samples_is_named() -> None:
 
 def test_a_node_that_never_measured_is_missing_and_the_rest_goes_on() -> None:
     samples = World(
-        nodes=8, faults=(Fault(kind="port", node=1, direction="tx", share=0.7),)
+        nodes=8, faults=(WorldFault(kind="port", node=1, direction="tx", share=0.7),)
     ).measure(rounds(8))
     located = screen(cut(samples, (samples.origin != 5) & (samples.target != 5))).located
     assert located.missing == {"n5": "no sample"}
@@ -101,7 +101,7 @@ def test_a_node_that_never_measured_is_missing_and_the_rest_goes_on() -> None:
 
 def test_without_noise_the_figures_are_the_planted_ones() -> None:
     world = World(
-        nodes=8, faults=(Fault(kind="port", node=3, direction="rx", share=0.8),), **NOISELESS
+        nodes=8, faults=(WorldFault(kind="port", node=3, direction="rx", share=0.8),), **NOISELESS
     )  # type: ignore[arg-type]
     screened = screen(world.measure(rounds(8)))
     (blame,) = screened.located.blames
@@ -117,22 +117,22 @@ def test_without_noise_the_figures_are_the_planted_ones() -> None:
 @pytest.mark.parametrize(("share", "blamed"), [(0.97, False), (0.93, True)])
 def test_the_practical_threshold(share: float, blamed: bool) -> None:
     """3 % slower is no fault however sure it is; 7 % is one. The threshold can be set."""
-    world = World(nodes=16, faults=(Fault(kind="node", node=4, share=share),), **NOISELESS)  # type: ignore[arg-type]
+    world = World(nodes=16, faults=(WorldFault(kind="node", node=4, share=share),), **NOISELESS)  # type: ignore[arg-type]
     samples = world.measure(rounds(16))
     assert bool(screen(samples).located.blames) is blamed
-    assert screen(samples, None, Criteria(practical_goodput=0.25)).located.blames == []
+    assert screen(samples, None, LocateCriteria(practical_goodput=0.25)).located.blames == []
 
 
 def test_all_slow_alike_is_not_for_locate() -> None:
     world = World(
-        nodes=8, faults=tuple(Fault(kind="node", node=one, share=0.5) for one in range(8))
+        nodes=8, faults=tuple(WorldFault(kind="node", node=one, share=0.5) for one in range(8))
     )
     assert screen(world.measure(rounds(8))).located.blames == []
 
 
 def test_the_expected_value_of_each_sample_follows_its_slower_port() -> None:
     world = World(
-        nodes=8, faults=(Fault(kind="port", node=3, direction="tx", share=0.5),), **NOISELESS
+        nodes=8, faults=(WorldFault(kind="port", node=3, direction="tx", share=0.5),), **NOISELESS
     )  # type: ignore[arg-type]
     samples = world.measure(rounds(8))
     screened = screen(samples)
@@ -178,7 +178,7 @@ def test_a_confirm_stage_of_another_metric_is_refused() -> None:
 def bad_world() -> World:
     return World(
         nodes=8,
-        faults=(Fault(kind="port", node=3, direction="tx", share=0.8),),
+        faults=(WorldFault(kind="port", node=3, direction="tx", share=0.8),),
         seed=2,
         tail_share=0.0,
     )
@@ -231,7 +231,7 @@ def test_slow_with_one_partner_only_is_the_pairs_fault(bad_world: World) -> None
         nodes=8,
         seed=9,
         tail_share=0.0,
-        faults=(Fault(kind="pair", node=3, other=5, share=0.7, direction="tx"),),
+        faults=(WorldFault(kind="pair", node=3, other=5, share=0.7, direction="tx"),),
     )
     located = conclude(screened, pair.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True))
     assert [(one.kind, one.subject) for one in located.blames] == [("pair", "n3 -> n5")]

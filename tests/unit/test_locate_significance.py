@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.significance import (
     as_normal,
     at_least_half,
@@ -60,7 +60,7 @@ def test_slowness_and_slowdown_are_inverse() -> None:
 @pytest.mark.parametrize("bad", [0.0, 1.0, -0.1, float("nan"), float("inf")])
 def test_criteria_refuse_shares_that_are_none(bad: float) -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
-        Criteria(alpha=bad)
+        LocateCriteria(alpha=bad)
 
 
 def test_the_detectable_slowness_is_found_with_95_percent_power() -> None:

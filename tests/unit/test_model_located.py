@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from wireproof.locate.blame import Estimate, blame_of, kind_of
+from wireproof.locate.blame import SlownessEstimate, blame_of, kind_of
 from wireproof.model.finding import Both, Link, Node, Port, Route, Subject, Switch, Whole
 from wireproof.model.located import Blame, Contention, Located
 
@@ -81,7 +81,7 @@ def test_what_a_new_document_says_is_believed() -> None:
 def test_a_blame_takes_kind_name_and_direction_of_its_culprit(
     about: Subject, kind: str, subject: str, direction: str
 ) -> None:
-    estimate = Estimate(slowness=0.2, error=0.01, p=0.01, expected=-20.0)
+    estimate = SlownessEstimate(slowness=0.2, error=0.01, p=0.01, expected=-20.0)
     way = "rx" if isinstance(about, Link | Switch) else ""
     blame = blame_of(about, "goodput", estimate, stage="screened", nodes=["n1"], direction=way)
     assert (blame.kind, blame.subject, blame.direction) == (kind, subject, direction)

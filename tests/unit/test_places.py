@@ -12,8 +12,8 @@ from wireproof.analysis.crossed import at_rails, crossed_at, everywhere, others_
 from wireproof.analysis.places import inner, one_place
 from wireproof.analysis.rails import ledger_with_rails
 from wireproof.analysis.relations import port_called, stacks
-from wireproof.model.ledger import Entry, Ledger, PortLedger
-from wireproof.model.record import Adapter, Nic, Rdma
+from wireproof.model.ledger import Ledger, LedgerEntry, PortLedger
+from wireproof.model.record import AdapterIdentity, Nic, Rdma
 
 
 def nic(name: str, device: str = "", port: int = 1, **fields: Any) -> Nic:
@@ -130,14 +130,14 @@ def _ledger(drawn: list[tuple[list[str], str, Any, str, float | None]]) -> Ledge
     for number, (name, (lower, kind, real, physical, count)) in enumerate(
         zip(NAMES, drawn, strict=False)
     ):
-        entry = Entry(carrier="any", level="wire", quality="exact", bytes=count)
+        entry = LedgerEntry(carrier="any", level="wire", quality="exact", bytes=count)
         one = Nic(
             name=name,
             kind=real,
             link_kind=kind,
             lower=lower,
             pci=f"0000:3b:00.{number % 3}",
-            adapter=Adapter(serial="00-01", physical=physical),
+            adapter=AdapterIdentity(serial="00-01", physical=physical),
         )
         found[name] = PortLedger(nic=one, tx=[entry], rx=[entry])
     return Ledger(host="n1", interval_ns=1e9, ports=found)
@@ -176,13 +176,13 @@ def test_an_ipoib_interface_for_a_partition_key_is_one_place_with_its_parent() -
 
 def test_a_vlan_over_a_bond_without_rdma_has_none_of_it() -> None:
     """What members count beside the bond's own sockets is not the VLAN's."""
-    late = Entry(carrier="any", level="wire", quality="stale", bytes=2e9)
+    late = LedgerEntry(carrier="any", level="wire", quality="stale", bytes=2e9)
     legs = [
         Nic(name=one, kind="ethernet", driver="bnxt_en", master="bond0") for one in ("p0", "p1")
     ]
     bond = Nic(name="bond0", kind="virtual", link_kind="bond", lower=["p0", "p1"])
     vlan = Nic(name="bond0.7", kind="virtual", link_kind="vlan", lower=["bond0"])
-    kernel = Entry(carrier="kernel", level="stack", quality="double", bytes=1e9)
+    kernel = LedgerEntry(carrier="kernel", level="stack", quality="double", bytes=1e9)
     ports = {nic.name: PortLedger(nic=nic, tx=[late, kernel], rx=[], known=True) for nic in legs}
     ports |= {nic.name: PortLedger(nic=nic, tx=[kernel], rx=[], known=True) for nic in (bond, vlan)}
     found = crossed_at(Ledger(host="n1", interval_ns=1e9, ports=ports), "bond0.7", "tx")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.bounds import Bounds
 from wireproof.model.planning.footprint import Footprint
-from wireproof.plan.footprint.compute import Limit, footprint, limit_of_attributes
+from wireproof.plan.footprint.compute import QpLimit, footprint, limit_of_attributes
 from wireproof.plan.footprint.modes import MODES
 from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
 
@@ -191,7 +191,7 @@ def test_bad_input_is_one_sentence(options: dict[str, object], words: str) -> No
 
 def test_limits_say_whether_a_node_fits() -> None:
     attributes = "hca_id: mlx5_0\n\tmax_qp:\t\t\t131072\n"
-    limits = (limit_of_attributes(attributes), Limit("small", 100, "made up"))
+    limits = (limit_of_attributes(attributes), QpLimit("small", 100, "made up"))
     fits = [check.fits for check in footprint("psm3-rdma1", **SLIDES, limits=limits).limits]
     assert fits == [True, None]
     crowded = footprint("psm3-rdma2", **SLIDES, peers=1764, limits=limits).limits

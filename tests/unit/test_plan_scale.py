@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.scale import Scale
-from wireproof.plan.scale.network import SHORT_BYTES, Machine, Network, allreduce, barrier, serve
+from wireproof.plan.scale.network import (
+    SHORT_BYTES,
+    MachineCosts,
+    SimulatedNetwork,
+    allreduce,
+    barrier,
+    serve,
+)
 from wireproof.plan.scale.predict import alltoall, natural, random_ring, ring_time
-from wireproof.plan.scale.topology import Topology
+from wireproof.plan.scale.topology import ScaleTopology
 from wireproof.report.documents.plan import scale_csv, scale_document
 from wireproof.report.figure.scale import scale_chart, scale_svg
 from wireproof.report.text.document import document_text
@@ -22,12 +29,12 @@ from wireproof.report.text.look import Look
 from wireproof.workflow.plan import machine_options, plan_scale, scales_of
 
 START, BYTE, OVERHEAD, GAP = 1500.0, 0.08, 200.0, 50.0
-MACHINE = Machine(start_ns=START, byte_ns=BYTE, overhead_ns=OVERHEAD, gap_ns=GAP, hop_ns=150.0)
+MACHINE = MachineCosts(start_ns=START, byte_ns=BYTE, overhead_ns=OVERHEAD, gap_ns=GAP, hop_ns=150.0)
 SIZES = (0, 8, 4096, 1 << 20)
 
 
-def one_switch(nodes: int, ppn: int = 1) -> Network:
-    return Network(MACHINE, Topology(nodes=nodes, ppn=ppn, kind="one-switch"))
+def one_switch(nodes: int, ppn: int = 1) -> SimulatedNetwork:
+    return SimulatedNetwork(MACHINE, ScaleTopology(nodes=nodes, ppn=ppn, kind="one-switch"))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -92,12 +99,12 @@ def test_a_server_takes_one_message_after_another(
 def test_ranks_of_a_node_share_its_adapter() -> None:
     """28 ranks with 2 messages each: a random ring of two nodes waits for the adapter."""
     gap = 300.0
-    machine = Machine(start_ns=2000.0, byte_ns=0.0, overhead_ns=100.0, gap_ns=gap)
-    topology = Topology(nodes=64, ppn=28, kind="one-switch")
-    found = ring_time(Network(machine, topology), random_ring(topology.ranks, 1), 8)
+    machine = MachineCosts(start_ns=2000.0, byte_ns=0.0, overhead_ns=100.0, gap_ns=gap)
+    topology = ScaleTopology(nodes=64, ppn=28, kind="one-switch")
+    found = ring_time(SimulatedNetwork(machine, topology), random_ring(topology.ranks, 1), 8)
     across = 2 * 28 * (1 - 27 / (topology.ranks - 1))  # messages of a node that leave it
     assert found >= 0.9 * across * gap
-    alone = ring_time(Network(machine, Topology(nodes=64)), random_ring(64, 1), 8)
+    alone = ring_time(SimulatedNetwork(machine, ScaleTopology(nodes=64)), random_ring(64, 1), 8)
     assert found > 4 * alone
 
 
@@ -112,7 +119,7 @@ def test_nothing_is_faster_than_one_message_and_more_links_are_not_slower(
     nodes: int, ppn: int, size: int, kind: str
 ) -> None:
     def time(uplinks: int) -> float:
-        topology = Topology(
+        topology = ScaleTopology(
             nodes=nodes,
             ppn=ppn,
             kind=kind,  # type: ignore[arg-type]
@@ -120,7 +127,7 @@ def test_nothing_is_faster_than_one_message_and_more_links_are_not_slower(
             group=3,
             uplinks=uplinks,
         )
-        return ring_time(Network(MACHINE, topology), random_ring(topology.ranks, 2), size)
+        return ring_time(SimulatedNetwork(MACHINE, topology), random_ring(topology.ranks, 2), size)
 
     free = time(0)
     assert free >= MACHINE.local_start_ns
@@ -130,11 +137,11 @@ def test_nothing_is_faster_than_one_message_and_more_links_are_not_slower(
 
 
 def test_far_nodes_cost_hops() -> None:
-    machine = Machine(start_ns=START, byte_ns=0.0, hop_ns=150.0)
+    machine = MachineCosts(start_ns=START, byte_ns=0.0, hop_ns=150.0)
 
     def time(nodes: int, leaf: int, group: int) -> float:
-        topology = Topology(nodes=nodes, leaf=leaf, group=group)
-        return ring_time(Network(machine, topology), natural(nodes), 8)
+        topology = ScaleTopology(nodes=nodes, leaf=leaf, group=group)
+        return ring_time(SimulatedNetwork(machine, topology), natural(nodes), 8)
 
     assert time(32, 32, 1) == pytest.approx(START)
     assert time(33, 32, 2) == pytest.approx(START + 2 * 150)
@@ -145,13 +152,13 @@ def test_shifts_do_not_collide_when_routed_by_destination() -> None:
     """D-mod-k on as many uplinks as nodes of a leaf: an alltoall is as fast as without limits."""
 
     def time(uplinks: int, routing: str) -> float:
-        topology = Topology(
+        topology = ScaleTopology(
             nodes=64,
             leaf=8,
             uplinks=uplinks,
             routing=routing,  # type: ignore[arg-type]
         )
-        return alltoall(Network(MACHINE, topology), 1 << 16).time_ns
+        return alltoall(SimulatedNetwork(MACHINE, topology), 1 << 16).time_ns
 
     free = time(0, "destination")
     assert time(8, "destination") == pytest.approx(free, rel=1e-6)
@@ -159,16 +166,18 @@ def test_shifts_do_not_collide_when_routed_by_destination() -> None:
     assert time(2, "destination") > 2 * free
 
 
-def sampled_topology(seed: int) -> Topology:
-    return Topology(nodes=80, ppn=4, leaf=16, uplinks=8, seed=seed)
+def sampled_topology(seed: int) -> ScaleTopology:
+    return ScaleTopology(nodes=80, ppn=4, leaf=16, uplinks=8, seed=seed)
 
 
 def test_a_sample_of_phases_holds_the_whole_in_its_interval() -> None:
     """All 319 phases against samples of 48, from 12 seeds."""
-    whole = alltoall(Network(MACHINE, sampled_topology(0)), 4096, most_phases=10_000).time_ns
+    whole = alltoall(
+        SimulatedNetwork(MACHINE, sampled_topology(0)), 4096, most_phases=10_000
+    ).time_ns
     inside = 0
     for seed in range(12):
-        found = alltoall(Network(MACHINE, sampled_topology(seed)), 4096, most_phases=48)
+        found = alltoall(SimulatedNetwork(MACHINE, sampled_topology(seed)), 4096, most_phases=48)
         assert found.simulated < found.phases == 319
         assert found.time_ns == pytest.approx(whole, rel=0.05)
         inside += found.low_ns <= whole <= found.high_ns
@@ -176,11 +185,11 @@ def test_a_sample_of_phases_holds_the_whole_in_its_interval() -> None:
 
 
 def test_noise_grows_with_the_number_of_ranks() -> None:
-    noisy = Machine(start_ns=1500.0, byte_ns=0.0, noise=0.2)
+    noisy = MachineCosts(start_ns=1500.0, byte_ns=0.0, noise=0.2)
 
     def time(nodes: int) -> float:
-        topology = Topology(nodes=nodes, kind="one-switch")
-        return ring_time(Network(noisy, topology), natural(nodes), 8)
+        topology = ScaleTopology(nodes=nodes, kind="one-switch")
+        return ring_time(SimulatedNetwork(noisy, topology), natural(nodes), 8)
 
     assert START < time(2) < time(64)
     assert time(2) < time(2048)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from wireproof.locate.criteria import Criteria
+from wireproof.locate.criteria import LocateCriteria
 from wireproof.locate.power import found_with, least_found_by, rounds_for
 from wireproof.locate.screen.sweep import screen
-from wireproof.locate.world import Fault, World
+from wireproof.locate.world import World, WorldFault
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.validation import Validation
 from wireproof.plan.schedule import screen_rounds
@@ -16,7 +16,7 @@ from wireproof.report.documents.plan import validation_document
 from wireproof.report.text.document import document_text
 from wireproof.workflow.plan import plan_validate
 
-CRITERIA = Criteria()
+CRITERIA = LocateCriteria()
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,9 @@ def test_real_screens_find_what_is_promised() -> None:
     hits = trials = 0
     for seed in range(4):
         bad = range(seed, 256, 21)
-        faults = tuple(Fault(kind="port", node=node, share=0.93, direction="tx") for node in bad)
+        faults = tuple(
+            WorldFault(kind="port", node=node, share=0.93, direction="tx") for node in bad
+        )
         world = World(nodes=256, leaves=16, seed=seed + 1, faults=faults)
         samples = world.measure(screen_rounds(256, world.leaf.tolist(), seed, rounds), "goodput")
         suspects = {one.nodes[0] for one in screen(samples, world.fabric()).suspects}

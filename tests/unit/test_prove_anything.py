@@ -13,9 +13,9 @@ from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
+    CounterMark,
     DirectionTraffic,
     HostTraffic,
-    Mark,
     PortTraffic,
     Traffic,
     Watched,
@@ -147,7 +147,9 @@ def test_any_counters_give_amounts_that_are_not_negative(
     foreign: bool,
 ) -> None:
     about = WatchStart(schema=1, hostname="n1", interval_ms=100, nics=nics, foreign_sysfs=foreign)
-    marks = [Mark(t_ns=n * 10**9, counters=one) for n, one in enumerate((start, before, after))]
+    marks = [
+        CounterMark(t_ns=n * 10**9, counters=one) for n, one in enumerate((start, before, after))
+    ]
     found = host_traffic(
         Watched(host="n1", about=about, start=marks[0], before=marks[1], after=marks[2])
     )

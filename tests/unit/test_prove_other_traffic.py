@@ -18,7 +18,7 @@ from tests.unit.test_prove_verdict import (
 )
 
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
-from wireproof.model.ledger import Carrier, Entry, Ledger, Level, PortLedger
+from wireproof.model.ledger import Carrier, Ledger, LedgerEntry, Level, PortLedger
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
@@ -210,9 +210,9 @@ def cluster(*, moved: float, peak: float, chatter: float) -> Traffic:
     command's bytes.
     """
 
-    def entries(count: float, most: float) -> list[Entry]:
+    def entries(count: float, most: float) -> list[LedgerEntry]:
         return [
-            Entry(
+            LedgerEntry(
                 carrier="kernel",
                 level="stack",
                 quality="exact",
@@ -263,8 +263,8 @@ def test_bytes_of_which_half_left_the_adapter_are_mixed(wire: int, proof: str) -
     )
 
     def seen(name: str, sends: bool) -> HostTraffic:
-        def entry(carrier: Carrier, level: Level, moved: float) -> Entry:
-            return Entry(
+        def entry(carrier: Carrier, level: Level, moved: float) -> LedgerEntry:
+            return LedgerEntry(
                 carrier=carrier, level=level, quality="exact", bytes=moved, peak_bytes_per_s=117e6
             )
 
@@ -289,8 +289,8 @@ def test_bytes_of_which_half_left_the_adapter_are_mixed(wire: int, proof: str) -
 @pytest.mark.parametrize("nic", ["", "eth0", "tun0"])
 def test_a_tunnel_is_no_rival_of_the_port_that_carries_it(kind: str, nic: str) -> None:
     def seen(name: str, sends: bool) -> HostTraffic:
-        def way_of(moved: float) -> list[Entry]:
-            entry = Entry(
+        def way_of(moved: float) -> list[LedgerEntry]:
+            entry = LedgerEntry(
                 carrier="kernel",
                 level="stack",
                 quality="exact",

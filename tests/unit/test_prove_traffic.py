@@ -7,7 +7,7 @@ import pytest
 
 from wireproof.analysis.traffic import host_traffic, not_watched, speed_of
 from wireproof.model.record import Nic, Rdma
-from wireproof.model.traffic import HostTraffic, Mark, PortTraffic, Watched, WatchStart
+from wireproof.model.traffic import CounterMark, HostTraffic, PortTraffic, Watched, WatchStart
 
 SECOND = 1_000_000_000
 ETH = Nic(name="eth0", kind="ethernet", driver="ixgbe", speed_mbps=10_000)
@@ -25,9 +25,9 @@ def watched(
     return Watched(
         host="n1",
         about=WatchStart(schema=1, hostname="n1", interval_ms=100, nics=[nic]),
-        start=Mark(t_ns=0, counters=before if start is None else start),
-        before=Mark(t_ns=SECOND, counters=before),
-        after=Mark(t_ns=11 * SECOND, counters=after),
+        start=CounterMark(t_ns=0, counters=before if start is None else start),
+        before=CounterMark(t_ns=SECOND, counters=before),
+        after=CounterMark(t_ns=11 * SECOND, counters=after),
         peaks=peaks or {},
     )
 

@@ -9,7 +9,7 @@ import pytest
 
 from wireproof.analysis.traffic_printed import printed, row_bytes
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
-from wireproof.model.ledger import Entry, Ledger, PortLedger
+from wireproof.model.ledger import Ledger, LedgerEntry, PortLedger
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
@@ -405,7 +405,7 @@ def by_carrier(**moved: float) -> Traffic:
 
     def seen(name: str, sends: bool) -> HostTraffic:
         entries = [
-            Entry(
+            LedgerEntry(
                 carrier=carrier,
                 level="function",
                 quality="exact",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.test_verdict_psm3 import codes, pair
 
-from wireproof.model.ledger import Entry, Ledger, PortLedger
+from wireproof.model.ledger import Ledger, LedgerEntry, PortLedger
 from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.traffic import HostTraffic, Traffic
@@ -15,9 +15,9 @@ PAYLOAD = 200_000_000.0
 
 
 def port(name: str, out: float | None, into: float | None, device: str = "") -> PortLedger:
-    def entries(count: float | None) -> list[Entry]:
+    def entries(count: float | None) -> list[LedgerEntry]:
         quality = "exact" if count is not None else "unreadable"
-        return [Entry(carrier="any", level="wire", quality=quality, bytes=count)]  # type: ignore[arg-type]
+        return [LedgerEntry(carrier="any", level="wire", quality=quality, bytes=count)]  # type: ignore[arg-type]
 
     rdma = Rdma(device=device, port=1) if device else None
     return PortLedger(nic=Nic(name=name, rdma=rdma), tx=entries(out), rx=entries(into))

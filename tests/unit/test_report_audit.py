@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.model.setting import Audit, AuditResult, Effect, Status
+from wireproof.model.setting import Audit, AuditResult, SettingEffect, Status
 from wireproof.report.audit import setting_rows
 from wireproof.report.document import Findings, Item, Part, Section
 from wireproof.report.documents.audit import audit_document, worst_part
@@ -19,7 +19,7 @@ def result(name: str, host: str, seen: str = "", **changes: object) -> AuditResu
         "seen": seen,
         "wanted": "good",
         "message": f"{name.title()}: why it matters",
-        "expected_effect": Effect(on="bandwidth", low=0.1, high=0.5),
+        "expected_effect": SettingEffect(on="bandwidth", low=0.1, high=0.5),
         "fix": f"write good to /proc/{name}",
         "undo": "the old value",
     }
@@ -62,9 +62,9 @@ def test_the_worst_on_this_fabric_comes_first(
     carrier: str, causes: tuple[str, ...], order: list[str]
 ) -> None:
     effects = {
-        "adapter": Effect(on="bandwidth", high=0.6, over="rdma"),
-        "sockets": Effect(on="bandwidth", high=0.6, over="ip"),
-        "small": Effect(on="bandwidth", high=0.2),
+        "adapter": SettingEffect(on="bandwidth", high=0.6, over="rdma"),
+        "sockets": SettingEffect(on="bandwidth", high=0.6, over="ip"),
+        "small": SettingEffect(on="bandwidth", high=0.2),
     }
     results = [result(name, "n1", expected_effect=effect) for name, effect in effects.items()]
     assert [one.id for one in failing(results, carrier, causes)] == order
@@ -108,7 +108,7 @@ def items_of(part: Part) -> tuple[Item, ...]:
 
 
 def test_what_costs_most_comes_first_and_a_cause_before_it() -> None:
-    large = Effect(on="bandwidth", low=0.5, high=0.9, sure="measured")
+    large = SettingEffect(on="bandwidth", low=0.5, high=0.9, sure="measured")
     audit = Audit(
         hosts=["n1", "n2"],
         results=[
@@ -149,14 +149,14 @@ def test_the_answer_never_calls_right_what_was_not_read() -> None:
 @pytest.mark.parametrize(
     ("effect", "text"),
     [
-        (Effect(on="bandwidth", low=0.04, high=0.1), "4 % to 10 % of bandwidth (practice)"),
+        (SettingEffect(on="bandwidth", low=0.04, high=0.1), "4 % to 10 % of bandwidth (practice)"),
         (
-            Effect(on="bandwidth", high=0.9, direction="rx", sure="vendor"),
+            SettingEffect(on="bandwidth", high=0.9, direction="rx", sure="vendor"),
             "up to 90 % of bandwidth, what is received (vendor)",
         ),
-        (Effect(on="availability"), "availability (practice)"),
-        (Effect(on="none"), ""),
+        (SettingEffect(on="availability"), "availability (practice)"),
+        (SettingEffect(on="none"), ""),
     ],
 )
-def test_an_effect_in_words(effect: Effect, text: str) -> None:
+def test_an_effect_in_words(effect: SettingEffect, text: str) -> None:
     assert effect_text(effect) == text

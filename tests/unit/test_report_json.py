@@ -52,7 +52,7 @@ def test_the_object_decodes_into_the_structs_that_document_it(section: JudgedRun
     text = json_text(
         result.document(section.run, section.judgement, section.limits, section.criteria)
     )
-    decoded = msgspec.json.decode(text, type=result.Document)
+    decoded = msgspec.json.decode(text, type=result.ResultDocument)
     assert decoded.findings == section.judgement.findings
     assert decoded.results == section.judgement.pairs
     assert (decoded.schema, decoded.version) == ("wireproof.result", 2)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.model.experiment import Look, Metric
-from wireproof.model.trial import Comparison, Guard, Knob, Stopping, Trial
+from wireproof.model.experiment import InterimLook, Metric
+from wireproof.model.trial import Guard, Stopping, TriedKnob, TryResult, ValueEffect
 from wireproof.report.document import Document, Row, Table, Text
 from wireproof.report.documents.trial import trial_document
 
 
-def trial(reason: str = "decided", **guard: object) -> Trial:
+def trial(reason: str = "decided", **guard: object) -> TryResult:
     given = {"name": "p99_ns", "kind": "ratio", "base": 1.0, "value": 1.0, "change": 0.0}
     guards = [Guard(**{**given, "low": None, "high": None, "worse": False, **guard})]  # type: ignore[arg-type]
-    comparison = Comparison(
+    comparison = ValueEffect(
         value=1,
         answer="helps",
         base=1.0,
@@ -25,8 +25,8 @@ def trial(reason: str = "decided", **guard: object) -> Trial:
         guards=guards,
         text="X=\x1b[31m2 helps",
     )
-    return Trial(
-        knob=Knob(name="X", kind="variable", values=("1", "\x1b[31m2")),
+    return TryResult(
+        knob=TriedKnob(name="X", kind="variable", values=("1", "\x1b[31m2")),
         workload="sh -c \x1b[2J",
         metric=Metric(name="wall time", unit="s", better="lower", source="clock"),
         smallest=0.05,
@@ -34,7 +34,7 @@ def trial(reason: str = "decided", **guard: object) -> Trial:
         stopping=Stopping(
             rule="",
             alpha=0.05,
-            looks=[Look(blocks=8, alpha=0.008)],
+            looks=[InterimLook(blocks=8, alpha=0.008)],
             reason=reason,  # type: ignore[arg-type]
             budget_s=60.0,
         ),

@@ -25,7 +25,7 @@ from wireproof.launch.programs.recipe import DRIVER_STEPS, find_recipe, hpcc_inp
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.benchmark import steps
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-from wireproof.workflow.benchmark.steps import Prepared, prepare_steps
+from wireproof.workflow.benchmark.steps import PreparedSteps, prepare_steps
 from wireproof.workflow.target.target import Target, this_machine
 
 TWO = ("n1", "n2")
@@ -35,7 +35,9 @@ def hosts(nic: str = "", names: tuple[str, ...] = TWO) -> Target:
     return Target(hosts=names, start_on=names, nics=(nic,) * len(names) if nic else ())
 
 
-def dry(tool: str, benchmark: str = "", place: Target | None = None, **asked: object) -> Prepared:
+def dry(
+    tool: str, benchmark: str = "", place: Target | None = None, **asked: object
+) -> PreparedSteps:
     wanted = BenchmarkSpecification(
         recipe=find_recipe(tool, benchmark),
         target=place or hosts(),
@@ -60,7 +62,7 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def words(prepared: Prepared) -> list[str]:
+def words(prepared: PreparedSteps) -> list[str]:
     assert len(prepared.steps) == 1
     return list(prepared.steps[0].argv)
 

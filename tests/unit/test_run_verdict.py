@@ -23,7 +23,7 @@ from wireproof.workflow.benchmark.run import (
     without_claim,
 )
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-from wireproof.workflow.benchmark.steps import Step, prepare_steps
+from wireproof.workflow.benchmark.steps import BenchmarkStep, prepare_steps
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.target import Target, this_machine
 
@@ -80,14 +80,14 @@ def hosts(nic: str = "", names: tuple[str, ...] = ("c101", "c102"), agent: str =
 
 
 def test_a_client_on_another_host_goes_by_ssh_with_its_environment() -> None:
-    step = Step(
+    step = BenchmarkStep(
         role="client", host="c101", argv=("prog", "a b"), environment={"X": "$y"}, unset=("Z",)
     )
     *_, host, words = main_argv(step, hosts())
     assert host == "c101"
     assert words.endswith("wireproof-node guard --control-stdin -- env -u Z 'X=$y' prog 'a b'")
     assert main_argv(step, hosts(agent="/agent"))[:2] == ["/agent", "c101"]
-    here = Step(role="rank", host="", argv=("mpirun", "x"))
+    here = BenchmarkStep(role="rank", host="", argv=("mpirun", "x"))
     assert main_argv(here, hosts()) == ["mpirun", "x"]
 
 

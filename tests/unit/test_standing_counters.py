@@ -10,7 +10,7 @@ from wireproof.analysis.changes import MarkedChanges, WitnessChanges
 from wireproof.analysis.ledger import HostPorts
 from wireproof.model.claim import Criteria
 from wireproof.model.record import Idle, Nic, Rdma, Total, WitnessReading
-from wireproof.model.traffic import Mark
+from wireproof.model.traffic import CounterMark
 from wireproof.verdict.path.sight import Due, Sighting, look
 
 NEED = 100e6
@@ -96,7 +96,7 @@ def test_rdma_counters_of_their_own_prove_beside_counters_that_stand() -> None:
 
 def test_prove_sees_the_same_between_its_marks() -> None:
     names = STANDING | PORT_STANDING
-    marks = [Mark(t_ns=int(t * 1e9), counters=dict(names)) for t in (0, 3, 33)]
+    marks = [CounterMark(t_ns=int(t * 1e9), counters=dict(names)) for t in (0, 3, 33)]
     ledger = HostPorts("a", [nic()]).ledger(MarkedChanges(*marks, {}, 3000.0))
     (first, *_) = ledger.ports["hsn0"].tx
     assert (first.bytes, first.quality) == (0.0, "lower-bound")

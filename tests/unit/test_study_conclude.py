@@ -14,9 +14,9 @@ from wireproof.model.study import (
     Configuration,
     Knob,
     Library,
-    Measured,
     Probe,
     Readback,
+    StudiedPattern,
     Study,
     StudyRun,
 )
@@ -27,8 +27,8 @@ from wireproof.workflow.study import library_called
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="")
 TIME = Metric(name="half round trip", unit="ns", better="lower", source="")
 PATTERNS = [
-    Measured(name="stream", what="a stream", metric=RATE),
-    Measured(name="latency", what="a ping-pong", metric=TIME),
+    StudiedPattern(name="stream", what="a stream", metric=RATE),
+    StudiedPattern(name="latency", what="a ping-pong", metric=TIME),
 ]
 KNOB = Knob(name="X_RAILS", what="rails", values=("1",), source="")
 LIBRARY = Library(id="x", title="X", prefixes=("X_",), knob=(KNOB,))

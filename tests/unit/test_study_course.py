@@ -12,7 +12,15 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import Metric
 from wireproof.model.finding import Proof
 from wireproof.model.record import Host, Nic
-from wireproof.model.study import Configuration, Knob, Measured, Probe, Readback, Study, StudyRun
+from wireproof.model.study import (
+    Configuration,
+    Knob,
+    Probe,
+    Readback,
+    StudiedPattern,
+    Study,
+    StudyRun,
+)
 from wireproof.workflow.specification import Storage
 from wireproof.workflow.study import StudySpecification, library_called, run_study
 from wireproof.workflow.study import course as under_test
@@ -37,7 +45,7 @@ class Launcher:
     """Launches that take no time; 4096 doubles the stream."""
 
     target = Target(hosts=("n1", "n2"), start_on=("n1", "n2"), nics=("a0", "a0"))
-    patterns: ClassVar = [Measured(name="stream", what="a stream", metric=RATE)]
+    patterns: ClassVar = [StudiedPattern(name="stream", what="a stream", metric=RATE)]
     names = ("stream",)
     asked = ("a0",)
     base: ClassVar = {"PSM3_NIC": "a0"}

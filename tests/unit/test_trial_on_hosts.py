@@ -10,7 +10,7 @@ import pytest
 
 from wireproof.model.change import Change, ChangeAnswer, ChangeState, SetAnswer
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.trial import Knob
+from wireproof.model.trial import TriedKnob
 from wireproof.model.tuning import ByHand, HostPlan, HostTuned, PlannedChange, Tuned, TunePlan
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.target import Target
@@ -40,8 +40,8 @@ def plan_for(text: str) -> TunePlan:
     return TunePlan(hosts=[HostPlan(host=host, changes=changes) for host in ("n1", "n2")])
 
 
-def knob(*values: str | None) -> Knob:
-    return Knob(name="idle", kind="setting", values=values)
+def knob(*values: str | None) -> TriedKnob:
+    return TriedKnob(name="idle", kind="setting", values=values)
 
 
 def changes_of(plans: list[TunePlan]) -> list[list[str]]:

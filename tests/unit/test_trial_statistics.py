@@ -15,7 +15,7 @@ from wireproof.experiment.looks import is_look, level
 from wireproof.experiment.trial import compared, said
 from wireproof.model.experiment import Better, Metric
 from wireproof.model.record import PointRecord, WitnessReading
-from wireproof.model.trial import Comparison, Knob, TrialRun
+from wireproof.model.trial import TrialRun, TriedKnob, ValueEffect
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def runs_of(*blocks: tuple[float, ...], proofs: tuple[str, str] = ("", "")) -> l
     ]
 
 
-def one_of(runs: list[TrialRun], **more: Any) -> Comparison:
+def one_of(runs: list[TrialRun], **more: Any) -> ValueEffect:
     return compared(design_of(2, 1, **more), runs)[0]
 
 
@@ -167,7 +167,7 @@ def test_three_values_share_the_error() -> None:
     assert [one.answer for one in single] == ["helps", "hurts"]
 
 
-KNOB = Knob(name="UCX_X", kind="variable", values=(None, "1"))
+KNOB = TriedKnob(name="UCX_X", kind="variable", values=(None, "1"))
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="engine")
 
 
@@ -197,7 +197,7 @@ RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="engin
 )
 def test_sentences(change: dict[str, Any], text: str) -> None:
     given: dict[str, Any] = {"low": None, "high": None, "ratio": 1.1, **change}
-    one = Comparison(value=1, base=1e8, other=1.1e8, blocks=8, **given)
+    one = ValueEffect(value=1, base=1e8, other=1.1e8, blocks=8, **given)
     assert said(one, KNOB, RATE, 0.5) == text
 
 

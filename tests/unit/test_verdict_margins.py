@@ -24,7 +24,7 @@ from wireproof.model.run import Run
 from wireproof.verdict import judge
 from wireproof.verdict.context import context
 from wireproof.verdict.run.directions import Stream, blame, direction_issues
-from wireproof.verdict.run.shape import Sample, Variant, cache_issues
+from wireproof.verdict.run.shape import CurveSample, Variant, cache_issues
 
 STREAM = replace(SMALL, sizes=(1 << 20,), patterns=("stream",))
 KIND = ("stream", "stream", 1 << 20, "robust")
@@ -419,10 +419,10 @@ def test_a_node_is_not_blamed_by_streams_from_too_few_samples() -> None:
 
 
 def test_one_unproven_small_point_makes_no_cache_of_a_falling_curve() -> None:
-    falling = Sample(50e6, 49e6, 51e6, "on-wire")
+    falling = CurveSample(50e6, 49e6, 51e6, "on-wire")
     curve = {
-        8: Sample(1e6, 1e6, 1e6, "unproven"),
-        65536: Sample(100e6, 99e6, 101e6, "on-wire"),
+        8: CurveSample(1e6, 1e6, 1e6, "unproven"),
+        65536: CurveSample(100e6, 99e6, 101e6, "on-wire"),
         1 << 20: falling,
         4 << 20: falling,
     }

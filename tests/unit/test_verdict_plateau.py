@@ -13,20 +13,20 @@ from tests.unit.test_verdict_margins import SMALL
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Proof
 from wireproof.verdict.context import context
-from wireproof.verdict.run.plateau import Streams
+from wireproof.verdict.run.plateau import LongStreams
 
 SIZES = (1 << 17, 1 << 19, 1 << 20)
 RUN = run_of(replace(SMALL, sizes=SIZES, patterns=("stream",)))
 
 
-def streams(proof: Proof, at: tuple[int, ...] = SIZES) -> Streams:
+def streams(proof: Proof, at: tuple[int, ...] = SIZES) -> LongStreams:
     """The good streams of a run; those of the sizes ``at`` have this proof."""
     found: list[Any] = [
         ((point, pair), proof if point.message_bytes in at else "on-wire")
         for point in RUN.points
         for pair in point.pairs
     ]
-    return Streams(context(RUN, Criteria(), None, None), found)
+    return LongStreams(context(RUN, Criteria(), None, None), found)
 
 
 @pytest.mark.parametrize("proof", ["on-wire", "unproven"])
@@ -77,7 +77,7 @@ def slowed(
                 origin_waited_ns=share * sum(times),
             )
             found.append(((point, one), "on-wire"))
-    return Streams(context(RUN, Criteria(), None, None), found).capped((1, 0))
+    return LongStreams(context(RUN, Criteria(), None, None), found).capped((1, 0))
 
 
 def test_no_wait_explains_a_plateau_at_half_of_the_other_direction() -> None:

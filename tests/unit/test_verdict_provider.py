@@ -6,7 +6,7 @@ import pytest
 from tests.changed_runs import set_
 from tests.synthetic import World, run_of
 
-from wireproof.model.record import Fabric
+from wireproof.model.record import LibfabricUsed
 from wireproof.model.run import Run
 from wireproof.verdict import judge
 
@@ -14,7 +14,7 @@ from wireproof.verdict import judge
 def ran(provider: str, wanted: str, **fabric: str) -> Run:
     """A sound run over libfabric's ``provider``, where ``wanted`` was claimed."""
     run = run_of(World(sizes=(8, 1 << 20)))
-    found = Fabric(provider=provider, **fabric)  # type: ignore[arg-type]
+    found = LibfabricUsed(provider=provider, **fabric)  # type: ignore[arg-type]
     return set_(
         run,
         open=set_(run.open, transport="ofi"),

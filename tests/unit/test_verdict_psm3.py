@@ -9,7 +9,14 @@ import pytest
 
 from wireproof.adapters.psm3 import statistics
 from wireproof.analysis.psm3 import by_host, counted, unaccounted_bytes
-from wireproof.model.psm3 import Identity, JudgedStatistics, Rail, Section, Setting, Statistics
+from wireproof.model.psm3 import (
+    CounterSection,
+    Identity,
+    JudgedStatistics,
+    LibrarySetting,
+    Rail,
+    Statistics,
+)
 from wireproof.verdict.psm3 import judge_statistics
 from wireproof.verdict.psm3.path import lower_bound
 
@@ -48,13 +55,13 @@ def process(
     """One rank of two, alone on its host, over one RoCE NIC unless said otherwise."""
     nics = {"mlx5_0": SENT} if nics is None else nics
     identity = {"ranks": 2, "hal": "verbs", "build": "DELTA 1", **more}
-    sections = [Section(heading="MPI_Statistics_Summary", line=1, counters=summary or MOVED)]
+    sections = [CounterSection(heading="MPI_Statistics_Summary", line=1, counters=summary or MOVED)]
     sections += [
-        Section(heading="PSM_low-level_protocol_stats", line=9, nic=name, counters=counters)
+        CounterSection(heading="PSM_low-level_protocol_stats", line=9, nic=name, counters=counters)
         for name, counters in nics.items()
     ]
     if (settings or {}).get("PSM3_RDMA", "0") != "0":
-        sections.append(Section(heading="TID_Flow_Statistics", line=20, counters={}))
+        sections.append(CounterSection(heading="TID_Flow_Statistics", line=20, counters={}))
     return Statistics(
         source=f"psm3-perf-stat-n{rank}-pid-{rank}",
         library="psm3",
@@ -65,7 +72,7 @@ def process(
             label="", host=f"n{rank}", rank=rank, rails=[rail(name) for name in nics], **identity
         ),
         settings=[
-            Setting(name=name, value=value, kind="given", line=3)
+            LibrarySetting(name=name, value=value, kind="given", line=3)
             for name, value in (settings or {}).items()
         ],
         sections=sections,

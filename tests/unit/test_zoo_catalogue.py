@@ -10,19 +10,19 @@ from tests.zoo.frames import nic_of
 from tests.zoo.parts import Adapter, File, Port
 from tests.zoo.situations import best_level
 
-from wireproof.analysis.catalogue import Row, family_of
+from wireproof.analysis.catalogue import CounterRow, family_of
 
 _ORDER = ("stack", "function", "wire")
 _KNOWN = [one for one in ZOO if one.known]
 
 
-def _names(row: Row, port: Port, way: str) -> list[str]:
+def _names(row: CounterRow, port: Port, way: str) -> list[str]:
     return [
         name.format(nic=port.nic, device=port.device, port=port.ib_port) for name in row.names(way)
     ]
 
 
-def _row(port: Port, file: File) -> Row | None:
+def _row(port: Port, file: File) -> CounterRow | None:
     family = family_of(nic_of(port))
     if family is None:
         return None
@@ -30,7 +30,7 @@ def _row(port: Port, file: File) -> Row | None:
     return next((row for row in rows if port.spelled(file) in _names(row, port, file.way)), None)
 
 
-def _pairs(one: Adapter) -> list[tuple[Port, File, Row]]:
+def _pairs(one: Adapter) -> list[tuple[Port, File, CounterRow]]:
     """Without bonds and teams, whose statistics are their members' sum: the ledger asks these."""
     found = []
     for port in (port for port in one.ports if port.link_kind not in ("bond", "team")):

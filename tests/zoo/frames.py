@@ -15,7 +15,7 @@ from wireproof.analysis.interval import estimate
 from wireproof.analysis.settle import settle_ms
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import (
-    Adapter,
+    AdapterIdentity,
     Clock,
     Close,
     Estimate,
@@ -25,7 +25,7 @@ from wireproof.model.record import (
     Open,
     PairResult,
     PointRecord,
-    Quiet,
+    QuietWindows,
     Rdma,
     Sentinel,
     Total,
@@ -69,7 +69,7 @@ def nic_of(port: Port, *, hidden: bool = False) -> Nic:
         master="" if hidden else port.master,
         link_kind=port.link_kind,
         function="" if hidden else port.function,
-        adapter=None if hidden or not port.identity else Adapter(**port.identity),
+        adapter=None if hidden or not port.identity else AdapterIdentity(**port.identity),
         hidden="/sys shows another network namespace" if hidden else "",
     )
 
@@ -258,7 +258,7 @@ def _reading(world: Timeline, played: Played, rank: int) -> WitnessReading:
         counters=_changed(machine, start, end),
         source="netlink",
         foreign_sysfs=world.scene.hidden,
-        quiet=Quiet(
+        quiet=QuietWindows(
             interval_ns=2 * QUIET_S * _NS,
             counters={n: c for n, c in both.items() if n.endswith(_BYTES)},
         ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from tests.zoo.pfc_adapters import BASE, LOSSLESS, NIC, SECONDS, Adapter, Happened
 
 from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
-from wireproof.model.traffic import Mark, Watched, WatchStart
+from wireproof.model.traffic import CounterMark, Watched, WatchStart
 
 __all__ = ["PAUSED", "SITUATIONS", "SLOW", "Situation", "World", "marks", "record_of"]
 
@@ -187,14 +187,14 @@ def record_of(adapter: Adapter, world: World) -> PfcRecord:
     hosts = []
     for host in world.hosts:
         before, after = marks(adapter, world, host)
-        start = Mark(t_ns=0, counters=before)
+        start = CounterMark(t_ns=0, counters=before)
         hosts.append(
             Watched(
                 host=host,
                 about=WatchStart(schema=1, hostname=host, interval_ms=100, nics=nics),
                 start=start,
                 before=start,
-                after=Mark(t_ns=SECONDS * 10**9, counters=after),
+                after=CounterMark(t_ns=SECONDS * 10**9, counters=after),
                 settled_s=2.0,
                 error=world.error.get(host, ""),
             )

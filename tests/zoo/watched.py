@@ -17,7 +17,14 @@ from wireproof.analysis.settle import Patience, patience
 from wireproof.analysis.traffic import host_traffic
 from wireproof.instrument.watch import Follower
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.traffic import Mark, Reading, Traffic, TrafficVerdict, Watched, WatchStart
+from wireproof.model.traffic import (
+    CounterMark,
+    Reading,
+    Traffic,
+    TrafficVerdict,
+    Watched,
+    WatchStart,
+)
 from wireproof.verdict.external.watched import judge_traffic
 
 __all__ = ["proved"]
@@ -65,7 +72,9 @@ def _watched(
         nics=nics_of(scene, machine),
         foreign_sysfs=scene.hidden,
     )
-    start, before, after = (Mark(t_ns=round(t * 1e9), counters=machine.reading(t)) for t in times)
+    start, before, after = (
+        CounterMark(t_ns=round(t * 1e9), counters=machine.reading(t)) for t in times
+    )
     return Watched(
         host=f"n{host + 1}",
         about=about,

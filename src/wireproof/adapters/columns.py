@@ -10,7 +10,7 @@ import csv
 import re
 from dataclasses import dataclass, replace
 
-__all__ = ["Column", "Group", "columns_of", "fields_of", "groups_of"]
+__all__ = ["Column", "ColumnGroup", "columns_of", "fields_of", "groups_of"]
 
 _SIZE = re.compile(r"#?(?:message|msg)?[_-]?(?:size|bytes|nbytes|length)(?:[\[(](?:b|bytes)[\])])?")
 _ITERATIONS = re.compile(r"#?(?:repetitions|iterations|iters|reps)")
@@ -80,7 +80,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ColumnGroup:
     """One table of those that stand side by side: the places of its columns in a row."""
 
     places: tuple[tuple[int, Column], ...]
@@ -191,24 +191,24 @@ def _known(words: list[str]) -> list[Column]:
     return columns
 
 
-def groups_of(columns: list[Column]) -> list[Group]:
+def groups_of(columns: list[Column]) -> list[ColumnGroup]:
     """The tables of a heading: one, or several that stand side by side."""
     sizes = [place for place, column in enumerate(columns) if column.role == "size"]
     ends = [*sizes[1:], len(columns)]
-    found: list[Group] = []
+    found: list[ColumnGroup] = []
     for begin, end in zip(sizes, ends, strict=True):
         found += _beside(list(enumerate(columns))[begin:end])
     return found
 
 
-def _beside(places: list[tuple[int, Column]]) -> list[Group]:
+def _beside(places: list[tuple[int, Column]]) -> list[ColumnGroup]:
     """Of one size column: a group for each label, or for each column of the same name."""
     shared = [one for one in places if one[1].role in ("size", "iterations", "")]
     measured = [one for one in places if one not in shared]
     labels = list(dict.fromkeys(column.label for _, column in measured))
     if len(labels) > 1:
         return [
-            Group((*shared, *(one for one in measured if one[1].label == label)), label)
+            ColumnGroup((*shared, *(one for one in measured if one[1].label == label)), label)
             for label in labels
         ]
     times: dict[str, int] = {}
@@ -216,7 +216,7 @@ def _beside(places: list[tuple[int, Column]]) -> list[Group]:
     for place, column in measured:
         times[column.name] = times.get(column.name, 0) + 1
         groups.setdefault(times[column.name], []).append((place, column))
-    return [Group((*shared, *_first(own)), labels[0]) for own in groups.values()]
+    return [ColumnGroup((*shared, *_first(own)), labels[0]) for own in groups.values()]
 
 
 def _first(measured: list[tuple[int, Column]]) -> list[tuple[int, Column]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from wireproof.adapters.page import Page
 
-__all__ = ["Document", "amount", "document_at", "member", "text"]
+__all__ = ["JsonText", "amount", "document_at", "member", "text"]
 
 # of a line without its escapes: linear, also where a quote never closes
 _STRINGS = re.compile(r'"[^"]*"')
@@ -27,7 +27,7 @@ _WORDS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class JsonText:
     """``value`` is None when it was cut or is no JSON; ``why`` says so. ``after``: index of the
     first line not used.
     """
@@ -37,7 +37,7 @@ class Document:
     why: str = ""
 
 
-def _loaded(source: str, first: int, after: int) -> Document:
+def _loaded(source: str, first: int, after: int) -> JsonText:
     for words in (
         source,
         _BARE_KEY.sub(r'"\1":', _NAN.sub("null", source)),
@@ -46,11 +46,11 @@ def _loaded(source: str, first: int, after: int) -> Document:
             value = json.loads(words, parse_constant=lambda _: None)
         except (ValueError, RecursionError):
             continue
-        return Document(value if isinstance(value, dict) else None, after)
-    return Document(None, after, f"line {first + 1}: the document is no JSON")
+        return JsonText(value if isinstance(value, dict) else None, after)
+    return JsonText(None, after, f"line {first + 1}: the document is no JSON")
 
 
-def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
+def document_at(page: Page, start: int, key: re.Pattern[str]) -> JsonText:
     """The object whose first member ``key`` finds on line index ``start``; its opening brace may be
     on a line before.
 
@@ -59,13 +59,13 @@ def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
     """
     first = key.search(page.lines[start])
     if first is None:
-        return Document(None, start + 1, "")
+        return JsonText(None, start + 1, "")
     at = page.lines[start].index('"', first.start())
     parts, depth, length = ["{"], 1, 0
     for index in range(start, len(page.lines)):
         line = page.lines[index][at:] if index == start else page.lines[index]
         if index > start and key.search(line) and not _NESTS.search(page.lines[index - 1]):
-            return Document(None, index, f"line {index}: the document is cut, another begins")
+            return JsonText(None, index, f"line {index}: the document is cut, another begins")
         plain = _STRINGS.sub("", _unescaped(line)) if '"' in line else line
         opened, closed = plain.count("{"), plain.count("}")
         if closed >= depth:
@@ -75,11 +75,11 @@ def document_at(page: Page, start: int, key: re.Pattern[str]) -> Document:
         depth += opened - closed
         length += len(line)
         if depth > _DEEPEST or length > _LONGEST:
-            return Document(
+            return JsonText(
                 None, index + 1, f"line {index + 1}: the document is too deep or too long"
             )
         parts.append(line)
-    return Document(
+    return JsonText(
         None, len(page.lines), f"line {len(page.lines)}: the text ends inside a document"
     )
 

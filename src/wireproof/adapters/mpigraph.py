@@ -48,7 +48,7 @@ _ARGUMENTS = {
 
 
 @dataclass(slots=True)
-class _Table:
+class _PairTable:
     """One n x n table. ``pairs``: (from, to, MiB/s, line index); ``seen``: rows that were read
     whole.
     """
@@ -72,7 +72,7 @@ class _Run:
     version: str = ""
     numbers: dict[str, int] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)
-    tables: list[_Table] = field(default_factory=list)
+    tables: list[_PairTable] = field(default_factory=list)
     ended: bool = False
     after: int = 0
 
@@ -84,7 +84,7 @@ def _hosts(line: str) -> list[str]:
     return [name[:255] for name, _, _ in names] if whole else []
 
 
-def _read_row(table: _Table, line: str, match: re.Match[str], index: int) -> None:
+def _read_row(table: _PairTable, line: str, match: re.Match[str], index: int) -> None:
     """Adds a row to its table, or marks it as torn when it has not one number with three decimals
     per rank.
     """
@@ -103,7 +103,7 @@ def _read_row(table: _Table, line: str, match: re.Match[str], index: int) -> Non
         _add(table, rank, known, index)
 
 
-def _add(table: _Table, rank: int, known: list[tuple[float, int]], index: int) -> None:
+def _add(table: _PairTable, rank: int, known: list[tuple[float, int]], index: int) -> None:
     """Adds the (MiB/s, other rank) of a row to the table's pairs and sums."""
     low, high = min(known), max(known)
     table.lowest = min(table.lowest or low[0], low[0])
@@ -124,7 +124,7 @@ def _take(run: _Run, line: str, index: int) -> bool:
         _read_row(run.tables[-1], line, row, index)
     elif (heading := _HEADING.match(line)) is not None:
         side: Side = "Send" if heading.group(1) == "Send" else "Recv"
-        run.tables.append(_Table(side, index, _hosts(line), last=index))
+        run.tables.append(_PairTable(side, index, _hosts(line), last=index))
     elif (argument := _ARGUMENT.match(line)) is not None:
         name = argument.group(1).replace(" ", "")
         run.numbers.setdefault(_ARGUMENTS.get(name, name), int(argument.group(2)))
@@ -155,7 +155,7 @@ def _read(page: Page, start: int) -> _Run:
     return run
 
 
-def _state(run: _Run, table: _Table, page: Page) -> str:
+def _state(run: _Run, table: _PairTable, page: Page) -> str:
     ranks = len(table.hosts)
     if not ranks or run.numbers.get("Procs", ranks) != ranks:
         return f"line {table.line + 1}: the names of the ranks are torn"
@@ -169,7 +169,7 @@ def _state(run: _Run, table: _Table, page: Page) -> str:
     return "" if table.pairs else "no pair was measured"
 
 
-def _notes(run: _Run, table: _Table) -> list[str]:
+def _notes(run: _Run, table: _PairTable) -> list[str]:
     notes = []
     if table.count:
         mean = table.total / table.count
@@ -193,7 +193,7 @@ def _notes(run: _Run, table: _Table) -> list[str]:
     return notes
 
 
-def _series(page: Page, run: _Run, table: _Table, size: int) -> Series:
+def _series(page: Page, run: _Run, table: _PairTable, size: int) -> Series:
     points = [
         SeriesPoint(
             message_bytes=size,
@@ -238,7 +238,7 @@ def parse(page: Page, start: int) -> Parsed:
     tables = list(run.tables)
     for side in ("Send", "Recv"):
         if all(table.side != side for table in tables):
-            tables.append(_Table("Send" if side == "Send" else "Recv", start, [], last=start))
+            tables.append(_PairTable("Send" if side == "Send" else "Recv", start, [], last=start))
     return Parsed([_series(page, run, table, size) for table in tables], max(run.after, start + 1))
 
 

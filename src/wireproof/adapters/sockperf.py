@@ -16,7 +16,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
-__all__ = ["ADAPTER", "NAMES", "Run", "collect"]
+__all__ = ["ADAPTER", "NAMES", "SockperfRun", "collect"]
 
 
 # --- sockperf: what it prints and the options that it takes.
@@ -64,7 +64,7 @@ Protocol = Literal["", "tcp", "udp"]
 
 
 @dataclass(slots=True)
-class Run:
+class SockperfRun:
     """What one client printed."""
 
     version: str = ""
@@ -86,49 +86,49 @@ class Run:
     after: int = 0
 
 
-def _take_average(run: Run, found: re.Match[str]) -> None:
+def _take_average(run: SockperfRun, found: re.Match[str]) -> None:
     run.average = (found.group(1), found.group(2) or "1", found.group(3))
 
 
-def _take_rate(run: Run, found: re.Match[str]) -> None:
+def _take_rate(run: SockperfRun, found: re.Match[str]) -> None:
     run.rate = int(found.group(1))
 
 
-def _take_band(run: Run, found: re.Match[str]) -> None:
+def _take_band(run: SockperfRun, found: re.Match[str]) -> None:
     run.band = (found.group(1), found.group(2))
 
 
-def _take_percentile(run: Run, found: re.Match[str]) -> None:
+def _take_percentile(run: SockperfRun, found: re.Match[str]) -> None:
     run.percentiles[f"p{float(found.group(1)):g}"] = float(found.group(2))
 
 
-def _take_extreme(run: Run, found: re.Match[str]) -> None:
+def _take_extreme(run: SockperfRun, found: re.Match[str]) -> None:
     run.extremes[found.group(1)] = float(found.group(2))
 
 
-def _take_total(run: Run, found: re.Match[str]) -> None:
+def _take_total(run: SockperfRun, found: re.Match[str]) -> None:
     run.observations = int(found.group(1))
 
 
-def _take_dropped(run: Run, found: re.Match[str]) -> None:
+def _take_dropped(run: SockperfRun, found: re.Match[str]) -> None:
     names = ("dropped", "duplicated", "out_of_order")
     run.values |= dict(zip(names, map(float, found.groups()), strict=True))
 
 
-def _take_spread(run: Run, found: re.Match[str]) -> None:
+def _take_spread(run: SockperfRun, found: re.Match[str]) -> None:
     for name, value in _SPREAD_FIELD.findall(found.group(1)):
         run.values[f"{name.replace('-', '_')}_ns"] = float(value) * 1e3
 
 
-def _take_counts(run: Run, found: re.Match[str]) -> None:
+def _take_counts(run: SockperfRun, found: re.Match[str]) -> None:
     run.answered = 0 <= int(found.group(1)) - int(found.group(2)) <= 1
 
 
-def _take_trouble(run: Run, found: re.Match[str]) -> None:
+def _take_trouble(run: SockperfRun, found: re.Match[str]) -> None:
     run.trouble = "".join(char for char in found.group(0) if char.isprintable())
 
 
-_Handlers = tuple[tuple[re.Pattern[str], Callable[[Run, re.Match[str]], None]], ...]
+_Handlers = tuple[tuple[re.Pattern[str], Callable[[SockperfRun, re.Match[str]], None]], ...]
 _STATISTICS: _Handlers = (
     (_PERCENTILE, _take_percentile),
     (_EXTREME, _take_extreme),
@@ -146,7 +146,7 @@ _SUMMARIES: _Handlers = (
 )
 
 
-def _take(run: Run, said: str) -> None:
+def _take(run: SockperfRun, said: str) -> None:
     for pattern, handle in _STATISTICS:
         found = pattern.search(said)
         if found is not None:
@@ -162,7 +162,7 @@ def _take(run: Run, said: str) -> None:
     run.server = run.server or "[SERVER]" in said
 
 
-def _ask(run: Run, page: Page, start: int) -> None:
+def _ask(run: SockperfRun, page: Page, start: int) -> None:
     """The nearest sockperf command above, if the log has it: the test's name and its message
     size.
     """
@@ -181,7 +181,7 @@ def _ask(run: Run, page: Page, start: int) -> None:
             return
 
 
-def _another(run: Run, line: str, own: bool) -> bool:
+def _another(run: SockperfRun, line: str, own: bool) -> bool:
     """True when another result begins: a new version line, or a second summary."""
     if not own:
         return starts_result(line)
@@ -192,8 +192,8 @@ def _another(run: Run, line: str, own: bool) -> bool:
     return _BEGIN.search(line) is not None or (begins and done)
 
 
-def collect(page: Page, start: int) -> Run:
-    run, idle = Run(last=start), 0
+def collect(page: Page, start: int) -> SockperfRun:
+    run, idle = SockperfRun(last=start), 0
     version = _BEGIN.search(page.lines[start])
     run.version = version.group(1) if version else ""
     _ask(run, page, start)
@@ -214,7 +214,7 @@ def collect(page: Page, start: int) -> Run:
     return run
 
 
-def _take_peer(run: Run, line: str) -> bool:
+def _take_peer(run: SockperfRun, line: str) -> bool:
     """Notes the address that a line of sockperf's head names; False when it names none."""
     peer = _PEER.search(line)
     if peer is None:
@@ -228,7 +228,7 @@ _DEFAULT_SIZE = 14
 _MOST_US = 1e9
 
 
-def _latency(run: Run, line: int) -> SeriesPoint | None:
+def _latency(run: SockperfRun, line: int) -> SeriesPoint | None:
     if run.average is None:
         return None
     kind, _, text = run.average
@@ -258,7 +258,7 @@ def _shared(values: dict[str, float], share: int) -> dict[str, float]:
     }
 
 
-def _throughput(run: Run, line: int) -> tuple[SeriesPoint | None, str]:
+def _throughput(run: SockperfRun, line: int) -> tuple[SeriesPoint | None, str]:
     """The message size is bandwidth / message rate where no line says it: both are printed."""
     if run.band is None or not run.rate:
         return None, ""
@@ -279,7 +279,7 @@ def _throughput(run: Run, line: int) -> tuple[SeriesPoint | None, str]:
     ), note
 
 
-def _notes(run: Run, point: SeriesPoint | None, streams: bool) -> list[str]:
+def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[str]:
     notes = []
     if point is not None and run.size is None and not streams:
         notes.append(
@@ -294,7 +294,7 @@ def _notes(run: Run, point: SeriesPoint | None, streams: bool) -> list[str]:
     return notes
 
 
-def _state(run: Run, point: SeriesPoint | None, streams: bool) -> str:
+def _state(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> str:
     if run.trouble and point is None:
         return run.trouble
     if point is None:

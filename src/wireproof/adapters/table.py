@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from wireproof.adapters.adapter import Benchmark
-from wireproof.adapters.columns import Column, Group, columns_of, groups_of
+from wireproof.adapters.columns import Column, ColumnGroup, columns_of, groups_of
 from wireproof.adapters.osu.benchmarks import by_name
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
@@ -33,7 +33,7 @@ _BENCHMARKS = {
 }
 
 
-def _point(words: Sequence[str], group: Group, line: int) -> SeriesPoint | None:
+def _point(words: Sequence[str], group: ColumnGroup, line: int) -> SeriesPoint | None:
     values: dict[str, float] = {}
     steps: dict[str, float] = {}
     others: dict[str, float] = {}
@@ -150,7 +150,7 @@ def _incomplete(page: Page, rows: Rows, odd: int) -> str:
     return ""
 
 
-def _series(page: Page, heading: int, rows: Rows, group: Group, several: int) -> Series:
+def _series(page: Page, heading: int, rows: Rows, group: ColumnGroup, several: int) -> Series:
     points = [
         _point(words, group, line) for words, line in zip(rows.fields, rows.lines, strict=True)
     ]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from wireproof.model.record import Idle, Quiet, Total, WitnessReading
-from wireproof.model.traffic import Mark
+from wireproof.model.record import Idle, QuietWindows, Total, WitnessReading
+from wireproof.model.traffic import CounterMark
 
 __all__ = [
     "ABSENT",
@@ -93,7 +93,9 @@ class WitnessChanges:
 
     def __init__(self, reading: WitnessReading | Total, idle: Idle | None) -> None:
         self._reading, self._idle = reading, idle
-        self._quiet: Quiet | None = reading.quiet if isinstance(reading, WitnessReading) else None
+        self._quiet: QuietWindows | None = (
+            reading.quiet if isinstance(reading, WitnessReading) else None
+        )
         self._standing = idle.standing if idle is not None else None
         self.interval_ns = reading.interval_ns
         self.settled_ms = reading.settled_ns / 1e6 if isinstance(reading, Total) else 0.0
@@ -144,9 +146,9 @@ class MarkedChanges:
 
     def __init__(
         self,
-        start: Mark,
-        before: Mark,
-        after: Mark,
+        start: CounterMark,
+        before: CounterMark,
+        after: CounterMark,
         peaks: Mapping[str, float],
         settled_ms: float = 0.0,
     ) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wireproof.model.ledger import LEVELS, QUALITIES, Carrier, Entry, Level, Quality
+from wireproof.model.ledger import LEVELS, QUALITIES, Carrier, LedgerEntry, Level, Quality
 
 __all__ = ["Crossed", "added", "counted", "counted_part"]
 
@@ -50,7 +50,7 @@ class Crossed:
 NOTHING = Crossed(None, remark="there is no counter of it")
 
 
-def counted(entries: Sequence[Entry]) -> Crossed:
+def counted(entries: Sequence[LedgerEntry]) -> Crossed:
     """One port by itself."""
     whole = _first(entry for entry in entries if entry.carrier == "any")
     parts = _parts(entries)
@@ -61,7 +61,9 @@ def counted(entries: Sequence[Entry]) -> Crossed:
     return parts if whole is None else _without_whole(whole, parts)
 
 
-def _with_whole(whole: Entry, count: float, parts: Crossed, entries: Sequence[Entry]) -> Crossed:
+def _with_whole(
+    whole: LedgerEntry, count: float, parts: Crossed, entries: Sequence[LedgerEntry]
+) -> Crossed:
     """A counter of every carrier, beside its parts."""
     complete = True
     if whole.quality == "lower-bound":
@@ -91,7 +93,7 @@ def _with_whole(whole: Entry, count: float, parts: Crossed, entries: Sequence[En
     )
 
 
-def _without_whole(whole: Entry, parts: Crossed) -> Crossed:
+def _without_whole(whole: LedgerEntry, parts: Crossed) -> Crossed:
     """The parts in place of a whole that cannot be read: it would have had RDMA too, which the
     parts may not have.
     """
@@ -109,20 +111,20 @@ def _apart(whole: float, parts: Crossed) -> tuple[tuple[Carrier, float], ...]:
     return (*parts.by, ("rdma", max(0.0, whole - kernel)))
 
 
-def _lost(entries: Sequence[Entry]) -> Crossed:
+def _lost(entries: Sequence[LedgerEntry]) -> Crossed:
     if not entries:
         return NOTHING
     worst = max(entries, key=lambda entry: QUALITIES.index(entry.quality))
     return Crossed(None, quality=worst.quality, counters=tuple(worst.counters), remark=worst.remark)
 
 
-def _first(entries: Iterable[Entry]) -> Entry | None:
+def _first(entries: Iterable[LedgerEntry]) -> LedgerEntry | None:
     """The readable entry of the strongest level; an unreadable one where none is."""
     ranked = sorted(entries, key=lambda entry: (entry.bytes is None, LEVELS.index(entry.level)))
     return ranked[0] if ranked else None
 
 
-def _parts(entries: Sequence[Entry]) -> Crossed:
+def _parts(entries: Sequence[LedgerEntry]) -> Crossed:
     """The carriers that have counters of their own, added up."""
     found = []
     for carrier in ("kernel", "rdma", "psm"):
@@ -131,7 +133,7 @@ def _parts(entries: Sequence[Entry]) -> Crossed:
     return added(found)
 
 
-def counted_part(entries: Sequence[Entry]) -> Crossed | None:
+def counted_part(entries: Sequence[LedgerEntry]) -> Crossed | None:
     best = _first(entries)
     if best is None:
         return None

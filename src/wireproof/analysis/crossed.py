@@ -15,7 +15,7 @@ from wireproof.analysis.functions import SharedPorts, shared_ports
 from wireproof.analysis.places import bases, bottoms, overlapping, related, together, tops
 from wireproof.analysis.rails import are_rails
 from wireproof.analysis.relations import beneath, owns_what_is_below
-from wireproof.model.ledger import LEVELS, Direction, Entry, Ledger, Level
+from wireproof.model.ledger import LEVELS, Direction, Ledger, LedgerEntry, Level
 
 __all__ = [
     "Crossed",
@@ -219,7 +219,7 @@ def up_to_date(ledger: Ledger, weakest: Level) -> Ledger:
     """The ledger without the entries of late counters, and of weaker ones."""
     kept = LEVELS[: LEVELS.index(weakest) + 1]
 
-    def fresh(entries: Iterable[Entry]) -> list[Entry]:
+    def fresh(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
         return [one for one in entries if one.quality != "stale" and one.level in kept]
 
     ports = {

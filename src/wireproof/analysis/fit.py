@@ -16,7 +16,7 @@ import numpy as np
 
 from wireproof.analysis.interval import Floats
 
-__all__ = ["Fit", "Line", "fit_sizes", "fit_with_break"]
+__all__ = ["CurveFit", "FittedLine", "fit_sizes", "fit_with_break"]
 
 _MIN_SIDE = 3
 # a break must change the time at the next size by this share of what the lower line foretells
@@ -25,7 +25,7 @@ _MIN_GAIN = 4.0  # and cut the squared error by this factor
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FittedLine:
     """t = start_ns + gap_ns_per_byte x s for first_bytes <= s <= last_bytes; ``residual`` is
     relative, root mean square.
     """
@@ -41,7 +41,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class CurveFit:
     """``eager_limit_bytes``: largest measured size before the break (None: no break);
     ``next_bytes``: the one after it.
 
@@ -49,7 +49,7 @@ class Fit:
     of large messages.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[FittedLine, ...]
     eager_limit_bytes: int | None
     next_bytes: int | None
     step_ns: float
@@ -64,7 +64,7 @@ class Fit:
         return self.lines[-1].gap_ns_per_byte
 
 
-def fit_sizes(times_ns: Mapping[int, float]) -> Fit | None:
+def fit_sizes(times_ns: Mapping[int, float]) -> CurveFit | None:
     """Fit message size -> time of one message (half round trip, or time per message of a stream).
 
     None for fewer than 3 sizes or times that are not positive. The break is looked for between
@@ -80,7 +80,7 @@ def fit_sizes(times_ns: Mapping[int, float]) -> Fit | None:
     return _broken(sizes, times, whole, cut)
 
 
-def fit_with_break(times_ns: Mapping[int, float], eager_limit_bytes: int | None) -> Fit | None:
+def fit_with_break(times_ns: Mapping[int, float], eager_limit_bytes: int | None) -> CurveFit | None:
     """As ``fit_sizes``, with the break behind a size that is known (None: no break).
 
     None also where fewer than 2 sizes are on a side of it.
@@ -96,28 +96,28 @@ def fit_with_break(times_ns: Mapping[int, float], eager_limit_bytes: int | None)
     return None if min(cut, sizes.size - cut) < 2 else _broken(sizes, times, whole, cut)
 
 
-def _broken(sizes: Floats, times: Floats, whole: Line, cut: int | None) -> Fit:
+def _broken(sizes: Floats, times: Floats, whole: FittedLine, cut: int | None) -> CurveFit:
     if cut is None:
-        return Fit((whole,), None, None, 0.0, _n_half((whole,)))
+        return CurveFit((whole,), None, None, 0.0, _n_half((whole,)))
     lines = (_line(sizes[:cut], times[:cut]), _line(sizes[cut:], times[cut:]))
     step = lines[1].at(sizes[cut]) - lines[0].at(sizes[cut])
-    return Fit(lines, int(sizes[cut - 1]), int(sizes[cut]), step, _n_half(lines))
+    return CurveFit(lines, int(sizes[cut - 1]), int(sizes[cut]), step, _n_half(lines))
 
 
-def _line(sizes: Floats, times: Floats) -> Line:
+def _line(sizes: Floats, times: Floats) -> FittedLine:
     """Least squares of relative errors: minimise sum ((start + gap s - t) / t)^2."""
     weighted = np.stack([1.0 / times, sizes / times], axis=1)
     (start, gap), *_ = np.linalg.lstsq(weighted, np.ones_like(times), rcond=None)
     error = weighted @ np.asarray([start, gap]) - 1.0
     residual = math.sqrt(float(np.mean(error * error)))
-    return Line(float(start), float(gap), int(sizes[0]), int(sizes[-1]), residual)
+    return FittedLine(float(start), float(gap), int(sizes[0]), int(sizes[-1]), residual)
 
 
-def _squares(line: Line, count: int) -> float:
+def _squares(line: FittedLine, count: int) -> float:
     return line.residual**2 * count
 
 
-def _best_break(sizes: Floats, times: Floats, whole: Line) -> int | None:
+def _best_break(sizes: Floats, times: Floats, whole: FittedLine) -> int | None:
     best: int | None = None
     least = _squares(whole, sizes.size) / _MIN_GAIN
     for cut in range(_MIN_SIDE, sizes.size - _MIN_SIDE + 1):
@@ -129,7 +129,7 @@ def _best_break(sizes: Floats, times: Floats, whole: Line) -> int | None:
     return best
 
 
-def _n_half(lines: tuple[Line, ...]) -> float:
+def _n_half(lines: tuple[FittedLine, ...]) -> float:
     """Size at which goodput is half of 1 / gap of the largest messages: s = start / (2 G - g) on
     the line where it falls.
     """

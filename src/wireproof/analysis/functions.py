@@ -14,7 +14,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from wireproof.analysis.relations import RAILS, identities, owns_what_is_below
-from wireproof.model.ledger import DIRECTIONS, LEVELS, Carrier, Direction, Entry, Ledger, PortLedger
+from wireproof.model.ledger import (
+    DIRECTIONS,
+    LEVELS,
+    Carrier,
+    Direction,
+    Ledger,
+    LedgerEntry,
+    PortLedger,
+)
 from wireproof.model.record import Nic
 
 __all__ = ["SharedPorts", "is_real", "shared_ports", "shows_presence"]
@@ -108,7 +116,7 @@ class _Function:
 
     def own(self, way: Direction) -> float | None:
         """Bytes that the function itself moved; None where a carrier of it is not counted."""
-        parts: dict[Carrier, list[Entry]] = defaultdict(list)
+        parts: dict[Carrier, list[LedgerEntry]] = defaultdict(list)
         for entry in self.port.entries(way):
             if entry.level != "wire":
                 parts[entry.carrier].append(entry)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from wireproof.analysis.catalogue import family_of
-from wireproof.analysis.catalogue.read import Family, Row
+from wireproof.analysis.catalogue.read import CounterRow, Family
 from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
 from wireproof.analysis.rails import is_known
 from wireproof.analysis.relations import stacks, stated
@@ -22,8 +22,8 @@ from wireproof.model.ledger import (
     DIRECTIONS,
     Carrier,
     Direction,
-    Entry,
     Ledger,
+    LedgerEntry,
     PortLedger,
     Quality,
 )
@@ -46,7 +46,7 @@ _STANDARD = ("/tx_bytes", "/rx_bytes", "/port_xmit_data", "/port_rcv_data")
 """Counters that every interface, or every InfiniBand port, has."""
 _FOREIGN = "its /sys belongs to another network namespace"
 
-_KERNEL = Row(
+_KERNEL = CounterRow(
     tx=("net/{nic}/tx_bytes",),
     rx=("net/{nic}/rx_bytes",),
     packets_tx=("net/{nic}/tx_packets",),
@@ -75,7 +75,9 @@ class HostPorts:
         listed = [stated(nic, given) for nic in given]
         members = stacks(listed)
         self._ports = [
-            _Port(nic, members[nic.name], known=is_known(nic, listed), foreign=foreign, moved=moved)
+            _CountedPort(
+                nic, members[nic.name], known=is_known(nic, listed), foreign=foreign, moved=moved
+            )
             for nic in listed
         ]
 
@@ -91,14 +93,14 @@ class _Slot:
     direction; ``turned``: of what the adapter's switch turned round of both.
     """
 
-    row: Row
+    row: CounterRow
     names: tuple[str, ...]
     packets: tuple[str, ...]
     back: tuple[str, ...] = ()
     turned: tuple[str, ...] = ()
 
 
-class _Port:
+class _CountedPort:
     """One port, ready to be read."""
 
     def __init__(
@@ -134,18 +136,18 @@ class _Port:
             tx, rx = _kernel_s(tx, self._rdma_packets), _kernel_s(rx, self._rdma_packets)
         return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._known_family)
 
-    def _whole(self, direction: Direction, changes: Changes) -> list[Entry]:
+    def _whole(self, direction: Direction, changes: Changes) -> list[LedgerEntry]:
         """With what passes this port uncounted."""
         found = [*self._entries(direction, changes), *self._unread]
         if self.nic.rdma is not None and all(entry.carrier == "kernel" for entry in found):
             found.append(_uncounted("rdma", "no counter of its RDMA is there"))
         return found
 
-    def _entries(self, direction: Direction, changes: Changes) -> Iterable[Entry]:
+    def _entries(self, direction: Direction, changes: Changes) -> Iterable[LedgerEntry]:
         """The first readable row of each carrier and level, late and up to date ones apart; the
         first unreadable one where none is. Of lower bounds the highest.
         """
-        found: dict[tuple[str, str, bool], Entry] = {}
+        found: dict[tuple[str, str, bool], LedgerEntry] = {}
         for slot in self._slots[direction]:
             known = found.get((slot.row.carrier, slot.row.level, False))
             if known is not None and _speaks(known) and known.quality != "lower-bound":
@@ -160,7 +162,9 @@ class _Port:
         kept = [one for key, one in found.items() if _speaks(one) or key[:2] not in telling]
         return _heard([self._counting(one, kept, changes) for one in kept])
 
-    def _counting(self, entry: Entry, others: Iterable[Entry], changes: Changes) -> Entry:
+    def _counting(
+        self, entry: LedgerEntry, others: Iterable[LedgerEntry], changes: Changes
+    ) -> LedgerEntry:
         """A physical port's register that stands at 0 beside others that do not is one that this
         host may not read (a restricted function): it bounds nothing from above.
         """
@@ -172,7 +176,7 @@ class _Port:
             return entry
         return msgspec.structs.replace(entry, quality="lower-bound", remark=STANDS_AT_0)
 
-    def _entry(self, slot: _Slot, changes: Changes) -> Entry | None:
+    def _entry(self, slot: _Slot, changes: Changes) -> LedgerEntry | None:
         rises = {name: rise for name in slot.names if (rise := changes.rise(name)).remark != ABSENT}
         if not rises:
             return None
@@ -194,8 +198,8 @@ class _Port:
         return next((rise.remark for rise in rises.values() if rise.count is None), "")
 
     def _known(
-        self, row: Row, rises: Mapping[str, Rise], packets: float | None, changes: Changes
-    ) -> Entry:
+        self, row: CounterRow, rises: Mapping[str, Rise], packets: float | None, changes: Changes
+    ) -> LedgerEntry:
         background = sum(changes.background(name) for name in rises) * row.unit
         peaks = [peak for name in rises if (peak := changes.peak(name)) is not None]
         peaks = [] if _is_a_jump(sum(peaks), _count(rises), row.refresh_ms) else peaks
@@ -204,7 +208,7 @@ class _Port:
         quality, remark = self._quality(row, rises, late=late)
         if row.stops and (self._whole_run_known or not late) and self._stand_still(changes):
             quality, remark = "lower-bound", f"nothing of the port moved, as with {row.stops}"
-        return Entry(
+        return LedgerEntry(
             carrier=row.carrier,
             level=row.level,
             quality=quality,
@@ -225,7 +229,9 @@ class _Port:
         names = self._stoppable
         return bool(names) and not any(changes.rise(name).count for name in names)
 
-    def _quality(self, row: Row, rises: Mapping[str, Rise], *, late: bool) -> tuple[Quality, str]:
+    def _quality(
+        self, row: CounterRow, rises: Mapping[str, Rise], *, late: bool
+    ) -> tuple[Quality, str]:
         if any(rise.remark == "wrapped" for rise in rises.values()):
             return "wrapped", "wrapped once"
         if late:
@@ -237,7 +243,7 @@ class _Port:
         return "exact", ""
 
 
-def _is_better(entry: Entry, known: Entry | None) -> bool:
+def _is_better(entry: LedgerEntry, known: LedgerEntry | None) -> bool:
     """Whether ``entry`` takes the place of what an earlier row of the catalogue says."""
     if known is None or not _speaks(entry) or not _speaks(known):
         return known is None or _speaks(entry)
@@ -245,7 +251,7 @@ def _is_better(entry: Entry, known: Entry | None) -> bool:
     return bounds and (entry.bytes or 0.0) > (known.bytes or 0.0)
 
 
-def _on_wire(entry: Entry, slot: _Slot, changes: Changes) -> Entry:
+def _on_wire(entry: LedgerEntry, slot: _Slot, changes: Changes) -> LedgerEntry:
     """``entry`` without the bytes that the adapter's switch turned round for certain: of those of
     both directions, what the other direction cannot have been.
     """
@@ -271,7 +277,7 @@ def _moved(names: Iterable[str], changes: Changes) -> float:
     return sum(max(0.0, count) for count in counts)
 
 
-def _speaks(entry: Entry) -> bool:
+def _speaks(entry: LedgerEntry) -> bool:
     return entry.bytes is not None and entry.remark != SILENT
 
 
@@ -308,7 +314,7 @@ def _stood_still(names: Sequence[str], changes: Changes) -> bool:
     )
 
 
-def _kernel_s(entries: Iterable[Entry], packets: Sequence[str]) -> list[Entry]:
+def _kernel_s(entries: Iterable[LedgerEntry], packets: Sequence[str]) -> list[LedgerEntry]:
     """``entries`` of an interface whose RDMA in software sent and got no packet."""
     found = [
         msgspec.structs.replace(one, carrier="kernel")
@@ -316,7 +322,7 @@ def _kernel_s(entries: Iterable[Entry], packets: Sequence[str]) -> list[Entry]:
         else one
         for one in entries
     ]
-    none = Entry(
+    none = LedgerEntry(
         carrier="rdma",
         level="stack",
         quality="exact",
@@ -327,7 +333,7 @@ def _kernel_s(entries: Iterable[Entry], packets: Sequence[str]) -> list[Entry]:
     return [*found, none]
 
 
-def _heard(entries: Iterable[Entry]) -> list[Entry]:
+def _heard(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """Without counters that may not exist: a driver's own, and standard ones where others of the
     same traffic moved.
     """
@@ -340,7 +346,7 @@ def _heard(entries: Iterable[Entry]) -> list[Entry]:
     return [one for one in kept if one.remark != SILENT or not shared(one.carrier)]
 
 
-def _slot(row: Row, nic: Nic, direction: Direction) -> _Slot:
+def _slot(row: CounterRow, nic: Nic, direction: Direction) -> _Slot:
     back = row.names("rx" if direction == "tx" else "tx") if row.turned else ()
     return _Slot(
         row,
@@ -376,10 +382,10 @@ def _packets(names: Sequence[str], changes: Changes) -> float | None:
 
 
 def _unknown(
-    row: Row, names: list[str], packets: float | None, remark: str, *, pegged: bool
-) -> Entry:
+    row: CounterRow, names: list[str], packets: float | None, remark: str, *, pegged: bool
+) -> LedgerEntry:
     quality: Quality = "pegged" if pegged else "unreadable"
-    return Entry(
+    return LedgerEntry(
         carrier=row.carrier,
         level=row.level,
         quality=quality,
@@ -390,7 +396,7 @@ def _unknown(
     )
 
 
-def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[Entry]:
+def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[LedgerEntry]:
     """What passes this port without any counter of it."""
     if family is not None:
         yield from _blind(family, nic)
@@ -401,11 +407,13 @@ def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[Entry
         yield _uncounted("rdma", nic.hidden or _FOREIGN)
 
 
-def _blind(family: Family, nic: Nic) -> Iterable[Entry]:
+def _blind(family: Family, nic: Nic) -> Iterable[LedgerEntry]:
     if nic.rdma is not None or family.deviceless:
         for carrier in family.blind:
             yield _uncounted(carrier, f"{family.name} has no counter of it")
 
 
-def _uncounted(carrier: Carrier, remark: str) -> Entry:
-    return Entry(carrier=carrier, level="function", quality="unreadable", bytes=None, remark=remark)
+def _uncounted(carrier: Carrier, remark: str) -> LedgerEntry:
+    return LedgerEntry(
+        carrier=carrier, level="function", quality="unreadable", bytes=None, remark=remark
+    )

@@ -188,7 +188,7 @@ def readings_of(watched: Watched, nics: Iterable[str]) -> list[PfcReading]:
         return []
     changes = MarkedChanges(start, before, after, watched.peaks, watched.settled_s * 1e3)
     ledger = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs).ledger(changes)
-    host = _Host(watched.host, changes, _spelled([*before.counters, *after.counters]))
+    host = _HostChanges(watched.host, changes, _spelled([*before.counters, *after.counters]))
     known = {nic.name: nic for nic in about.nics}
     return [host.port(known[name], ledger) for name in nics if name in known]
 
@@ -206,7 +206,7 @@ def _spelled(counters: Iterable[str]) -> dict[str, str]:
     return {name.strip(): name for name in counters}
 
 
-class _Host:
+class _HostChanges:
     """One host's changes, looked up by the table's names."""
 
     def __init__(self, host: str, changes: Changes, spelled: dict[str, str]) -> None:
@@ -229,7 +229,7 @@ class _Host:
             by_kernel=_by_kernel(ledger.ports[nic.name]),
         )
         none = PfcFamily(name="", drivers=(), source="")
-        return _Port(self, nic, family or none).filled(plain)
+        return _PausedPort(self, nic, family or none).filled(plain)
 
     def count(self, names: Names, nic: Nic, priority: int = 0) -> Count | None:
         """The first alternative that is there; None where none is."""
@@ -285,10 +285,10 @@ def _filled(template: str, nic: str, device: str, port: int, priority: int) -> s
     return place.format(nic=nic, device=device, port=port, p=priority)
 
 
-class _Port:
+class _PausedPort:
     """One port with the table of its adapter."""
 
-    def __init__(self, host: _Host, nic: Nic, family: PfcFamily) -> None:
+    def __init__(self, host: _HostChanges, nic: Nic, family: PfcFamily) -> None:
         self.host, self.nic, self.family = host, nic, family
 
     def filled(self, plain: PfcReading) -> PfcReading:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from wireproof.model.psm3 import Counted, CountedHost, NicCounted, Section, Statistics
+from wireproof.model.psm3 import Counted, CountedHost, CounterSection, NicCounted, Statistics
 
 __all__ = ["by_host", "counted", "unaccounted_bytes"]
 
@@ -56,7 +56,7 @@ def _matching(counters: Mapping[str, int], form: re.Pattern[str]) -> int:
     )
 
 
-def _nic(section: Section, mtu: int | None) -> NicCounted:
+def _nic(section: CounterSection, mtu: int | None) -> NicCounted:
     found = section.counters
     sent = _matching(found, _SENT)
     rdma = {name: value for name, value in found.items() if name.startswith("rndv_rdma_")}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from wireproof.model.record import Adapter, Nic
+from wireproof.model.record import AdapterIdentity, Nic
 
 __all__ = [
     "RAILS",
@@ -113,7 +113,7 @@ def _same_port(one: Nic, other: Nic) -> bool:
     return (one.rdma.device, one.rdma.port) == (other.rdma.device, other.rdma.port)
 
 
-def identities(adapter: Adapter) -> set[tuple[str, str]]:
+def identities(adapter: AdapterIdentity) -> set[tuple[str, str]]:
     """What tells one adapter from another. A number of zeros only is no identity."""
     stated = {
         ("guid", adapter.system_guid),

@@ -14,7 +14,7 @@ import numpy as np
 
 from wireproof.analysis.interval import Floats
 
-__all__ = ["Effect", "Repeated", "effect", "median_draws", "repeated"]
+__all__ = ["RatioInterval", "Repeated", "effect", "median_draws", "repeated"]
 
 _DRAWS = 2000
 
@@ -33,7 +33,7 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class RatioInterval:
     """Ratio B / A with its 95 % interval."""
 
     ratio: float
@@ -79,7 +79,9 @@ def repeated(launches: Sequence[Sequence[float]], *, seed: int = 0) -> Repeated:
     return Repeated(middle, min(float(low), middle), max(float(high), middle), len(groups), spread)
 
 
-def effect(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], *, seed: int = 0) -> Effect:
+def effect(
+    a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], *, seed: int = 0
+) -> RatioInterval:
     """B / A of two settings, each measured in several (interleaved, ABBA) launches; a ratio of
     medians, never a mean of ratios.
     """
@@ -90,4 +92,4 @@ def effect(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], *, seed: 
     middle = float(
         np.median([np.median(g) for g in second]) / np.median([np.median(g) for g in first])
     )
-    return Effect(middle, min(float(low), middle), max(float(high), middle))
+    return RatioInterval(middle, min(float(low), middle), max(float(high), middle))

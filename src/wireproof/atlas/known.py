@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from wireproof.atlas.read import Layer, goodput_of, layer_of_tool, link_of, time_of
-from wireproof.model.atlas import Published, Quantity, Source
+from wireproof.model.atlas import Publication, Published, Quantity
 from wireproof.model.claim import LinkClaim
 
 __all__ = ["PLATEAU", "SMALL", "Atlas", "Known", "Layer"]
@@ -27,7 +27,7 @@ _SCALED = 4.0
 class Known:
     """One published series. ``file``: a site's own file, "" for wireproof's."""
 
-    source: Source
+    source: Publication
     series: Published
     link: LinkClaim
     file: str = ""
@@ -88,7 +88,7 @@ def _between(rows: Sequence[tuple[int, float]], size: int) -> float | None:
     return math.exp(math.log(first) + share * (math.log(last) - math.log(first)))
 
 
-Load = Callable[[str], Iterable[tuple[Source, str]]]
+Load = Callable[[str], Iterable[tuple[Publication, str]]]
 """Of a protocol the sources, each with the site's own file that it is from, "" for ours."""
 
 

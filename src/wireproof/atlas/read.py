@@ -7,11 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.atlas import RATE_UNITS, TIME_UNITS, Published, Source
+from wireproof.model.atlas import RATE_UNITS, TIME_UNITS, Publication, Published
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.toml import read_toml
-from wireproof.physics.bounds import Bounds, bounds_of
+from wireproof.physics.bounds import CurveBounds, bounds_of
 from wireproof.physics.claims import PATHS, claim_from_text
 from wireproof.physics.table import PhysicsError
 
@@ -37,17 +37,17 @@ is no stream of an MPI over sockets.
 _TOLERANCE = 0.02
 
 
-class _File(msgspec.Struct):
-    source: list[Source]
+class _SourcesFile(msgspec.Struct):
+    source: list[Publication]
 
 
-def sources_of(text: str, name: str) -> list[Source]:
+def sources_of(text: str, name: str) -> list[Publication]:
     """The sources in a TOML text. Raises ``BadInput`` that names ``name``, the line and the field:
     for what is not of the format, an unknown link, a source that is there twice, and a row that the
     link's limits exclude.
     """
     try:
-        found = msgspec.convert(read_toml(text, name, largest=_LARGEST), _File).source
+        found = msgspec.convert(read_toml(text, name, largest=_LARGEST), _SourcesFile).source
     except msgspec.ValidationError as error:
         raise BadInput(_said(str(error), text, name)) from error
     seen: set[str] = set()
@@ -110,7 +110,7 @@ def link_of(series: Published) -> LinkClaim:
     return claim_from_text(series.link, path=path)
 
 
-def bounds_of_series(series: Published) -> Bounds:
+def bounds_of_series(series: Published) -> CurveBounds:
     """The limits of its link."""
     return bounds_of(link_of(series), verbs=layer_of_tool(series.tool) == "verbs")
 
@@ -154,7 +154,7 @@ def trouble(series: Published) -> tuple[str, str] | None:
     return None
 
 
-def _excluded(series: Published, bounds: Bounds, size: int, value: float) -> str:
+def _excluded(series: Published, bounds: CurveBounds, size: int, value: float) -> str:
     goodput, time = goodput_of(series, size, value), time_of(series, size, value)
     if series.unit in TIME_UNITS and series.pattern in ("pingpong", "put", "get"):
         doubt = bounds.too_quick(time or 0.0, size)

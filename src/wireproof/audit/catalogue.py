@@ -25,7 +25,14 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting
 from wireproof.model.toml import read_toml
 
-__all__ = ["ELSEWHERE", "Catalogue", "Entry", "catalogue_of", "requests", "requests_of_instances"]
+__all__ = [
+    "ELSEWHERE",
+    "Catalogue",
+    "ParsedSetting",
+    "catalogue_of",
+    "requests",
+    "requests_of_instances",
+]
 
 ELSEWHERE = ("bios", "environment")
 """Places that are no files of the host: the firmware's attributes (by Redfish) and the job's
@@ -41,7 +48,7 @@ _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": se
 
 
 @dataclass(frozen=True)
-class Entry:
+class ParsedSetting:
     """A setting with its conditions parsed. ``when``: of each of its places; ``inferred``: of what
     the operating system tells. ``names``: all that they look up. ``values``: those values of the
     fix that are expressions.
@@ -60,10 +67,10 @@ class Entry:
 class Catalogue:
     """``skipped``: one sentence for each entry that cannot be used."""
 
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, ParsedSetting] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
 
-    def get(self, name: str) -> Entry:
+    def get(self, name: str) -> ParsedSetting:
         """``BadInput`` with the nearest names when there is no such setting."""
         if name in self.entries:
             return self.entries[name]
@@ -74,7 +81,7 @@ class Catalogue:
 
 def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
     """All settings of the TOML ``texts`` (file name to text)."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ParsedSetting] = {}
     skipped: list[str] = []
     for name, text in sorted(texts.items()):
         try:
@@ -105,7 +112,7 @@ def _line(text: str, raw: Any, number: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def _entry(raw: Any) -> Entry:
+def _entry(raw: Any) -> ParsedSetting:
     try:
         setting = msgspec.convert(raw, Setting)
     except msgspec.ValidationError as error:
@@ -123,7 +130,7 @@ def _entry(raw: Any) -> Entry:
     values = _expressions(setting)
     parsed = (applies, *good.values(), *when, *inferred, *values.values())
     named = {name for each in parsed for name in each.names} - {"value"}
-    return Entry(setting, applies, good, when, inferred, tuple(sorted(named)), values)
+    return ParsedSetting(setting, applies, good, when, inferred, tuple(sorted(named)), values)
 
 
 def _check_profiles(setting: Setting) -> None:
@@ -169,7 +176,7 @@ def _check_place(setting: Setting, read: Read) -> None:
         raise BadInput(f"scope each needs a * in {text!r}.")
 
 
-def _unknown_names(entry: Entry, entries: Mapping[str, Entry]) -> str:
+def _unknown_names(entry: ParsedSetting, entries: Mapping[str, ParsedSetting]) -> str:
     """What a condition names that nobody can know; "" when all is well."""
     known = {"value", *NAMES}
     if any(name.startswith("setting:") for when in entry.when for name in when.names):
@@ -243,6 +250,6 @@ def _names_interface(argv: tuple[str, ...]) -> bool:
     return any("{nic}" in word for word in argv)
 
 
-def _looked_for(entry: Entry) -> list[str]:
+def _looked_for(entry: ParsedSetting) -> list[str]:
     """Files whose existence a condition asks for."""
     return [name.partition(":")[2] for name in entry.names if name.startswith("exists:")]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from wireproof.audit.facts import HostFacts
 from wireproof.model.disclosure import Group
 
-__all__ = ["DISCLOSED_FILES", "DISCLOSED_GLOBS", "Item", "disclosed_items"]
+__all__ = ["DISCLOSED_FILES", "DISCLOSED_GLOBS", "DisclosedItem", "disclosed_items"]
 
 _DMI = "/sys/class/dmi/id"
 DISCLOSED_FILES = (f"{_DMI}/bios_version", f"{_DMI}/bios_date")
@@ -25,7 +25,7 @@ _CPUINFO = "/proc/cpuinfo"
 _MOST = 400
 
 
-class Item(NamedTuple):
+class DisclosedItem(NamedTuple):
     """``value`` "": not known, and ``why``."""
 
     group: Group
@@ -34,7 +34,7 @@ class Item(NamedTuple):
     why: str = ""
 
 
-def disclosed_items(facts: HostFacts) -> list[Item]:
+def disclosed_items(facts: HostFacts) -> list[DisclosedItem]:
     """Each item once; those of which there may be several (adapters) once for each."""
     found = [_item(facts, *one) for one in _SINGLE]
     return [
@@ -47,13 +47,13 @@ def disclosed_items(facts: HostFacts) -> list[Item]:
 
 def _item(
     facts: HostFacts, group: Group, name: str, paths: tuple[str, ...], read: Callable[[str], str]
-) -> Item:
+) -> DisclosedItem:
     """Of the first of ``paths`` that answers."""
     for path in paths:
         text = facts.file(path).text
         if text and (value := " ".join(read(text).split())[:_MOST]):
-            return Item(group, name, value)
-    return Item(group, name, "", facts.file(paths[0]).why or "it does not say")
+            return DisclosedItem(group, name, value)
+    return DisclosedItem(group, name, "", facts.file(paths[0]).why or "it does not say")
 
 
 def _line(text: str) -> str:
@@ -117,21 +117,23 @@ _SINGLE: tuple[tuple[Group, str, tuple[str, ...], Callable[[str], str]], ...] = 
 )
 
 
-def _of_each(facts: HostFacts, group: Group, file: str, name: str) -> list[Item]:
+def _of_each(facts: HostFacts, group: Group, file: str, name: str) -> list[DisclosedItem]:
     """A file of every RDMA device."""
     return [
-        Item(group, name.format(path.split("/")[4]), _line(facts.file(path).text or "")[:_MOST])
+        DisclosedItem(
+            group, name.format(path.split("/")[4]), _line(facts.file(path).text or "")[:_MOST]
+        )
         for path in facts.matching(f"/sys/class/infiniband/*/{file}")
         if (facts.file(path).text or "").strip()
     ]
 
 
-def _drivers(facts: HostFacts) -> list[Item]:
+def _drivers(facts: HostFacts) -> list[DisclosedItem]:
     """Versions of drivers that state one (those in the kernel's tree have the kernel's), and the
     firmware that ``ethtool -i`` prints.
     """
     found = [
-        Item("system", f"driver version of {path.split('/')[4]}", _line(text)[:_MOST])
+        DisclosedItem("system", f"driver version of {path.split('/')[4]}", _line(text)[:_MOST])
         for path in facts.matching("/sys/class/net/*/device/driver/module/version")
         if (text := (facts.file(path).text or "").strip())
     ]
@@ -139,5 +141,5 @@ def _drivers(facts: HostFacts) -> list[Item]:
         if argv[:2] == ("ethtool", "-i") and frame.status == "ok":
             firmware = _field("firmware-version")(frame.text).strip()
             if firmware and firmware != "N/A":
-                found.append(Item("firmware", f"firmware of {argv[2]}", firmware[:_MOST]))
+                found.append(DisclosedItem("firmware", f"firmware of {argv[2]}", firmware[:_MOST]))
     return found

@@ -89,11 +89,11 @@ def _of_mapping(values: Mapping[str, Value]) -> Lookup:
 
 def parse(text: str) -> Expression:
     """``BadInput`` says what is wrong at which character."""
-    reader = _Reader(text)
+    reader = _TreeReader(text)
     return Expression(text, frozenset(reader.names), reader.node)
 
 
-class _Reader:
+class _TreeReader:
     """What Python's parser made of the text, taken apart: only what is named here is taken."""
 
     def __init__(self, text: str) -> None:

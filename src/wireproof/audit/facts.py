@@ -12,7 +12,7 @@ import msgspec
 
 from wireproof.model.record import FactFrame
 
-__all__ = ["UNKEPT", "WHOSE", "Answer", "HostFacts", "Place", "matches_any"]
+__all__ = ["UNKEPT", "WHOSE", "HostFacts", "Place", "PlaceAnswer", "matches_any"]
 
 Place = str | tuple[str, ...]
 """A file's path or a command's argument list."""
@@ -48,7 +48,7 @@ _UNASKED = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class PlaceAnswer:
     """What one place said. ``text`` None: nothing, and ``why`` says so. ``absent``: it is known not
     to be there.
     """
@@ -104,16 +104,16 @@ class HostFacts:
         }
         return dataclasses.replace(self, files=files, hidden=hidden)
 
-    def file(self, path: str) -> Answer:
+    def file(self, path: str) -> PlaceAnswer:
         if path.startswith(_OWN) and WHOSE in self.files and path in self.files:
             return _answer(f"{path} of {self.files[WHOSE].text}", self.files[path])
         frame = self.files.get(path) or self.derived.get(path)
         if frame is None and self._was_looked_for(path):
             if self.may_hide(path):
-                return Answer(path, None, _HIDDEN)
-            return Answer(path, None, _WORDS["missing"], absent=True)
+                return PlaceAnswer(path, None, _HIDDEN)
+            return PlaceAnswer(path, None, _WORDS["missing"], absent=True)
         if frame is None and matches_any(self.unkept, path):
-            return Answer(path, None, UNKEPT)
+            return PlaceAnswer(path, None, UNKEPT)
         return _answer(path, frame)
 
     def line(self, path: str) -> str:
@@ -122,7 +122,7 @@ class HostFacts:
 
     def command(
         self, argv: tuple[str, ...], statuses: Sequence[int] = (), own: bool = True
-    ) -> Answer:
+    ) -> PlaceAnswer:
         """What it printed. ``statuses``: exit statuses besides 0 that its text counts with;
         ``own``: a host without the command does not have what it tells of.
         """
@@ -130,11 +130,11 @@ class HostFacts:
         if frame is None or frame.status == "ok":
             return _answer(place, frame)
         if frame.exit_status in statuses and frame.text.strip():
-            return Answer(place, frame.text)
+            return PlaceAnswer(place, frame.text)
         if frame.status == "missing" and frame.reason == UNKEPT:
-            return Answer(place, None, UNKEPT)
+            return PlaceAnswer(place, None, UNKEPT)
         if frame.status == "missing" and not own:
-            return Answer(place, None, _UNINSTALLED)
+            return PlaceAnswer(place, None, _UNINSTALLED)
         return _answer(place, frame)
 
     def at(self, place: Place) -> FactFrame | None:
@@ -152,7 +152,7 @@ class HostFacts:
         return found
 
     @functools.cached_property
-    def _paths(self) -> _Paths:
+    def _paths(self) -> _FilePatterns:
         return _paths_of(tuple(self.files))
 
     def each(self, pattern: str) -> dict[str, str]:
@@ -189,7 +189,7 @@ class HostFacts:
         return matches_any(self.listed, path)
 
 
-class _Paths:
+class _FilePatterns:
     """The places of files: like hosts have the same ones, and ask for the same patterns."""
 
     def __init__(self, paths: tuple[str, ...]) -> None:
@@ -205,8 +205,8 @@ class _Paths:
 
 
 @functools.lru_cache(maxsize=64)
-def _paths_of(paths: tuple[str, ...]) -> _Paths:
-    return _Paths(paths)
+def _paths_of(paths: tuple[str, ...]) -> _FilePatterns:
+    return _FilePatterns(paths)
 
 
 def _matching(paths: Iterable[str], pattern: str) -> list[str]:
@@ -232,13 +232,13 @@ def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(each).replace(r"\*", "[^/]*") for each in patterns))
 
 
-def _answer(place: str, frame: FactFrame | None) -> Answer:
+def _answer(place: str, frame: FactFrame | None) -> PlaceAnswer:
     if frame is None:
-        return Answer(place, None, _UNASKED.get(place, "was not asked for"))
+        return PlaceAnswer(place, None, _UNASKED.get(place, "was not asked for"))
     if frame.status != "ok":
         why = " ".join(frame.reason.split()) or _WORDS[frame.status]
         lacking = frame.status == "missing" or (frame.status == "failed" and _UNSUPPORTED in why)
-        return Answer(place, None, why, absent=lacking)
+        return PlaceAnswer(place, None, why, absent=lacking)
     if "\0" in frame.text.rstrip("\0"):
-        return Answer(place, None, "holds bytes that are no text")
-    return Answer(place, frame.text)
+        return PlaceAnswer(place, None, "holds bytes that are no text")
+    return PlaceAnswer(place, frame.text)

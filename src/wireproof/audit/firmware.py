@@ -65,7 +65,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _RegistryEntry:
     """What the registry says of an attribute."""
 
     display: str
@@ -80,7 +80,7 @@ class _Registry:
     values are of one machine alone.
     """
 
-    entries: dict[str, _Entry] = field(default_factory=dict)
+    entries: dict[str, _RegistryEntry] = field(default_factory=dict)
     named: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unique: frozenset[str] = frozenset()
 
@@ -144,10 +144,10 @@ class Firmware:
         ]
 
     def _display(self, name: str) -> str:
-        return self.registry.entries.get(name, _Entry(name)).display
+        return self.registry.entries.get(name, _RegistryEntry(name)).display
 
     def _attribute(self, name: str) -> Attribute:
-        entry = self.registry.entries.get(name, _Entry(name))
+        entry = self.registry.entries.get(name, _RegistryEntry(name))
         now, after = self.now[name], self.later.get(name)
         return Attribute(
             name=name,
@@ -201,7 +201,7 @@ def _object(text: str) -> dict[str, Any]:
 def _registry(text: str) -> _Registry:
     """Like hosts share theirs."""
     listed = _object(text).get("attributes")
-    entries: dict[str, _Entry] = {}
+    entries: dict[str, _RegistryEntry] = {}
     named: dict[str, list[str]] = {}
     for one in listed if isinstance(listed, list) else ():
         name = one.get("AttributeName") if isinstance(one, dict) else None
@@ -213,9 +213,9 @@ def _registry(text: str) -> _Registry:
     return _Registry(entries, {key: tuple(names) for key, names in named.items()}, unique)
 
 
-def _entry(name: str, one: Mapping[str, Any]) -> _Entry:
+def _entry(name: str, one: Mapping[str, Any]) -> _RegistryEntry:
     display = one.get("DisplayName")
-    return _Entry(
+    return _RegistryEntry(
         display=display if isinstance(display, str) and plain_name(display) else name,
         read_only=one.get("ReadOnly") is True,
         values=_values(one.get("Value")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
-from wireproof.audit.facts import Answer, HostFacts
+from wireproof.audit.facts import HostFacts, PlaceAnswer
 from wireproof.audit.values import cpu_list
 
 __all__ = ["HOST_FILES", "PACKAGES", "host_names", "modules_in"]
@@ -85,7 +85,7 @@ def _not(value: Value) -> Value:
     return value if isinstance(value, Unknown) else not value
 
 
-def modules_in(answer: Answer) -> Value:
+def modules_in(answer: PlaceAnswer) -> Value:
     """A kernel without loadable modules has no such file."""
     if answer.text is None:
         return [] if answer.absent else UNKNOWN

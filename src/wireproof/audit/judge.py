@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from wireproof.audit.catalogue import Catalogue, Entry
+from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.facts import UNKEPT
 from wireproof.audit.machine import ADAPTERS, Instance, Machine
 from wireproof.audit.places import alike
-from wireproof.audit.reading import Reading, reading_of, shown
+from wireproof.audit.reading import SettingReading, reading_of, shown
 from wireproof.audit.releases import gone, not_yet
 from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
 from wireproof.audit.signature import Signatures
@@ -23,7 +23,7 @@ from wireproof.model.setting import AuditResult, Profile, Setting, Status
 
 __all__ = [
     "Names",
-    "Reading",
+    "SettingReading",
     "instances_of",
     "judge_machine",
     "judge_machines",
@@ -73,7 +73,7 @@ class _Judge:
         self.machine, self.profile, self.known = machine, profile, known
         self.signatures, self.catalogue = signatures, signatures.catalogue
 
-    def beside(self, twins: Twins, entries: Sequence[Entry]) -> list[AuditResult]:
+    def beside(self, twins: Twins, entries: Sequence[ParsedSetting]) -> list[AuditResult]:
         """All results; those of a host like this where they do not depend on what differs."""
         found = twins.of(self.machine)
         if found is None:
@@ -95,7 +95,7 @@ class _Judge:
         own = (*self.machine.nics, *self.machine.rdma)
         return {tuple(one.places.items()): one for one in own}
 
-    def all(self, entries: Iterable[Entry]) -> Iterator[tuple[Slot, AuditResult]]:
+    def all(self, entries: Iterable[ParsedSetting]) -> Iterator[tuple[Slot, AuditResult]]:
         """Each result with what it is of."""
         for entry in entries:
             instances = instances_of(self.machine, entry)
@@ -106,7 +106,7 @@ class _Judge:
             for one in self._cut(entry):
                 yield (entry, None), one
 
-    def _cut(self, entry: Entry) -> Iterable[AuditResult]:
+    def _cut(self, entry: ParsedSetting) -> Iterable[AuditResult]:
         """Of an entry with an instance for each file, those files that were too many to list."""
         facts = self.machine.facts
         for read in entry.setting.reads if entry.setting.scope == "each" else ():
@@ -114,7 +114,7 @@ class _Judge:
                 why = f"there are more than {len(facts.matching(read.file))} of {read.file}"
                 yield self._made(entry, _WHOLE, "unknown", why)
 
-    def _met_before(self, entry: Entry, instance: Instance) -> AuditResult:
+    def _met_before(self, entry: ParsedSetting, instance: Instance) -> AuditResult:
         key = self.signatures.of(self.machine, entry, instance)
         found = self.known.get(key)
         if found is None:
@@ -122,7 +122,7 @@ class _Judge:
         host = self.machine.facts.host
         return found if found.host == host else msgspec.structs.replace(found, host=host)
 
-    def _none(self, entry: Entry) -> AuditResult:
+    def _none(self, entry: ParsedSetting) -> AuditResult:
         """There is no such interface, port or file."""
         lacking = {"nic": "fabric interface", "rdma": "RDMA port"}.get(entry.setting.scope, "")
         listed = all(self.machine.facts.was_listed(read.file) for read in entry.setting.reads)
@@ -137,7 +137,7 @@ class _Judge:
         more = f", and the list of them {UNKEPT}" if unlisted else ""
         return self._made(entry, _WHOLE, status, f"{what} was found on this host{more}")
 
-    def _result(self, entry: Entry, instance: Instance) -> AuditResult:
+    def _result(self, entry: ParsedSetting, instance: Instance) -> AuditResult:
         applies = entry.applies.holds(self._lookup(instance, UNKNOWN))
         if applies is False:
             why = _why_not(entry, instance)
@@ -160,7 +160,11 @@ class _Judge:
         return self._made(entry, instance, *_verdict(entry.setting, holds, self.profile), reading)
 
     def _unread(
-        self, entry: Entry, instance: Instance, reading: Reading, applies: bool | None
+        self,
+        entry: ParsedSetting,
+        instance: Instance,
+        reading: SettingReading,
+        applies: bool | None,
     ) -> AuditResult:
         if reading.absent and applies is not None:
             release = not_yet(entry.setting, self._lookup(instance, UNKNOWN))
@@ -174,11 +178,11 @@ class _Judge:
 
     def _made(
         self,
-        entry: Entry,
+        entry: ParsedSetting,
         instance: Instance,
         status: Status,
         message: str,
-        reading: Reading | None = None,
+        reading: SettingReading | None = None,
     ) -> AuditResult:
         setting = entry.setting
         failed = status == "fail"
@@ -197,7 +201,7 @@ class _Judge:
             undo=setting.fix.undo if failed and setting.fix else "",
         )
 
-    def _fix(self, entry: Entry, instance: Instance, reading: Reading) -> str:
+    def _fix(self, entry: ParsedSetting, instance: Instance, reading: SettingReading) -> str:
         lookup = self._lookup(instance, reading.value)
         found = remedy_of(entry, instance, reading.place, self.profile, lookup)
         if found is None:
@@ -206,7 +210,7 @@ class _Judge:
         return f"`{command}`: {text}" if command else text
 
 
-def instances_of(machine: Machine, entry: Entry) -> list[Instance]:
+def instances_of(machine: Machine, entry: ParsedSetting) -> list[Instance]:
     """What has the setting on this machine, by its scope."""
     match entry.setting.scope:
         case "nic":
@@ -218,13 +222,13 @@ def instances_of(machine: Machine, entry: Entry) -> list[Instance]:
     return [_WHOLE]
 
 
-def _whose(reading: Reading | None) -> str:
+def _whose(reading: SettingReading | None) -> str:
     """Of which process a limit is."""
     _, of, who = (reading.place if reading else "").partition(" of ")
     return f", of {who}" if of and reading and reading.place.startswith("/proc/self/") else ""
 
 
-def _why_not(entry: Entry, instance: Instance) -> str:
+def _why_not(entry: ParsedSetting, instance: Instance) -> str:
     """Why a condition is not met: for people where it asks for an adapter, else as it stands."""
     names = instance.names
     if names.get("nic.device", True) or "nic.device" not in entry.applies.names:
@@ -278,7 +282,7 @@ class Names:
         reading = reading_of(self.machine, entry, instance, self)
         return None if isinstance(reading.value, Unknown) and reading.absent else reading.value
 
-    def _same_instance(self, entry: Entry) -> Instance | None:
+    def _same_instance(self, entry: ParsedSetting) -> Instance | None:
         """The one of ours; of another file's pattern that whose open parts are the same."""
         if entry.setting.scope != "each":
             return _WHOLE if entry.setting.scope == "host" else self.instance

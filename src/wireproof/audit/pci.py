@@ -50,7 +50,7 @@ Texts = dict[str, tuple[str, str]]
 """Name of a value to its text, or to "" and why there is none (or a key of `_UNREAD`)."""
 
 
-class _Table:
+class _PciTable:
     """The devices of one text, and what is asked of them: like hosts share it."""
 
     def __init__(self, devices: Iterable[PciDevice]) -> None:
@@ -75,7 +75,7 @@ def pci_devices(facts: HostFacts) -> tuple[PciDevice, ...]:
     return _table(facts).devices
 
 
-def _table(facts: HostFacts) -> _Table:
+def _table(facts: HostFacts) -> _PciTable:
     """The engine's list, unless it shows headers alone and ``lspci`` printed more."""
     found = _of_engine(facts.file(PCI).text or "[]")
     printed = facts.command(LSPCI).text
@@ -85,16 +85,16 @@ def _table(facts: HostFacts) -> _Table:
 
 
 @functools.lru_cache(maxsize=256)
-def _of_engine(text: str) -> _Table:
+def _of_engine(text: str) -> _PciTable:
     try:
-        return _Table(decode_json(text, list[PciDevice]))
+        return _PciTable(decode_json(text, list[PciDevice]))
     except msgspec.DecodeError:
-        return _Table(())
+        return _PciTable(())
 
 
 @functools.lru_cache(maxsize=256)
-def _of_lspci(text: str) -> _Table:
-    return _Table(devices_of_lspci(text))
+def _of_lspci(text: str) -> _PciTable:
+    return _PciTable(devices_of_lspci(text))
 
 
 def accelerators(devices: Sequence[PciDevice]) -> list[PciDevice]:

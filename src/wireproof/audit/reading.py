@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from wireproof.audit.catalogue import Entry
+from wireproof.audit.catalogue import ParsedSetting
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
-from wireproof.audit.facts import Answer
+from wireproof.audit.facts import PlaceAnswer
 from wireproof.audit.firmware import (
     ALL,
     BIOS,
@@ -26,7 +26,7 @@ from wireproof.audit.places import argv_of, part_read, path_of
 from wireproof.audit.values import part_of, typed
 from wireproof.model.setting import Form, Read, Setting
 
-__all__ = ["Reading", "attributes_of", "firmware_on", "reading_of", "said", "shown"]
+__all__ = ["SettingReading", "attributes_of", "firmware_on", "reading_of", "said", "shown"]
 
 _LONGEST_SHOWN = 120
 _MISSING = "is not there"
@@ -36,7 +36,7 @@ _INFERRED = "inferred from the operating system"
 
 
 @dataclass(frozen=True)
-class Reading:
+class SettingReading:
     """What one instance's places said. ``text``: as it stood there. ``absent``: all of them are
     known not to be there. ``place``: the one that answered. ``notes``: what people must know of
     the value. ``unread``: which of several places of it did not answer.
@@ -52,8 +52,8 @@ class Reading:
 
 
 def reading_of(
-    machine: Machine, entry: Entry, instance: Instance, lookup: Lookup | Mapping[str, Value]
-) -> Reading:
+    machine: Machine, entry: ParsedSetting, instance: Instance, lookup: Lookup | Mapping[str, Value]
+) -> SettingReading:
     """The first place of the entry that answers with a value; where the firmware was not asked,
     what the operating system tells.
     """
@@ -69,23 +69,28 @@ def reading_of(
         absent = absent and found.absent
     if inferred := _inferred(machine, entry, lookup, evidence):
         return inferred
-    return Reading(UNKNOWN, "", "", tuple(evidence), absent and bool(evidence))
+    return SettingReading(UNKNOWN, "", "", tuple(evidence), absent and bool(evidence))
 
 
 def _inferred(
-    machine: Machine, entry: Entry, lookup: Lookup | Mapping[str, Value], evidence: list[str]
-) -> Reading | None:
+    machine: Machine,
+    entry: ParsedSetting,
+    lookup: Lookup | Mapping[str, Value],
+    evidence: list[str],
+) -> SettingReading | None:
     if machine.facts.file(BIOS).text is not None:
         return None
     for one, when in zip(entry.setting.inferred, entry.inferred, strict=True):
         if when.holds(lookup) is True:
             note = f"{_INFERRED}: {one.sign}"
             value = typed(one.value, entry.setting.form)
-            return Reading(value, one.value, "", (*evidence, note), notes=(note,))
+            return SettingReading(value, one.value, "", (*evidence, note), notes=(note,))
     return None
 
 
-def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instance) -> Reading:
+def _one_place(
+    machine: Machine, setting: Setting, read: Read, instance: Instance
+) -> SettingReading:
     if read.file == BIOS:
         return _attribute(machine, setting, read)
     if read.worst:
@@ -103,32 +108,34 @@ def _one_place(machine: Machine, setting: Setting, read: Read, instance: Instanc
     value = typed(part, form)
     text = part.strip()
     if isinstance(value, Unknown):
-        return Reading(
+        return SettingReading(
             value, text, answer.place, (f"{answer.place}: {shown(text)!r} is no {form}",)
         )
-    return Reading(value, text, answer.place, (f"{answer.place}: {shown(text)}",))
+    return SettingReading(value, text, answer.place, (f"{answer.place}: {shown(text)}",))
 
 
-def _without_value(answer: Answer, read: Read, form: Form) -> Reading | None:
+def _without_value(answer: PlaceAnswer, read: Read, form: Form) -> SettingReading | None:
     """Why the place gives no value; "absent" is one for settings that are present or not."""
     place = answer.place
     if answer.text is None:
         if form == "present" and answer.absent:
-            return Reading(False, "absent", place, (f"{place} {answer.why}",))
-        return Reading(UNKNOWN, "", place, (f"{place} {answer.why}",), answer.absent)
+            return SettingReading(False, "absent", place, (f"{place} {answer.why}",))
+        return SettingReading(UNKNOWN, "", place, (f"{place} {answer.why}",), answer.absent)
     part = part_of(answer.text, read)
     if part is None:
         why = (f"{place} has no {' '.join(filter(None, (read.section, read.key)))!r}",)
         if form == "present":
-            return Reading(False, "absent", place, why)
-        return Reading(UNKNOWN, "", place, why, absent=read.section in answer.text)
+            return SettingReading(False, "absent", place, why)
+        return SettingReading(UNKNOWN, "", place, why, absent=read.section in answer.text)
     if read.command and part.split()[:1] == [_HAS_NONE]:
         why = (f"{place}: {shown(part)}: the driver does not have it",)
-        return Reading(UNKNOWN, "", place, why, absent=True)
+        return SettingReading(UNKNOWN, "", place, why, absent=True)
     return None
 
 
-def _worst_of_all(machine: Machine, setting: Setting, read: Read, instance: Instance) -> Reading:
+def _worst_of_all(
+    machine: Machine, setting: Setting, read: Read, instance: Instance
+) -> SettingReading:
     """Of every core, policy or queue that which is worst, and which they are."""
     pattern, form = path_of(read, instance), read.form or setting.form
     by_text = _by_text(machine.facts.each(pattern))
@@ -137,7 +144,7 @@ def _worst_of_all(machine: Machine, setting: Setting, read: Read, instance: Inst
     if not known:
         absent = not by_text and machine.facts.was_listed(pattern)
         why = _MISSING if absent else "could not be read"
-        return Reading(UNKNOWN, "", pattern, (f"{pattern} {why}",), absent)
+        return SettingReading(UNKNOWN, "", pattern, (f"{pattern} {why}",), absent)
     worst = _worst([(values[text], text) for text in known], read.worst)
     paths = sorted(by_text[worst], key=_natural)
     total = sum(map(len, by_text.values()))
@@ -151,7 +158,9 @@ def _worst_of_all(machine: Machine, setting: Setting, read: Read, instance: Inst
         (f"{paths[0]}: {shown(worst)}", unread) if unread else (f"{paths[0]}: {shown(worst)}",)
     )
     notes += [unread] if unread else []
-    return Reading(values[worst], worst, paths[0], evidence, notes=tuple(notes), unread=unread)
+    return SettingReading(
+        values[worst], worst, paths[0], evidence, notes=tuple(notes), unread=unread
+    )
 
 
 def _unread(paths: Sequence[str], total: int) -> str:
@@ -193,29 +202,31 @@ def _natural(path: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path)]
 
 
-def _attribute(machine: Machine, setting: Setting, read: Read) -> Reading:
+def _attribute(machine: Machine, setting: Setting, read: Read) -> SettingReading:
     """The firmware's attribute that one of the setting's names fits; several are none."""
     answer = machine.facts.file(BIOS)
     if answer.text is None:
-        return Reading(UNKNOWN, "", BIOS, (f"BIOS {answer.why}",), answer.absent)
+        return SettingReading(UNKNOWN, "", BIOS, (f"BIOS {answer.why}",), answer.absent)
     firmware = firmware_on(machine)
     if firmware is None:
-        return Reading(UNKNOWN, "", BIOS, ("BIOS: no list of attributes",))
+        return SettingReading(UNKNOWN, "", BIOS, ("BIOS: no list of attributes",))
     if ALL in setting.names.get("any", ()):
         digest, many = firmware.digest(), len(firmware.common)
-        return Reading(digest, digest, BIOS, (f"BIOS: {many} attributes, digest {digest}",))
+        return SettingReading(digest, digest, BIOS, (f"BIOS: {many} attributes, digest {digest}",))
     found = firmware.called(setting.names)
     if len(found) == 1:
         return _value_of(found[0], _text(machine, CERTIFICATE), read.form or setting.form)
     if found:
         listed = " and ".join(f"{shown(one.display)!r} ({shown(one.name)})" for one in found[:4])
-        return Reading(UNKNOWN, "", BIOS, (f"BIOS: {listed} fit: which one counts is not known",))
+        return SettingReading(
+            UNKNOWN, "", BIOS, (f"BIOS: {listed} fit: which one counts is not known",)
+        )
     names = " or ".join(dict.fromkeys(name for each in setting.names.values() for name in each))
     many = len(firmware.now)
     why = f"BIOS: none of its {many} attributes is called {shown(names)}"
     # a maker whose names are known, and who lists all: then the machine does not have it
     absent = firmware.listed and firmware.maker in setting.names
-    return Reading(UNKNOWN, "", BIOS, (why,), absent)
+    return SettingReading(UNKNOWN, "", BIOS, (why,), absent)
 
 
 def attributes_of(machine: Machine, setting: Setting) -> list[Attribute]:
@@ -232,7 +243,7 @@ def _text(machine: Machine, place: str) -> str:
     return machine.facts.file(place).text or ""
 
 
-def _value_of(one: Attribute, certificate: str, form: Form) -> Reading:
+def _value_of(one: Attribute, certificate: str, form: Form) -> SettingReading:
     raw = written(one.now)
     raw = "" if one.shown(one.now) == raw else f", set as {shown(raw)}"
     evidence = [f"BIOS: {shown(one.display)} ({shown(one.name)}{raw}): {shown(one.value)}"]
@@ -241,10 +252,12 @@ def _value_of(one: Attribute, certificate: str, form: Form) -> Reading:
         notes.append(f"{shown(one.shown(one.later))} is pending and counts after a reboot")
     if certificate:
         notes.append(f"the BMC's certificate was {shown(certificate)}")
-    return Reading(typed(one.value, form), one.value, BIOS, (*evidence, *notes), notes=tuple(notes))
+    return SettingReading(
+        typed(one.value, form), one.value, BIOS, (*evidence, *notes), notes=tuple(notes)
+    )
 
 
-def said(machine: Machine, setting: Setting) -> Reading:
+def said(machine: Machine, setting: Setting) -> SettingReading:
     """What the firmware says of the setting, to tell like machines by: not the whole list of its
     attributes, of which serial numbers make every one another.
     """

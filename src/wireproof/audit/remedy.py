@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from wireproof.audit.catalogue import Entry
+from wireproof.audit.catalogue import ParsedSetting
 from wireproof.audit.expression import Value
 from wireproof.audit.machine import Instance
 from wireproof.audit.operators import Lookup
@@ -66,7 +66,7 @@ def filled(text: str, instance: Instance, value: str = "{value}") -> str:
 
 
 def remedy_of(
-    entry: Entry, instance: Instance, place: str, profile: Profile, names: Lookup
+    entry: ParsedSetting, instance: Instance, place: str, profile: Profile, names: Lookup
 ) -> Remedy | None:
     """``place``: the file or command that was read. None where nothing mends the setting."""
     fix = entry.setting.fix
@@ -91,7 +91,7 @@ def remedy_with(fix: Fix, instance: Instance, place: str, value: str) -> Remedy:
     )
 
 
-def _value(entry: Entry, fix: Fix, profile: Profile, names: Lookup) -> str:
+def _value(entry: ParsedSetting, fix: Fix, profile: Profile, names: Lookup) -> str:
     chosen = profile if profile in fix.value else "any"
     if chosen in entry.values:
         return _text(entry.values[chosen].value(names))

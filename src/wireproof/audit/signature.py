@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wireproof.audit.catalogue import Catalogue, Entry
+from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.facts import WHOSE, Place
 from wireproof.audit.firmware import BIOS
 from wireproof.audit.machine import Instance, Machine
@@ -26,12 +26,12 @@ _WHOLE = Instance("", {}, {})
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Lookup:
     """What is looked up for one entry and instance."""
 
     names: tuple[str, ...]
     places: tuple[Place, ...]
-    firmware: tuple[Entry, ...]
+    firmware: tuple[ParsedSetting, ...]
 
 
 class Signatures:
@@ -39,7 +39,7 @@ class Signatures:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
-        self._plans: dict[tuple[str, str], _Plan] = {}
+        self._plans: dict[tuple[str, str], _Lookup] = {}
         self._numbers: dict[object, int] = {}
         self._frames: dict[int, tuple[int, FactFrame]] = {}
         self._absent: dict[tuple[int, Place], int] = {}
@@ -50,7 +50,7 @@ class Signatures:
         self._patterns: dict[str, int] = {}
         self._listed = 0
 
-    def of(self, machine: Machine, entry: Entry, instance: Instance) -> Key:
+    def of(self, machine: Machine, entry: ParsedSetting, instance: Instance) -> Key:
         """Equal keys, equal answers but for the host's name."""
         if machine is not self._machine:
             self._begin(machine)
@@ -60,15 +60,15 @@ class Signatures:
         places = [self._place(machine, place) for place in plan.places]
         return (*ident, *names, *places, *[self._said(machine, one) for one in plan.firmware])
 
-    def places(self, entry: Entry, instance: Instance) -> tuple[Place, ...]:
+    def places(self, entry: ParsedSetting, instance: Instance) -> tuple[Place, ...]:
         """All that the answer is read from."""
         return self._planned(entry, instance).places
 
-    def names(self, entry: Entry, instance: Instance) -> tuple[str, ...]:
+    def names(self, entry: ParsedSetting, instance: Instance) -> tuple[str, ...]:
         """All names that its conditions look up."""
         return self._planned(entry, instance).names
 
-    def _planned(self, entry: Entry, instance: Instance) -> _Plan:
+    def _planned(self, entry: ParsedSetting, instance: Instance) -> _Lookup:
         ident = (entry.setting.id, instance.label)
         plan = self._plans.get(ident)
         if plan is None:
@@ -98,7 +98,7 @@ class Signatures:
             found = self._of_instance[ident] = self._number(instance.names[name])
         return found
 
-    def _said(self, machine: Machine, entry: Entry) -> int:
+    def _said(self, machine: Machine, entry: ParsedSetting) -> int:
         """The number of what the firmware says of a setting."""
         found = self._of_firmware.get(entry.setting.id)
         if found is None:
@@ -143,10 +143,10 @@ class Signatures:
             known = self._frames[id(frame)] = (self._number(content), frame)
         return known[0]
 
-    def _plan(self, entry: Entry, instance: Instance) -> _Plan:
+    def _plan(self, entry: ParsedSetting, instance: Instance) -> _Lookup:
         names: dict[str, None] = {}
         places: dict[Place, None] = {}
-        firmware: dict[str, Entry] = {}
+        firmware: dict[str, ParsedSetting] = {}
         if entry.setting.since or entry.setting.until:
             names |= dict.fromkeys(("host.kernel", "host.os", "host.os_version"))
         for one, where in self._with_others(entry, instance):
@@ -160,9 +160,11 @@ class Signatures:
                 places |= dict.fromkeys(_places(one, read, where))
             if any(read.file == BIOS for read in one.setting.reads):
                 firmware[one.setting.id] = one
-        return _Plan(tuple(names), tuple(places), tuple(firmware.values()))
+        return _Lookup(tuple(names), tuple(places), tuple(firmware.values()))
 
-    def _with_others(self, entry: Entry, instance: Instance) -> Iterator[tuple[Entry, Instance]]:
+    def _with_others(
+        self, entry: ParsedSetting, instance: Instance
+    ) -> Iterator[tuple[ParsedSetting, Instance]]:
         """The entry and the settings that it refers to, each once."""
         waiting, seen = [entry], set[str]()
         while waiting:
@@ -180,7 +182,7 @@ class Signatures:
             ]
 
 
-def _places(entry: Entry, read: Read, instance: Instance) -> Iterator[Place]:
+def _places(entry: ParsedSetting, read: Read, instance: Instance) -> Iterator[Place]:
     """Where a read of an entry looks; that of another file's pattern in the file alike."""
     if read.file == BIOS:
         return

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from wireproof.audit.catalogue import Entry
+from wireproof.audit.catalogue import ParsedSetting
 from wireproof.audit.expression import Expression, Unknown, parse
 from wireproof.audit.remedy import by_hand_of
 from wireproof.audit.values import typed
@@ -20,7 +20,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.setting import SEVERITIES, AuditResult, Setting, Severity
 from wireproof.model.toml import read_toml
 
-__all__ = ["NOTHING", "Role", "Site", "Waiver", "decided", "grave_enough", "site_of"]
+__all__ = ["NOTHING", "HostRole", "Site", "Waiver", "decided", "grave_enough", "site_of"]
 
 HostsOf = Callable[[str], Iterable[str]]
 """Expands a set of hosts such as ``n[1-4]``."""
@@ -35,7 +35,7 @@ class Waiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     hosts: str = ""
 
 
-class Role(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HostRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``values``: what its hosts should have in place of the catalogue's wish, by the setting's
     name: a value, or a condition such as ``value >= 4096``. ``hosts``: "" for all.
     """
@@ -45,9 +45,9 @@ class Role(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     hosts: str = ""
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _SiteFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     waiver: list[Waiver] = msgspec.field(default_factory=list)
-    role: list[Role] = msgspec.field(default_factory=list)
+    role: list[HostRole] = msgspec.field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Site:
     """The contents of a site's file. ``conditions``: those of the roles' values that are one."""
 
     waivers: Sequence[Waiver] = ()
-    roles: Sequence[Role] = ()
+    roles: Sequence[HostRole] = ()
     conditions: Mapping[str, Expression] = field(default_factory=dict)
 
 
@@ -68,7 +68,7 @@ def site_of(text: str, source: str, known: Iterable[str]) -> Site:
     is wrong; a waiver needs a reason and an end.
     """
     try:
-        found = msgspec.convert(read_toml(text, source), _File)
+        found = msgspec.convert(read_toml(text, source), _SiteFile)
     except msgspec.ValidationError as error:
         raise BadInput(f"{source}: {error}.") from error
     names = set(known)
@@ -102,7 +102,7 @@ def decided(
     site: Site,
     today: datetime.date,
     hosts_of: HostsOf,
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, ParsedSetting],
 ) -> list[AuditResult]:
     """``results`` judged by the roles' values and with what is waived today; a waiver that has
     ended is named and does not count. Raises ``BadInput`` if two roles of a host disagree.
@@ -114,7 +114,7 @@ def decided(
 
 
 def grave_enough(
-    results: Sequence[AuditResult], least: Severity, entries: Mapping[str, Entry]
+    results: Sequence[AuditResult], least: Severity, entries: Mapping[str, ParsedSetting]
 ) -> list[AuditResult]:
     """``results`` in which what fails is waived if its setting's effect is less grave than
     ``least``. What could not be read stays unknown.
@@ -132,9 +132,9 @@ def grave_enough(
 
 def _by_role(
     result: AuditResult,
-    roles: Sequence[tuple[Role, frozenset[str] | None]],
+    roles: Sequence[tuple[HostRole, frozenset[str] | None]],
     site: Site,
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, ParsedSetting],
 ) -> AuditResult:
     mine = [
         role
@@ -150,7 +150,7 @@ def _by_role(
     return _judged(result, mine[0], entries[result.id].setting, site)
 
 
-def _judged(result: AuditResult, role: Role, setting: Setting, site: Site) -> AuditResult:
+def _judged(result: AuditResult, role: HostRole, setting: Setting, site: Site) -> AuditResult:
     wish = role.values[result.id]
     wanted = f"{wish}, by the role {role.name}"
     if _as_wished(result.seen, wish, setting, site.conditions):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wireproof.audit.catalogue import Entry
+from wireproof.audit.catalogue import ParsedSetting
 from wireproof.audit.facts import HostFacts, Place, matches_any
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.signature import Signatures
@@ -26,7 +26,7 @@ _ALL = ("host.rdma",)
 """Names that decide what there is to judge."""
 
 _Frames = Mapping[Any, FactFrame]
-Slot = tuple[Entry, Instance | None]
+Slot = tuple[ParsedSetting, Instance | None]
 """What a result is of; no instance: of none, or of all."""
 
 

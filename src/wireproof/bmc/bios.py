@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wireproof.bmc.session import ROOT, Session
-from wireproof.bmc.talk import Answer, link_of
+from wireproof.bmc.session import ROOT, BmcSession
+from wireproof.bmc.talk import Response, link_of
 from wireproof.model.bmc import Raw
 
 __all__ = ["Bios", "find_bios", "now_and_pending", "set_pending"]
@@ -44,7 +44,7 @@ class Bios:
         return []
 
 
-def find_bios(session: Session, *, registry: bool = True) -> Bios:
+def find_bios(session: BmcSession, *, registry: bool = True) -> Bios:
     """The BIOS of the BMC's system. Raises ``BmcFailed`` when it has none, or several and none is
     chosen.
     """
@@ -62,12 +62,12 @@ def find_bios(session: Session, *, registry: bool = True) -> Bios:
     )
 
 
-def _tag(answer: Answer) -> str:
+def _tag(answer: Response) -> str:
     tag = answer.headers.get("etag") or answer.document.get("@odata.etag") or ""
     return tag if isinstance(tag, str) and tag.isascii() and tag.isprintable() else ""
 
 
-def _system(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
+def _system(session: BmcSession) -> tuple[dict[str, Any], dict[str, Any]]:
     """The system and its BIOS."""
     start = link_of(session.root, "Systems") or f"{ROOT}Systems"
     wanted = session.bmc.system
@@ -89,7 +89,7 @@ def _system(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
     return system, session.get(path).document
 
 
-def _members(session: Session, path: str) -> Iterator[str]:
+def _members(session: BmcSession, path: str) -> Iterator[str]:
     """Links of a collection, page by page, each once; none where the BMC has no such thing."""
     seen: set[str] = set()
     pages: set[str] = set()
@@ -110,7 +110,7 @@ def _members(session: Session, path: str) -> Iterator[str]:
         path = link_of({"@odata.id": document.get("Members@odata.nextLink")})
 
 
-def _registry(session: Session, bios: dict[str, Any]) -> dict[str, Any]:
+def _registry(session: BmcSession, bios: dict[str, Any]) -> dict[str, Any]:
     """The attribute registry that the BIOS names: by the last part of its file's link, else the
     first that lists attributes. {} where there is none.
     """
@@ -127,7 +127,7 @@ def _registry(session: Session, bios: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _registry_of(session: Session, link: str) -> dict[str, Any]:
+def _registry_of(session: BmcSession, link: str) -> dict[str, Any]:
     file = session.maybe(link)
     locations = file.document.get("Location") if file else None
     places = (
@@ -155,7 +155,7 @@ def now_and_pending(bios: Bios, attribute: str) -> tuple[Raw, Raw] | None:
     return None if now is None else (now, now if later is None else later)
 
 
-def set_pending(session: Session, bios: Bios, values: Mapping[str, Raw]) -> None:
+def set_pending(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> None:
     """Ask for ``values`` at the next reboot. Raises ``BmcFailed`` when the BMC refuses, has no
     pending settings, applies them at once only, or has changed them since ``bios`` was read.
     """

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from wireproof.bmc.bios import Bios, find_bios
-from wireproof.bmc.session import Session
-from wireproof.bmc.talk import BmcFailed, Limits
+from wireproof.bmc.session import BmcSession
+from wireproof.bmc.talk import BmcFailed, BmcLimits
 from wireproof.model.bmc import Bmc, Secret
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
@@ -107,7 +107,7 @@ _FANOUT = 32
 
 
 def collect_firmware(
-    bmcs: Sequence[Bmc], limits: Limits | None = None
+    bmcs: Sequence[Bmc], limits: BmcLimits | None = None
 ) -> dict[str, list[FactFrame]]:
     """Facts by host. A BMC that fails is one fact that says why."""
     with ThreadPoolExecutor(min(_FANOUT, max(1, len(bmcs)))) as pool:
@@ -115,9 +115,9 @@ def collect_firmware(
         return {bmc.host: facts for bmc, facts in zip(bmcs, found, strict=True)}
 
 
-def _facts(bmc: Bmc, limits: Limits | None) -> list[FactFrame]:
+def _facts(bmc: Bmc, limits: BmcLimits | None) -> list[FactFrame]:
     try:
-        with Session(bmc, limits) as session:
+        with BmcSession(bmc, limits) as session:
             texts = texts_of(find_bios(session), bmc.password)
     except BmcFailed as error:
         reason = f"could not be read: {error}"

@@ -7,10 +7,10 @@ import contextlib
 from types import TracebackType
 from typing import Any
 
-from wireproof.bmc.talk import Answer, BmcFailed, Limits, Talk, link_of
+from wireproof.bmc.talk import BmcFailed, BmcLimits, Response, Talk, link_of
 from wireproof.model.bmc import Bmc
 
-__all__ = ["ROOT", "Session"]
+__all__ = ["ROOT", "BmcSession"]
 
 ROOT = "/redfish/v1/"
 _SESSIONS = f"{ROOT}SessionService/Sessions"
@@ -18,7 +18,7 @@ _GOODBYE_S = 5.0
 _LONGEST_TOKEN = 4096
 
 
-class Session:
+class BmcSession:
     """A context: logged in inside, logged out after it. ``root``: the service's root document.
 
     The root is asked for without the password. A session sends it in one request and then uses its
@@ -26,13 +26,13 @@ class Session:
     first that is refused is the last.
     """
 
-    def __init__(self, bmc: Bmc, limits: Limits | None = None) -> None:
+    def __init__(self, bmc: Bmc, limits: BmcLimits | None = None) -> None:
         self.bmc = bmc
-        self.talk = Talk(bmc, limits or Limits())
+        self.talk = Talk(bmc, limits or BmcLimits())
         self.root: dict[str, Any] = {}
         self._session = ""
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> BmcSession:
         try:
             answer = self.talk.request("GET", ROOT)
             if answer.status == 200:
@@ -61,18 +61,18 @@ class Session:
         finally:
             self.talk.close()
 
-    def get(self, path: str) -> Answer:
+    def get(self, path: str) -> Response:
         """What stands at ``path``. Raises ``BmcFailed`` for any status but 200."""
         return self._checked("GET", path, self.talk.request("GET", path))
 
-    def maybe(self, path: str) -> Answer | None:
+    def maybe(self, path: str) -> Response | None:
         """As ``get``; None where the BMC has no such thing."""
         answer = self.talk.request("GET", path)
         if answer.status in (404, 405, 500, 501) or (answer.status == 200 and not answer.document):
             return None
         return self._checked("GET", path, answer)
 
-    def patch(self, path: str, body: dict[str, Any], tag: str = "") -> Answer:
+    def patch(self, path: str, body: dict[str, Any], tag: str = "") -> Response:
         """Change what stands at ``path``, where it is still the version ``tag``."""
         more = {"If-Match": tag} if tag else {}
         return self._checked("PATCH", path, self.talk.request("PATCH", path, body, more))
@@ -111,7 +111,7 @@ class Session:
             f"refused user {self.bmc.user!r} or the password (status {status}); it was tried once"
         )
 
-    def _checked(self, method: str, path: str, answer: Answer) -> Answer:
+    def _checked(self, method: str, path: str, answer: Response) -> Response:
         if 200 <= answer.status < 300 and (method != "GET" or answer.document):
             return answer
         if answer.status == 401:

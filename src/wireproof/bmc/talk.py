@@ -18,7 +18,7 @@ import msgspec
 from wireproof.model.bmc import Bmc
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["Answer", "BmcFailed", "Clock", "Limits", "Talk", "link_of"]
+__all__ = ["BmcFailed", "BmcLimits", "Deadline", "Response", "Talk", "link_of"]
 
 # --- One TLS connection to a BMC, on which no wait is without an end.
 
@@ -31,7 +31,7 @@ class BmcFailed(CouldNotMeasure):
     """
 
 
-class Clock:
+class Deadline:
     """Seconds that are left for all requests, and for the one under way."""
 
     def __init__(self, total_s: float, request_s: float) -> None:
@@ -57,7 +57,7 @@ class Clock:
 class _Plain(socket.socket):
     """Without TLS, for an address of this machine."""
 
-    clock: Clock | None = None
+    clock: Deadline | None = None
 
     def recv_into(self, *arguments: Any, **named: Any) -> int:
         if self.clock is not None:
@@ -68,7 +68,7 @@ class _Plain(socket.socket):
 class _Socket(ssl.SSLSocket):
     """Each wait gets what is left of the request's time: a byte now and then prolongs nothing."""
 
-    clock: Clock | None = None
+    clock: Deadline | None = None
 
     def recv_into(self, *arguments: Any, **named: Any) -> int:
         if self.clock is not None:
@@ -76,7 +76,7 @@ class _Socket(ssl.SSLSocket):
         return super().recv_into(*arguments, **named)
 
 
-def open_connection(bmc: Bmc, clock: Clock) -> http.client.HTTPConnection:
+def open_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
     """A connection whose certificate was checked before anything was sent on it."""
     if bmc.plain:
         return _plain_connection(bmc, clock)
@@ -100,7 +100,7 @@ def open_connection(bmc: Bmc, clock: Clock) -> http.client.HTTPConnection:
     return connection
 
 
-def _plain_connection(bmc: Bmc, clock: Clock) -> http.client.HTTPConnection:
+def _plain_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
     raw = socket.create_connection((bmc.address, bmc.port), clock.left())
     plain = _Plain(fileno=raw.detach())
     plain.clock = clock
@@ -144,7 +144,7 @@ _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
-class Limits:
+class BmcLimits:
     """Of one BMC: seconds of a request and in all, bytes of an answer and in all, requests."""
 
     request_s: float = 20.0
@@ -155,7 +155,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """``document``: the body as JSON, {} when there is none. ``headers`` with lower-case names."""
 
     status: int
@@ -180,9 +180,9 @@ def _is_path(link: str) -> bool:
 class Talk:
     """Requests and answers. Not for several threads."""
 
-    def __init__(self, bmc: Bmc, limits: Limits) -> None:
+    def __init__(self, bmc: Bmc, limits: BmcLimits) -> None:
         self.bmc, self.limits = bmc, limits
-        self.clock = Clock(limits.total_s, limits.request_s)
+        self.clock = Deadline(limits.total_s, limits.request_s)
         self.headers: dict[str, str] = {}
         """Sent with every request: what the login gave."""
         self._connection: http.client.HTTPConnection | None = None
@@ -190,7 +190,7 @@ class Talk:
 
     def request(
         self, method: str, path: str, body: Any = None, more: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> Response:
         """The answer, whatever its status; redirects of a GET are followed where they stay on this
         BMC. Raises ``BmcFailed``.
         """
@@ -211,7 +211,7 @@ class Talk:
             self._connection.close()
             self._connection = None
 
-    def _once(self, method: str, path: str, body: Any, more: Mapping[str, str]) -> Answer:
+    def _once(self, method: str, path: str, body: Any, more: Mapping[str, str]) -> Response:
         self._requests += 1
         if self._requests > self.limits.requests:
             raise self.failed(f"leads to more than {self.limits.requests} requests")
@@ -232,7 +232,7 @@ class Talk:
 
     def _carried_out(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str]
-    ) -> Answer:
+    ) -> Response:
         reused = self._connection is not None
         try:
             response = self._sent(method, path, data, headers)
@@ -245,7 +245,7 @@ class Talk:
         found = {name.lower(): text for name, text in response.getheaders()}
         if response.will_close:
             self.close()
-        return Answer(response.status, self._document(raw, found), found)
+        return Response(response.status, self._document(raw, found), found)
 
     def _sent(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str]
@@ -287,7 +287,7 @@ class Talk:
             raise self.failed(f"sends more than {_size(self.limits)}")
         return found
 
-    def _redirected(self, method: str, answer: Answer) -> str:
+    def _redirected(self, method: str, answer: Response) -> str:
         location = answer.headers.get("location", "")
         path = _path_here(location, self.bmc)
         if method != "GET" or not path:
@@ -309,7 +309,7 @@ def _path_here(location: str, bmc: Bmc) -> str:
     return parts.path if here and port in (None, bmc.port) and _is_path(parts.path) else ""
 
 
-def _size(limits: Limits) -> str:
+def _size(limits: BmcLimits) -> str:
     return f"{limits.answer_bytes >> 20} MiB in an answer, or {limits.total_bytes >> 20} in all"
 
 

@@ -10,13 +10,13 @@ import click
 
 from wireproof.model.errors import Problem
 
-__all__ = ["Answer", "Context", "current_context", "hush", "is_quiet"]
+__all__ = ["CallContext", "ProgramAnswer", "current_context", "hush", "is_quiet"]
 
 _QUIET = "wireproof.quiet"
 
 
 @dataclasses.dataclass(kw_only=True)
-class Answer:
+class ProgramAnswer:
     """What a program reads in place of a person. ``wanted``: it asked for JSON by a setting;
     ``given``: the document was printed; ``problems``: warnings so far; ``said``: the last sentence.
     """
@@ -28,7 +28,7 @@ class Answer:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Context:
+class CallContext:
     """``argv`` without the program; ``environment``: where settings and an allocation come from;
     ``signals``: the names of those that came, as they come. ``resumed``: a stored run goes on,
     which has settings of its own. ``answer`` is filled as the subcommand runs.
@@ -38,14 +38,14 @@ class Context:
     environment: Mapping[str, str] = dataclasses.field(default_factory=lambda: os.environ)
     signals: Sequence[str] = ()
     resumed: bool = False
-    answer: Answer = dataclasses.field(default_factory=Answer)
+    answer: ProgramAnswer = dataclasses.field(default_factory=ProgramAnswer)
 
 
-def current_context() -> Context:
+def current_context() -> CallContext:
     """The context of the subcommand that runs."""
     context = click.get_current_context(silent=True)
     found = context.find_root().obj if context is not None else None
-    return found if isinstance(found, Context) else Context()
+    return found if isinstance(found, CallContext) else CallContext()
 
 
 def hush(context: click.Context) -> None:

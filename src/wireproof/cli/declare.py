@@ -10,7 +10,7 @@ import click
 
 from wireproof.cli import completion
 from wireproof.cli.completion import spelt
-from wireproof.cli.context import Context
+from wireproof.cli.context import CallContext
 from wireproof.model.errors import BadInput
 
 __all__ = ["FORM", "checked", "choice", "file", "flag", "number", "rows", "setting", "text"]
@@ -36,7 +36,7 @@ def _json_wanted(
 ) -> bool | None:
     """Whoever asks for JSON gets a document, whatever happens."""
     known = context.find_root().obj
-    if given and isinstance(known, Context):
+    if given and isinstance(known, CallContext):
         known.answer.wanted = True
     return given
 

@@ -13,7 +13,7 @@ from types import FrameType
 import click
 
 from wireproof.cli.console import LONGEST_SENTENCE, envelope_text, say
-from wireproof.cli.context import Context
+from wireproof.cli.context import CallContext
 from wireproof.model.errors import BadInput, CouldNotMeasure, Failure, Problem, WireproofError
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
@@ -26,7 +26,7 @@ _SIGNALS = tuple(
 )  # Windows has no SIGHUP
 
 
-class _Heard:
+class _SignalNames:
     """A handler that keeps the names of the signals that came; the first is an interrupt, the rest
     changes nothing.
     """
@@ -53,7 +53,7 @@ def as_interrupt() -> Iterator[list[str]]:
     leaves them KillWait (30 s) to come to an end: time to seal and to judge. Once one has come,
     further ones are passed over to the end. Blocks may be nested: the innermost hears.
     """
-    heard = _Heard()
+    heard = _SignalNames()
     if threading.current_thread() is not threading.main_thread():
         yield heard.names
         return
@@ -62,7 +62,7 @@ def as_interrupt() -> Iterator[list[str]]:
     ours = [
         number
         for number in _SIGNALS
-        if before[number] == signal.SIG_DFL or isinstance(before[number], _Heard)
+        if before[number] == signal.SIG_DFL or isinstance(before[number], _SignalNames)
     ]
     for number in ours:
         signal.signal(number, heard)
@@ -87,7 +87,7 @@ def run(group: click.Group, argv: list[str]) -> int:
     of a FAIL.
     """
     with as_interrupt() as signals:
-        context = Context(argv=tuple(argv), signals=signals)
+        context = CallContext(argv=tuple(argv), signals=signals)
         try:
             result = group.main(
                 args=argv,
@@ -121,19 +121,19 @@ def unless_lost(status: int, why: str) -> int:
     return CouldNotMeasure.exit_status
 
 
-def _ended(status: int, context: Context) -> int:
+def _ended(status: int, context: CallContext) -> int:
     """A subcommand that has ended by itself, with its document or, badly, without."""
     if status and context.answer.wanted:
         return _without_result(context.answer.said, status, context)
     return status
 
 
-def _failed(text: str, status: int, context: Context) -> int:
+def _failed(text: str, status: int, context: CallContext) -> int:
     say(text)
     return _without_result(text, status, context)
 
 
-def _without_result(text: str, status: int, context: Context) -> int:
+def _without_result(text: str, status: int, context: CallContext) -> int:
     """The status; a program that asked for JSON and got no document reads why there is none."""
     if _wants_json(context) and not context.answer.given:
         problem = Problem(message=clean(text, LONGEST_SENTENCE))
@@ -143,7 +143,7 @@ def _without_result(text: str, status: int, context: Context) -> int:
     return status
 
 
-def _wants_json(context: Context) -> bool:
+def _wants_json(context: CallContext) -> bool:
     """By a setting or by its words, which may be wrong ones: ``--json``, ``--format json``."""
     argv = context.argv
     own = argv[: argv.index("--")] if "--" in argv else argv

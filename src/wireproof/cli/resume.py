@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from wireproof.cli.context import Context, current_context, is_quiet
+from wireproof.cli.context import CallContext, current_context, is_quiet
 from wireproof.cli.declare import flag, text
 from wireproof.cli.options import settings_file
 from wireproof.settings.resolve import PREFIX
@@ -101,7 +101,7 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     variables = stored_variables(asked, Console())
     shown = [f"{name}={value}" for name, value in sorted(variables.items())]
     remark(" ".join([*shown, "wireproof", *words]))
-    resumed = Context(
+    resumed = CallContext(
         argv=tuple(words),
         environment={**without_settings(os.environ), **variables},
         signals=current_context().signals,

@@ -17,7 +17,7 @@ from wireproof.cli.tune_plan import PLACES, look_of
 if TYPE_CHECKING:
     from wireproof.model.tuning import Tuned
     from wireproof.workflow.target.target import Target
-    from wireproof.workflow.tune.node import Place
+    from wireproof.workflow.tune.node import JournalPlace
 
 __all__ = [
     "again",
@@ -38,11 +38,11 @@ _WITH_BMC: tuple[click.Parameter, ...] = (*_COMMON, *BMC)
 _REPEATED = ("hosts", "lab", "launcher", "scheduler", "prefix", "root", "state")
 
 
-def place_of(options: dict[str, Any]) -> Place:
-    from wireproof.workflow.tune.node import Place
+def place_of(options: dict[str, Any]) -> JournalPlace:
+    from wireproof.workflow.tune.node import JournalPlace
 
     root = options["root"]
-    return Place(state=options["state"], root=str(root.absolute()) if root else "")
+    return JournalPlace(state=options["state"], root=str(root.absolute()) if root else "")
 
 
 def same_hosts(options: dict[str, Any]) -> list[str]:

@@ -111,7 +111,7 @@ def _specification(
     knob: str, argv: tuple[str, ...], settings: Options, options: dict[str, Any]
 ) -> TrialSpecification:
     from wireproof.settings.trial import is_of_a_fabric, knob_of
-    from wireproof.workflow.tune.node import Place
+    from wireproof.workflow.tune.node import JournalPlace
     from wireproof.workflow.tune.trial import TrialSpecification
 
     tried = knob_of(knob, _settings(knob), current_context().environment)
@@ -128,7 +128,7 @@ def _specification(
         budget_s=options["budget_s"],
         keep=options["keep"],
         profile=options["profile"],
-        place=Place(state=options["state"]),
+        place=JournalPlace(state=options["state"]),
         allow_link_down=options["allow_link_down"],
     )
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from wireproof.experiment.design import Design, Place
+from wireproof.experiment.design import Design, TrialPlace
 from wireproof.experiment.looks import is_look, level
 from wireproof.model import quantity
 from wireproof.model.errors import WireproofError
-from wireproof.model.experiment import Look
+from wireproof.model.experiment import InterimLook
 
 __all__ = ["Bench", "Experiment", "Stopped", "carry_out"]
 
@@ -30,7 +30,7 @@ class Experiment(Generic[T]):
     rounds: int = 0
     seconds: float = 0.0
     longest_s: float = 0.0
-    looks: list[Look] = field(default_factory=list)
+    looks: list[InterimLook] = field(default_factory=list)
     stopped: Stopped = "complete"
 
     @property
@@ -46,13 +46,13 @@ class Experiment(Generic[T]):
 class Bench(Generic[T]):
     """How a verb makes an arm ready and runs one trial."""
 
-    def run(self, place: Place) -> T:
+    def run(self, place: TrialPlace) -> T:
         """One trial. Raises ``WireproofError`` when it fails, ``KeyboardInterrupt`` when the user
         ends it.
         """
         raise NotImplementedError
 
-    def failed(self, place: Place, error: WireproofError) -> None:
+    def failed(self, place: TrialPlace, error: WireproofError) -> None:
         """Return to leave this trial out; raise to end the experiment."""
         raise error
 
@@ -105,7 +105,7 @@ def _round(begun: Experiment[T], bench: Bench[T]) -> None:
     first = begun.rounds * begun.design.blocks
     for block, arms in enumerate(begun.design.order(begun.rounds), start=first):
         for arm in arms:
-            place = Place(begun.rounds, block, arm)
+            place = TrialPlace(begun.rounds, block, arm)
             try:
                 begun.trials.append(bench.run(place))
             except WireproofError as error:
@@ -130,7 +130,7 @@ def _ended(begun: Experiment[T], bench: Bench[T]) -> Stopped | None:
     last = hopeless or not begun.affords(1) or begun.complete
     if design.looks and (last or is_look(begun.rounds)):
         alpha = level(design.alpha, [look.alpha for look in begun.looks], last=last)
-        begun.looks.append(Look(blocks=begun.rounds, alpha=alpha))
+        begun.looks.append(InterimLook(blocks=begun.rounds, alpha=alpha))
         if bench.decided(begun):
             return "decided"
     if begun.complete:

@@ -22,9 +22,9 @@ __all__ = [
     "WARM_UP",
     "Contrast",
     "Design",
-    "Place",
     "Shape",
     "Test",
+    "TrialPlace",
     "against_base",
     "least_rounds",
 ]
@@ -35,9 +35,9 @@ __all__ = [
     "WARM_UP",
     "Contrast",
     "Design",
-    "Place",
     "Shape",
     "Test",
+    "TrialPlace",
     "against_base",
     "least_rounds",
 ]
@@ -86,7 +86,7 @@ def least_rounds(comparisons: int, alpha: float) -> int:
 
 
 @dataclass(frozen=True)
-class Place:
+class TrialPlace:
     """Where a trial stands: ``round_`` and ``block`` count from 0."""
 
     round_: int

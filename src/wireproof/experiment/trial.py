@@ -24,7 +24,7 @@ from wireproof.experiment.effects import (
 )
 from wireproof.model import quantity
 from wireproof.model.experiment import Interval, Metric
-from wireproof.model.trial import Comparison, Guard, Knob, TrialRun
+from wireproof.model.trial import Guard, TrialRun, TriedKnob, ValueEffect
 
 __all__ = ["compared", "said"]
 
@@ -41,7 +41,7 @@ _GUARDS = {
 }
 
 
-def compared(design: Design, runs: Sequence[TrialRun]) -> list[Comparison]:
+def compared(design: Design, runs: Sequence[TrialRun]) -> list[ValueEffect]:
     """Each value against the first, by whole blocks; none without a block."""
     counted = [run for run in runs if run.block != WARM_UP]
     name = design.metrics[0].name
@@ -49,9 +49,9 @@ def compared(design: Design, runs: Sequence[TrialRun]) -> list[Comparison]:
     return [_comparison(design, effect, counted) for effect in effects(design, trials)]
 
 
-def _comparison(design: Design, effect: Effect, runs: Sequence[TrialRun]) -> Comparison:
+def _comparison(design: Design, effect: Effect, runs: Sequence[TrialRun]) -> ValueEffect:
     alpha = design.alpha / len(design.contrasts)
-    found = Comparison(
+    found = ValueEffect(
         value=effect.contrast.other,
         answer=effect.answer,
         base=effect.base,
@@ -115,7 +115,7 @@ def _guard(runs: Sequence[TrialRun], contrast: Contrast, name: str, alpha: float
     )
 
 
-def said(one: Comparison, knob: Knob, metric: Metric, run_s: float) -> str:
+def said(one: ValueEffect, knob: TriedKnob, metric: Metric, run_s: float) -> str:
     """``UCX_X=1 helps by 10.2 % [8.1, 12.3] (goodput 1118 -> 1232 MB/s)``. ``run_s``: seconds of a
     run, for what is missing.
     """
@@ -133,7 +133,7 @@ def said(one: Comparison, knob: Knob, metric: Metric, run_s: float) -> str:
     return f"{value} {one.answer} by {by} ({numbers}){guards}"
 
 
-def _missing(one: Comparison, run_s: float) -> str:
+def _missing(one: ValueEffect, run_s: float) -> str:
     if one.beside_the_wire:
         base, other = (path or "unproven" for path in one.paths)
         return f"the runs did not use the claimed wire (base {base}, this value {other})"

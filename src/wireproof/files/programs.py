@@ -15,12 +15,12 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-__all__ = ["Started", "by_path", "find_program", "find_tool", "printed", "search_path"]
+__all__ = ["ProcessArguments", "by_path", "find_program", "find_tool", "printed", "search_path"]
 
 _SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
-class Started(TypedDict):
+class ProcessArguments(TypedDict):
     """Arguments of ``subprocess.run`` and ``Popen``."""
 
     args: list[str]
@@ -56,7 +56,7 @@ def find_program(
     return found if found is not None and os.path.isabs(found) else None
 
 
-def by_path(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> Started:
+def by_path(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> ProcessArguments:
     """What starts ``argv`` in ``environment`` (default: ours), whose PATH leads nowhere relative:
     ``subprocess.run(**by_path(argv), ...)``. Raises ``FileNotFoundError`` as that would.
     """

@@ -17,7 +17,7 @@ from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
-from wireproof.model.diagnosis import Answer
+from wireproof.model.diagnosis import TransportTried
 from wireproof.model.errors import WireproofError
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, TransportKind
 
@@ -40,9 +40,9 @@ def small_plan(transport: TransportKind, expect: str = "") -> Plan:
     )
 
 
-def _blank(install: MpiInstall | None, name: str) -> Answer:
+def _blank(install: MpiInstall | None, name: str) -> TransportTried:
     if install is None:
-        return Answer(
+        return TransportTried(
             name=name,
             family="",
             launcher="",
@@ -52,7 +52,7 @@ def _blank(install: MpiInstall | None, name: str) -> Answer:
             engine="",
             works=False,
         )
-    return Answer(
+    return TransportTried(
         name=name,
         family=install.family,
         launcher=str(install.launcher),
@@ -78,7 +78,7 @@ def _command(transport: TransportKind, install: MpiInstall | None) -> LaunchComm
     )
 
 
-def try_transport(transport: TransportKind, install: MpiInstall | None = None) -> Answer:
+def try_transport(transport: TransportKind, install: MpiInstall | None = None) -> TransportTried:
     """Run the small plan over ``transport``. Never raises for what does not work: the ``problem``
     says it.
     """
@@ -109,7 +109,7 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
     )
 
 
-def try_mpis(installs: Sequence[MpiInstall] | None = None) -> list[Answer]:
+def try_mpis(installs: Sequence[MpiInstall] | None = None) -> list[TransportTried]:
     """Every MPI of this machine tried in turn; see ``find_mpis``."""
     return [
         try_transport("mpi", install) for install in (find_mpis() if installs is None else installs)

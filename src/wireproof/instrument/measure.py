@@ -273,7 +273,7 @@ def _remaining(plan: Plan, folder: RunFolder) -> Plan:
 _LARGEST_DOCUMENT = 256 << 20
 
 
-class _Begun(msgspec.Struct):
+class _BegunPlan(msgspec.Struct):
     """Of a run.json of any schema: the plan that the run was begun with."""
 
     plan: Plan
@@ -283,7 +283,7 @@ def _check_same(plan: Plan, folder: RunFolder) -> None:
     """A folder is resumed with the plan that it was begun with, or not at all."""
     path = folder.path / "run.json"
     try:
-        before = decode_json(read_bounded(path, _LARGEST_DOCUMENT, follow=False), _Begun).plan
+        before = decode_json(read_bounded(path, _LARGEST_DOCUMENT, follow=False), _BegunPlan).plan
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -20,7 +20,7 @@ from wireproof.files.programs import by_path
 from wireproof.instrument.talk import clean_text
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.sound import unsound
-from wireproof.model.traffic import Mark, Reading, Watched, WatchStart
+from wireproof.model.traffic import CounterMark, Reading, Watched, WatchStart
 
 __all__ = ["Follower", "Watcher", "watch_argv"]
 
@@ -90,7 +90,7 @@ class Follower:
     def __init__(self, host: str) -> None:
         self.host = host
         self.about: WatchStart | None = None
-        self.marks: list[Mark] = []
+        self.marks: list[CounterMark] = []
         self.readings = 0
         self.error = ""
         self._rates: dict[str, _Rates] = {}
@@ -137,7 +137,10 @@ class Follower:
         self._peak(frame.t_ns)
         if frame.asked or not self.marks:
             # A trial asks twice for each of its runs: only what `watched` needs is kept.
-            self.marks = [*self.marks[-2:], Mark(t_ns=frame.t_ns, counters=dict(self._values))]
+            self.marks = [
+                *self.marks[-2:],
+                CounterMark(t_ns=frame.t_ns, counters=dict(self._values)),
+            ]
             self.readings += 1
 
     def _peak(self, t_ns: int) -> None:

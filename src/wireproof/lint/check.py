@@ -16,7 +16,7 @@ from wireproof.lint.script.launch import BENCHMARK
 from wireproof.lint.shell import commands
 from wireproof.lint.shell.wrap import LAUNCHERS
 from wireproof.lint.tables import libraries, listed
-from wireproof.lint.written import Written, written
+from wireproof.lint.written import WrittenFile, written
 from wireproof.model.lint import LintFinding
 
 __all__ = ["CHECKS", "MOST", "is_recipe", "lint_text", "page"]
@@ -58,7 +58,7 @@ def _broken(recipe: Recipe) -> Iterator[Broken]:
                     yield from _inside(view, file)
 
 
-def _inside(view: Recipe, file: Written) -> Iterator[Broken]:
+def _inside(view: Recipe, file: WrittenFile) -> Iterator[Broken]:
     """What is broken in a script that the script writes, at its place. What is broken in another
     file that it writes is found by that file's own checks.
     """

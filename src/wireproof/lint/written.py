@@ -12,7 +12,7 @@ from wireproof.lint.kinds import kind_of_name
 from wireproof.lint.rule import Kind, Recipe
 from wireproof.lint.shell import Command, Word, commands
 
-__all__ = ["LONGEST_LINE", "Line", "Written", "written"]
+__all__ = ["LONGEST_LINE", "WrittenFile", "WrittenLine", "written"]
 
 LONGEST_LINE = 8192
 """Characters that are looked at; no configuration line is longer and searches stay short."""
@@ -22,7 +22,7 @@ MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WrittenLine:
     """One line of configuration: ``text`` between ``before`` and ``after`` on line ``number`` (from
     1) of the file.
     """
@@ -33,7 +33,7 @@ class Line:
     after: str = ""
 
     @classmethod
-    def of(cls, number: int, text: str) -> Line:
+    def of(cls, number: int, text: str) -> WrittenLine:
         """A whole line of the file; what is beyond any configuration line is only kept."""
         return cls(number, text[:LONGEST_LINE], after=text[LONGEST_LINE:])
 
@@ -43,14 +43,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFile:
     """A file that a script writes. ``whole``: a here-document is the file, an echo is a line of it.
     ``expanded``: the script's shell puts in the values of variables.
     """
 
     path: str
     kind: Kind
-    lines: tuple[Line, ...]
+    lines: tuple[WrittenLine, ...]
     whole: bool
     expanded: bool
 
@@ -63,15 +63,15 @@ _QUOTED = re.compile(r"""(["'])(.*)\1""")
 
 
 @lru_cache(maxsize=8)
-def written(recipe: Recipe) -> tuple[Written, ...]:
+def written(recipe: Recipe) -> tuple[WrittenFile, ...]:
     """The files that ``recipe`` writes and whose kind is known; of very many the first."""
     return tuple(islice(_written(recipe), MOST))
 
 
-def _written(recipe: Recipe) -> Iterator[Written]:
+def _written(recipe: Recipe) -> Iterator[WrittenFile]:
     every = commands(recipe)
     taken: set[int] = set()
-    echoed: dict[str, list[Line]] = {}
+    echoed: dict[str, list[WrittenLine]] = {}
     for at, command in enumerate(every):
         if not command.words or command.line in taken:
             continue
@@ -87,10 +87,10 @@ def _written(recipe: Recipe) -> Iterator[Written]:
     for path, lines in echoed.items():
         kind = kind_of_name(path)
         if kind is not None:
-            yield Written(path, kind, tuple(lines), whole=False, expanded=True)
+            yield WrittenFile(path, kind, tuple(lines), whole=False, expanded=True)
 
 
-def _heredoc(every: list[Command], at: int) -> Written | None:
+def _heredoc(every: list[Command], at: int) -> WrittenFile | None:
     command = every[at]
     heredoc = command.heredoc
     path = _target(every, at)
@@ -101,8 +101,8 @@ def _heredoc(every: list[Command], at: int) -> Written | None:
     if heredoc is None or kind is None:
         return None
     body = enumerate(heredoc.lines, heredoc.line)
-    lines = tuple(Line.of(number, text) for number, text in body)
-    return Written(path, kind, lines, whole=True, expanded=not heredoc.quoted)
+    lines = tuple(WrittenLine.of(number, text) for number, text in body)
+    return WrittenFile(path, kind, lines, whole=True, expanded=not heredoc.quoted)
 
 
 def _target(every: list[Command], at: int) -> str:
@@ -134,7 +134,7 @@ def _remote_target(command: Command) -> str:
     return ""
 
 
-def _echoed(recipe: Recipe, command: Command) -> Line | None:
+def _echoed(recipe: Recipe, command: Command) -> WrittenLine | None:
     """The one word that is printed, at its place; None for what the shell or echo would change."""
     words = [word for word in command.words[1:] if not word.text.startswith("-")]
     if len(words) != 1:
@@ -146,7 +146,7 @@ def _echoed(recipe: Recipe, command: Command) -> Line | None:
         return None
     whole = recipe.lines[word.line - 1]
     begin = word.column - 1 + (1 if quotes else 0)
-    return Line(word.line, body, whole[:begin], whole[begin + len(body) :])
+    return WrittenLine(word.line, body, whole[:begin], whole[begin + len(body) :])
 
 
 def _changes(word: Word, body: str) -> bool:

@@ -12,7 +12,7 @@ from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, 
 
 __all__ = [
     "UNKNOWN_END",
-    "Estimate",
+    "SlownessEstimate",
     "blame_of",
     "is_of_node",
     "kind_of",
@@ -26,7 +26,7 @@ UNKNOWN_END = "?"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Estimate:
+class SlownessEstimate:
     """``slowness`` and its standard ``error``: logarithms against ``expected`` (log slowness);
     ``p``: adjusted for all that was looked at.
     """
@@ -66,7 +66,7 @@ def pair_of(metric: Metric, origin: str, target: str) -> Route | Both:
 def blame_of(
     about: Subject,
     metric: Metric,
-    estimate: Estimate,
+    estimate: SlownessEstimate,
     *,
     stage: Stage,
     nodes: Sequence[str],

@@ -7,11 +7,11 @@ import math
 
 from wireproof.model.located import Metric
 
-__all__ = ["Criteria", "as_log", "as_slowdown"]
+__all__ = ["LocateCriteria", "as_log", "as_slowdown"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Criteria:
+class LocateCriteria:
     """``alpha``: family-wise error of a whole sweep. ``practical_*``: the least slowdown that is
     called one (relative: goodput that is missing, time that is added). ``floor``: spread of healthy
     ports that is never called a difference. ``max_suspects``: how many nodes a confirm stage takes

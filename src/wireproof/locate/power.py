@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from statistics import NormalDist
 
-from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.significance import REACH, detectable, loose, median_error, quantile
 from wireproof.model.located import Metric
 
@@ -36,7 +36,7 @@ def false_suspects(nodes: int, alpha: float) -> float:
 
 
 def least_found_by(
-    rounds: int, nodes: int, noise: float, power: float, metric: Metric, criteria: Criteria
+    rounds: int, nodes: int, noise: float, power: float, metric: Metric, criteria: LocateCriteria
 ) -> float:
     """The slowdown of one port that ``rounds`` find with ``power``."""
     error = _error(rounds, noise, criteria.floor)
@@ -46,7 +46,7 @@ def least_found_by(
 
 
 def found_with(
-    rounds: int, nodes: int, slowdown: float, noise: float, metric: Metric, criteria: Criteria
+    rounds: int, nodes: int, slowdown: float, noise: float, metric: Metric, criteria: LocateCriteria
 ) -> float:
     """Probability that a port with ``slowdown`` is a suspect after ``rounds``."""
     error = _error(rounds, noise, criteria.floor)
@@ -56,7 +56,12 @@ def found_with(
 
 
 def rounds_for(
-    nodes: int, slowdown: float, noise: float, power: float, metric: Metric, criteria: Criteria
+    nodes: int,
+    slowdown: float,
+    noise: float,
+    power: float,
+    metric: Metric,
+    criteria: LocateCriteria,
 ) -> int | None:
     """The fewest rounds that find ``slowdown`` with ``power``; None where no number up to
     ``MOST_ROUNDS`` does. Below the practical threshold more rounds may find less: they show better

@@ -25,13 +25,13 @@ from wireproof.locate.samples import Flags, Floats, Longs, Samples
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.located import Direction, Metric
 
-__all__ = ["Fault", "World"]
+__all__ = ["World", "WorldFault"]
 
 Pairs = Sequence[tuple[int, int]]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Fault:
+class WorldFault:
     """``share``: of the rate that is left (0.8: a fifth slower), and 1 / share of the latency's
     part.
 
@@ -86,7 +86,7 @@ class World:
     tail_share: float = 0.03
     tail_size: float = 0.3
     routing: Literal["destination", "hash", "spread"] = "destination"
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[WorldFault, ...] = ()
     seed: int = 1
 
     @property

@@ -16,9 +16,9 @@ __all__ = [
     "Near",
     "Pattern",
     "Place",
+    "Publication",
     "Published",
     "Quantity",
-    "Source",
     "Spread",
     "Trust",
 ]
@@ -99,7 +99,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     note: Words = ""
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Publication(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One publication: a log folder, a page, a paper. It has one vote, whatever its rows."""
 
     id: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9._-]{1,79}$")]

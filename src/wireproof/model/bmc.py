@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.setting import Effect
+from wireproof.model.setting import SettingEffect
 
 __all__ = [
     "AttributeChange",
@@ -103,7 +103,7 @@ class PlannedAttribute(msgspec.Struct, frozen=True, kw_only=True):
     wanted: Raw
     why: str
     undo: str
-    effect: Effect | None = None
+    effect: SettingEffect | None = None
 
 
 class AttributeChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

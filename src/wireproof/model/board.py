@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.finding import Verdict
-from wireproof.model.history import Change, Entry, Number, Regression
+from wireproof.model.history import Entry, Number, Regression, Shift
 
 __all__ = ["Group", "HostSet", "NodeNow", "Overview", "SeriesLine", "SeriesTrend", "State"]
 
@@ -81,4 +81,4 @@ class SeriesTrend(msgspec.Struct, frozen=True, kw_only=True):
     ids: list[str]
     measured: list[str]
     values: list[Number]
-    changes: list[Change]
+    changes: list[Shift]

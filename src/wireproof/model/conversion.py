@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Converted", "LinkShares", "Row"]
+__all__ = ["Converted", "ConvertedRow", "LinkShares"]
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class ConvertedRow(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a conversion: ``39.88888 Gb/s`` and its arithmetic. ``exact`` False: the last
     digit was rounded.
     """
@@ -41,5 +41,5 @@ class Converted(msgspec.Struct, frozen=True, kw_only=True):
     bytes_per_s: float | None
     arithmetic: list[str]
     remark: str
-    rows: list[Row]
+    rows: list[ConvertedRow]
     link: LinkShares | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Answer", "Capability", "Diagnosis", "Machine"]
+__all__ = ["Capability", "Diagnosis", "ThisMachine", "TransportTried"]
 
 
 class Capability(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,7 +18,7 @@ class Capability(msgspec.Struct, frozen=True, kw_only=True):
     advice: str = ""
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
+class ThisMachine(msgspec.Struct, frozen=True, kw_only=True):
     """Kernel, processor and clock of this machine, and what it can do."""
 
     kernel: str
@@ -29,7 +29,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     capabilities: list[Capability]
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class TransportTried(msgspec.Struct, frozen=True, kw_only=True):
     """One MPI (or transport) tried. ``library`` is what really answered; ``problem`` is empty when
     it works.
     """
@@ -50,8 +50,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof doctor --json`` prints. ``transports`` is empty when nothing was started."""
 
-    machine: Machine
-    transports: list[Answer]
+    machine: ThisMachine
+    transports: list[TransportTried]
 
     @property
     def works(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Answer", "Better", "Interval", "Look", "Metric"]
+__all__ = ["Answer", "Better", "InterimLook", "Interval", "Metric"]
 
 Better = Literal["lower", "higher"]
 Answer = Literal["helps", "no-effect", "hurts", "undecided"]
@@ -31,7 +31,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-class Look(msgspec.Struct, frozen=True, kw_only=True):
+class InterimLook(msgspec.Struct, frozen=True, kw_only=True):
     """The intervals were looked at after ``blocks``; they missed the truth with probability
     ``alpha`` at most.
     """

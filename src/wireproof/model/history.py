@@ -10,13 +10,13 @@ from wireproof.model.finding import Verdict
 
 __all__ = [
     "GOOD",
-    "Change",
     "Claimed",
     "Entry",
     "Imported",
     "NodeAge",
     "Number",
     "Regression",
+    "Shift",
     "Trend",
 ]
 
@@ -100,7 +100,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class Shift(msgspec.Struct, frozen=True, kw_only=True):
     """A number is another from ``since`` on (the first result after it). ``ratio``: performance
     after over before. ``p``: how often a series without any change shows one like it. ``changed``:
     conditions that differ across it; ``nodes``: those that passed right before it and not right
@@ -131,7 +131,7 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     values: list[float]
     low: list[float]
     high: list[float]
-    changes: list[Change] = msgspec.field(default_factory=list)
+    changes: list[Shift] = msgspec.field(default_factory=list)
     imported: bool = False
 
 

@@ -22,13 +22,13 @@ __all__ = [
     "Ladder",
     "LadderPlan",
     "Layer",
+    "LayerLine",
     "LayerName",
-    "Line",
+    "LayerStep",
     "MissingLayer",
     "PlannedLayer",
     "Quantity",
     "SizeTime",
-    "Step",
     "StepAnswer",
 ]
 
@@ -56,7 +56,7 @@ class SizeTime(msgspec.Struct, frozen=True, kw_only=True):
     time_ns: float
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class LayerLine(msgspec.Struct, frozen=True, kw_only=True):
     """What was fitted. ``start`` (ns) is of the small messages' line, ``rate`` (bytes/s) of the
     large ones', ``windowed`` (bytes/s) of many of the largest under way; None: not measured, or
     the sizes do not give it.
@@ -84,7 +84,7 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True):
     how: str
     form: str
     proof: Proof | Literal[""]
-    line: Line
+    line: LayerLine
     times: list[SizeTime]
     rounds: int
     waited: float | None = None
@@ -99,7 +99,7 @@ class MissingLayer(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class LayerStep(msgspec.Struct, frozen=True, kw_only=True):
     """From one layer to the next one above that takes part, in one quantity.
 
     ``ratio``: how many times longer the start, or lower the rate, of ``upper`` is (1: the same).
@@ -166,7 +166,7 @@ class Ladder(msgspec.Struct, frozen=True, kw_only=True):
     smallest: float
     layers: list[Layer]
     missing: list[MissingLayer]
-    steps: list[Step]
+    steps: list[LayerStep]
     findings: list[Finding]
     hints: list[Hint]
     verdict: Verdict

@@ -18,8 +18,8 @@ __all__ = [
     "QUALITIES",
     "Carrier",
     "Direction",
-    "Entry",
     "Ledger",
+    "LedgerEntry",
     "Level",
     "PortLedger",
     "Quality",
@@ -50,7 +50,7 @@ QUALITIES: tuple[Quality, ...] = (
 """The best first."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes and packets of one carrier in one direction, less the ``background`` bytes that are not
     the payload's.
 
@@ -78,11 +78,11 @@ class PortLedger(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     nic: Nic
-    tx: list[Entry]
-    rx: list[Entry]
+    tx: list[LedgerEntry]
+    rx: list[LedgerEntry]
     known: bool = True
 
-    def entries(self, direction: Direction) -> list[Entry]:
+    def entries(self, direction: Direction) -> list[LedgerEntry]:
         """The entries of one direction."""
         return self.tx if direction == "tx" else self.rx
 

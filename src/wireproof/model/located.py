@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.finding import Both, Direction, Link, Node, Port, Route, Subject, Switch
-from wireproof.model.setting import Effect
+from wireproof.model.setting import SettingEffect
 
 __all__ = [
     "ABOUT",
@@ -51,7 +51,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     fix: str
     evidence: list[str] = msgspec.field(default_factory=list)
     setting: str = ""
-    expected: Effect | None = None
+    expected: SettingEffect | None = None
     explains: bool = True
     undo: str = ""
 

@@ -20,11 +20,11 @@ __all__ = [
     "TWO_FORMS",
     "Access",
     "Form",
+    "FormRole",
     "GroupPattern",
     "PairPattern",
     "Partners",
     "Pattern",
-    "Role",
     "Traits",
     "answers",
     "crossings",
@@ -78,7 +78,7 @@ member; the one half the members away; member 0 with each other; all; member 2 i
 """
 
 
-class Role(NamedTuple):
+class FormRole(NamedTuple):
     """One form of a pattern: its heading in reports, and the messages that one operation of a pair
     takes from the origin and from the target.
     """
@@ -101,7 +101,7 @@ class Traits:
     """
 
     kind: Literal["pair", "group", "collective"]
-    forms: Mapping[Form, Role]
+    forms: Mapping[Form, FormRole]
     access: Access = "messages"
     sent: Callable[[int], int] | None = None
     unit_bytes: int = 1
@@ -116,11 +116,15 @@ _WORD_BYTES = 8
 _FLOAT_BYTES = 4
 
 
-def _pair(*, latency: Role | None = None, stream: Role | None = None, least: int = 1) -> Traits:
+def _pair(
+    *, latency: FormRole | None = None, stream: FormRole | None = None, least: int = 1
+) -> Traits:
     return Traits(kind="pair", forms=_forms(latency, stream), least=least)
 
 
-def _remote(access: Access, *, latency: Role | None = None, stream: Role | None = None) -> Traits:
+def _remote(
+    access: Access, *, latency: FormRole | None = None, stream: FormRole | None = None
+) -> Traits:
     """Of what is not ``memory`` the sizes are bound to the words that it works on."""
     unit = 1 if access == "memory" else _WORD_BYTES
     return Traits(
@@ -133,8 +137,8 @@ def _remote(access: Access, *, latency: Role | None = None, stream: Role | None 
     )
 
 
-def _forms(latency: Role | None, stream: Role | None) -> Mapping[Form, Role]:
-    both: dict[Form, Role | None] = {"latency": latency, "stream": stream}
+def _forms(latency: FormRole | None, stream: FormRole | None) -> Mapping[Form, FormRole]:
+    both: dict[Form, FormRole | None] = {"latency": latency, "stream": stream}
     return {form: role for form, role in both.items() if role is not None}
 
 
@@ -149,7 +153,7 @@ def _group(
 ) -> Traits:
     return Traits(
         kind="group",
-        forms={form: Role(title)},
+        forms={form: FormRole(title)},
         partners=partners,
         sent=sent,
         waits=waits,
@@ -168,7 +172,7 @@ def _collective(
 ) -> Traits:
     return Traits(
         kind="collective",
-        forms={"latency": Role(title)},
+        forms={"latency": FormRole(title)},
         sent=sent,
         unit_bytes=unit_bytes,
         least=0 if most == 0 else unit_bytes,
@@ -179,37 +183,39 @@ def _collective(
 
 
 CATALOGUE: Mapping[Pattern, Traits] = {
-    "pingpong": _pair(latency=Role("Ping-pong (half round trip)", 1, 1), least=0),
-    "stream": _pair(stream=Role("Stream, one way, acknowledged at the receiver", 1, 0)),
-    "exchange": _pair(stream=Role("Exchange, both ways at once", 1, 1)),
+    "pingpong": _pair(latency=FormRole("Ping-pong (half round trip)", 1, 1), least=0),
+    "stream": _pair(stream=FormRole("Stream, one way, acknowledged at the receiver", 1, 0)),
+    "exchange": _pair(stream=FormRole("Exchange, both ways at once", 1, 1)),
     "put": _remote(
         "memory",
-        latency=Role("Put, each one flushed", 1, 0),
-        stream=Role("Put, a window then one flush", 1, 0),
+        latency=FormRole("Put, each one flushed", 1, 0),
+        stream=FormRole("Put, a window then one flush", 1, 0),
     ),
     "get": _remote(
         "memory",
-        latency=Role("Get, each one flushed", 0, 1),
-        stream=Role("Get, a window then one flush", 0, 1),
+        latency=FormRole("Get, each one flushed", 0, 1),
+        stream=FormRole("Get, a window then one flush", 0, 1),
     ),
     "accumulate": _remote(
         "sum",
-        latency=Role("Accumulate, each one flushed", 1, 0),
-        stream=Role("Accumulate, a window then one flush", 1, 0),
+        latency=FormRole("Accumulate, each one flushed", 1, 0),
+        stream=FormRole("Accumulate, a window then one flush", 1, 0),
     ),
-    "fetch_and_op": _remote("word", latency=Role("Fetch-and-op, each one flushed", 1, 1)),
-    "compare_and_swap": _remote("word", latency=Role("Compare-and-swap, each one flushed", 1, 1)),
+    "fetch_and_op": _remote("word", latency=FormRole("Fetch-and-op, each one flushed", 1, 1)),
+    "compare_and_swap": _remote(
+        "word", latency=FormRole("Compare-and-swap, each one flushed", 1, 1)
+    ),
     "persistent": _pair(
-        latency=Role("Ping-pong by persistent requests (half round trip)", 1, 1),
-        stream=Role("Stream by persistent requests, one way", 1, 0),
+        latency=FormRole("Ping-pong by persistent requests (half round trip)", 1, 1),
+        stream=FormRole("Stream by persistent requests, one way", 1, 0),
     ),
     "partitioned": _pair(
-        latency=Role("Ping-pong in partitions (half round trip)", 1, 1),
-        stream=Role("Stream in partitions, one way", 1, 0),
+        latency=FormRole("Ping-pong in partitions (half round trip)", 1, 1),
+        stream=FormRole("Stream in partitions, one way", 1, 0),
     ),
     "threads": _pair(
-        latency=Role("Ping-pong by several threads (half round trip)", 1, 1),
-        stream=Role("Stream by several threads, one way", 1, 0),
+        latency=FormRole("Ping-pong by several threads (half round trip)", 1, 1),
+        stream=FormRole("Stream by several threads, one way", 1, 0),
     ),
     "message_rate": _group(
         "Message rate, many pairs at once", "stream", "halves", lambda members: members // 2

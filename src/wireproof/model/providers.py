@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 __all__ = [
-    "Libfabric",
+    "LibfabricFound",
     "Listing",
     "Offer",
     "Provider",
@@ -68,7 +68,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[str] = msgspec.field(default_factory=list)
 
 
-class Libfabric(msgspec.Struct, frozen=True, kw_only=True):
+class LibfabricFound(msgspec.Struct, frozen=True, kw_only=True):
     """One library. ``origin``: why it was looked at. ``problem``: one sentence when it cannot be
     used. ``warnings``: what libfabric itself said.
     """
@@ -95,7 +95,7 @@ class ProviderChoice(msgspec.Struct, frozen=True, kw_only=True):
 class ProviderReport(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof doctor --providers --json`` prints."""
 
-    libfabrics: list[Libfabric]
+    libfabrics: list[LibfabricFound]
     choices: list[ProviderChoice]
 
     @property

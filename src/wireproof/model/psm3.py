@@ -16,14 +16,14 @@ __all__ = [
     "NOT_SAID",
     "Counted",
     "CountedHost",
+    "CounterSection",
     "Identity",
     "JudgedStatistics",
     "Kind",
+    "LibrarySetting",
     "NicCounted",
     "Rail",
-    "Section",
     "Seen",
-    "Setting",
     "Statistics",
 ]
 
@@ -49,7 +49,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     who: str = ""
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
+class LibrarySetting(msgspec.Struct, frozen=True, kw_only=True):
     """A variable in the library's own words. ``kind`` is ``taken`` or ``given``. ``default`` is
     what stands behind ``default was``; ``forced`` is True where a layer above has set it (``*``);
     ``refused``: the value that was asked for and is none.
@@ -108,7 +108,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     lines: dict[str, int] = msgspec.field(default_factory=dict)
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True):
+class CounterSection(msgspec.Struct, frozen=True, kw_only=True):
     """The counters of one group: ``endpoint`` is the id behind ``id``, ``nic`` what follows it.
 
     A counter that stands at zero is left out by the library unless it was asked for zeros.
@@ -136,8 +136,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     host: str
     pid: int | None
     identity: Identity
-    settings: list[Setting]
-    sections: list[Section]
+    settings: list[LibrarySetting]
+    sections: list[CounterSection]
     blocks: int
     seconds: int | None
     complete: bool = True

@@ -13,25 +13,25 @@ import msgspec
 from wireproof.model.pattern import Form, Pattern
 
 __all__ = [
-    "Adapter",
+    "AdapterIdentity",
     "Clock",
     "Close",
     "EngineError",
     "Estimate",
-    "Fabric",
     "FactFrame",
     "Floor",
     "Frame",
     "GroupResult",
     "Host",
     "Idle",
+    "LibfabricUsed",
     "Nic",
     "Open",
     "Overlap",
     "PairResult",
     "PointRecord",
     "Quantiles",
-    "Quiet",
+    "QuietWindows",
     "Rdma",
     "Sentinel",
     "Start",
@@ -84,7 +84,7 @@ class Rdma(msgspec.Struct, frozen=True, kw_only=True):
         return self.driver in ("rdma_rxe", "rxe", "siw")
 
 
-class Adapter(msgspec.Struct, frozen=True, kw_only=True):
+class AdapterIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """The hardware behind a port; "" = not said. Ports with an equal, non-empty identity are
     functions of one adapter.
 
@@ -128,12 +128,12 @@ class Nic(msgspec.Struct, frozen=True, kw_only=True):
     master: str = ""
     link_kind: str = ""
     function: Literal["", "physical", "virtual", "scalable"] = ""
-    adapter: Adapter | None = None
+    adapter: AdapterIdentity | None = None
     pcie: str = ""
     hidden: str = ""
 
 
-class Fabric(msgspec.Struct, frozen=True, kw_only=True):
+class LibfabricUsed(msgspec.Struct, frozen=True, kw_only=True):
     """What libfabric chose, in its own names ("" = it does not say).
 
     ``completion``: what a send's completion promises, ``inject``, ``transmit`` or ``delivery`` ("":
@@ -182,7 +182,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="ho
     library_path: str = ""
     mpi_standard: str = ""
     shared_ranks: int | None = None
-    fabric: Fabric | None = None
+    fabric: LibfabricUsed | None = None
     nics: list[Nic] = msgspec.field(default_factory=list)
 
 
@@ -337,7 +337,7 @@ class GroupResult(msgspec.Struct, frozen=True, kw_only=True):
     integrity: Literal["ok", "corrupt", "unchecked"] = "unchecked"
 
 
-class Quiet(msgspec.Struct, frozen=True, kw_only=True):
+class QuietWindows(msgspec.Struct, frozen=True, kw_only=True):
     """Byte counters' changes in the quiet windows right before and after a point, both together:
     other traffic.
     """
@@ -360,7 +360,7 @@ class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
     shared_with: int | None = None
     source: str = ""
     foreign_sysfs: bool = False
-    quiet: Quiet | None = None
+    quiet: QuietWindows | None = None
 
 
 class Total(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="total"):

@@ -17,7 +17,6 @@ __all__ = [
     "SEVERITIES",
     "Audit",
     "AuditResult",
-    "Effect",
     "Fix",
     "Form",
     "Inferred",
@@ -25,6 +24,7 @@ __all__ = [
     "Read",
     "Scope",
     "Setting",
+    "SettingEffect",
     "Severity",
     "Status",
 ]
@@ -87,7 +87,7 @@ class Inferred(_Data, frozen=True):
     sign: str
 
 
-class Effect(_Data, frozen=True):
+class SettingEffect(_Data, frozen=True):
     """What a wrong value costs: a share of ``on`` (0.1: a tenth) from ``low`` to ``high``.
 
     ``sure``: how that is known. ``correctness``: numbers or jobs are wrong, not slow.
@@ -173,7 +173,7 @@ class Setting(_Data, frozen=True):
     wanted: dict[str, str] = msgspec.field(default_factory=dict)
     alike: bool = False
     ends: bool = False
-    effect: Effect = msgspec.field(default_factory=lambda: Effect(on="none"))
+    effect: SettingEffect = msgspec.field(default_factory=lambda: SettingEffect(on="none"))
     fix: Fix | None = None
     needs: tuple[str, ...] = ()
     coupled: tuple[str, ...] = ()
@@ -207,7 +207,7 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     wanted: str = ""
     message: str = ""
     evidence: list[str] = msgspec.field(default_factory=list)
-    expected_effect: Effect | None = None
+    expected_effect: SettingEffect | None = None
     fix: str = ""
     undo: str = ""
     usual: str = ""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, ParamSpec, TypeVar, cast
 
-__all__ = ["HEADS", "Text", "of_site", "site_studies", "site_texts", "use_site"]
+__all__ = ["HEADS", "CatalogueFile", "of_site", "site_studies", "site_texts", "use_site"]
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -22,7 +22,7 @@ HEADS = (
 """What the rows of a site's file may be: each is read by its catalogue, which leaves the others."""
 
 
-class Text(NamedTuple):
+class CatalogueFile(NamedTuple):
     """A file of a catalogue, with the name that messages and results give it."""
 
     text: str
@@ -36,21 +36,21 @@ class Text(NamedTuple):
         return f"{source} ({self.name.replace(chr(92), '/').rpartition('/')[2]})"
 
 
-_texts: tuple[Text, ...] = ()
-_studies: tuple[Text, ...] = ()
+_texts: tuple[CatalogueFile, ...] = ()
+_studies: tuple[CatalogueFile, ...] = ()
 
 
-def site_texts() -> tuple[Text, ...]:
+def site_texts() -> tuple[CatalogueFile, ...]:
     """The site's files; none before ``use_site``."""
     return _texts
 
 
-def site_studies() -> tuple[Text, ...]:
+def site_studies() -> tuple[CatalogueFile, ...]:
     """The site's files of knobs, each of which is a study."""
     return _studies
 
 
-def use_site(texts: tuple[Text, ...], studies: tuple[Text, ...] = ()) -> None:
+def use_site(texts: tuple[CatalogueFile, ...], studies: tuple[CatalogueFile, ...] = ()) -> None:
     """From now on these files add to the catalogues."""
     global _texts, _studies
     _texts, _studies = texts, studies

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from wireproof.model.record import Estimate, Idle, Quiet
+from wireproof.model.record import Estimate, Idle, QuietWindows
 
 __all__ = ["unsound"]
 
@@ -145,7 +145,7 @@ def _struct(value: msgspec.Struct) -> str:
         return f".standing{why}"
     counters = getattr(value, "counters", None)
     if isinstance(counters, dict):
-        why = _counters(counters, -LARGEST_COUNTER if isinstance(value, Idle | Quiet) else 0)
+        why = _counters(counters, -LARGEST_COUNTER if isinstance(value, Idle | QuietWindows) else 0)
         return why and f".counters{why}"
     if isinstance(value, Estimate) and not value.low_ns <= value.median_ns <= value.high_ns:
         return (

@@ -18,17 +18,17 @@ __all__ = [
     "Begun",
     "Configuration",
     "Control",
-    "Effect",
     "Honoured",
     "Knob",
     "Library",
-    "Measured",
     "Probe",
+    "ReadRule",
     "Readback",
-    "Reading",
     "Seen",
     "Stopped",
+    "StudiedPattern",
     "Study",
+    "StudyEffect",
     "StudyRun",
 ]
 
@@ -59,7 +59,7 @@ class Readback(msgspec.Struct, frozen=True, kw_only=True):
     agrees: bool | None = None
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReadRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a setting is read back. ``of``: a kind of line of the library (``says``, or of its
     ``reader``). ``name``: what the line calls the setting, "" as the knob. ``expect``: for a value,
     or * for any, the regular expression that what is said must match, {value} in it; a value
@@ -103,7 +103,7 @@ class Knob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     rails: int = 1
     versions: str = ""
     helps: dict[str, str] = {}
-    read: tuple[Reading, ...] = ()
+    read: tuple[ReadRule, ...] = ()
     control: tuple[Control, ...] = ()
 
 
@@ -171,7 +171,7 @@ class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
     said: dict[str, str] = {}
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class StudiedPattern(msgspec.Struct, frozen=True, kw_only=True):
     """A pattern of the study: what is measured and in which unit."""
 
     name: str
@@ -179,7 +179,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     metric: Metric
 
 
-class Effect(msgspec.Struct, frozen=True, kw_only=True):
+class StudyEffect(msgspec.Struct, frozen=True, kw_only=True):
     """One value on one pattern against the base. ``low``, ``high``: the 95 % interval of ``ratio``,
     None with too few blocks. ``p``: of no effect, adjusted for all comparisons of the study (Holm).
     ``base``, ``other``: medians.
@@ -259,7 +259,7 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     hosts: list[str]
     rails: list[str]
-    patterns: list[Measured]
+    patterns: list[StudiedPattern]
     configurations: list[Configuration]
     runs: list[StudyRun]
     smallest: float
@@ -270,7 +270,7 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float
     seconds: float
     stopped: Stopped
-    effects: list[Effect] = []
+    effects: list[StudyEffect] = []
     honoured: list[Honoured] = []
     advice: list[Advice] = []
     findings: list[Finding] = []

@@ -14,9 +14,9 @@ from wireproof.model.record import Nic
 from wireproof.model.series import Reason
 
 __all__ = [
+    "CounterMark",
     "DirectionTraffic",
     "HostTraffic",
-    "Mark",
     "PortTraffic",
     "Printed",
     "Reading",
@@ -52,7 +52,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag=
     lost: list[str] = msgspec.field(default_factory=list)
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True):
+class CounterMark(msgspec.Struct, frozen=True, kw_only=True):
     """All counters of one host at one moment of its own clock, in the driver's units."""
 
     t_ns: int
@@ -70,9 +70,9 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str
     about: WatchStart | None = None
-    start: Mark | None = None
-    before: Mark | None = None
-    after: Mark | None = None
+    start: CounterMark | None = None
+    before: CounterMark | None = None
+    after: CounterMark | None = None
     peaks: dict[str, float] = msgspec.field(default_factory=dict)
     gap_s: float = 0.0
     settled_s: float = 0.0

@@ -10,20 +10,20 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.experiment import Answer, Look, Metric
+from wireproof.model.experiment import Answer, InterimLook, Metric
 from wireproof.model.finding import Verdict
 
 __all__ = [
-    "Comparison",
     "Guard",
-    "Knob",
     "Stopping",
-    "Trial",
     "TrialRun",
+    "TriedKnob",
+    "TryResult",
+    "ValueEffect",
 ]
 
 
-class Knob(msgspec.Struct, frozen=True, kw_only=True):
+class TriedKnob(msgspec.Struct, frozen=True, kw_only=True):
     """What is tried. ``values``: the first is the base that the others are held against; None: not
     set (variable), as it was found (setting).
     """
@@ -70,7 +70,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     worse: bool
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class ValueEffect(msgspec.Struct, frozen=True, kw_only=True):
     """One value against the base. ``ratio`` with ``low`` and ``high``, None with too few blocks;
     ``base`` and ``other``: medians of the metric. ``more_runs``: about how many would decide it.
     ``paths``: of most runs of base and value, "" where it is not known.
@@ -105,12 +105,12 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True):
 
     rule: str
     alpha: float
-    looks: list[Look]
+    looks: list[InterimLook]
     reason: Literal["decided", "budget", "too-slow"]
     budget_s: float
 
 
-class Trial(msgspec.Struct, frozen=True, kw_only=True):
+class TryResult(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof tune try --json`` prints. ``smallest``: effects below it count as none.
 
     ``kept``: index of the value that is left applied, None: everything is as it was before.
@@ -118,20 +118,20 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     schema: str = "wireproof.trial"
     version: int = 1
-    knob: Knob
+    knob: TriedKnob
     workload: str
     metric: Metric
     smallest: float
     seed: int
     stopping: Stopping
     runs: list[TrialRun]
-    comparisons: list[Comparison]
+    comparisons: list[ValueEffect]
     seconds: float
     kept: int | None = None
     notes: list[str] = msgspec.field(default_factory=list)
 
     @property
-    def best(self) -> Comparison | None:
+    def best(self) -> ValueEffect | None:
         """The value that helps most and makes no guard worse; None when there is none."""
         good = [one for one in self.comparisons if one.answer == "helps" and not one.worse]
         return max(good, key=lambda one: abs(one.ratio - 1.0), default=None)

@@ -12,7 +12,7 @@ from wireproof.model.bmc import PlannedAttribute
 from wireproof.model.change import Change, ChangeAnswer, Keep, SetAnswer, SetState
 from wireproof.model.errors import Problem
 from wireproof.model.finding import Verdict
-from wireproof.model.setting import Effect, Profile
+from wireproof.model.setting import Profile, SettingEffect
 
 __all__ = [
     "ByHand",
@@ -38,7 +38,7 @@ class PlannedChange(msgspec.Struct, frozen=True, kw_only=True):
     was: str | None
     why: str
     undo: str
-    effect: Effect | None = None
+    effect: SettingEffect | None = None
     link_down: bool = False
 
 
@@ -56,7 +56,7 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
     how: str
     why: str
     undo: str = ""
-    effect: Effect | None = None
+    effect: SettingEffect | None = None
 
 
 class HostPlan(msgspec.Struct, frozen=True, kw_only=True):

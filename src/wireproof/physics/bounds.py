@@ -26,8 +26,8 @@ __all__ = [
     "FILL_BYTES",
     "HANDSHAKE",
     "WAITED_BYTES",
-    "Bounds",
     "Choice",
+    "CurveBounds",
     "any_nic_ns",
     "bounds_of",
     "fill_bytes",
@@ -70,7 +70,7 @@ margin.
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class CurveBounds:
     """Rates in bytes/s of one direction, times in ns.
 
     ``most``: with the most favourable options; ``choices``: with each usual set of options, the
@@ -211,7 +211,7 @@ def fill_bytes(most: float | None, least_size: int = 0) -> int:
 
 def bounds_of(
     link: LinkClaim, table: Table | None = None, *, verbs: bool = False, bypass: bool = False
-) -> Bounds:
+) -> CurveBounds:
     """The bounds of a claim. Raises PhysicsError for an impossible one.
 
     ``verbs``: no MPI on top (perftest). ``bypass``: TCP or UDP in user space, without the kernel's
@@ -223,11 +223,11 @@ def bounds_of(
 
 
 @lru_cache(maxsize=512)
-def _default_bounds(link: LinkClaim, verbs: bool, bypass: bool) -> Bounds:
+def _default_bounds(link: LinkClaim, verbs: bool, bypass: bool) -> CurveBounds:
     return _bounds(link, default_table(), verbs, bypass)
 
 
-def _bounds(link: LinkClaim, table: Table, verbs: bool, bypass: bool) -> Bounds:
+def _bounds(link: LinkClaim, table: Table, verbs: bool, bypass: bool) -> CurveBounds:
     choices = _choices(link, table)
     constant = (
         table["floor.tcp_bypass"]
@@ -243,7 +243,7 @@ def _bounds(link: LinkClaim, table: Table, verbs: bool, bypass: bool) -> Bounds:
             floor * table["floor.literature_margin"].value,
             floor * table["floor.literature_doubt"].value,
         )
-    return Bounds(
+    return CurveBounds(
         link=link,
         most=choices[-1].rate if choices else None,
         choices=choices,

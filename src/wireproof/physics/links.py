@@ -10,7 +10,7 @@ import msgspec
 
 from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.model.packaged import packaged
-from wireproof.model.site import HEADS, Text, of_site, site_texts
+from wireproof.model.site import HEADS, CatalogueFile, of_site, site_texts
 from wireproof.model.toml import read_rows
 from wireproof.physics.table import PhysicsError
 
@@ -73,7 +73,7 @@ def _links() -> dict[str, _Link]:
     """The links by their names and aliases, ours before the site's."""
     links: dict[str, _Link] = {}
     names: set[str] = set()
-    ours = Text(packaged("wireproof.physics", "links.toml"), "links.toml")
+    ours = CatalogueFile(packaged("wireproof.physics", "links.toml"), "links.toml")
     for text in (ours, *site_texts()):
         for link in read_rows(text.text, text.name, "link", _Link, HEADS, partial(_new, names)):
             stated = msgspec.structs.replace(link, source=text.source(link.source))

@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.claim import LinkClaim
-from wireproof.model.conversion import Row
+from wireproof.model.conversion import ConvertedRow
 from wireproof.physics.limits import limits
 from wireproof.physics.table import PhysicsError, Table
 
@@ -220,7 +220,7 @@ _LADDER = (
 
 def rates(
     bytes_per_s: Decimal | float | int, link: LinkClaim | None = None, table: Table | None = None
-) -> list[Row]:
+) -> list[ConvertedRow]:
     """The same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s, each with its arithmetic; then ``shares``
     of a link.
 
@@ -235,9 +235,9 @@ def rates(
     return rows if link is None else rows + shares(value, link, table)
 
 
-def _row(label: str, result: Decimal, steps: str) -> Row:
+def _row(label: str, result: Decimal, steps: str) -> ConvertedRow:
     text, whole = _shown(result)
-    return Row(
+    return ConvertedRow(
         label=label,
         value=float(result),
         text=f"{text} {label}",
@@ -248,7 +248,7 @@ def _row(label: str, result: Decimal, steps: str) -> Row:
 
 def shares(
     bytes_per_s: Decimal | float | int, link: LinkClaim, table: Table | None = None
-) -> list[Row]:
+) -> list[ConvertedRow]:
     """Per cent of the nominal rate (the line's) and of the attainable one (less headers, PCIe);
     ``value`` 1 = all.
 
@@ -264,11 +264,13 @@ def shares(
         share = _EXACT.divide(value, exact(most))
         text = f"{float(100 * share):.2f} % of {label}"
         line = f"{_plain(_shift(value, -6))} MB/s / {most / 1e6:.6g} MB/s = {text}"
-        rows.append(Row(label=label, value=float(share), text=text, arithmetic=line, exact=False))
+        rows.append(
+            ConvertedRow(label=label, value=float(share), text=text, arithmetic=line, exact=False)
+        )
     return rows
 
 
-def times(seconds: Decimal) -> list[Row]:
+def times(seconds: Decimal) -> list[ConvertedRow]:
     """The same time in ns, us and ms."""
     return [
         _row(label, _shift(seconds, power), f"{_plain(seconds)} s x 10^{power}")

@@ -7,7 +7,7 @@ import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.bounds import Bounds, exactly
-from wireproof.model.planning.pfc import Configured, Delay, Fit, Pfc
+from wireproof.model.planning.pfc import CableFit, Configured, Delay, Pfc
 from wireproof.plan.numbers import real, whole
 
 # --- Buffers of all ports of a switch for lossless priorities. Pure.
@@ -192,9 +192,9 @@ def _verdict(headroom: int, need: Bounds, enough: bool | None) -> str:
     return f"{headroom:,} B are too few: {amount} B are needed, so frames are lost under pressure"
 
 
-def _fit(headroom: int, speed: Speed, mtu: int) -> Fit:
+def _fit(headroom: int, speed: Speed, mtu: int) -> CableFit:
     least = total_bytes(delays_of(speed, mtu, mtu, 0.0))
-    return Fit(
+    return CableFit(
         speed_gbps=speed.gbps,
         mtu_bytes=mtu,
         least_bytes=int(least.low),
@@ -219,7 +219,7 @@ VALIDITY = (
 )
 
 
-class PfcOptions(TypedDict, total=False):
+class HeadroomOptions(TypedDict, total=False):
     """``other_mtu``: the largest of any class (default: the same as ``mtu``). ``cell``: bytes of a
     cell of the buffer, 0: none. ``budget``: buffer of the chip; ``headroom``: what is configured.
     ``response_quanta``: the neighbour's, instead of the standard's.
@@ -247,7 +247,7 @@ class _Ports:
 
 
 def pfc(
-    speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[PfcOptions]
+    speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[HeadroomOptions]
 ) -> Pfc:
     """``mtu``: of the no-drop class. Raises ``BadInput``."""
     budget = _bytes("--buffer", options.get("budget"))
@@ -270,7 +270,9 @@ def _bytes(name: str, value: int | None) -> int | None:
     return None if value is None else whole(name, value, 0, _MOST_BYTES)
 
 
-def _ports(speed_gbps: float, mtu: int, cable_m: float, ports: int, options: PfcOptions) -> _Ports:
+def _ports(
+    speed_gbps: float, mtu: int, cable_m: float, ports: int, options: HeadroomOptions
+) -> _Ports:
     real("--speed", speed_gbps, 0.1, 3200, "Gb/s")
     whole("--mtu", mtu, 68, 65535)
     other, quanta = options.get("other_mtu"), options.get("response_quanta")

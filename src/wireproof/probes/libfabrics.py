@@ -12,7 +12,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import by_path
 from wireproof.launch.mpi.install import MpiInstall
-from wireproof.model.providers import Libfabric, Listing, Offer, Provider
+from wireproof.model.providers import LibfabricFound, Listing, Offer, Provider
 
 __all__ = ["USUAL", "ask", "candidates", "described", "library_of", "openmpi_parameters"]
 
@@ -136,16 +136,16 @@ def ask(engine: Path, path: str, environment: Mapping[str, str]) -> tuple[Listin
 
 def described(
     path: str, origin: str, listing: Listing | None, said: str, problem: str
-) -> Libfabric:
+) -> LibfabricFound:
     """The library's providers, usable ones in its own order first, then those that are missing."""
     if listing is None:
-        return Libfabric(path=path or NAME, origin=origin, problem=problem)
+        return LibfabricFound(path=path or NAME, origin=origin, problem=problem)
     warned = _warnings(said)
     registered = {one.provider: one.provider_version for one in listing.registered}
     offered = dict.fromkeys(one.provider.partition(";")[0] for one in listing.offers)
     own = [name for name in registered if not name.startswith(_LAYERS) and name not in offered]
     names = [*offered, *own, *(name for name in _NEEDS if name not in {*offered, *registered})]
-    return Libfabric(
+    return LibfabricFound(
         path=listing.path or path,
         origin=origin,
         version=listing.version,

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from wireproof.files.programs import by_path, find_tool
-from wireproof.model.diagnosis import Capability, Machine
+from wireproof.model.diagnosis import Capability, ThisMachine
 
 __all__ = ["look"]
 
@@ -144,7 +144,7 @@ def _counters(root: Path = Path("/sys/class/net")) -> Capability:
     )
 
 
-def look() -> Machine:
+def look() -> ThisMachine:
     """Look at this machine. Changes nothing; every try is bounded in time."""
     root = os.geteuid() == 0
     source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
@@ -156,7 +156,7 @@ def look() -> Machine:
         if source in ("tsc", "arch_sys_counter")
         else "times cost a system call here: latencies are less sharp",
     )
-    return Machine(
+    return ThisMachine(
         kernel=platform.release(),
         architecture=platform.machine(),
         cores=len(os.sched_getaffinity(0)),

@@ -26,11 +26,11 @@ from wireproof.report.rails import rails_sentence
 from wireproof.report.undo import undo
 from wireproof.report.why import why
 
-__all__ = ["LEVELS", "Answer", "answers", "counted_at", "seen_of"]
+__all__ = ["LEVELS", "AnswerLine", "answers", "counted_at", "seen_of"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerLine:
     """``tone`` is ``pass``, ``fail``, ``inconclusive`` or ``note``: how the answer is to be
     coloured.
     """
@@ -41,7 +41,7 @@ class Answer:
     tone: str
 
 
-def answers(section: JudgedRun, seen: Sequence[Flow] | None = None) -> list[Answer]:
+def answers(section: JudgedRun, seen: Sequence[Flow] | None = None) -> list[AnswerLine]:
     """Normal? Wire? Which? Why? Undo? In this order. ``seen``: the traffic, where it was added up
     before.
     """
@@ -86,7 +86,7 @@ def counted_at(judged: Sequence[PairVerdict | GroupVerdict]) -> str:
     return ", ".join(part for part in (LEVELS.get(level, ""), quality) if part)
 
 
-def _normal(section: JudgedRun) -> Answer:
+def _normal(section: JudgedRun) -> AnswerLine:
     judgement = section.judgement
     judged = results(judgement)
     count = f"{passing(judgement)}.{_reached(section)}"
@@ -98,7 +98,7 @@ def _normal(section: JudgedRun) -> Answer:
             " no wire was measured. Name two hosts to have a link judged."
         )
     short = {"pass": "Yes", "fail": "No", "inconclusive": "Not known"}[judgement.verdict]
-    return Answer("Is it normal?", short, count, judgement.verdict)
+    return AnswerLine("Is it normal?", short, count, judgement.verdict)
 
 
 def _reached(section: JudgedRun) -> str:
@@ -129,16 +129,16 @@ _IN_PART = {"No": "Not all of it", "Not proven": "Not proven everywhere"}
 """What is said instead where some results are on the wire."""
 
 
-def _wire(section: JudgedRun, found: Sequence[Flow]) -> Answer:
+def _wire(section: JudgedRun, found: Sequence[Flow]) -> AnswerLine:
     question = "Did it use the wire?"
     if not section.run.claim.wire:
         text = "Memory or loopback inside one machine; this proves no wire."
-        return Answer(question, "None claimed", text, "note")
+        return AnswerLine(question, "None claimed", text, "note")
     judged = results(section.judgement)
     proofs = Counter(one.proof for one in judged)
     short, tone = _PROVEN[section.judgement.proof]
     if not proofs:
-        return Answer(question, short, "Nothing was measured.", tone)
+        return AnswerLine(question, short, "Nothing was measured.", tone)
     if proofs["on-wire"]:
         short = _IN_PART.get(short, short)
     total = proofs.total()
@@ -147,7 +147,7 @@ def _wire(section: JudgedRun, found: Sequence[Flow]) -> Answer:
     text = f"{counts}. {_counted(found)}" + (f" What proves it was {where}." if where else "")
     shared = rails_sentence(section.judgement)
     text += f" Rails: {shared}." if shared else ""
-    return Answer(question, short, text, tone)
+    return AnswerLine(question, short, text, tone)
 
 
 def _counted(found: Sequence[Flow]) -> str:
@@ -160,7 +160,7 @@ def _counted(found: Sequence[Flow]) -> str:
     return f"{seen_of(seen, due)} on {fold({flow.nic for flow in claimed})}."
 
 
-def _which(section: JudgedRun) -> Answer:
+def _which(section: JudgedRun) -> AnswerLine:
     question = "Which node or link?"
     decisive = _decisive(section)
     # Only the most telling code is named here: what it explains (a node's pairs, say) would only
@@ -175,16 +175,16 @@ def _which(section: JudgedRun) -> Answer:
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""
         listed = ", ".join(named[:3]) + more
         if decisive[0].severity == "fail" or codes & set(CULPRITS):
-            return Answer(question, listed, "", decisive[0].severity)
-        return Answer(question, "Not known", f"Undecided: {listed}.", "inconclusive")
+            return AnswerLine(question, listed, "", decisive[0].severity)
+        return AnswerLine(question, "Not known", f"Undecided: {listed}.", "inconclusive")
     if section.judgement.verdict == "pass":
-        return Answer(question, "None stands out", "", "pass")
-    return Answer(question, "Cannot be determined", "", "inconclusive")
+        return AnswerLine(question, "None stands out", "", "pass")
+    return AnswerLine(question, "Cannot be determined", "", "inconclusive")
 
 
-def _why(section: JudgedRun) -> Answer:
+def _why(section: JudgedRun) -> AnswerLine:
     found = why(section, _decisive(section))
-    return Answer("Why?", found.short, found.text, "note")
+    return AnswerLine("Why?", found.short, found.text, "note")
 
 
 def _subject(finding: Finding) -> str:
@@ -193,9 +193,9 @@ def _subject(finding: Finding) -> str:
     return f"{node}, {doing}" if isinstance(node, str) and doing else finding.subject
 
 
-def _undo(section: JudgedRun) -> Answer:
+def _undo(section: JudgedRun) -> AnswerLine:
     short, text, known = undo(section.standing)
-    return Answer("How to undo?", short, text, "note" if known else "inconclusive")
+    return AnswerLine("How to undo?", short, text, "note" if known else "inconclusive")
 
 
 def _decisive(section: JudgedRun) -> list[Finding]:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from wireproof.model.setting import AuditResult, Effect
+from wireproof.model.setting import AuditResult, SettingEffect
 from wireproof.report.names import fold, listed
 
 __all__ = ["Failing", "Unread", "carrier_of", "effect_text", "failing", "unread", "who"]
@@ -40,7 +40,7 @@ class Failing:
     wanted: str
     why: str
     others: str
-    effect: Effect | None
+    effect: SettingEffect | None
     fix: str
     undo: str
     alike: int
@@ -83,7 +83,7 @@ def carrier_of(results: Iterable[AuditResult], protocol: str = "") -> str:
     return "rdma" if answered else "ip"
 
 
-def _weight(effect: Effect | None, carrier: str) -> float:
+def _weight(effect: SettingEffect | None, carrier: str) -> float:
     """How much is expected of mending it: effect times how sure it is."""
     if effect is None:
         return 0.0
@@ -176,7 +176,7 @@ def who(group: Sequence[AuditResult]) -> str:
     return f"{hosts} {listed(labels, _MOST_LABELS)}".rstrip()
 
 
-def effect_text(effect: Effect) -> str:
+def effect_text(effect: SettingEffect) -> str:
     """``10 % to 100 % of latency (literature)``, ``up to 90 % of bandwidth, what is sent (…)``."""
     if effect.on == "none":
         return ""

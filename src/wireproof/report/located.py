@@ -15,14 +15,14 @@ from wireproof.model import quantity
 from wireproof.model.located import ABOUT, Blame, Cause, Contention, Located, Metric, Tier
 from wireproof.report.names import clean, fold
 
-__all__ = ["Culprit", "Story", "each", "metric_value", "stories"]
+__all__ = ["CulpritRow", "Story", "each", "metric_value", "stories"]
 
 MOST_LINES = 12
 _NAMES = 300
 
 
 @dataclass(frozen=True)
-class Culprit:
+class CulpritRow:
     """One culprit, or several alike. ``who`` is folded; ``loss`` and ``sure`` are words."""
 
     who: str
@@ -43,7 +43,7 @@ class Story:
 
     metric: Metric
     title: str
-    culprits: list[Culprit]
+    culprits: list[CulpritRow]
     cleared: str
     contention: list[tuple[str, str, str, str]]
     tiers: list[tuple[str, str, str, str]]
@@ -57,7 +57,7 @@ def stories(located: tuple[Located, ...]) -> list[Story]:
     return [_story(one) for one in located]
 
 
-def each(located: Located, most: int) -> list[Culprit]:
+def each(located: Located, most: int) -> list[CulpritRow]:
     """The first ``most`` culprits one by one, in the order of ``located``."""
     return [_culprit([blame]) for blame in located.blames[:most]]
 
@@ -113,7 +113,7 @@ def _share(share: float) -> str:
     return quantity.percent(share, 0 if abs(share) >= 0.0995 else 1)
 
 
-def _culprits(located: Located) -> list[Culprit]:
+def _culprits(located: Located) -> list[CulpritRow]:
     """Those of one kind, direction, stage and likeliest cause together, in the order of the first
     of each; of those that were not confirmed, only with the same evidence.
     """
@@ -141,12 +141,12 @@ _KINDS = {
 }
 
 
-def _culprit(group: list[Blame]) -> Culprit:
+def _culprit(group: list[Blame]) -> CulpritRow:
     first = group[0]
     plural = len(group) > 1
     worst = max(group, key=lambda one: one.slowdown if math.isfinite(one.slowdown) else 0.0)
     value, expected = (metric_value(first.metric, one) for one in (worst.value, worst.expected))
-    return Culprit(
+    return CulpritRow(
         who=_KINDS[first.kind][plural] + fold([one.subject for one in group], _NAMES),
         what=_DOES[first.direction][plural],
         loss=_loss(group),

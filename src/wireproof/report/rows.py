@@ -15,8 +15,8 @@ from wireproof.report.judged_run import CULPRITS, JudgedRun, counted
 
 __all__ = [
     "Cell",
-    "Row",
-    "Table",
+    "ResultRow",
+    "ResultTable",
     "chosen",
     "directed_cells",
     "folded",
@@ -27,7 +27,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """One result. ``time_ns`` is half round trip for ping-pong, otherwise time per operation.
     ``times``: of how many measurements of the same it is one.
     """
@@ -49,7 +49,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """All results of one pattern in one form by one formula."""
 
     pattern: str
@@ -57,7 +57,7 @@ class Table:
     formula: str
     title: str
     unit: str
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
 
     @property
     def halved(self) -> bool:
@@ -89,7 +89,7 @@ class Cell:
     half_width: float | None = None
 
 
-def row_of(pair: PairVerdict, section: JudgedRun) -> Row:
+def row_of(pair: PairVerdict, section: JudgedRun) -> ResultRow:
     """Both views of one result (time and goodput); shares of attainable and of nominal where those
     are known.
     """
@@ -104,14 +104,14 @@ def row_of(pair: PairVerdict, section: JudgedRun) -> Row:
     link = section.run.claim.link
     rate = link.line_rate if link else None
     nominal = goodput * 8 / rate if goodput and rate else None
-    return Row(pair, time_ns, goodput, pair.efficiency, nominal)
+    return ResultRow(pair, time_ns, goodput, pair.efficiency, nominal)
 
 
-def tables(section: JudgedRun) -> list[Table]:
+def tables(section: JudgedRun) -> list[ResultTable]:
     """One table per pattern, form, formula and unit; rows by size, then origin, target,
     repetition.
     """
-    groups: dict[tuple[str, str, str, str], list[Row]] = {}
+    groups: dict[tuple[str, str, str, str], list[ResultRow]] = {}
     for pair in counted(section.judgement):
         form = pair.form or ("latency" if pair.unit == "ns" else "stream")
         groups.setdefault((pair.pattern, form, pair.formula, pair.unit), []).append(
@@ -121,13 +121,13 @@ def tables(section: JudgedRun) -> list[Table]:
 
 
 def _rank(
-    item: tuple[tuple[str, str, str, str], list[Row]],
+    item: tuple[tuple[str, str, str, str], list[ResultRow]],
 ) -> tuple[int, tuple[str, str, str, str]]:
     key = item[0]
     return (place_of(key[0], key[1]), key)
 
 
-def _table(key: tuple[str, str, str, str], rows: list[Row]) -> Table:
+def _table(key: tuple[str, str, str, str], rows: list[ResultRow]) -> ResultTable:
     pattern, form, formula, unit = key
     title = title_of(pattern, form)
     if formula != "robust":
@@ -135,21 +135,21 @@ def _table(key: tuple[str, str, str, str], rows: list[Row]) -> Table:
     rows.sort(
         key=lambda row: (row.pair.message_bytes, row.pair.origin, row.pair.target, row.pair.repeat)
     )
-    return Table(pattern, form, formula, title, unit, tuple(rows))
+    return ResultTable(pattern, form, formula, title, unit, tuple(rows))
 
 
-def folded(rows: Iterable[Row]) -> list[Row]:
+def folded(rows: Iterable[ResultRow]) -> list[ResultRow]:
     """One row for each size and direction, in their order. Of what was measured again (rounds,
     launches) it is the gravest; of equally grave ones that of the median.
     """
-    same: dict[tuple[int, int, int], list[Row]] = {}
+    same: dict[tuple[int, int, int], list[ResultRow]] = {}
     for row in rows:
         pair = row.pair
         same.setdefault((pair.message_bytes, pair.origin, pair.target), []).append(row)
     return [_one_of(group) for group in same.values()]
 
 
-def _one_of(group: list[Row]) -> Row:
+def _one_of(group: list[ResultRow]) -> ResultRow:
     verdict = worst(row.pair.verdict for row in group)
     grave = sorted(
         (row for row in group if row.pair.verdict == verdict), key=lambda row: row.pair.value
@@ -157,7 +157,7 @@ def _one_of(group: list[Row]) -> Row:
     return replace(grave[(len(grave) - 1) // 2], times=len(group))
 
 
-def chosen(rows: Iterable[Row], findings: Iterable[Finding], most: int) -> list[Row]:
+def chosen(rows: Iterable[ResultRow], findings: Iterable[Finding], most: int) -> list[ResultRow]:
     """At most ``most`` of ``rows``: first what fails, then what is open, then what passes, the
     culprits' before others that do not pass either, and otherwise in their order.
 
@@ -190,12 +190,12 @@ _ACCUSING = frozenset({*CULPRITS, "node-direction-slow", "direction-slow"})
 _GRAVE = ("fail", "inconclusive", "pass")
 
 
-def _weight(row: Row) -> tuple[int, float]:
+def _weight(row: ResultRow) -> tuple[int, float]:
     """Gravest first, then slowest."""
     return _GRAVE.index(row.pair.verdict), -(row.time_ns or 0.0)
 
 
-def _concerns(about: Subject, row: Row) -> bool:
+def _concerns(about: Subject, row: ResultRow) -> bool:
     """Whether the row's messages passed what a finding is about; of switches and links the rows do
     not say it.
     """
@@ -214,7 +214,7 @@ def _concerns(about: Subject, row: Row) -> bool:
     return False
 
 
-def heat_size(rows: Iterable[Row]) -> int | None:
+def heat_size(rows: Iterable[ResultRow]) -> int | None:
     """The message size of the pair picture: most directions covered, then the largest."""
     covered: dict[int, set[tuple[int, int]]] = {}
     for row in rows:
@@ -222,7 +222,7 @@ def heat_size(rows: Iterable[Row]) -> int | None:
     return max(covered, key=lambda size: (len(covered[size]), size)) if covered else None
 
 
-def directed_cells(table: Table) -> tuple[int | None, list[Cell]]:
+def directed_cells(table: ResultTable) -> tuple[int | None, list[Cell]]:
     """The size of the pair picture and its cells between different hosts; None without a size."""
     size = heat_size(table.rows)
     if size is None:
@@ -230,18 +230,18 @@ def directed_cells(table: Table) -> tuple[int | None, list[Cell]]:
     return size, [cell for cell in heat_cells(table, size) if cell.origin != cell.target]
 
 
-def heat_cells(table: Table, message_bytes: int) -> list[Cell]:
+def heat_cells(table: ResultTable, message_bytes: int) -> list[Cell]:
     """One cell per direction at one size. Several ranks or repetitions of one direction give their
     median.
     """
-    found: dict[tuple[str, str], list[Row]] = {}
+    found: dict[tuple[str, str], list[ResultRow]] = {}
     for row in table.rows:
         if row.pair.message_bytes == message_bytes and row.goodput:
             found.setdefault(row.between, []).append(row)
     return [_cell(*between, rows) for between, rows in sorted(found.items())]
 
 
-def _cell(origin: str, target: str, rows: Iterable[Row]) -> Cell:
+def _cell(origin: str, target: str, rows: Iterable[ResultRow]) -> Cell:
     rows = list(rows)
     if len(rows) == 1:
         (row,) = rows

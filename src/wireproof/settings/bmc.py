@@ -41,7 +41,7 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     login: Login = ""
 
 
-class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _BmcFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     bmc: list[_Entry]
 
 
@@ -91,7 +91,7 @@ def _entries(source: str, hosts: Sequence[str]) -> list[tuple[str, _Entry]]:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
         raise BadInput(f"{source} cannot be read: {why}.") from error
     try:
-        entries = msgspec.convert(read_toml(text, source), _File).bmc
+        entries = msgspec.convert(read_toml(text, source), _BmcFile).bmc
     except msgspec.ValidationError as error:
         raise BadInput(f"{source}: {error}.") from error
     folder = Path(source).absolute().parent

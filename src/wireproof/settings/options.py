@@ -17,8 +17,8 @@ from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nics, parse_hosts
 from wireproof.settings.row import (
     Given,
+    OptionRow,
     Origin,
-    Row,
     absolute,
     library,
     one_of,
@@ -403,7 +403,7 @@ class Options:
         return {name: f"{one.origin} {one.source}".strip() for name, one in self.given.items()}
 
 
-ROWS: dict[str, Row] = {
+ROWS: dict[str, OptionRow] = {
     one.name: one.metadata["row"] for one in dataclasses.fields(Options) if one.metadata
 }
 """The rows by name, in the order of the help."""

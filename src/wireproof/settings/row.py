@@ -13,8 +13,8 @@ from wireproof.model.errors import BadInput
 
 __all__ = [
     "Given",
+    "OptionRow",
     "Origin",
-    "Row",
     "absolute",
     "library",
     "one_of",
@@ -40,7 +40,7 @@ class Given:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Row:
+class OptionRow:
     """What an option is, beside its name, type and default.
 
     ``group``: of the help, and by which subcommands take the row. ``parse``: reads the text; rows
@@ -86,7 +86,7 @@ class Row:
 
 
 def row(group: str, metavar: str, about: str, default: Any = None, **more: Any) -> Any:
-    made = Row(group=group, metavar=metavar, help=about, default=default, **more)
+    made = OptionRow(group=group, metavar=metavar, help=about, default=default, **more)
     return dataclasses.field(default=default, metadata={"row": made})
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from wireproof.model.errors import BadInput
-from wireproof.model.trial import Knob
+from wireproof.model.trial import TriedKnob
 
 __all__ = ["FAMILIES", "Reader", "is_of_a_fabric", "knob_of", "metric_reader"]
 
@@ -31,7 +31,7 @@ def is_of_a_fabric(name: str) -> bool:
     return name.startswith(FAMILIES)
 
 
-def knob_of(text: str, settings: Collection[str], environment: Mapping[str, str]) -> Knob:
+def knob_of(text: str, settings: Collection[str], environment: Mapping[str, str]) -> TriedKnob:
     """``VAR=A,B``, ``VAR=A`` (against what is set now), ``VAR=,A`` (against not set), ``ID=A,B`` or
     ``ID``. Where a ``|`` stands in the values it parts them, so that they can hold commas.
 
@@ -46,20 +46,20 @@ def knob_of(text: str, settings: Collection[str], environment: Mapping[str, str]
     values = _values(name, rest)
     if len(values) == 1:
         values = (environment.get(name), *values)
-    return _checked(Knob(name=name, kind="variable", values=values))
+    return _checked(TriedKnob(name=name, kind="variable", values=values))
 
 
 def _is_file(name: str) -> bool:
     return name.isprintable() and not name.startswith(".") and ("." in name or "/" in name)
 
 
-def _setting(name: str, rest: str | None) -> Knob:
+def _setting(name: str, rest: str | None) -> TriedKnob:
     values = _values(name, rest) if rest is not None else ()
     if len(values) < 2:
         values = (None, *values)
     if None in values[1:]:
         raise BadInput(f"{name}: a value between two commas is empty.")
-    return _checked(Knob(name=name, kind="setting", values=values), least=1)
+    return _checked(TriedKnob(name=name, kind="setting", values=values), least=1)
 
 
 def _values(name: str, text: str) -> tuple[str | None, ...]:
@@ -73,7 +73,7 @@ def _values(name: str, text: str) -> tuple[str | None, ...]:
     return tuple(part if part else None for part in parts)
 
 
-def _checked(knob: Knob, least: int = 2) -> Knob:
+def _checked(knob: TriedKnob, least: int = 2) -> TriedKnob:
     if len(set(knob.values)) != len(knob.values) or len(knob.values) < least:
         same = next((one for one in knob.values if knob.values.count(one) > 1), None)
         raise BadInput(

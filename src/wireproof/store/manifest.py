@@ -19,7 +19,7 @@ from wireproof.model.errors import BadInput
 
 __all__ = [
     "MANIFEST",
-    "Difference",
+    "Tampering",
     "differences",
     "digest_of",
     "is_sealed",
@@ -40,7 +40,7 @@ _CHUNK = 1 << 20
 Kind = Literal["changed", "missing", "added", "renamed", "not a file"]
 
 
-class Difference(NamedTuple):
+class Tampering(NamedTuple):
     """What is otherwise than when the folder was sealed. ``said``: one clause that names it."""
 
     name: str
@@ -115,7 +115,7 @@ def signatures_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if _SIGNATURE.fullmatch(path.name))
 
 
-def differences(folder: Path) -> list[Difference]:
+def differences(folder: Path) -> list[Tampering]:
     """What in ``folder`` is otherwise than its manifest says, by name; none for one that is as it
     was sealed. Raises ``BadInput`` when there is no manifest, or a damaged one.
     """
@@ -127,16 +127,16 @@ def differences(folder: Path) -> list[Difference]:
     found = []
     for name, status in there.items():
         if kind := kind_of(status.st_mode):
-            found.append(Difference(name, "not a file", f"{_shown(name)} is {kind}"))
+            found.append(Tampering(name, "not a file", f"{_shown(name)} is {kind}"))
         elif name in wanted and _digest(folder, name) != wanted[name]:
-            found.append(Difference(name, "changed", f"{name} was changed"))
+            found.append(Tampering(name, "changed", f"{name} was changed"))
         elif name not in wanted:
-            found.append(Difference(name, "added", f"{_shown(name)} was added"))
+            found.append(Tampering(name, "added", f"{_shown(name)} was added"))
     gone = {name: digest for name, digest in wanted.items() if name not in there}
     return sorted(_with_renamed(folder, found, gone))
 
 
-def _with_renamed(folder: Path, found: list[Difference], gone: dict[str, str]) -> list[Difference]:
+def _with_renamed(folder: Path, found: list[Tampering], gone: dict[str, str]) -> list[Tampering]:
     """With the files that are missing; an added one that holds what one of them held was
     renamed.
     """
@@ -149,9 +149,9 @@ def _with_renamed(folder: Path, found: list[Difference], gone: dict[str, str]) -
         if before is not None:
             del gone[before]
             said = f"{before} was renamed to {_shown(one.name)}"
-            one = Difference(one.name, "renamed", said)
+            one = Tampering(one.name, "renamed", said)
         told.append(one)
-    return told + [Difference(name, "missing", f"{name} is missing") for name in gone]
+    return told + [Tampering(name, "missing", f"{name} is missing") for name in gone]
 
 
 def _digest(folder: Path, name: str) -> str:

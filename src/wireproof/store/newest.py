@@ -58,12 +58,12 @@ def newest_result(source: Path, wanted: Collection[str]) -> tuple[Path, StoredRe
     return best
 
 
-class _Named(msgspec.Struct):
+class _HostName(msgspec.Struct):
     host: str
 
 
 class _Claimed(msgspec.Struct):
-    hosts: list[_Named]
+    hosts: list[_HostName]
 
 
 class _Begun(msgspec.Struct):

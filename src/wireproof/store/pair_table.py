@@ -27,7 +27,7 @@ from wireproof.store.seal import first_line
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Columns", "PairTable", "open_pairs"]
+__all__ = ["PairColumns", "PairTable", "open_pairs"]
 
 MEMORY_LIMIT = "2500MB"
 MOST_NODES = 200_000
@@ -68,7 +68,7 @@ factor.
 
 
 @dataclasses.dataclass(frozen=True)
-class Columns:
+class PairColumns:
     """Indices into the table's nodes, and values in the metric's unit; one length."""
 
     origin: NDArray[np.int32]
@@ -108,24 +108,24 @@ class PairTable:
         self.rows = rows
         self.left_out = left_out
 
-    def _columns(self, query: str) -> Columns:
+    def _columns(self, query: str) -> PairColumns:
         found = self._database.execute(query).fetchnumpy()
 
         def column(name: str, kind: Any) -> NDArray[Any]:
             return np.ascontiguousarray(np.ma.filled(found[name], 0), dtype=kind)
 
-        return Columns(
+        return PairColumns(
             column("o", np.int32),
             column("t", np.int32),
             column("r", np.int32),
             column("v", np.float64),
         )
 
-    def everything(self) -> Columns:
+    def everything(self) -> PairColumns:
         """Every row."""
         return self._columns("SELECT o, t, r, v FROM pairs ORDER BY ALL")
 
-    def sample(self, partners: int) -> Columns:
+    def sample(self, partners: int) -> PairColumns:
         """About ``partners`` pairs of each node in each direction, chosen by a hash: the same ones
         every time.
         """
@@ -135,7 +135,7 @@ class PairTable:
         chosen = f"((o::BIGINT * 2654435761 + t::BIGINT * 40503 + 12345) % 1048573) <= {bound}"
         return self._columns(f"SELECT o, t, r, v FROM pairs WHERE {chosen}")  # noqa: S608  numbers only
 
-    def of_nodes(self, indices: Sequence[int]) -> Columns:
+    def of_nodes(self, indices: Sequence[int]) -> PairColumns:
         """Every pair in which one of these nodes takes part."""
         inside = ", ".join(str(int(index)) for index in indices) or "-1"
         return self._columns(

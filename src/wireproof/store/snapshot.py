@@ -62,7 +62,7 @@ class _Snapshot(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.
     hosts: dict[str, list[_Fact]]
 
 
-class _Table:
+class _ValueTable:
     """Each value once, by the number of its place in ``values``."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
     """Write the facts of each host to ``path``, whole or not at all. ``BadInput`` when it cannot be
     written or is there.
     """
-    texts = _Table()
+    texts = _ValueTable()
     places: dict[tuple[str, str, tuple[str, ...]], int] = {}
     hosts = {
         host: [

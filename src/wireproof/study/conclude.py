@@ -14,13 +14,13 @@ from wireproof.model.finding import Finding
 from wireproof.model.study import (
     Advice,
     Configuration,
-    Effect,
     Honoured,
     Knob,
     Library,
-    Measured,
     Probe,
+    StudiedPattern,
     Study,
+    StudyEffect,
     StudyRun,
 )
 from wireproof.study.honoured import judged
@@ -60,7 +60,7 @@ def concluded(
     )
 
 
-def _effects(study: Study) -> list[Effect]:
+def _effects(study: Study) -> list[StudyEffect]:
     """Each value on each pattern against the base of its own block."""
     arms = tuple(range(len(study.configurations)))
     design = Design(
@@ -74,7 +74,7 @@ def _effects(study: Study) -> list[Effect]:
     )
     trials = [Trial(run.block, run.configuration, run.numbers) for run in study.runs]
     return [
-        Effect(
+        StudyEffect(
             configuration=found.contrast.other,
             pattern=found.metric.name,
             ratio=found.ratio.value,
@@ -90,7 +90,7 @@ def _effects(study: Study) -> list[Effect]:
     ]
 
 
-def _if_proven(one: Effect, runs: Sequence[StudyRun]) -> Effect:
+def _if_proven(one: StudyEffect, runs: Sequence[StudyRun]) -> StudyEffect:
     """Undecided unless most runs of the value and of the base are proven to have used the wire: a
     path that no counter shows is no path.
     """
@@ -143,7 +143,7 @@ def _of_counters(code: str, one: Configuration, runs: Sequence[StudyRun]) -> Fin
 
 def _advice(
     study: Study,
-    found: Sequence[Effect],
+    found: Sequence[StudyEffect],
     honoured: Sequence[Honoured],
     knobs: Mapping[str, Knob],
 ) -> list[Advice]:
@@ -162,25 +162,27 @@ def _advice(
     return sorted(advice, key=lambda one: (one.kind != "use", -_gain(one.configuration, found)))
 
 
-def _gain(number: int, found: Sequence[Effect]) -> float:
+def _gain(number: int, found: Sequence[StudyEffect]) -> float:
     """The largest help of a value, as a share."""
     own = [one for one in found if one.configuration == number and one.answer == "helps"]
     return max(abs(one.ratio - 1.0) for one in own)
 
 
-def _worded(one: Configuration, helps: Sequence[Effect], hurts: Sequence[Effect]) -> str:
+def _worded(one: Configuration, helps: Sequence[StudyEffect], hurts: Sequence[StudyEffect]) -> str:
     text = f"{one.whole}: {_changes(helps)}"
     return f"{text}; but {_changes(hurts)}" if hurts else text
 
 
-def _changes(found: Sequence[Effect]) -> str:
+def _changes(found: Sequence[StudyEffect]) -> str:
     """``stream +98.2 % [+95.1, +102], ring -3.0 % [-4.1, -2.0]``"""
     return ", ".join(
         f"{one.pattern} {quantity.change(one.ratio, one.low, one.high)}" for one in found
     )
 
 
-def _precision(patterns: Sequence[Measured], found: Sequence[Effect]) -> dict[str, float]:
+def _precision(
+    patterns: Sequence[StudiedPattern], found: Sequence[StudyEffect]
+) -> dict[str, float]:
     """The median half interval of the effects on each pattern."""
     halves = {
         one.name: sorted(

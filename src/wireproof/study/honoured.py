@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from wireproof.model.study import (
     Configuration,
     Control,
-    Effect,
     Honoured,
     Knob,
     Library,
     Probe,
     Readback,
     Seen,
+    StudyEffect,
 )
 
 __all__ = ["judged", "spelling"]
@@ -29,7 +29,7 @@ def judged(
     one: Configuration,
     knob: Knob,
     probe: Probe,
-    effects: Sequence[Effect],
+    effects: Sequence[StudyEffect],
     library: Library,
 ) -> Honoured:
     """What is known of one value, in one sentence. ``effects``: of this value, on each pattern."""
@@ -38,7 +38,7 @@ def judged(
 
 
 def _seen(
-    one: Configuration, knob: Knob, probe: Probe, effects: Sequence[Effect], library: Library
+    one: Configuration, knob: Knob, probe: Probe, effects: Sequence[StudyEffect], library: Library
 ) -> tuple[Seen, str]:
     if probe.failed:
         return "refused", f"no run works with it: {probe.failed}{_controls(one, knob, probe)}"
@@ -85,11 +85,11 @@ def _disagreement(against: Sequence[Readback], for_it: Sequence[Readback]) -> st
     )
 
 
-def _shows(effects: Sequence[Effect]) -> bool:
+def _shows(effects: Sequence[StudyEffect]) -> bool:
     return any(one.answer in ("helps", "hurts") for one in effects)
 
 
-def _behaves(effects: Sequence[Effect]) -> str:
+def _behaves(effects: Sequence[StudyEffect]) -> str:
     """``; it behaves as the base within 1.2 % (stream)``; "" where that is not known."""
     if _shows(effects):
         changed = ", ".join(one.pattern for one in effects if one.answer in ("helps", "hurts"))

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from wireproof.model.secrets import MASK, masked
-from wireproof.model.study import Configuration, Knob, Library, Readback, Reading
+from wireproof.model.study import Configuration, Knob, Library, Readback, ReadRule
 
 __all__ = ["Said", "complaint", "readbacks", "said_in"]
 
@@ -87,7 +87,7 @@ def readbacks(said: Said, knob: Knob, asked: Configuration | None) -> list[Readb
     return found
 
 
-def _by_rank(said: Said, reading: Reading, name: str) -> dict[str, str]:
+def _by_rank(said: Said, reading: ReadRule, name: str) -> dict[str, str]:
     """The last value of each rank; several lines of one rank that are no setting's are joined."""
     found: dict[str, str] = {}
     joined: dict[str, list[str]] = defaultdict(list)
@@ -99,7 +99,7 @@ def _by_rank(said: Said, reading: Reading, name: str) -> dict[str, str]:
     return found or {rank: ",".join(sorted(values)) for rank, values in joined.items() if values}
 
 
-def _agrees(reading: Reading, asked: str, seen: str) -> bool | None:
+def _agrees(reading: ReadRule, asked: str, seen: str) -> bool | None:
     """Whether what is said fits what was asked for; None where nothing follows."""
     expected = reading.expect.get(asked, reading.expect.get("*"))
     if expected is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wireproof.audit.catalogue import Catalogue, Entry
+from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.expression import UNKNOWN
 from wireproof.audit.firmware import BIOS, Attribute, plain_name, word
 from wireproof.audit.judge import Names
@@ -19,7 +19,7 @@ from wireproof.model.bmc import PlannedAttribute, Raw
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan
 
-__all__ = ["Asked", "FirmwareWish", "firmware_wishes", "with_attributes"]
+__all__ = ["AskedAttribute", "FirmwareWish", "firmware_wishes", "with_attributes"]
 
 _WHOLE = Instance("", {}, {})
 _SWITCH = ("Enabled", "Disabled")
@@ -30,7 +30,7 @@ _UNDO = "wireproof tune revert, which asks for the old value at the next reboot"
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedAttribute:
     """A setting by name, with a value of the person's own, or "" for a good one."""
 
     name: str
@@ -47,7 +47,7 @@ class FirmwareWish:
 
 
 def firmware_wishes(
-    machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[Asked] = ()
+    machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[AskedAttribute] = ()
 ) -> list[FirmwareWish]:
     """Of the firmware's settings that are asked for, or of all that fail. None where no BMC gave
     the attributes.
@@ -79,7 +79,7 @@ def with_attributes(plan: HostPlan, wishes: Sequence[FirmwareWish]) -> HostPlan:
 
 
 def _of(
-    machine: Machine, known: Catalogue, profile: Profile, entry: Entry, value: str
+    machine: Machine, known: Catalogue, profile: Profile, entry: ParsedSetting, value: str
 ) -> Iterator[FirmwareWish]:
     found = attributes_of(machine, entry.setting)
     names = Names(machine, known, _WHOLE, UNKNOWN)
@@ -95,14 +95,16 @@ def _of(
 class _Good:
     """Whether a value, as the menu has it, is good here."""
 
-    def __init__(self, machine: Machine, known: Catalogue, profile: Profile, entry: Entry) -> None:
+    def __init__(
+        self, machine: Machine, known: Catalogue, profile: Profile, entry: ParsedSetting
+    ) -> None:
         self.machine, self.known, self.condition = machine, known, entry.good[profile]
 
     def __call__(self, text: str) -> bool | None:
         return self.condition.holds(Names(self.machine, self.known, _WHOLE, word(text)))
 
 
-def _wish(entry: Entry, one: Attribute, good: _Good, value: str) -> FirmwareWish:
+def _wish(entry: ParsedSetting, one: Attribute, good: _Good, value: str) -> FirmwareWish:
     setting = entry.setting
     wanted = _given(one, value) if value else _best(one, good)
     if one.read_only:

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from wireproof.audit.facts import HostFacts
 from wireproof.model.plan import FactRequest
 from wireproof.tune.boot_mtu import boot_files
-from wireproof.tune.settings_files import FILES, FOLDERS, Written, counted, winning, written_in
+from wireproof.tune.settings_files import FILES, FOLDERS, FileSetting, counted, winning, written_in
 
 __all__ = ["files_of", "overruled", "settings_files", "unread"]
 
@@ -45,14 +45,14 @@ def unread(facts: HostFacts, ours: Mapping[str, str]) -> list[str]:
     ]
 
 
-def overruled(files: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, Written]:
+def overruled(files: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, FileSetting]:
     """By place: the line that gives it another value than ``ours`` at the next boot. ``ours``: the
     texts of our drop-ins by path, in place of what ``files`` has there.
     """
     texts = {**files, **ours}
     written = counted(one for path, text in texts.items() for one in written_in(path, text))
-    at_place: defaultdict[str, list[Written]] = defaultdict(list)
-    patterns: list[Written] = []
+    at_place: defaultdict[str, list[FileSetting]] = defaultdict(list)
+    patterns: list[FileSetting] = []
     for one in written:
         (patterns if _PATTERN.intersection(one.place) else at_place[one.place]).append(one)
     found = {}

@@ -11,7 +11,7 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import HostTuned, ResidueFound
 from wireproof.tune.dropin import set_lines
 from wireproof.tune.overruled import files_of
-from wireproof.tune.settings_files import Written, winning, written_in
+from wireproof.tune.settings_files import FileSetting, winning, written_in
 
 __all__ = ["TOOLS", "residue_of", "values_asked"]
 
@@ -84,7 +84,7 @@ def _sets(host: str, status: HostTuned) -> Iterator[ResidueFound]:
             )
 
 
-def _of_interest(facts: HostFacts, known: Catalogue) -> list[Written]:
+def _of_interest(facts: HostFacts, known: Catalogue) -> list[FileSetting]:
     """What files set of the catalogue's settings, and all that files of ours set."""
     places = {read.file for entry in known.entries.values() for read in entry.setting.reads}
     written = [one for path, text in files_of(facts).items() for one in written_in(path, text)]

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from wireproof.tune.boot_mtu import boot_files, boot_files_of, mtus_in
 
-__all__ = ["FILES", "FOLDERS", "Written", "counted", "sysctl_path", "winning", "written_in"]
+__all__ = ["FILES", "FOLDERS", "FileSetting", "counted", "sysctl_path", "winning", "written_in"]
 
 FILES = ("/etc/sysctl.conf", "/etc/security/limits.conf", "/proc/cmdline")
 FOLDERS = (
@@ -40,7 +40,7 @@ _NO_CONDITIONS = (*_NIC_OF_RULE, "ACTION", "SUBSYSTEM")
 
 
 @dataclass(frozen=True)
-class Written:
+class FileSetting:
     """``place``: the file of the kernel that gets ``value``, also a pattern; the command and key of
     ethtool; the limit. ``file``: the one that says so, ``whom``: for whom alone, or under which
     conditions. Of a larger ``rank`` it counts before all others.
@@ -65,12 +65,13 @@ def sysctl_path(name: str) -> str:
     return "/proc/sys/" + (name if first == "/" else name.translate(str.maketrans("./", "/.")))
 
 
-def written_in(file: str, text: str) -> list[Written]:
+def written_in(file: str, text: str) -> list[FileSetting]:
     """What ``file`` sets, in its order; lines of other kinds are passed over."""
     if kind := boot_files_of(file):
         found = mtus_in(file, text, kind)
         return [
-            Written(f"/sys/class/net/{nic}/mtu", size, file, rank=kind.rank) for nic, size in found
+            FileSetting(f"/sys/class/net/{nic}/mtu", size, file, rank=kind.rank)
+            for nic, size in found
         ]
     reader = _READERS.get(file) or _READERS.get(_kind(file))
     if reader is None:
@@ -80,14 +81,14 @@ def written_in(file: str, text: str) -> list[Written]:
     return [replace(one, file=file) for one in reader(kept)]
 
 
-def _sysctl(lines: Iterable[str]) -> Iterator[Written]:
+def _sysctl(lines: Iterable[str]) -> Iterator[FileSetting]:
     for line in lines:
         name, given, value = line.lstrip("-").partition("=")
         if given and name.strip() and "*" not in name:
-            yield Written(sysctl_path(name.strip()), " ".join(value.split()))
+            yield FileSetting(sysctl_path(name.strip()), " ".join(value.split()))
 
 
-def _modprobe(lines: Iterable[str]) -> Iterator[Written]:
+def _modprobe(lines: Iterable[str]) -> Iterator[FileSetting]:
     for line in lines:
         words = line.split()
         if words[:1] != ["options"] or len(words) < 3:
@@ -96,26 +97,26 @@ def _modprobe(lines: Iterable[str]) -> Iterator[Written]:
             yield _parameter(words[1], name, value)
 
 
-def _arguments(lines: Iterable[str]) -> Iterator[Written]:
+def _arguments(lines: Iterable[str]) -> Iterator[FileSetting]:
     """Parameters of modules: modprobe reads them after its own files."""
     for line in lines:
         for module, name, value in _ARGUMENT.findall(line):
             yield _parameter(module, name, value)
 
 
-def _parameter(module: str, name: str, value: str) -> Written:
+def _parameter(module: str, name: str, value: str) -> FileSetting:
     path = f"/sys/module/{module.replace('-', '_')}/parameters/{name}"
-    return Written(path, value.strip('"'))
+    return FileSetting(path, value.strip('"'))
 
 
-def _tmpfiles(lines: Iterable[str]) -> Iterator[Written]:
+def _tmpfiles(lines: Iterable[str]) -> Iterator[FileSetting]:
     for line in lines:
         words = line.split(None, 6)
         if len(words) == 7 and words[0].rstrip("+!-") == "w":
-            yield Written(words[1].replace("%%", "%"), words[6].replace("%%", "%"))
+            yield FileSetting(words[1].replace("%%", "%"), words[6].replace("%%", "%"))
 
 
-def _limits(lines: Iterable[str]) -> Iterator[Written]:
+def _limits(lines: Iterable[str]) -> Iterator[FileSetting]:
     """A user's line counts before a group's, and that before those of all (pam_limits(8)); those of
     all do not hold for root.
     """
@@ -127,10 +128,10 @@ def _limits(lines: Iterable[str]) -> Iterator[Written]:
         value = "unlimited" if value in ("-1", "infinity") else value
         rank = 0 if whom == "*" else 1 if whom.startswith("@") else 2
         for each in ("soft", "hard") if kind == "-" else (kind,):
-            yield Written(f"limit {each} {item}", value, "", "" if whom == "*" else whom, rank)
+            yield FileSetting(f"limit {each} {item}", value, "", "" if whom == "*" else whom, rank)
 
 
-def _rules(lines: Iterable[str]) -> Iterator[Written]:
+def _rules(lines: Iterable[str]) -> Iterator[FileSetting]:
     """What rules of udev write to interfaces, themselves or by ethtool."""
     for line in lines:
         words = _RULE.findall(line)
@@ -146,7 +147,7 @@ def _rules(lines: Iterable[str]) -> Iterator[Written]:
         for name, sign, value in words:
             for nic in nics if sign in ("=", ":=", "+=") else ():
                 for place, given in _of_rule(name, value, nic):
-                    yield Written(place, given, "", ", ".join(conditions))
+                    yield FileSetting(place, given, "", ", ".join(conditions))
 
 
 def _of_rule(name: str, value: str, nic: str) -> Iterator[tuple[str, str]]:
@@ -164,7 +165,7 @@ def _fits(patterns: str, name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns.split("|"))
 
 
-_READERS: dict[str, Callable[[Iterable[str]], Iterator[Written]]] = {
+_READERS: dict[str, Callable[[Iterable[str]], Iterator[FileSetting]]] = {
     "/etc/sysctl.conf": _sysctl,
     "/etc/security/limits.conf": _limits,
     "/proc/cmdline": _arguments,
@@ -179,7 +180,7 @@ _ORDER = {"/etc/security/limits.conf": -1, "/etc/sysctl.conf": 1, "/proc/cmdline
 """Files that are read before or after all folders."""
 
 
-def counted(written: Iterable[Written]) -> list[Written]:
+def counted(written: Iterable[FileSetting]) -> list[FileSetting]:
     """Without files that are not read: of two with one name that of /etc is read alone."""
     kept = list(written)
     read: dict[tuple[str, str], str] = {}
@@ -188,7 +189,7 @@ def counted(written: Iterable[Written]) -> list[Written]:
     return [one for one in kept if read[_kind(one.file), _name(one.file)] == one.file]
 
 
-def winning(written: Iterable[Written]) -> dict[str, Written]:
+def winning(written: Iterable[FileSetting]) -> dict[str, FileSetting]:
     """What counts at the next boot, by place: the last by name, sysctl.conf and the kernel's
     command line at the end; of tmpfiles.d and systemd-networkd the first by name.
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wireproof.audit.catalogue import Catalogue, Entry
+from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.expression import UNKNOWN, Unknown
-from wireproof.audit.judge import Names, Reading, instances_of, reading_of
+from wireproof.audit.judge import Names, SettingReading, instances_of, reading_of
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.remedy import Remedy, remedy_of, remedy_with
 from wireproof.model.plan import FactRequest
@@ -31,10 +31,10 @@ DROP_INS = (
 class Wish:
     """One setting of one instance. ``why_not``: the sentence for which it stays as it is."""
 
-    entry: Entry
+    entry: ParsedSetting
     instance: Instance
     remedy: Remedy
-    reading: Reading
+    reading: SettingReading
     why_not: str = ""
 
     @property
@@ -53,17 +53,17 @@ def wishes_of(
     named = [one for one in asked if one.name]
     names = dict.fromkeys(one.name for one in named) if asked else known.entries
     entries = [known.get(name) for name in names]
-    host = _Host(machine, known, profile, asked)
+    host = _HostWishes(machine, known, profile, asked)
     return [wish for entry in entries for wish in host.of(entry)]
 
 
-class _Host:
+class _HostWishes:
     def __init__(
         self, machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[Named]
     ) -> None:
         self.machine, self.known, self.profile, self.asked = machine, known, profile, asked
 
-    def of(self, entry: Entry) -> Iterator[Wish]:
+    def of(self, entry: ParsedSetting) -> Iterator[Wish]:
         for instance in instances_of(self.machine, entry):
             asked = self._asked(entry.setting.id, instance.label)
             found = None if asked is None else self._one(entry, instance, asked.value)
@@ -77,7 +77,7 @@ class _Host:
         mine = [one for one in self.asked if one.is_of(name, label)]
         return max(mine, key=lambda one: one.instance, default=None)
 
-    def _one(self, entry: Entry, instance: Instance, value: str) -> Wish | None:
+    def _one(self, entry: ParsedSetting, instance: Instance, value: str) -> Wish | None:
         lookup = Names(self.machine, self.known, instance, UNKNOWN)
         applies = entry.applies.holds(lookup)
         reading = reading_of(self.machine, entry, instance, lookup)
@@ -93,7 +93,9 @@ class _Host:
             return None
         return Wish(entry, instance, remedy, reading, _why_not(remedy, reading))
 
-    def _given(self, entry: Entry, instance: Instance, reading: Reading, value: str) -> Wish | None:
+    def _given(
+        self, entry: ParsedSetting, instance: Instance, reading: SettingReading, value: str
+    ) -> Wish | None:
         fix = entry.setting.fix
         if fix is None or not fix.value:
             return self._cannot(entry, instance, reading, None)
@@ -101,7 +103,11 @@ class _Host:
         return Wish(entry, instance, remedy, reading, _why_not(remedy, reading))
 
     def _cannot(
-        self, entry: Entry, instance: Instance, reading: Reading, applies: bool | None
+        self,
+        entry: ParsedSetting,
+        instance: Instance,
+        reading: SettingReading,
+        applies: bool | None,
     ) -> Wish | None:
         """A value was asked for by name, and cannot be set here."""
         fix = entry.setting.fix
@@ -116,7 +122,7 @@ class _Host:
         return Wish(entry, instance, remedy_with(fix, instance, reading.place, ""), reading, why)
 
 
-def _why_not(remedy: Remedy, reading: Reading) -> str:
+def _why_not(remedy: Remedy, reading: SettingReading) -> str:
     if "[fixed]" in reading.text:
         return "its driver does not let it be changed ([fixed])"
     if remedy.fix.value and not remedy.value:

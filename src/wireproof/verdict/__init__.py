@@ -11,15 +11,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from wireproof.verdict.catalogue import CATALOGUE, Entry
+    from wireproof.verdict.catalogue import CATALOGUE, CatalogueEntry
     from wireproof.verdict.issue import overall
     from wireproof.verdict.run.judge import judge
 
-__all__ = ["CATALOGUE", "Entry", "judge", "overall"]
+__all__ = ["CATALOGUE", "CatalogueEntry", "judge", "overall"]
 
 _HOME = {
     "CATALOGUE": "catalogue",
-    "Entry": "catalogue",
+    "CatalogueEntry": "catalogue",
     "judge": "run.judge",
     "overall": "issue",
 }

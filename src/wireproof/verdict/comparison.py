@@ -25,7 +25,7 @@ from wireproof.model.history import Number
 from wireproof.model.run import Run
 from wireproof.verdict.changed_nodes import changed_apart
 
-__all__ = ["PRACTICAL", "Key", "Sample", "compared", "number_of", "samples_of"]
+__all__ = ["PRACTICAL", "ComparedResult", "Key", "compared", "number_of", "samples_of"]
 
 PRACTICAL = 0.03
 """Differences below 3 % are those of one machine with itself from day to day."""
@@ -56,7 +56,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Sample:
+class ComparedResult:
     """One result: the route (or the group), its value and the relative standard error that its
     interval says. ``why``: why it does not count, "" when it does.
     """
@@ -68,10 +68,10 @@ class Sample:
     why: str = ""
 
 
-def samples_of(judgement: Judgement, run: Run) -> dict[Key, list[Sample]]:
+def samples_of(judgement: Judgement, run: Run) -> dict[Key, list[ComparedResult]]:
     """Every result by what it is of."""
     windows = {point.id: point.window for point in run.points if point.pattern != "pingpong"}
-    found: dict[Key, list[Sample]] = {}
+    found: dict[Key, list[ComparedResult]] = {}
     for pair in judgement.pairs:
         found.setdefault(_pair_key(pair, windows.get(pair.point, 0)), []).append(
             _sample((pair.origin_host, pair.target_host), pair)
@@ -103,15 +103,15 @@ def _group_key(group: GroupVerdict, window: int) -> Key:
     )
 
 
-def _sample(route: tuple[str, ...], one: PairVerdict | GroupVerdict) -> Sample:
+def _sample(route: tuple[str, ...], one: PairVerdict | GroupVerdict) -> ComparedResult:
     why = "" if one.proof == "on-wire" else f"its path is {one.proof}"
     if not why and not (0 < one.low <= one.value <= one.high and math.isfinite(one.high)):
         why = "it has no interval"
     error = math.log(one.high / one.low) / (2 * _Z) if not why else 0.0
-    return Sample(route, one.value, error, one.repeat, why)
+    return ComparedResult(route, one.value, error, one.repeat, why)
 
 
-def number_of(key: Key, samples: Sequence[Sample]) -> Number | None:
+def number_of(key: Key, samples: Sequence[ComparedResult]) -> Number | None:
     """The mean of the samples that count, as a history keeps it; None without any."""
     good = [one for one in samples if not one.why]
     if not good:
@@ -130,8 +130,8 @@ def number_of(key: Key, samples: Sequence[Sample]) -> Number | None:
 
 
 def compared(
-    a: Mapping[Key, Sequence[Sample]],
-    b: Mapping[Key, Sequence[Sample]],
+    a: Mapping[Key, Sequence[ComparedResult]],
+    b: Mapping[Key, Sequence[ComparedResult]],
     headlines: Iterable[tuple[str, int]] = (),
     launches: int = 1,
 ) -> list[Ratio]:
@@ -156,7 +156,7 @@ def compared(
 
 def _rows(
     key: Key,
-    sides: tuple[Sequence[Sample], Sequence[Sample]],
+    sides: tuple[Sequence[ComparedResult], Sequence[ComparedResult]],
     otherwise: tuple[str, str],
     headline: bool,
     launches: int,
@@ -182,8 +182,8 @@ def _rows(
 
 
 def _split(
-    name: str, key: Key, a: Sequence[Sample], b: Sequence[Sample]
-) -> list[tuple[str, Sequence[Sample], Sequence[Sample]]]:
+    name: str, key: Key, a: Sequence[ComparedResult], b: Sequence[ComparedResult]
+) -> list[tuple[str, Sequence[ComparedResult], Sequence[ComparedResult]]]:
     """A name with both sides: of each node or pair that changed apart, and of the others before."""
     apart = changed_apart(_ratios(a, b), "hrt" if key.unit == "ns" else "goodput")
     routes = {route for _, own in apart for route in own}
@@ -194,18 +194,20 @@ def _split(
     return [(f"{name}, the others" if apart else name, rest[0], rest[1]), *rows]
 
 
-def _of(routes: set[tuple[str, ...]], side: Sequence[Sample]) -> list[Sample]:
+def _of(routes: set[tuple[str, ...]], side: Sequence[ComparedResult]) -> list[ComparedResult]:
     return [one for one in side if one.route in routes]
 
 
-def _by_route_of(side: Sequence[Sample]) -> dict[tuple[str, ...], list[Sample]]:
-    found: dict[tuple[str, ...], list[Sample]] = {}
+def _by_route_of(side: Sequence[ComparedResult]) -> dict[tuple[str, ...], list[ComparedResult]]:
+    found: dict[tuple[str, ...], list[ComparedResult]] = {}
     for one in side:
         found.setdefault(one.route, []).append(one)
     return found
 
 
-def _ratios(a: Sequence[Sample], b: Sequence[Sample]) -> dict[tuple[str, ...], float]:
+def _ratios(
+    a: Sequence[ComparedResult], b: Sequence[ComparedResult]
+) -> dict[tuple[str, ...], float]:
     """B's value over A's of each route that both have."""
     one, other = _by_route_of(a), _by_route_of(b)
     return {
@@ -226,14 +228,16 @@ def _name(key: Key) -> str:
     return " ".join(parts)
 
 
-def _side(samples: Sequence[Sample]) -> Side | None:
+def _side(samples: Sequence[ComparedResult]) -> Side | None:
     if not samples:
         return None
     mean = fmean(_log(one) for one in _by_route_of(samples).values())
     return Side(value=math.exp(mean), results=len(samples))
 
 
-def _missing(name: str, side: Sequence[Sample], good: Sequence[Sample], otherwise: str) -> str:
+def _missing(
+    name: str, side: Sequence[ComparedResult], good: Sequence[ComparedResult], otherwise: str
+) -> str:
     if good:
         return ""
     return f"{name}: {side[0].why}" if side else otherwise
@@ -258,7 +262,10 @@ def _otherwise(name: str, key: Key, found: Iterable[Key]) -> str:
 
 
 def _with_ratio(
-    found: Ratio, key: Key, sides: tuple[Sequence[Sample], Sequence[Sample]], launches: int
+    found: Ratio,
+    key: Key,
+    sides: tuple[Sequence[ComparedResult], Sequence[ComparedResult]],
+    launches: int,
 ) -> Ratio:
     sign = -1.0 if key.unit == "ns" else 1.0  # a shorter time is a better one
     routes = {one.route for one in sides[0]} & {one.route for one in sides[1]}
@@ -290,11 +297,11 @@ Interval = tuple[float, float, float]
 """Low end, centre and high end of a difference of logs."""
 
 
-def _log(samples: Sequence[Sample]) -> float:
+def _log(samples: Sequence[ComparedResult]) -> float:
     return fmean(math.log(one.value) for one in samples)
 
 
-def _launch_means(side: Sequence[Sample], launches: int) -> list[float]:
+def _launch_means(side: Sequence[ComparedResult], launches: int) -> list[float]:
     """The mean of the logs of each launch; none where launches are too few, or a route was not
     measured in each.
     """
@@ -338,14 +345,14 @@ def _by_route(ratios: Mapping[tuple[str, ...], float]) -> Interval:
     return min(found.low, middle), middle, max(found.high, middle)
 
 
-def _by_own_intervals(a: Sequence[Sample], b: Sequence[Sample]) -> Interval:
+def _by_own_intervals(a: Sequence[ComparedResult], b: Sequence[ComparedResult]) -> Interval:
     """By what the results' own intervals say, or by how they scatter where that is more."""
     middle = _log(b) - _log(a)
     half = _Z * math.sqrt(_variance(a) + _variance(b))
     return middle - half, middle, middle + half
 
 
-def _variance(side: Sequence[Sample]) -> float:
+def _variance(side: Sequence[ComparedResult]) -> float:
     """Of the mean of the logs."""
     own = sum(one.error**2 for one in side) / len(side) ** 2
     if len(side) == 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wireproof.physics.bounds import Bounds
+from wireproof.physics.bounds import CurveBounds
 
 __all__ = ["FALL", "cache_fall", "exceeds", "held_goodput", "late_start"]
 
@@ -37,13 +37,13 @@ def held_goodput(goodput: float, run: int, credit: int) -> float:
     return goodput * max(run - credit, run / 2) / run if credit and run else goodput
 
 
-def exceeds(bounds: Bounds, goodput: float, tolerance: float) -> bool:
+def exceeds(bounds: CurveBounds, goodput: float, tolerance: float) -> bool:
     """Faster than the link can carry; bytes/s."""
     ceiling = bounds.ceiling(tolerance)
     return ceiling is not None and goodput > ceiling
 
 
-def late_start(bounds: Bounds, size: int, taken_ns: float, times: float = 1.0) -> float | None:
+def late_start(bounds: CurveBounds, size: int, taken_ns: float, times: float = 1.0) -> float | None:
     """The time that a small message usually takes at most, if ``taken_ns`` is more; ``times`` that
     of half a round trip.
     """

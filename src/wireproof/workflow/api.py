@@ -17,7 +17,7 @@ from wireproof.model.plan import Formula
 from wireproof.model.setting import Audit
 from wireproof.model.setting import Profile as SettingsProfile
 from wireproof.report.json.located import LocateDocument
-from wireproof.report.json.result import Document
+from wireproof.report.json.result import ResultDocument
 from wireproof.settings.options import ROWS
 from wireproof.settings.options import Options as Asked
 from wireproof.settings.paths import as_path
@@ -44,8 +44,8 @@ from wireproof.workflow.target.resolve import TargetSpecification
 
 __all__ = [
     "CheckOptions",
+    "CommonOptions",
     "MeasureOptions",
-    "Options",
     "audit",
     "check",
     "check_names",
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-class Options(TypedDict, total=False):
+class CommonOptions(TypedDict, total=False):
     """What a check and a measurement have in common; each key is an option of the command line.
 
     ``hosts``: ``n1,n2``, ``n[1-4]`` or names, one rank each; without them an allocation's nodes, or
@@ -100,7 +100,7 @@ class Options(TypedDict, total=False):
     environment: Mapping[str, str]
 
 
-class CheckOptions(Options, total=False):
+class CheckOptions(CommonOptions, total=False):
     """Options of a check alone. ``criteria``: a file of the agreed criteria. With ``profile``
     ``acceptance`` the folder ``out`` becomes a dossier.
     """
@@ -113,7 +113,7 @@ class CheckOptions(Options, total=False):
     model_faults: Sequence[str]
 
 
-class MeasureOptions(Options, total=False):
+class MeasureOptions(CommonOptions, total=False):
     """Options of a measurement alone; ``sizes``: ``0,8,64KiB``, ``0:4MiB`` (doubling) or bytes."""
 
     sizes: str | Sequence[int]
@@ -138,7 +138,7 @@ def audit(
     site: Path | str | None = None,
     against: str = "",
     reporter: Reporter | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[CommonOptions],
 ) -> Audit:
     """Read the settings that a fabric depends on and say which are wrong, on some hosts, on this
     machine alone, or in ``source`` (a snapshot, a folder with a host's files, a sosreport).
@@ -148,7 +148,7 @@ def audit(
     catalogue. Gives what ``wireproof audit --json`` prints. Raises
     ``BadInput`` for options that cannot be used and ``CouldNotMeasure`` when no host answers.
     """
-    check_names(options, Options.__annotations__)
+    check_names(options, CommonOptions.__annotations__)
     specification = AuditSpecification(
         target=lone_target(options),
         profile=profile,
@@ -166,7 +166,7 @@ def check(
     profile: Profile = "quick",
     reporter: Reporter | None = None,
     **options: Unpack[CheckOptions],
-) -> list[Document]:
+) -> list[ResultDocument]:
     """Measure, prove, locate and judge what some hosts, or this machine alone, can do.
 
     Gives one document for each part, as ``wireproof check --json`` prints them: times in ns, sizes
@@ -183,7 +183,7 @@ def check(
 
 def measure(
     pattern: str, *, reporter: Reporter | None = None, **options: Unpack[MeasureOptions]
-) -> Document:
+) -> ResultDocument:
     """Measure one pattern (``pingpong``, ``stream``, ``allreduce``, ...) over a range of sizes,
     prove its path and judge it.
 
@@ -238,7 +238,7 @@ def locate(
 
 def report(
     folder: Path | str, *, topology: Path | str | None = None, page: Path | str | None = None
-) -> list[Document]:
+) -> list[ResultDocument]:
     """The stored result of a check or measurement, judged again by the rules of this version.
 
     Gives what ``wireproof report --json`` prints, one document for each part. ``topology`` replaces
@@ -276,7 +276,7 @@ _RENAMED = {"model_faults": "model_fault"}
 """Keywords that are written in another way than the option."""
 
 
-def _asked(options: Mapping[str, object] | Options, **more: str) -> Asked:
+def _asked(options: Mapping[str, object] | CommonOptions, **more: str) -> Asked:
     """The options of a call, checked as on the command line."""
     given = {_RENAMED.get(name, name): value for name, value in {**options, **more}.items()}
     if "audit" in given:
@@ -293,7 +293,7 @@ def _text(name: str, value: object) -> object:
     return str(value)
 
 
-def lone_target(options: Options) -> TargetSpecification:
+def lone_target(options: CommonOptions) -> TargetSpecification:
     """The target of options of which one host is enough. Raises ``BadInput``."""
     return TargetSpecification.from_options(_asked(options), alone=True)
 
@@ -303,7 +303,7 @@ def _storage(options: Asked) -> Storage:
     return Storage(folder=options.out, kept=kept, resume=options.resume)
 
 
-def environment_of(options: Options) -> Mapping[str, str]:
+def environment_of(options: CommonOptions) -> Mapping[str, str]:
     """Where an allocation is looked for."""
     found = options.get("environment")
     return own_environment() if found is None else found

@@ -11,7 +11,7 @@ from pathlib import Path
 from wireproof.atlas.known import Atlas, Known
 from wireproof.atlas.read import bounds_of_series, sources_of
 from wireproof.files.hostile import read_bounded
-from wireproof.model.atlas import RATE_UNITS, AtlasView, Quantity, Source, Spread
+from wireproof.model.atlas import RATE_UNITS, AtlasView, Publication, Quantity, Spread
 from wireproof.model.errors import BadInput
 from wireproof.model.site import of_site, site_texts
 from wireproof.model.toml import read_toml
@@ -57,8 +57,8 @@ def _own() -> Atlas:
 
 
 def _sources(
-    protocol: str, site: Sequence[tuple[Source, str]] = ()
-) -> Iterable[tuple[Source, str]]:
+    protocol: str, site: Sequence[tuple[Publication, str]] = ()
+) -> Iterable[tuple[Publication, str]]:
     return [*((source, "") for source in _ours(protocol)), *site]
 
 
@@ -74,7 +74,7 @@ def _protocols() -> dict[str, list[str]]:
 
 
 @cache
-def _ours(protocol: str) -> tuple[Source, ...]:
+def _ours(protocol: str) -> tuple[Publication, ...]:
     folder = files("wireproof.atlas").joinpath("published")
     return tuple(
         source
@@ -83,13 +83,13 @@ def _ours(protocol: str) -> tuple[Source, ...]:
     )
 
 
-def _theirs(folder: Path | None) -> tuple[tuple[Source, str], ...]:
+def _theirs(folder: Path | None) -> tuple[tuple[Publication, str], ...]:
     """Sources of the site's catalogue, and of the folder that was given."""
     return (*added_sources(), *(_site(folder) if folder else ()))
 
 
 @of_site
-def added_sources() -> tuple[tuple[Source, str], ...]:
+def added_sources() -> tuple[tuple[Publication, str], ...]:
     """Sources of the site's catalogue, each with the name of its file. Raises ``BadInput``."""
     return tuple(
         (source, os.path.basename(text.name))
@@ -99,7 +99,7 @@ def added_sources() -> tuple[tuple[Source, str], ...]:
     )
 
 
-def _site(folder: Path) -> tuple[tuple[Source, str], ...]:
+def _site(folder: Path) -> tuple[tuple[Publication, str], ...]:
     try:
         names = sorted(one for one in folder.iterdir() if one.suffix == ".toml")[:_MOST_FILES]
     except OSError as error:
@@ -107,7 +107,7 @@ def _site(folder: Path) -> tuple[tuple[Source, str], ...]:
     return tuple((source, path.name) for path in names for source in _read(path))
 
 
-def _read(path: Path) -> list[Source]:
+def _read(path: Path) -> list[Publication]:
     try:
         text = read_bounded(path, _LARGEST).decode("utf-8")
     except OSError as error:

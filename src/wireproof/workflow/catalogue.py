@@ -16,7 +16,7 @@ from wireproof.files.held import held_folder, within
 from wireproof.files.hostile import read_bounded
 from wireproof.files.private import written_by_others
 from wireproof.model.errors import BadInput
-from wireproof.model.site import HEADS, Text, use_site
+from wireproof.model.site import HEADS, CatalogueFile, use_site
 from wireproof.model.toml import line_of, line_of_field, read_toml
 
 __all__ = ["VARIABLE", "catalogue_folder", "use_catalogue"]
@@ -82,7 +82,7 @@ def use_catalogue(folder: Path) -> dict[str, int]:
     return rows
 
 
-def _refuse_controls(text: Text, head: str, entries: list[object]) -> None:
+def _refuse_controls(text: CatalogueFile, head: str, entries: list[object]) -> None:
     """Rows are printed: a terminal would obey a control character."""
     for number, entry in enumerate(entries):
         bad = {sign for sign in _strings(entry) if not sign.isprintable()} - {"\n", "\t"}
@@ -91,7 +91,7 @@ def _refuse_controls(text: Text, head: str, entries: list[object]) -> None:
             raise BadInput(f"{text.name}, line {line}: [[{head}]] has the control {min(bad)!r}.")
 
 
-def _refuse_unknown_settings(text: Text, head: str, entries: list[object]) -> None:
+def _refuse_unknown_settings(text: CatalogueFile, head: str, entries: list[object]) -> None:
     """A cause and a rule of lint may name an entry of the catalogue of settings."""
     named = {
         number: entry["setting"]
@@ -120,7 +120,9 @@ def _strings(entry: object) -> str:
     return entry if isinstance(entry, str) else ""
 
 
-def _use(texts: tuple[Text, ...], studies: tuple[Text, ...], rows: Mapping[str, int]) -> None:
+def _use(
+    texts: tuple[CatalogueFile, ...], studies: tuple[CatalogueFile, ...], rows: Mapping[str, int]
+) -> None:
     from wireproof.workflow.study.libraries import libraries
 
     use_site(texts, studies)
@@ -134,7 +136,7 @@ def _use(texts: tuple[Text, ...], studies: tuple[Text, ...], rows: Mapping[str, 
         raise
 
 
-def _texts(folder: Path) -> list[Text]:
+def _texts(folder: Path) -> list[CatalogueFile]:
     try:
         with held_folder(folder) as held:
             _refuse_others(os.stat(folder) if held is None else os.fstat(held), str(folder))
@@ -155,11 +157,11 @@ def _refuse_others(found: os.stat_result, path: str) -> None:
         raise OSError(errno.EPERM, f"it {why}: chown it, or `chmod go-w`", path)
 
 
-def _text(path: Path, held: int | None) -> Text:
+def _text(path: Path, held: int | None) -> CatalogueFile:
     try:
         data = read_bounded(within(held, path), _LARGEST, follow=False, folder=held)
         _refuse_others(os.stat(within(held, path), dir_fd=held, follow_symlinks=False), str(path))
-        return Text(data.decode(), str(path), by_site=True)
+        return CatalogueFile(data.decode(), str(path), by_site=True)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

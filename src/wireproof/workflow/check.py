@@ -27,7 +27,7 @@ from wireproof.workflow.history.look import least_proven
 from wireproof.workflow.job_facts import REQUESTS
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import Part, Result, kept
+from wireproof.workflow.result import MeasuredPart, Result, kept
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.resume import remember, stored_seed
 from wireproof.workflow.session.disturbed import run_settled
@@ -260,13 +260,13 @@ def _parts(
     target: Target,
     fabric: Fabric | None,
     reporter: Reporter,
-) -> list[Part]:
+) -> list[MeasuredPart]:
     """One measured and judged part for each thing that is checked; an interrupted one is the
     last.
     """
-    parts: list[Part] = []
+    parts: list[MeasuredPart] = []
     if target.hosts and target.size > 2:
-        parts.append(Part(*run_screen(session, target, fabric, reporter)))
+        parts.append(MeasuredPart(*run_screen(session, target, fabric, reporter)))
         curves = specification.profile != "quick" and session.transport != "model"
         more = [(_curves(specification, session, target), target.only((0, 1)))] if curves else []
     else:
@@ -274,18 +274,18 @@ def _parts(
     for one, where in more:
         if parts and parts[-1].outcomes and parts[-1].outcomes[-1].ending.ended == "interrupted":
             break
-        parts.append(Part(*run_settled(one, where, reporter)))
+        parts.append(MeasuredPart(*run_settled(one, where, reporter)))
     return parts
 
 
 def _with_settings(
-    parts: list[Part],
+    parts: list[MeasuredPart],
     specification: CheckSpecification,
     target: Target,
     reporter: Reporter,
     environment: Mapping[str, str],
     folder: Path,
-) -> list[Part]:
+) -> list[MeasuredPart]:
     """The first part tells of the hosts' settings, too, and each part which of them may be the
     cause of what is slow; what cannot be read costs no result.
     """

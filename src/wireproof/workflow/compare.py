@@ -13,7 +13,7 @@ from wireproof.model.finding import worst
 from wireproof.model.setting import Audit
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
-from wireproof.verdict.comparison import PRACTICAL, Key, Sample, compared, samples_of
+from wireproof.verdict.comparison import PRACTICAL, ComparedResult, Key, compared, samples_of
 from wireproof.workflow.compare_logs import compare_logs
 from wireproof.workflow.conditions import conditions, listed, setting_values
 from wireproof.workflow.report import ReportSpecification, report
@@ -83,9 +83,9 @@ def compare(specification: CompareSpecification, reporter: Reporter) -> Comparis
     )
 
 
-def samples_by_key(sections: Sequence[JudgedRun]) -> dict[Key, list[Sample]]:
+def samples_by_key(sections: Sequence[JudgedRun]) -> dict[Key, list[ComparedResult]]:
     """Every result of a folder's parts, by what it is a number of."""
-    found: dict[Key, list[Sample]] = {}
+    found: dict[Key, list[ComparedResult]] = {}
     for section in sections:
         for key, samples in samples_of(section.judgement, section.run).items():
             found.setdefault(key, []).extend(samples)

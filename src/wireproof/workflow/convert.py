@@ -9,7 +9,7 @@ from decimal import Decimal
 import msgspec
 
 from wireproof.model.claim import Limits, LinkClaim
-from wireproof.model.conversion import Converted, LinkShares, Row
+from wireproof.model.conversion import Converted, ConvertedRow, LinkShares
 from wireproof.model.errors import BadInput
 from wireproof.physics import limits
 from wireproof.physics.bounds import bounds_of
@@ -56,7 +56,7 @@ def convert(
     )
 
 
-def _rows(quantity: Quantity, rate: Decimal | None) -> list[Row]:
+def _rows(quantity: Quantity, rate: Decimal | None) -> list[ConvertedRow]:
     rows = times(quantity.value) if quantity.kind == "time" else []
     return rows if rate is None else [*rows, *rates(rate)]
 

@@ -17,7 +17,7 @@ from wireproof.model.plan import Point
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import Part, Result, kept
+from wireproof.workflow.result import MeasuredPart, Result, kept
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.run import run_session
@@ -77,10 +77,10 @@ def demo(storage: Storage, seed: int | None, reporter: Reporter) -> DemoResult:
             f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} is made to send at"
             f" {SLOW_RATE_TEXT}, which the check has to find"
         )
-        parts = [Part(*run_screen(*_cluster(lab, folder, seed), None, reporter))]
+        parts = [MeasuredPart(*run_screen(*_cluster(lab, folder, seed), None, reporter))]
         for build, run in ((_pair, run_settled), (_lie, run_session)):
             if not parts[-1].ended("interrupted"):
-                parts.append(Part(*run(*build(lab, folder, seed), reporter)))
+                parts.append(MeasuredPart(*run(*build(lab, folder, seed), reporter)))
         result = kept(
             parts,
             title="wireproof demo",

@@ -13,7 +13,7 @@ from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.mpi.provider_choice import choose_provider
 from wireproof.model.diagnosis import Diagnosis
-from wireproof.model.providers import Libfabric, Listing, ProviderChoice, ProviderReport
+from wireproof.model.providers import LibfabricFound, Listing, ProviderChoice, ProviderReport
 from wireproof.probes.libfabrics import ask, candidates, described, library_of, openmpi_parameters
 from wireproof.probes.machine import look
 from wireproof.workflow.reporter import Reporter
@@ -39,7 +39,7 @@ def providers(environment: Mapping[str, str]) -> ProviderReport:
     """
     engine = find_engine("nompi", environment)
     installs = find_mpis(environment)
-    libraries: list[Libfabric] = []
+    libraries: list[LibfabricFound] = []
     listings: dict[str, Listing] = {}
     for path, origin in candidates(installs, environment):
         listing, said, problem = ask(engine, path, environment)

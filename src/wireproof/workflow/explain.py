@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from wireproof.model.errors import BadInput
-from wireproof.verdict.catalogue import Entry, causes, findings
+from wireproof.verdict.catalogue import CatalogueEntry, causes, findings
 
 if TYPE_CHECKING:
     from wireproof.lint.rule import Rule
@@ -38,7 +38,7 @@ _OF_NAMES = (
 class Explanation:
     """``entry``: as its catalogue has it; ``paragraphs``: (heading, text) of it, in order."""
 
-    entry: Entry | Rule | Setting
+    entry: CatalogueEntry | Rule | Setting
     title: str
     paragraphs: tuple[tuple[str, str], ...]
 
@@ -149,7 +149,7 @@ def explanations(found: Sequence[Explanation]) -> Explanations:
 
     entries = [one.entry for one in found] or list(findings().values())
     return Explanations(
-        findings=[one for one in entries if isinstance(one, Entry)],
+        findings=[one for one in entries if isinstance(one, CatalogueEntry)],
         rules=[one for one in entries if isinstance(one, Rule)],
         settings=[one for one in entries if isinstance(one, Setting)],
     )
@@ -179,7 +179,7 @@ def _setting_of(cause: str) -> str:
     return next((rule.setting for rule in cause_rules() if rule.code == cause), "")
 
 
-def _of_finding(entry: Entry, setting: Setting | None) -> Explanation:
+def _of_finding(entry: CatalogueEntry, setting: Setting | None) -> Explanation:
     texts = [
         ("Means", entry.meaning),
         ("Found by", entry.detection),

@@ -16,7 +16,7 @@ from wireproof.model.errors import Problem
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.report.documents.judgement import totals
-from wireproof.report.json.judgement import Ending, JudgedSeries, JudgementDocument
+from wireproof.report.json.judgement import JudgedSeries, JudgementDocument, JudgementEnd
 from wireproof.workflow.judge_statistics import claimed_wire, judged_jobs
 
 __all__ = ["JudgedFile", "Tally", "may_be_log"]
@@ -108,7 +108,7 @@ class Tally:
             schema="wireproof.judgement", version=1, link=link, series=found, **ending
         )
 
-    def ending(self, link: LinkClaim | None) -> Ending:
+    def ending(self, link: LinkClaim | None) -> JudgementEnd:
         """The end of the document, when all files are judged."""
         jobs = self.jobs(link)
-        return Ending(statistics=jobs, verdict=self.worst, errors=self.errors)
+        return JudgementEnd(statistics=jobs, verdict=self.worst, errors=self.errors)

@@ -30,7 +30,7 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.prove.statistics import collected, statistics_folder
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import Part, Result, kept
+from wireproof.workflow.result import MeasuredPart, Result, kept
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.planned import Planned
@@ -74,7 +74,7 @@ def measure(
         if specification.pattern == "saturation":
             section = _with_answer(section)
         return kept(
-            [Part(section, outcomes).on_hosts_with(standing)],
+            [MeasuredPart(section, outcomes).on_hosts_with(standing)],
             title=session.title,
             folder=folder,
             storage=specification.storage,

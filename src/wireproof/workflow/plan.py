@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from wireproof.model.planning.pfc import Pfc
     from wireproof.model.planning.scale import Scale
     from wireproof.model.planning.validation import Validation
-    from wireproof.plan.footprint.compute import Limit
-    from wireproof.plan.pfc import PfcOptions
+    from wireproof.plan.footprint.compute import QpLimit
+    from wireproof.plan.pfc import HeadroomOptions
 
 __all__ = [
     "FootprintOptions",
@@ -145,16 +145,16 @@ def _beside(
     return msgspec.structs.replace(found, observed=seen)
 
 
-def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[Limit, ...]:
+def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[QpLimit, ...]:
     """The limit that was given; without one, those of the adapters that the mode runs on and that
     are known.
     """
-    from wireproof.plan.footprint.compute import ADAPTERS, Limit, limit_of_attributes
+    from wireproof.plan.footprint.compute import ADAPTERS, QpLimit, limit_of_attributes
     from wireproof.plan.numbers import whole
 
     given = []
     if max_qps is not None:
-        given.append(Limit("the adapter", whole("--max-qps", max_qps, 1, 1 << 24), "--max-qps"))
+        given.append(QpLimit("the adapter", whole("--max-qps", max_qps, 1, 1 << 24), "--max-qps"))
     if device is not None:
         given.append(limit_of_attributes(_text(device)))
     if given or mode == "ucx-dc":
@@ -163,16 +163,16 @@ def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[
 
 
 def plan_pfc(
-    speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[PfcOptions]
+    speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[HeadroomOptions]
 ) -> Pfc:
     """Headroom, XOFF, XON and total buffer (bytes) that ``ports`` of a switch need for lossless
     priorities, by IEEE 802.1Q. ``options``: see ``plan.pfc``.
 
     Raises ``BadInput``; ``TypeError`` for an option that there is not.
     """
-    from wireproof.plan.pfc import PfcOptions, pfc
+    from wireproof.plan.pfc import HeadroomOptions, pfc
 
-    _refuse_unknown(options, PfcOptions)
+    _refuse_unknown(options, HeadroomOptions)
     return pfc(speed_gbps, mtu, cable_m, ports, **options)
 
 

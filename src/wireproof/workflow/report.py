@@ -21,7 +21,7 @@ from wireproof.workflow.dossier.intact import unaltered
 from wireproof.workflow.export import default_target, exported
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import LoggingReporter, Reporter
-from wireproof.workflow.result import Part, Result
+from wireproof.workflow.result import MeasuredPart, Result
 from wireproof.workflow.stored import conclusions, judged_again, stored_in
 from wireproof.workflow.target.fabric import read_fabric
 
@@ -119,7 +119,7 @@ def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:
     if not sections:
         raise BadInput(f"{folder} holds a result without parts: nothing was measured.")
     sections = with_disclosures(sections, folder / (stored.settings or SETTINGS), stored.command)
-    result = Result(parts=tuple(Part(section, ()) for section in sections), folder=folder)
+    result = Result(parts=tuple(MeasuredPart(section, ()) for section in sections), folder=folder)
     if not stored.wireproof:
         return Rejudged(folder=folder, result=result, title=stored.title)
     gone, new = _differences(stored, sections)

@@ -11,7 +11,7 @@ from wireproof.instrument.measure import Outcome
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.stored import StoredResult
 from wireproof.model.tuning import Standing
-from wireproof.report.json.result import Document, document_of
+from wireproof.report.json.result import ResultDocument, document_of
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.result import RESULT, write_result
 from wireproof.store.seal import is_tabled, seal
@@ -22,18 +22,18 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.specification import Storage
 from wireproof.workflow.stored import stored_result
 
-__all__ = ["PAGE", "Part", "Result", "kept"]
+__all__ = ["PAGE", "MeasuredPart", "Result", "kept"]
 
 PAGE = "report.html"
 
 
-class Part(NamedTuple):
+class MeasuredPart(NamedTuple):
     """One judged run and the launches that it was measured in."""
 
     section: JudgedRun
     outcomes: Sequence[Outcome]
 
-    def on_hosts_with(self, standing: Standing | None) -> Part:
+    def on_hosts_with(self, standing: Standing | None) -> MeasuredPart:
         """The same, and which changes of ours stood on its hosts."""
         return self._replace(section=dataclasses.replace(self.section, standing=standing))
 
@@ -49,7 +49,7 @@ class Result:
     it is no dossier although one was asked for, "" otherwise.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[MeasuredPart, ...]
     folder: Path | None = None
     page: Path | None = None
     left_open: str = ""
@@ -63,13 +63,13 @@ class Result:
         """Some launch ended so: ``interrupted``, ``disk-full``, ..."""
         return any(part.ended(how) for part in self.parts)
 
-    def documents(self) -> list[Document]:
+    def documents(self) -> list[ResultDocument]:
         """One document for each part, as ``--json`` prints them."""
         return [document_of(part.section) for part in self.parts]
 
 
 def kept(
-    parts: Sequence[Part], *, title: str, folder: Path, storage: Storage, reporter: Reporter
+    parts: Sequence[MeasuredPart], *, title: str, folder: Path, storage: Storage, reporter: Reporter
 ) -> Result:
     """Write the page into ``folder``, and the result into the history, as
     ``storage`` has it.
@@ -91,7 +91,7 @@ def kept(
     return Result(parts=tuple(parts), folder=folder, page=page)
 
 
-def _not_sealed(parts: Sequence[Part]) -> list[Path]:
+def _not_sealed(parts: Sequence[MeasuredPart]) -> list[Path]:
     """Launches of before, which a resumed check has not launched again, where it was killed before
     they were sealed. Those of now are sealed where they end.
     """

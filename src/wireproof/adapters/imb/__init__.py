@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from wireproof.adapters.adapter import Adapter, Parsed
-from wireproof.adapters.imb.heading import SIGNS, Run, is_own, is_table, run_of
+from wireproof.adapters.imb.heading import SIGNS, ImbRun, is_own, is_table, run_of
 from wireproof.adapters.imb.tables import read_table
 from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
@@ -79,7 +79,7 @@ forgotten.
 
 def parse(page: Page, start: int) -> Parsed:
     """All tables of the run whose title, or first table, is on line index ``start``."""
-    lines, run, found = page.lines, Run(), list[Series]()
+    lines, run, found = page.lines, ImbRun(), list[Series]()
     index, idle = start, 0
     while index < len(lines) and idle <= _PATIENCE:
         line = lines[index]

@@ -20,8 +20,8 @@ from wireproof.adapters.rows import Rows, number, step_of
 __all__ = [
     "MEBI",
     "MEGA",
+    "CellTable",
     "Megabyte",
-    "Table",
     "clock_of",
     "megabyte",
     "ratio",
@@ -223,7 +223,7 @@ _LARGEST_BYTES = 1 << 50
 
 
 @dataclass(slots=True)
-class Table:
+class CellTable:
     """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as
     they were printed.
 
@@ -257,8 +257,8 @@ def _numbers(words: list[str], line: str) -> list[float] | None:
     return values if min(values) >= 0.0 and sum(values) < _MOST else None
 
 
-def table_of(page: Page, columns: list[str], rows: Rows) -> Table:
-    table = Table(columns)
+def table_of(page: Page, columns: list[str], rows: Rows) -> CellTable:
+    table = CellTable(columns)
     whole = slice(0, sum(name in ("group", "bytes", "repetitions") for name in columns))
     size = table.column("bytes") or 0
     for words, line in zip(rows.fields, rows.lines, strict=True):
@@ -272,7 +272,7 @@ def table_of(page: Page, columns: list[str], rows: Rows) -> Table:
     return table
 
 
-def clock_of(table: Table, test: ImbTest) -> int | None:
+def clock_of(table: CellTable, test: ImbTest) -> int | None:
     """The column of the time that stands for the row: the same benchmark prints one time or three,
     by mode.
     """
@@ -280,7 +280,7 @@ def clock_of(table: Table, test: ImbTest) -> int | None:
     return next((place for name in names if (place := table.column(name)) is not None), None)
 
 
-def ratios_of(table: Table, test: ImbTest, pairs: int) -> list[float | None]:
+def ratios_of(table: CellTable, test: ImbTest, pairs: int) -> list[float | None]:
     """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB =
     10^6; None: unclear.
     """

@@ -15,7 +15,7 @@ from wireproof.adapters.registry import starts_result
 __all__ = [
     "SIGNS",
     "Heading",
-    "Run",
+    "ImbRun",
     "date_of",
     "ends_table",
     "is_own",
@@ -85,7 +85,7 @@ _PATIENCE = 40
 
 
 @dataclass(slots=True)
-class Run:
+class ImbRun:
     """What the head of a run says: ``version`` (0, 0), ``part`` "" and None where it does not (a
     pasted table).
     """
@@ -135,16 +135,16 @@ def is_table(line: str) -> bool:
     return _TABLE.match(line) is not None
 
 
-def run_of(line: str) -> Run | None:
+def run_of(line: str) -> ImbRun | None:
     """The run that a title such as ``# Intel(R) MPI Benchmarks 2021.11, MPI-1 part`` starts."""
     if "MPI Benchmark" not in line or _TITLE.match(line) is None:
         return None
     found = _VERSION.search(line)
     if found is None:
-        return Run()
+        return ImbRun()
     numbers = [int(one) for one in re.findall(r"\d{1,4}", found.group(1))[:2]]
     part = (found.group(2) or "").strip()
-    return Run(found.group(1).strip(), (numbers[0], numbers[1] if len(numbers) > 1 else 0), part)
+    return ImbRun(found.group(1).strip(), (numbers[0], numbers[1] if len(numbers) > 1 else 0), part)
 
 
 def ends_table(line: str) -> bool:

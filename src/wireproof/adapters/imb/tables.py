@@ -13,8 +13,8 @@ from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.imb.benchmarks import ImbTest, described
 from wireproof.adapters.imb.cells import (
     MEGA,
+    CellTable,
     Megabyte,
-    Table,
     clock_of,
     megabyte,
     ratios_of,
@@ -23,7 +23,7 @@ from wireproof.adapters.imb.cells import (
     table_of,
     with_remarks,
 )
-from wireproof.adapters.imb.heading import Heading, Run, ends_table, is_table, read_heading
+from wireproof.adapters.imb.heading import Heading, ImbRun, ends_table, is_table, read_heading
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, number, read_rows, times, whole
 from wireproof.model.quantity import counted
@@ -63,7 +63,7 @@ def _begins_as_row(words: list[str]) -> bool:
     return len(words) > 2 and words[1].isdigit() and number(words[2]) is not None
 
 
-def _stopped(page: Page, rows: Rows, table: Table, run: Run, test: ImbTest) -> str:
+def _stopped(page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTest) -> str:
     """Why a table that nothing of IMB's follows is short of what the run's head announced; "" when
     it is not.
     """
@@ -87,7 +87,7 @@ def _goes_on(line: str) -> bool:
 
 
 def why_incomplete(
-    page: Page, rows: Rows, table: Table, run: Run, test: ImbTest, first: int
+    page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTest, first: int
 ) -> str:
     if rows.cut:
         return f"line {len(page.lines)}: the text ends inside a row"
@@ -121,7 +121,7 @@ def _pairs(heading: Heading, test: ImbTest) -> int:
     return max(1, heading.processes if test.traffic == "ring" else heading.processes // 2)
 
 
-def _unit(table: Table, test: ImbTest, pairs: int, version: tuple[int, int]) -> Megabyte:
+def _unit(table: CellTable, test: ImbTest, pairs: int, version: tuple[int, int]) -> Megabyte:
     """What MB is in the table. Fills ``table.megabytes``."""
     ratios = ratios_of(table, test, pairs)
     if {"t", "rate"} <= set(table.columns):  # IMB-P2P, which came with 2019
@@ -135,7 +135,7 @@ def _unit(table: Table, test: ImbTest, pairs: int, version: tuple[int, int]) -> 
 class _Cells:
     """Where each number of a row stands; worked out once per table."""
 
-    def __init__(self, table: Table, test: ImbTest) -> None:
+    def __init__(self, table: CellTable, test: ImbTest) -> None:
         self.test = test
         self.clock = clock_of(table, test)
         self.places = {name: place for place, name in reversed(list(enumerate(table.columns)))}
@@ -172,7 +172,7 @@ class _Cells:
         )
 
 
-def _points(table: Table, test: ImbTest, only: int | None) -> list[SeriesPoint]:
+def _points(table: CellTable, test: ImbTest, only: int | None) -> list[SeriesPoint]:
     """The rows (of group ``only``) as points, by size; rows of one size stay in the order
     printed.
     """
@@ -191,7 +191,7 @@ def _extra(name: str) -> str:
     return {"overlap": "overlap_percent", "defects": "defects"}.get(name, f"{name}_us")
 
 
-def _guess(table: Table) -> str:
+def _guess(table: CellTable) -> str:
     """The benchmark behind bare column names, by the columns and by how bandwidth, size and time
     are tied.
     """
@@ -208,7 +208,7 @@ def _guess(table: Table) -> str:
     return ""
 
 
-def _notes(heading: Heading, table: Table, guessed: bool, only: int | None) -> list[str]:
+def _notes(heading: Heading, table: CellTable, guessed: bool, only: int | None) -> list[str]:
     notes = []
     if guessed:
         notes.append(
@@ -236,14 +236,16 @@ def _notes(heading: Heading, table: Table, guessed: bool, only: int | None) -> l
     return notes
 
 
-def _groups(table: Table) -> Sequence[int | None]:
+def _groups(table: CellTable) -> Sequence[int | None]:
     place = table.column("group")
     if place is None or not table.values:
         return [None]
     return sorted({int(row[place]) for row in table.values})
 
 
-def _base(page: Page, start: int, heading: Heading, run: Run, name: str, test: ImbTest) -> Series:
+def _base(
+    page: Page, start: int, heading: Heading, run: ImbRun, name: str, test: ImbTest
+) -> Series:
     """The series without its rows."""
     return Series(
         tool="imb",
@@ -280,14 +282,14 @@ def _rows(page: Page, heading: Heading) -> tuple[Rows, bool]:
     return with_remarks(page, rows, heading.first, len(heading.columns)), False
 
 
-def _without_columns(page: Page, start: int, heading: Heading, run: Run) -> Parsed:
+def _without_columns(page: Page, start: int, heading: Heading, run: ImbRun) -> Parsed:
     named = heading.name and not heading.hinted
     test = described(heading.name, [], heading.mode, run.part, run.version)
     base = _base(page, start, heading, run, heading.name, test)
     return Parsed([base] if named else [], heading.first)
 
 
-def _test_of(heading: Heading, table: Table, name: str, run: Run) -> ImbTest:
+def _test_of(heading: Heading, table: CellTable, name: str, run: ImbRun) -> ImbTest:
     test = described(name, heading.columns, heading.mode, run.part, run.version)
     several = test.window and _pairs(heading, test) > 1
     if several and test.traffic in ("stream", "exchange"):
@@ -295,7 +297,7 @@ def _test_of(heading: Heading, table: Table, name: str, run: Run) -> ImbTest:
     return test
 
 
-def read_table(page: Page, start: int, run: Run) -> Parsed:
+def read_table(page: Page, start: int, run: ImbRun) -> Parsed:
     """The table whose heading begins on line index ``start``. No series when the text ends inside
     that line.
     """
@@ -329,7 +331,7 @@ def read_table(page: Page, start: int, run: Run) -> Parsed:
     return Parsed(found, rows.after)
 
 
-def _unit_text(table: Table, unit: Megabyte) -> str:
+def _unit_text(table: CellTable, unit: Megabyte) -> str:
     if table.column("goodput") is None:
         return "us"
     if unit.bytes is None:

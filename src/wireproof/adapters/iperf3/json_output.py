@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from wireproof.adapters.adapter import Parsed
-from wireproof.adapters.documents import Document, amount, document_at, member, text
-from wireproof.adapters.iperf3.results import Flow, RunInfo, series_of, spread
+from wireproof.adapters.documents import JsonText, amount, document_at, member, text
+from wireproof.adapters.iperf3.results import IperfFlow, RunInfo, series_of, spread
 from wireproof.adapters.page import Page
 
 __all__ = ["DOCUMENT", "STREAM", "parse_document", "parse_stream"]
@@ -20,7 +20,7 @@ STREAM = re.compile(r'^ *\{ ?"event" ?: ?"start"')
 _EVENT = re.compile(r'"event" ?: ?"(\w{1,20})"')
 
 
-def _flow(end: dict[str, Any], suffix: str) -> Flow | None:
+def _flow(end: dict[str, Any], suffix: str) -> IperfFlow | None:
     """What arrived; what was sent, if the other end did not tell. UDP of old versions: sent x (1 -
     lost / all).
     """
@@ -29,13 +29,13 @@ def _flow(end: dict[str, Any], suffix: str) -> Flow | None:
     extra = _extra(sent, received, plain)
     rate = amount(received.get("bits_per_second"))
     if rate:
-        return Flow(rate / 8, "received", extra)
+        return IperfFlow(rate / 8, "received", extra)
     arrived = _arrived(plain)
     if arrived is not None:
-        return Flow(arrived, "sent x (1 - lost / all)", extra)
+        return IperfFlow(arrived, "sent x (1 - lost / all)", extra)
     rate = amount(sent.get("bits_per_second"))
     if rate:
-        return Flow(rate / 8, "sent", extra)
+        return IperfFlow(rate / 8, "sent", extra)
     return _streams(end) if not suffix else None
 
 
@@ -54,14 +54,14 @@ def _members(rows: object, name: str) -> list[dict[str, Any]]:
     return [member(one, name) for one in rows if isinstance(one, dict)]
 
 
-def _streams(end: dict[str, Any]) -> Flow | None:
+def _streams(end: dict[str, Any]) -> IperfFlow | None:
     """The first versions have no sums for one stream, only what each stream's ends counted."""
     ends = _members(end.get("streams"), "receiver")
     rates = [amount(one.get("bits_per_second")) for one in ends]
     known = [rate for rate in rates if rate]
     if not known or len(known) < len(rates):
         return None
-    return Flow(sum(known) / 8, "received", _extra({}, ends[0], {}) if len(ends) == 1 else {})
+    return IperfFlow(sum(known) / 8, "received", _extra({}, ends[0], {}) if len(ends) == 1 else {})
 
 
 def _extra(
@@ -130,14 +130,14 @@ def _notes(test: dict[str, Any]) -> list[str]:
     return notes + (["reverse: the server sends"] if amount(test.get("reverse")) else [])
 
 
-def _incomplete(document: Document, forward: Flow | None) -> str:
+def _incomplete(document: JsonText, forward: IperfFlow | None) -> str:
     why = document.why or text((document.value or {}).get("error"))
     if why or forward:
         return why
     return "the document has no sums at its end: the run did not finish"
 
 
-def _parsed(page: Page, start: int, document: Document) -> Parsed:
+def _parsed(page: Page, start: int, document: JsonText) -> Parsed:
     value = document.value or {}
     begin, end = member(value, "start"), member(value, "end")
     test = member(begin, "test_start")
@@ -198,7 +198,7 @@ def parse_stream(page: Page, start: int) -> Parsed:
         if events.whole:
             break
     why = "" if events.whole else "the events end without the end's own: the run did not finish"
-    return _parsed(page, start, Document(events.value, after, why))
+    return _parsed(page, start, JsonText(events.value, after, why))
 
 
 def _kind_of(line: str) -> str:

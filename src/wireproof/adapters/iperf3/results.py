@@ -10,7 +10,7 @@ from typing import Literal
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["Flow", "RunInfo", "series_of", "spread"]
+__all__ = ["IperfFlow", "RunInfo", "series_of", "spread"]
 
 _MOST = 1e15
 _DEFAULT_BLOCK = 128 << 10
@@ -18,7 +18,7 @@ _FORMULA = "payload that arrived / time, summed over the streams"
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class IperfFlow:
     """One direction. ``basis``: whose count it is (``received`` is what a link is judged by)."""
 
     bytes_per_s: float
@@ -27,7 +27,7 @@ class Flow:
     step: float = 0.0
 
 
-def _values(flows: list[Flow], values: dict[str, float]) -> dict[str, float]:
+def _values(flows: list[IperfFlow], values: dict[str, float]) -> dict[str, float]:
     found = dict(flows[0].values)
     for flow in flows[1:]:
         for name in ("retransmits", "bytes", "lost_packets", "packets"):
@@ -62,7 +62,7 @@ class RunInfo:
     tool: str = "iperf3"
 
 
-def _notes(info: RunInfo, flows: list[Flow], known: list[Flow]) -> list[str]:
+def _notes(info: RunInfo, flows: list[IperfFlow], known: list[IperfFlow]) -> list[str]:
     notes = list(info.notes)
     if len(info.hosts) == 2 and info.hosts[0] == info.hosts[1]:
         notes.append(f"local and remote address are one: both ranks are on {info.hosts[0]}")
@@ -78,7 +78,7 @@ def _notes(info: RunInfo, flows: list[Flow], known: list[Flow]) -> list[str]:
     return notes
 
 
-def _point(info: RunInfo, known: list[Flow]) -> SeriesPoint:
+def _point(info: RunInfo, known: list[IperfFlow]) -> SeriesPoint:
     return SeriesPoint(
         message_bytes=info.message_bytes or _DEFAULT_BLOCK,
         goodput_bytes_per_s=sum(flow.bytes_per_s for flow in known),
@@ -99,14 +99,14 @@ def spread(rates: list[float]) -> dict[str, float]:
     }
 
 
-def _missing(info: RunInfo, known: list[Flow]) -> str:
+def _missing(info: RunInfo, known: list[IperfFlow]) -> str:
     """Why there is no result; "" when every direction has its rate."""
     if len(known) >= (2 if info.both else 1):
         return ""
     return "one of the two directions is missing" if known else "no payload arrived"
 
 
-def series_of(page: Page, flows: list[Flow], info: RunInfo) -> Series:
+def series_of(page: Page, flows: list[IperfFlow], info: RunInfo) -> Series:
     """One point per run; none when a direction is missing."""
     known = [flow for flow in flows if 0 < flow.bytes_per_s < _MOST]
     missing = _missing(info, known)

@@ -9,7 +9,7 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import PATIENCE, number, step_of
 
-__all__ = ["ROW", "TAIL_UDP", "Row", "Run", "collect", "datagram", "extra", "row_of"]
+__all__ = ["ROW", "TAIL_UDP", "IperfRow", "IperfRun", "collect", "datagram", "extra", "row_of"]
 
 ROW = re.compile(
     r"(?:\[ *(\d{1,6}|SUM) *\])?(?:\[ *([TR]X)-[CS]\])?\s{0,40}"
@@ -42,7 +42,7 @@ _OLD = re.compile(r"^ *(?:Client connecting to \S{1,80}, |Server listening on )(
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IperfRow:
     """``stream`` is an id, ``SUM``, or "" where a filter took it; ``direction`` TX, RX or "";
     ``role`` "" for an interval. Bytes per second.
     """
@@ -59,7 +59,7 @@ class Row:
     line: int
 
 
-def row_of(line: str, index: int) -> Row | None:
+def row_of(line: str, index: int) -> IperfRow | None:
     """A printed row, or None."""
     match = ROW.search(line)
     if match is None:
@@ -67,7 +67,7 @@ def row_of(line: str, index: int) -> Row | None:
     stream, direction, start, end, transfer, scale, rate, prefix, kind, tail = match.groups()
     factor = _BITS[prefix] / 8 if kind == "bits" else float(_BYTES[prefix])
     role = _ROLE.search(tail) if tail.endswith(("r", " ")) else None
-    return Row(
+    return IperfRow(
         stream=stream or "",
         direction=direction or "",
         start=float(start),
@@ -82,15 +82,15 @@ def row_of(line: str, index: int) -> Row | None:
 
 
 @dataclass(slots=True)
-class Run:
+class IperfRun:
     """One run as far as its lines tell. ``client``: it began with "Connecting to host"."""
 
     old: bool = False
     client: bool = False
     server: bool = False
     finished: bool = False
-    rows: list[Row] = field(default_factory=list)
-    summary: list[Row] = field(default_factory=list)
+    rows: list[IperfRow] = field(default_factory=list)
+    summary: list[IperfRow] = field(default_factory=list)
     intervals: set[tuple[str, str]] = field(default_factory=set)
     hosts: list[str] = field(default_factory=list)
     peers: int = 0
@@ -105,7 +105,7 @@ class Run:
     last: int = 0
 
 
-def _take(run: Run, line: str, index: int) -> None:
+def _take(run: IperfRun, line: str, index: int) -> None:
     row = row_of(line, index) if "/sec" in line else None
     if row is not None:
         _take_row(run, row)
@@ -116,7 +116,7 @@ def _take(run: Run, line: str, index: int) -> None:
     _take_trouble(run, line)
 
 
-def _take_row(run: Run, row: Row) -> None:
+def _take_row(run: IperfRun, row: IperfRow) -> None:
     run.udp = run.udp or (" ms " in row.tail and TAIL_UDP.search(row.tail) is not None)
     if "(omitted)" in row.tail:
         run.omit = max(run.omit, int(row.end))
@@ -128,26 +128,26 @@ def _take_row(run: Run, row: Row) -> None:
     run.last = row.line
 
 
-def _take_peer(run: Run, line: str) -> None:
+def _take_peer(run: IperfRun, line: str) -> None:
     peer = _PEER.search(line)
     if peer is not None:
         run.hosts = run.hosts or [peer.group(1), peer.group(2)]
         run.peers += 1
 
 
-def _take_settings(run: Run, line: str) -> None:
+def _take_settings(run: IperfRun, line: str) -> None:
     run.block = run.block or _length(line)
     omit = _OMIT.search(line)
     run.omit = int(omit.group(1)) if omit else run.omit
 
 
-def _take_datagrams(run: Run, line: str, index: int) -> None:
+def _take_datagrams(run: IperfRun, line: str, index: int) -> None:
     run.sent = run.sent or ("Sent " in line and "datagrams" in line)
     run.udp = run.udp or any(sign in line for sign in _UDP)
     run.report = index if "Server Report:" in line else run.report
 
 
-def _take_trouble(run: Run, line: str) -> None:
+def _take_trouble(run: IperfRun, line: str) -> None:
     trouble = _TROUBLE.search(line)
     if trouble is not None and not (run.server and run.summary):
         run.trouble = "".join(char for char in trouble.group(0) if char.isprintable())
@@ -162,7 +162,7 @@ def _length(line: str) -> int | None:
     return int(digits.rstrip("km")) * scale or None
 
 
-def _ends(run: Run, line: str, index: int) -> bool:
+def _ends(run: IperfRun, line: str, index: int) -> bool:
     """True when ``line`` belongs to another result."""
     if _TROUBLE.search(line):
         return False
@@ -173,7 +173,7 @@ def _ends(run: Run, line: str, index: int) -> bool:
     return starts_result(line) or "Server listening on" in line
 
 
-def _begins_another(run: Run, line: str, index: int) -> bool:
+def _begins_another(run: IperfRun, line: str, index: int) -> bool:
     """Whether a line that iperf prints at a beginning comes too late to be this run's."""
     begins = _BEGIN.search(line) is not None
     if run.old:
@@ -182,14 +182,14 @@ def _begins_another(run: Run, line: str, index: int) -> bool:
     return bool(run.summary) or (begins and begun)
 
 
-def _closed(run: Run, line: str) -> bool:
+def _closed(run: IperfRun, line: str) -> bool:
     """A last line without a line end is whole behind the word that such a line ends with."""
     if _ROLE.search(line) or _FINISH.match(line):
         return True
     return run.old and line.endswith("/sec")
 
 
-def _open(run: Run, line: str) -> None:
+def _open(run: IperfRun, line: str) -> None:
     """Notes who prints: iperf3's client or server, or iperf 2."""
     if not any(sign in line for sign in _OPENINGS):
         return
@@ -199,7 +199,7 @@ def _open(run: Run, line: str) -> None:
     run.old = run.old or _OLD.search(line) is not None
 
 
-def _take_above(run: Run, lines: list[str]) -> None:
+def _take_above(run: IperfRun, lines: list[str]) -> None:
     """What stands above the first line of a run: the version, the command."""
     for line in lines:
         version = _VERSION.search(line)
@@ -207,9 +207,9 @@ def _take_above(run: Run, lines: list[str]) -> None:
         run.block = _length(line) if "iperf3 " in line else run.block
 
 
-def collect(page: Page, start: int) -> Run:
+def collect(page: Page, start: int) -> IperfRun:
     """The run that begins on line index ``start``."""
-    run, idle = Run(after=start + 1), 0
+    run, idle = IperfRun(after=start + 1), 0
     _take_above(run, page.lines[max(0, start - _BEFORE) : start])
     last = len(page.lines) - 1
     for index in range(start, last + 1):
@@ -230,7 +230,7 @@ def collect(page: Page, start: int) -> Run:
     return run
 
 
-def extra(rows: list[Row], chosen: Row) -> dict[str, float]:
+def extra(rows: list[IperfRow], chosen: IperfRow) -> dict[str, float]:
     values = {"seconds": chosen.end - chosen.start, "bytes": chosen.transfer}
     for row in rows:
         udp, again = TAIL_UDP.search(row.tail), _TAIL_RETRANSMITS.search(row.tail)
@@ -245,7 +245,7 @@ def extra(rows: list[Row], chosen: Row) -> dict[str, float]:
     return values
 
 
-def datagram(run: Run) -> int | None:
+def datagram(run: IperfRun) -> int | None:
     """Bytes of a datagram: transfer / datagrams of the summary, as far as the printed digits go."""
     for row in reversed(run.summary or run.rows):
         udp = TAIL_UDP.search(row.tail)

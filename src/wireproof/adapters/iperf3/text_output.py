@@ -8,8 +8,8 @@ import re
 from typing import Literal
 
 from wireproof.adapters.adapter import Parsed
-from wireproof.adapters.iperf3.results import Flow, RunInfo, series_of, spread
-from wireproof.adapters.iperf3.rows import TAIL_UDP, Row, Run, collect, datagram, extra
+from wireproof.adapters.iperf3.results import IperfFlow, RunInfo, series_of, spread
+from wireproof.adapters.iperf3.rows import TAIL_UDP, IperfRow, IperfRun, collect, datagram, extra
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series
 
@@ -21,7 +21,7 @@ __all__ = ["parse_text"]
 _DEFAULT_SECONDS = 9.5  # a run lasts 10 s unless asked otherwise; it ends a little earlier or later
 
 
-def _whole_row(rows: list[Row]) -> tuple[Row | None, str]:
+def _whole_row(rows: list[IperfRow]) -> tuple[IperfRow | None, str]:
     """The row from 0 to the end. A row alone may be a first interval: its length must be that of a
     run.
     """
@@ -40,7 +40,7 @@ def _whole_row(rows: list[Row]) -> tuple[Row | None, str]:
     return None, "the only row may be the first interval of a longer run"
 
 
-def _chosen(run: Run) -> tuple[Row | None, str]:
+def _chosen(run: IperfRun) -> tuple[IperfRow | None, str]:
     """The row that sums up the run, and why there is none."""
     if run.udp and run.client:
         return _reported(run)
@@ -54,7 +54,7 @@ def _chosen(run: Run) -> tuple[Row | None, str]:
     return _whole_row(rows)
 
 
-def _reported(run: Run) -> tuple[Row | None, str]:
+def _reported(run: IperfRun) -> tuple[IperfRow | None, str]:
     """The last row of the server's report in the client's log."""
     rows = [row for row in run.rows if run.report and row.line > run.report]
     if not rows:
@@ -62,17 +62,17 @@ def _reported(run: Run) -> tuple[Row | None, str]:
     return rows[-1], ""
 
 
-def _streams(run: Run, *others: str) -> set[str]:
+def _streams(run: IperfRun, *others: str) -> set[str]:
     return {row.stream for row in run.rows}.difference(others)
 
 
-def old_series(page: Page, start: int, run: Run) -> Series:
+def old_series(page: Page, start: int, run: IperfRun) -> Series:
     """A run with rows, none of which says sender or receiver. A TCP client's count is what it
     wrote.
     """
     row, why = _chosen(run)
     basis = "received" if run.udp or not run.client else "sent"
-    flows = [Flow(row.rate, basis, extra([row], row), row.step)] if row is not None else []
+    flows = [IperfFlow(row.rate, basis, extra([row], row), row.step)] if row is not None else []
     protocol: Literal["udp", "tcp"] = "udp" if run.udp else "tcp"
     info = RunInfo(
         lines=(start + 1, max(start, run.last) + 1),
@@ -91,7 +91,7 @@ def old_series(page: Page, start: int, run: Run) -> Series:
 _NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 has none of them
 
 
-def _flow(run: Run, direction: str) -> tuple[Flow | None, str]:
+def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:
     """The summary of one direction, and why there is none."""
     rows = _summary(run, direction)
     received = [row for row in rows if row.role == "receiver" and row.rate > 0]
@@ -104,7 +104,7 @@ def _flow(run: Run, direction: str) -> tuple[Flow | None, str]:
     return None, "the summary of the receiver is missing: the run did not finish or the log is cut"
 
 
-def _summary(run: Run, direction: str) -> list[Row]:
+def _summary(run: IperfRun, direction: str) -> list[IperfRow]:
     """The rows that sum up a direction: of several streams their sum alone."""
     rows = [row for row in run.summary if row.direction == direction]
     streams = {stream for stream, one in run.intervals if one == direction}
@@ -114,11 +114,11 @@ def _summary(run: Run, direction: str) -> list[Row]:
     return rows
 
 
-def _flow_of(rows: list[Row], row: Row, basis: str) -> Flow:
-    return Flow(row.rate, basis, extra(rows, row), row.step)
+def _flow_of(rows: list[IperfRow], row: IperfRow, basis: str) -> IperfFlow:
+    return IperfFlow(row.rate, basis, extra(rows, row), row.step)
 
 
-def _old_udp(run: Run) -> Flow | None:
+def _old_udp(run: IperfRun) -> IperfFlow | None:
     """Before 3.1 a client printed one summary of UDP without a role: what was sent, and what the
     server missed.
     """
@@ -130,10 +130,10 @@ def _old_udp(run: Run) -> Flow | None:
         return None
     kept = max(0.0, 1 - int(udp.group(2)) / int(udp.group(3)))
     values = extra([last], last)
-    return Flow(last.rate * kept, "sent x (1 - lost / all)", values, last.step)
+    return IperfFlow(last.rate * kept, "sent x (1 - lost / all)", values, last.step)
 
 
-def _range(run: Run) -> dict[str, float]:
+def _range(run: IperfRun) -> dict[str, float]:
     """Slowest and fastest interval, its streams added; only where every stream of it was seen and
     it is a whole one.
     """
@@ -145,7 +145,7 @@ def _range(run: Run) -> dict[str, float]:
     return spread(rates)
 
 
-def _is_iperf2(run: Run, head: str) -> bool:
+def _is_iperf2(run: IperfRun, head: str) -> bool:
     """Rows without a summary, in a text that nothing says is of iperf3."""
     if not run.rows or run.summary:
         return False
@@ -153,7 +153,7 @@ def _is_iperf2(run: Run, head: str) -> bool:
     return run.old or not named
 
 
-def _is_nothing(run: Run) -> bool:
+def _is_nothing(run: IperfRun) -> bool:
     """No row, and no client or server that failed to print one."""
     if run.rows or run.summary:
         return False
@@ -162,12 +162,12 @@ def _is_nothing(run: Run) -> bool:
     return not (run.client or run.server or run.trouble)
 
 
-def _directions(run: Run) -> list[str]:
+def _directions(run: IperfRun) -> list[str]:
     seen = {row.direction for row in (*run.rows, *run.summary)}
     return sorted(seen - {""}, reverse=True) or [""]
 
 
-def _flows(run: Run, directions: list[str]) -> tuple[list[Flow], str]:
+def _flows(run: IperfRun, directions: list[str]) -> tuple[list[IperfFlow], str]:
     """What the run measured, and why it is not complete."""
     found = [_flow(run, direction) for direction in directions]
     flows = [flow for flow, _ in found if flow is not None]
@@ -179,7 +179,7 @@ def _flows(run: Run, directions: list[str]) -> tuple[list[Flow], str]:
     return flows, why or run.trouble
 
 
-def _block(run: Run) -> tuple[int | None, list[str]]:
+def _block(run: IperfRun) -> tuple[int | None, list[str]]:
     """Bytes of one write or datagram, with a note when they are computed."""
     block = datagram(run) if run.block is None and run.udp else None
     if block is None:
@@ -187,7 +187,7 @@ def _block(run: Run) -> tuple[int | None, list[str]]:
     return block, ["message size = transfer / datagrams, within the printed digits"]
 
 
-def _series(page: Page, start: int, run: Run) -> Series:
+def _series(page: Page, start: int, run: IperfRun) -> Series:
     directions = _directions(run)
     flows, incomplete = _flows(run, directions)
     block, notes = _block(run)

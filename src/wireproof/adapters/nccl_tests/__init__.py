@@ -44,7 +44,7 @@ _FORMULA = (
 
 
 @dataclass(slots=True)
-class _Table:
+class _NcclTable:
     """``columns`` of a row. ``rows``: words and line index."""
 
     columns: list[str]
@@ -79,13 +79,13 @@ def _is_row(words: list[str]) -> bool:
     return len(words) >= 3 and None not in sizes and _TYPE.fullmatch(words[2]) is not None
 
 
-class _Reader:
+class _NcclReader:
     """Reads the rows below a heading and the last lines of the run."""
 
     def __init__(self, page: Page, start: int, run: NcclRun) -> None:
         heading = _HEADING.search(page.lines[start][:_LONGEST_LINE])
         self.page, self.run = page, run
-        self.table = _Table(_columns(heading.group(0) if heading else ""))
+        self.table = _NcclTable(_columns(heading.group(0) if heading else ""))
         self.idle = 0
 
     def take(self, index: int) -> bool:
@@ -123,8 +123,8 @@ class _Reader:
         return not _whole(line, [lines[at] for _, at in self.table.rows[-_ALIKE:]])
 
 
-def _read(page: Page, start: int, run: NcclRun) -> _Table:
-    reader, index = _Reader(page, start, run), start + 1
+def _read(page: Page, start: int, run: NcclRun) -> _NcclTable:
+    reader, index = _NcclReader(page, start, run), start + 1
     while index < len(page.lines) and reader.idle <= _PATIENCE and reader.take(index):
         index += 1
     reader.table.after = max(index, start + 1)
@@ -162,7 +162,7 @@ def _ratio(points: list[SeriesPoint]) -> float | None:
     )
 
 
-def _state(page: Page, table: _Table, run: NcclRun, usable: bool) -> str:
+def _state(page: Page, table: _NcclTable, run: NcclRun, usable: bool) -> str:
     if table.cut:
         return f"line {len(page.lines)}: the text ends inside a row"
     if table.torn:
@@ -220,7 +220,7 @@ def _factor(run: NcclRun, program: str) -> float | None:
     return bus_factor(program, run.ranks) if run.ranks else None
 
 
-def _series(page: Page, start: int, table: _Table, run: NcclRun, place: int) -> Series:
+def _series(page: Page, start: int, table: _NcclTable, run: NcclRun, place: int) -> Series:
     rows = [(dict(zip(table.columns, words, strict=True)), line) for words, line in table.rows]
     points = [_point(texts, place, run, line) for texts, line in rows]
     good = [point for point in points if point is not None]

@@ -239,7 +239,7 @@ def _window(block: Block) -> int | None:
 
 
 @dataclass(slots=True)
-class _Table:
+class _PerftestTable:
     """What stands below a heading of columns. ``incomplete``: why it is no whole table."""
 
     rows: Rows
@@ -249,11 +249,11 @@ class _Table:
     incomplete: str = ""
 
 
-def _table(page: Page, block: Block) -> _Table:
+def _table(page: Page, block: Block) -> _PerftestTable:
     """The table of the block; without rows where it has no heading."""
     if block.heading is None:
         why = block.errors[0] if block.errors else "no table follows the title"
-        return _Table(Rows(after=block.after), incomplete=why)
+        return _PerftestTable(Rows(after=block.after), incomplete=why)
     roles, unit = columns_of(page.lines[block.heading])
     block.heading = _behind_samples(page, block.heading)
     first = block.heading + 1
@@ -262,7 +262,7 @@ def _table(page: Page, block: Block) -> _Table:
     grave = _GRAVE if closed else ERROR
     lines = page.lines[first : rows.after]
     troubles = [printable(line) for line in lines if "=" not in line and grave.search(line)]
-    return _Table(rows, roles, unit, closed, _state(page, rows, block, closed, troubles))
+    return _PerftestTable(rows, roles, unit, closed, _state(page, rows, block, closed, troubles))
 
 
 def parse(page: Page, start: int) -> Parsed:

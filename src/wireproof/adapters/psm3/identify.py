@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from wireproof.adapters.psm3.lines import Line, kept
-from wireproof.model.psm3 import Identity, Rail, Setting
+from wireproof.adapters.psm3.lines import StatisticsLine, kept
+from wireproof.model.psm3 import Identity, LibrarySetting, Rail
 
 __all__ = ["identities", "identities_of", "settings", "settings_of"]
 
@@ -100,7 +100,7 @@ def _facts(rest: str) -> dict[str, Any]:
     return _of_rank(rest)
 
 
-def identities_of(lines: Iterable[Line]) -> list[Identity]:
+def identities_of(lines: Iterable[StatisticsLine]) -> list[Identity]:
     """One for each process that identifies itself, in the order of their first lines."""
     facts: dict[str, dict[str, Any]] = {}
     warnings: dict[int, str] = {}
@@ -130,9 +130,9 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if len(text) >= 2 and text[0] == text[-1] == "'" else text
 
 
-def _setting(line: Line) -> Setting | None:
+def _setting(line: StatisticsLine) -> LibrarySetting | None:
     if found := _INVALID.search(line.text):
-        return Setting(
+        return LibrarySetting(
             name=found["name"] or found["plain"],
             value=_unquoted(found["value"]),
             kind="taken",
@@ -143,15 +143,15 @@ def _setting(line: Line) -> Setting | None:
     if line.shape == "environment":
         return _verbose(line)
     name, _, value = line.text.partition("=")
-    return Setting(name=name, value=_unquoted(value), kind="given", line=line.number)
+    return LibrarySetting(name=name, value=_unquoted(value), kind="given", line=line.number)
 
 
-def _verbose(line: Line) -> Setting | None:
+def _verbose(line: StatisticsLine) -> LibrarySetting | None:
     found = _VERBOSE.search(line.text)
     if found is None:
         return None
     default = found["default"]
-    return Setting(
+    return LibrarySetting(
         name=found["name"],
         value=_unquoted(found["value"]),
         kind="taken",
@@ -162,7 +162,7 @@ def _verbose(line: Line) -> Setting | None:
     )
 
 
-def settings_of(lines: Iterable[Line]) -> Iterator[Setting]:
+def settings_of(lines: Iterable[StatisticsLine]) -> Iterator[LibrarySetting]:
     """Every setting that a line states; one may be stated again for each endpoint."""
     for line in lines:
         if line.shape in ("setting", "environment"):
@@ -176,7 +176,7 @@ def identities(text: str) -> list[Identity]:
     return identities_of(kept(text.split("\n")))
 
 
-def settings(text: str) -> list[Setting]:
+def settings(text: str) -> list[LibrarySetting]:
     """The settings that ``text`` states, with ``PSM3_VERBOSE_ENV`` or in a statistics file. What
     looks secret is masked.
     """

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from wireproof.model.secrets import MASK, masked
 
-__all__ = ["Line", "Shape", "job_of", "kept", "masked_setting"]
+__all__ = ["Shape", "StatisticsLine", "job_of", "kept", "masked_setting"]
 
 Shape = Literal[
     "setting", "environment", "identify", "warning", "time", "heading", "counter", "odd"
@@ -37,7 +37,7 @@ _PRIVATE = re.compile(r"(FI_PSM3_UUID\s{0,40}=>? ?).*$", re.A)
 """The job's key: who knows it can speak to its endpoints."""
 
 
-class Line(NamedTuple):
+class StatisticsLine(NamedTuple):
     """One line: ``number`` counts from 1."""
 
     number: int
@@ -74,7 +74,7 @@ def _begin(lines: list[str]) -> int:
     return dashes[-1] + 1 if dashes else len(lines)
 
 
-def kept(lines: list[str]) -> Iterator[Line]:
+def kept(lines: list[str]) -> Iterator[StatisticsLine]:
     """The lines behind the environment that are not empty, settings with their values masked."""
     start = _begin(lines)
     for index in range(start, len(lines)):
@@ -82,7 +82,7 @@ def kept(lines: list[str]) -> Iterator[Line]:
         if text.strip():
             shape = shape_of(text)
             shown = masked_setting(text) if shape in ("setting", "environment") else text
-            yield Line(index + 1, shape, shown)
+            yield StatisticsLine(index + 1, shape, shown)
 
 
 def masked_setting(text: str) -> str:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from wireproof.adapters.psm3.identify import identities_of, settings_of
-from wireproof.adapters.psm3.lines import Line, kept
-from wireproof.model.psm3 import NOT_SAID, Identity, Kind, Rail, Seen, Setting
+from wireproof.adapters.psm3.lines import StatisticsLine, kept
+from wireproof.model.psm3 import NOT_SAID, Identity, Kind, LibrarySetting, Rail, Seen
 
 __all__ = ["SETTINGS", "readback"]
 
@@ -103,11 +103,11 @@ def _of_rails(text: _Text, one: Identity) -> Iterator[Seen]:
         yield text.seen("PSM3_RDMA", "3", "observed", first, one.label)
 
 
-def _of_setting(text: _Text, one: Setting, label: str) -> Seen:
+def _of_setting(text: _Text, one: LibrarySetting, label: str) -> Seen:
     return text.seen(one.name, one.value, one.kind, one.line, one.who or label)
 
 
-def _of_sections(lines: Sequence[Line], text: _Text, label: str) -> Iterator[Seen]:
+def _of_sections(lines: Sequence[StatisticsLine], text: _Text, label: str) -> Iterator[Seen]:
     """Counters of RDMA are there with any mode above 0. Which one it is they tell of rv's alone."""
     groups = {line.text.split()[0]: line.number for line in lines if line.shape == "heading"}
     masks = [line.text for line in lines if line.text.startswith(_MASK)]

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from wireproof.adapters.page import Page, page_of
 from wireproof.adapters.psm3.identify import identities_of, settings_of
-from wireproof.adapters.psm3.lines import Line, job_of, kept
+from wireproof.adapters.psm3.lines import StatisticsLine, job_of, kept
 from wireproof.model.errors import BadInput
-from wireproof.model.psm3 import Identity, Section, Statistics
+from wireproof.model.psm3 import CounterSection, Identity, Statistics
 
 __all__ = ["is_help", "is_statistics", "is_table", "statistics"]
 
@@ -79,7 +79,7 @@ def of_table(page: Page) -> Statistics:
         identity=Identity(label="", rank=rank if known else None),
         settings=[],
         sections=[
-            Section(
+            CounterSection(
                 heading="MQ",
                 endpoint=found["id"] if found else "",
                 counters={name: value for name, value in counters.items() if value >= 0},
@@ -148,7 +148,7 @@ class _Group:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _StatisticsReader:
     """The blocks of one file. The last value of each counter stays, whatever block it stood in:
     what is closed is left out of later blocks.
     """
@@ -166,7 +166,7 @@ class _Reader:
         if len(self.doubts) < _MOST_DOUBTS:
             self.doubts.append(f"line {number}: {text}")
 
-    def take(self, line: Line, *, final: bool) -> None:
+    def take(self, line: StatisticsLine, *, final: bool) -> None:
         """One line; ``final`` where the text ends within it."""
         done = {"time": self._time, "heading": self._heading, "counter": self._counter}
         if line.shape in ("setting", "identify", "environment", "warning"):
@@ -194,7 +194,7 @@ class _Reader:
             return "the line `Time Delta SECONDS seconds DATE` or a group's heading"
         return "a counter as `name value (difference)`, a group's heading or `Time Delta`"
 
-    def _time(self, line: Line) -> bool:
+    def _time(self, line: StatisticsLine) -> bool:
         found = _TIME.match(line.text)
         if found is None:
             return False
@@ -202,7 +202,7 @@ class _Reader:
         self.seconds, self.now = int(found["seconds"]), None
         return True
 
-    def _heading(self, line: Line) -> bool:
+    def _heading(self, line: StatisticsLine) -> bool:
         found = _HEADING.match(line.text)
         if found is None or not self.blocks:
             return False
@@ -216,7 +216,7 @@ class _Reader:
         self.now.block, self.now.line = self.blocks, line.number
         return True
 
-    def _counter(self, line: Line) -> bool:
+    def _counter(self, line: StatisticsLine) -> bool:
         found = _COUNTER.match(line.text)
         if found is None or self.now is None:
             return False
@@ -234,9 +234,9 @@ class _Reader:
         self.now.counters[name] = value
         return True
 
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[CounterSection]:
         return [
-            Section(
+            CounterSection(
                 heading=one.heading,
                 endpoint=one.endpoint,
                 nic=one.nic,
@@ -248,7 +248,9 @@ class _Reader:
         ]
 
 
-def _identity(lines: Iterable[Line], reader: _Reader, host: str, pid: int | None) -> Identity:
+def _identity(
+    lines: Iterable[StatisticsLine], reader: _StatisticsReader, host: str, pid: int | None
+) -> Identity:
     """Who wrote the file; the rank of the counters where the identify lines know none."""
     found = identities_of(lines)
     mine = next((one for one in found if pid is None or one.pid in (pid, None)), None)
@@ -283,7 +285,7 @@ def statistics(data: bytes, source: str) -> Statistics:
     if is_table(data[:_LOOKED_AT]):
         return of_table(page)
     lines = list(kept(page.lines))
-    reader = _Reader(source)
+    reader = _StatisticsReader(source)
     final = lines[-1].number if lines and page.cut else 0
     for line in lines:
         reader.take(line, final=line.number == final)
@@ -296,7 +298,7 @@ def statistics(data: bytes, source: str) -> Statistics:
     return _made(page.lines, lines, reader)
 
 
-def _made(text: list[str], lines: list[Line], reader: _Reader) -> Statistics:
+def _made(text: list[str], lines: list[StatisticsLine], reader: _StatisticsReader) -> Statistics:
     first = text[0]
     host, pid = _named(reader.source)
     found = list(settings_of(lines))

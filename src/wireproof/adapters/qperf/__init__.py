@@ -45,7 +45,7 @@ _GAP = 2  # blanks between the longest name of a block and its "="
 
 
 @dataclass(slots=True)
-class _Block:
+class _TestBlock:
     """One ``tcp_bw:`` and the lines below it. ``whole``: the line with the longest name is
     there.
     """
@@ -59,12 +59,12 @@ class _Block:
     after: int = 0
 
 
-class _Reader:
+class _BlockReader:
     """Reads one block line by line; ``take`` says whether it goes on."""
 
     def __init__(self, page: Page, start: int) -> None:
         self.page = page
-        self.block = _Block(line=start, last=start, after=start + 1)
+        self.block = _TestBlock(line=start, last=start, after=start + 1)
         self.final = len(page.lines) - 1 if page.cut else None
         """The index of a last line that may be torn."""
 
@@ -117,8 +117,8 @@ class _Reader:
             self.block.trouble = " ".join(shown.split())
 
 
-def _block(page: Page, start: int) -> _Block:
-    reader = _Reader(page, start)
+def _block(page: Page, start: int) -> _TestBlock:
+    reader = _BlockReader(page, start)
     for index in range(start + 1, len(page.lines)):
         if not reader.take(index):
             break
@@ -142,7 +142,7 @@ def _closed(line: str, exact: str | None) -> bool:
     return bool(exact) or line.rstrip().endswith(("/sec", " us", " ns", " ms"))
 
 
-def _scaled(block: _Block, name: str, units: dict[str, float]) -> tuple[float | None, float]:
+def _scaled(block: _TestBlock, name: str, units: dict[str, float]) -> tuple[float | None, float]:
     """(value, value of its last digit) in base units."""
     value, unit, _ = block.values.get(name, ("", "", ""))
     plain = number(value.replace(",", ""))
@@ -151,7 +151,7 @@ def _scaled(block: _Block, name: str, units: dict[str, float]) -> tuple[float | 
     return plain * units[unit], step_of(value.replace(",", "")) * units[unit]
 
 
-def _size(block: _Block) -> int | None:
+def _size(block: _TestBlock) -> int | None:
     if "msg_size" not in block.values:
         return None
     value, unit, exact = block.values["msg_size"]
@@ -180,7 +180,7 @@ def _asked_size(page: Page, start: int) -> int | None:
     return None
 
 
-def _others(block: _Block) -> dict[str, float]:
+def _others(block: _TestBlock) -> dict[str, float]:
     """What the sender says, and the processors' shares."""
     values = {}
     sent, _ = _scaled(block, "send_bw", _BAND | _BITS)
@@ -193,7 +193,7 @@ def _others(block: _Block) -> dict[str, float]:
     return values
 
 
-def _point(block: _Block, test: Benchmark, size: int) -> SeriesPoint | None:
+def _point(block: _TestBlock, test: Benchmark, size: int) -> SeriesPoint | None:
     arrived = "recv_bw" if "recv_bw" in block.values else "bw"
     goodput, step = _scaled(block, arrived, _BAND | _BITS)
     time, time_step = _scaled(block, "latency", _TIME)
@@ -214,7 +214,7 @@ def _point(block: _Block, test: Benchmark, size: int) -> SeriesPoint | None:
     )
 
 
-def _blocks(page: Page, start: int, name: str) -> list[_Block]:
+def _blocks(page: Page, start: int, name: str) -> list[_TestBlock]:
     """The block on line index ``start`` and those of the same test that follow: a sweep, or
     repeated runs.
     """
@@ -227,7 +227,7 @@ def _blocks(page: Page, start: int, name: str) -> list[_Block]:
     return blocks
 
 
-def _cut(page: Page, blocks: list[_Block]) -> str:
+def _cut(page: Page, blocks: list[_TestBlock]) -> str:
     """Why the last block cannot be believed; "" when it can."""
     last = blocks[-1]
     ended = last.after >= len(page.lines)
@@ -236,21 +236,21 @@ def _cut(page: Page, blocks: list[_Block]) -> str:
     return ""
 
 
-def _halfway(block: _Block) -> bool:
+def _halfway(block: _TestBlock) -> bool:
     """-v prints the message size below the rate: a block that ends there may have lost it."""
     if not block.values:
         return False
     return not block.whole or (list(block.values)[-1] == "msg_rate" and len(block.values) > 1)
 
 
-def _lost_size(blocks: list[_Block]) -> bool:
+def _lost_size(blocks: list[_TestBlock]) -> bool:
     """True when the last of several blocks lacks the message size that another has."""
     *before, last = blocks
     return "msg_size" not in last.values and any("msg_size" in one.values for one in before)
 
 
 def _points(
-    page: Page, start: int, blocks: list[_Block], test: Benchmark, name: str
+    page: Page, start: int, blocks: list[_TestBlock], test: Benchmark, name: str
 ) -> tuple[list[SeriesPoint], list[str]]:
     """Points in the order printed, and what is said of blocks without one and of sizes that were
     not printed.

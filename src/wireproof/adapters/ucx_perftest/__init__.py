@@ -9,7 +9,7 @@ from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import number, step_of, times
-from wireproof.adapters.ucx_perftest.rows import COLUMNS, Found, Row, read, without_progress
+from wireproof.adapters.ucx_perftest.rows import COLUMNS, Found, LastLine, read, without_progress
 from wireproof.adapters.ucx_perftest.setup import Setup, setup_before, test_of
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
@@ -44,7 +44,7 @@ class _Table:
     incomplete: str
 
 
-def _size_of(row: Row, said: int | None) -> int | None:
+def _size_of(row: LastLine, said: int | None) -> int | None:
     """Bytes of a message: bandwidth / rate, where ``said`` wins if it fits. None when rounding
     leaves it open.
     """
@@ -74,7 +74,7 @@ def _size_named(name: str) -> int | None:
     return int(found[-1][0]) * _UNITS[found[-1][1].lower()] if found else None
 
 
-def _point(row: Row, size: int, test: Benchmark, percentile: str) -> SeriesPoint | None:
+def _point(row: LastLine, size: int, test: Benchmark, percentile: str) -> SeriesPoint | None:
     time_text, bandwidth_text, rate_text = row.overall
     overall, bandwidth, rate = number(time_text), number(bandwidth_text), number(rate_text)
     count = number(row.texts[0])
@@ -97,7 +97,7 @@ def _point(row: Row, size: int, test: Benchmark, percentile: str) -> SeriesPoint
     )
 
 
-def _tail(row: Row, percentile: str) -> dict[str, float]:
+def _tail(row: LastLine, percentile: str) -> dict[str, float]:
     tail = number(row.texts[1]) if len(row.texts) == COLUMNS and percentile else None
     if tail is None or tail < 0:
         return {}
@@ -105,7 +105,7 @@ def _tail(row: Row, percentile: str) -> dict[str, float]:
 
 
 def _points(
-    rows: list[Row], table: _Table, setup: Setup, test: Benchmark
+    rows: list[LastLine], table: _Table, setup: Setup, test: Benchmark
 ) -> tuple[list[SeriesPoint], list[str]]:
     """The points of a test, and what is said of rows that are left out or of computed sizes."""
     points, notes = list[SeriesPoint](), list[str]()
@@ -128,7 +128,7 @@ def _points(
 
 
 def _series(
-    page: Page, start: int, name: str, rows: list[Row], table: _Table, setup: Setup
+    page: Page, start: int, name: str, rows: list[LastLine], table: _Table, setup: Setup
 ) -> Series:
     test = test_of(_name_of(name, setup.test), table.heading)
     points, notes = _points(rows, table, setup, test)
@@ -164,7 +164,7 @@ def _name_of(batch: str, test: str) -> str:
     return known[0] if known else test or "/".join(part for part in parts if not part.isdigit())
 
 
-def _state(page: Page, found: Found, rows: list[Row]) -> str:
+def _state(page: Page, found: Found, rows: list[LastLine]) -> str:
     if found.cut:
         return f"line {len(page.lines)}: the text ends inside a row"
     if not rows:
@@ -197,7 +197,7 @@ def parse(page: Page, start: int) -> Parsed:
     if not found.progress:
         rows = without_progress(rows, setup.iterations or _DEFAULT_ITERATIONS)
     about = _Table(_heading(page, start, setup), percentile, _state(page, found, rows))
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[LastLine]] = {}
     for row in rows:
         groups.setdefault(_name_of(row.name, setup.test), []).append(row)
     series = [

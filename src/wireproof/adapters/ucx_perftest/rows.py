@@ -10,7 +10,7 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import number
 
-__all__ = ["COLUMNS", "Found", "Row", "read", "without_progress"]
+__all__ = ["COLUMNS", "Found", "LastLine", "read", "without_progress"]
 
 _BATCH = re.compile(r"^\s*\+([A-Za-z0-9_][\w/.]{0,80})-+(?:\+|$)")
 _THREAD = re.compile(r"^\s*\[thread \d{1,4}\]")
@@ -24,7 +24,7 @@ _DECIMALS = {(0, 3, 3, 3, 2, 2, 0, 0), (0, 3, 2, 0)}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LastLine:
     """A last line. ``texts``: iterations, percentile, average, overall time, then bandwidth and
     rate in pairs.
 
@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(slots=True)
 class Found:
-    rows: list[Row] = field(default_factory=list)
+    rows: list[LastLine] = field(default_factory=list)
     progress: int = 0
     cut: bool = False
     after: int = 0
@@ -69,7 +69,7 @@ def _is_whole(texts: list[str]) -> bool:
     return abs(time * 1e-6 * rate - 1) <= 0.01 + 0.5e-6 * time
 
 
-def _row_of(line: str, heading: str, index: int) -> Row | None:
+def _row_of(line: str, heading: str, index: int) -> LastLine | None:
     """The last line of a test: ``Final:`` and numbers; under ``Test`` an optional name and
     numbers.
     """
@@ -85,7 +85,7 @@ def _row_of(line: str, heading: str, index: int) -> Row | None:
     final = named or names == ["Final:"]
     if not _fits(texts) or not (final or not names):
         return None
-    return Row(names[0] if names and heading == "Test" else "", texts, index, final)
+    return LastLine(names[0] if names and heading == "Test" else "", texts, index, final)
 
 
 def _fits(texts: list[str]) -> bool:
@@ -96,7 +96,7 @@ def _fits(texts: list[str]) -> bool:
     return shape in _DECIMALS and all(number(text) is not None for text in texts)
 
 
-def _csv_row(line: str, names: int, index: int) -> Row | None:
+def _csv_row(line: str, names: int, index: int) -> LastLine | None:
     """The batch files' names and the numbers; some versions write ``Final:`` before the first
     number.
     """
@@ -104,10 +104,10 @@ def _csv_row(line: str, names: int, index: int) -> Row | None:
     texts = cells[names:]
     final = bool(texts) and texts[0].startswith("Final:")
     texts = [texts[0].removeprefix("Final:").strip(), *texts[1:]] if final else texts
-    return Row("/".join(cells[:names])[:160], texts, index, final) if _fits(texts) else None
+    return LastLine("/".join(cells[:names])[:160], texts, index, final) if _fits(texts) else None
 
 
-class _Reader:
+class _UcxReader:
     """Collects the last lines of all tests under one heading. ``csv_names``: columns of names
     before the numbers, None in a table of blanks.
     """
@@ -133,14 +133,14 @@ class _Reader:
         if index == self.final and not _is_whole(row.texts):
             self.found.cut = True
         else:
-            self.found.rows.append(Row(row.name or self.batch, row.texts, index, row.marked))
+            self.found.rows.append(LastLine(row.name or self.batch, row.texts, index, row.marked))
             self._reached(index)
         return True
 
     def _reached(self, index: int) -> None:
         self.found.last, self.idle = index, 0
 
-    def _row(self, line: str, index: int) -> Row | None:
+    def _row(self, line: str, index: int) -> LastLine | None:
         if self.csv_names is not None:
             return _csv_row(line, self.csv_names, index) if "," in line else None
         named = _BATCH.match(line)
@@ -158,7 +158,7 @@ class _Reader:
 
 
 def read(page: Page, start: int, heading: str, csv_names: int | None) -> Found:
-    reader = _Reader(page, start, heading, csv_names)
+    reader = _UcxReader(page, start, heading, csv_names)
     index = start + 1
     while index < len(page.lines) and reader.idle <= _PATIENCE and reader.take(index):
         index += 1
@@ -171,7 +171,7 @@ def _begins_row(line: str) -> bool:
     return bool(first) and ("Final:".startswith(first[0]) or first[0][0].isdigit())
 
 
-def without_progress(rows: list[Row], wanted: int) -> list[Row]:
+def without_progress(rows: list[LastLine], wanted: int) -> list[LastLine]:
     """Of unmarked lines with a growing count, which old versions print, only those that reached the
     count asked for.
     """

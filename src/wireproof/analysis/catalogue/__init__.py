@@ -3,11 +3,11 @@
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from wireproof.analysis.catalogue.read import Family, Row, families
+from wireproof.analysis.catalogue.read import CounterRow, Family, families
 from wireproof.model.record import Nic
 from wireproof.model.site import of_site
 
-__all__ = ["Family", "Row", "by_driver", "by_kind", "families", "family_of"]
+__all__ = ["CounterRow", "Family", "by_driver", "by_kind", "families", "family_of"]
 
 
 # --- Which family a port belongs to: by the driver of its interface and of its RDMA device, by the
@@ -99,7 +99,7 @@ def _together(own: Family | None, below: Family) -> Family:
     )
 
 
-def _of_device(row: Row) -> bool:
+def _of_device(row: CounterRow) -> bool:
     return any("{device}" in name for name in row.tx)
 
 
@@ -108,7 +108,7 @@ def _without_interface(below: Family) -> bool:
     return not any("{nic}" in name for row in below.rows for name in row.tx)
 
 
-def _above(row: Row, own: Family) -> Row:
+def _above(row: CounterRow, own: Family) -> CounterRow:
     """Port counters of an aggregate's device are those of one member, perhaps not of all."""
     return replace(row, quality="lower-bound") if set(own.kinds) & set(_AGGREGATES) else row
 

@@ -11,10 +11,10 @@ import msgspec
 from wireproof.model.ledger import Carrier, Direction, Level, Quality
 from wireproof.model.packaged import packaged
 from wireproof.model.record import Nic
-from wireproof.model.site import HEADS, Text, of_site, site_texts
+from wireproof.model.site import HEADS, CatalogueFile, of_site, site_texts
 from wireproof.model.toml import read_rows
 
-__all__ = ["Family", "Function", "Row", "Where", "check_drivers", "families", "families_in"]
+__all__ = ["CounterRow", "Family", "Function", "Where", "check_drivers", "families", "families_in"]
 __all__ += ["texts"]
 
 # --- The shape of a catalogue row: one counter (or a sum of counters) of one kind of port.
@@ -24,7 +24,7 @@ Function = Literal["physical", "virtual", "scalable", "unsaid", "any"]
 
 
 @dataclass(frozen=True)
-class Row:
+class CounterRow:
     """``tx``, ``rx``: names of counters to add up, with ``{nic}``, ``{device}`` and ``{port}`` to
     be filled in, in the engine's spelling (``net/{nic}/tx_bytes``, ``ethtool/{nic}/tx_bytes_phy``,
     ``ib/{device}/{port}/counters/...``).
@@ -110,7 +110,7 @@ class Family:
 
     name: str
     drivers: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[CounterRow, ...]
     source: str
     blind: tuple[Carrier, ...] = ()
     stacked: bool = False
@@ -126,7 +126,7 @@ class Family:
             "{device}" in name for row in self.rows for name in row.tx
         )
 
-    def rows_for(self, nic: Nic) -> tuple[Row, ...]:
+    def rows_for(self, nic: Nic) -> tuple[CounterRow, ...]:
         """The rows that are for a port of this link layer and function, the best first."""
         return tuple(row for row in self.rows if row.fits(nic))
 
@@ -170,7 +170,7 @@ _NAMES = ("tx", "rx", "packets_tx", "packets_rx")
 
 
 class _Counters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """``Row`` as a file has it: counters of ``of``, by their names there, divided by spaces.
+    """``CounterRow`` as a file has it: counters of ``of``, by their names there, divided by spaces.
 
     ``function = "physical-first"``: the port's registers. A virtual function may list them at 0 or
     not at all, and in a guest nothing says that it is one: if the kernel does not say which
@@ -224,11 +224,11 @@ class _Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rdma_packets: tuple[str, ...] = ()
 
 
-def texts() -> Iterator[Text]:
+def texts() -> Iterator[CatalogueFile]:
     """The site's files, then those that come with wireproof: the first family that fits counts."""
     yield from site_texts()
     for name in FILES:
-        yield Text(packaged(__package__, f"nics/{name}.toml"), f"nics/{name}.toml")
+        yield CatalogueFile(packaged(__package__, f"nics/{name}.toml"), f"nics/{name}.toml")
 
 
 @of_site
@@ -275,7 +275,7 @@ def _family(read: _Family) -> Family:
     return Family(rows=rows, **kept)
 
 
-def _rows(counters: _Counters) -> Iterator[Row]:
+def _rows(counters: _Counters) -> Iterator[CounterRow]:
     place, values = _PLACES[counters.of]
     given = {
         name: value
@@ -288,7 +288,7 @@ def _rows(counters: _Counters) -> Iterator[Row]:
     first = counters.function == "physical-first"
     if first:
         values["function"] = "physical"
-    row = Row(**values)
+    row = CounterRow(**values)
     yield row
     if first:
         yield replace(row, function="unsaid", quality="lower-bound")

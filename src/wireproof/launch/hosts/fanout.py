@@ -23,7 +23,7 @@ from wireproof.model.errors import BadInput
 if TYPE_CHECKING:
     from ClusterShell.Worker.Ssh import WorkerSsh
 
-__all__ = ["Answer", "facts_by_host", "problem_of", "reachable"]
+__all__ = ["HostAnswer", "facts_by_host", "problem_of", "reachable"]
 
 Progress = Callable[[int, int], None]
 """Called with (hosts that have answered or failed, all hosts)."""
@@ -67,7 +67,7 @@ _SAYINGS = (
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Answer:
+class HostAnswer:
     """``text``: what the command wrote to standard output (at most 200 lines); ``problem``: "" or
     one sentence.
     """
@@ -130,7 +130,7 @@ def facts_by_host(
     *,
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
-) -> dict[str, Answer]:
+) -> dict[str, HostAnswer]:
     """What ``argv`` prints on each host; arguments and errors as for ``reachable``."""
     names = tuple(dict.fromkeys(hosts))
     near = set() if agent else hosts_here(names)
@@ -155,7 +155,7 @@ def facts_by_host(
     return {host: done[host] for host in names}
 
 
-def _here(argv: Sequence[str], timeout_s: float) -> Answer:
+def _here(argv: Sequence[str], timeout_s: float) -> HostAnswer:
     try:
         done = subprocess.run(
             **by_path(argv),
@@ -165,9 +165,9 @@ def _here(argv: Sequence[str], timeout_s: float) -> Answer:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Answer(problem=problem_of(-1, [], timeout_s))
+        return HostAnswer(problem=problem_of(-1, [], timeout_s))
     except (OSError, ValueError) as error:
-        return Answer(
+        return HostAnswer(
             problem=f"{argv[0]} cannot be started ({getattr(error, 'strerror', None) or error})"
         )
     lines = [
@@ -175,7 +175,7 @@ def _here(argv: Sequence[str], timeout_s: float) -> Answer:
         for line in done.stdout.decode("utf-8", "replace").splitlines()[:_MOST_LINES]
     ]
     errors = done.stderr.decode("utf-8", "replace").splitlines()[-_MOST_LINES:]
-    return Answer(text="\n".join(lines), problem=problem_of(done.returncode, errors, timeout_s))
+    return HostAnswer(text="\n".join(lines), problem=problem_of(done.returncode, errors, timeout_s))
 
 
 class _Answers:
@@ -202,9 +202,9 @@ class _Answers:
         if self._progress is not None:
             self._progress(self._before + len(self._status), self._total)
 
-    def answer(self, host: str, timeout_s: float) -> Answer:
+    def answer(self, host: str, timeout_s: float) -> HostAnswer:
         problem = problem_of(self._status.get(host, -1), list(self._errors[host]), timeout_s)
-        return Answer(text="\n".join(self._out[host]), problem=problem)
+        return HostAnswer(text="\n".join(self._out[host]), problem=problem)
 
 
 def _worker(

@@ -24,7 +24,7 @@ __all__ = ["choose_mpi", "find_mpis", "folders", "looked_at"]
 
 
 @dataclass(frozen=True)
-class Places:
+class InstallPlaces:
     """Variables that a module or a vendor's script sets to the prefix, the folders below a prefix
     that hold the launcher, and folders where distributions and vendors put an MPI that no module
     has brought onto PATH (``~``: the user's home).
@@ -35,8 +35,8 @@ class Places:
     below: tuple[str, ...] = ("bin",)
 
 
-PLACES: dict[str, Places] = {
-    "intel": Places(
+PLACES: dict[str, InstallPlaces] = {
+    "intel": InstallPlaces(
         ("I_MPI_ROOT", "EBROOTIMPI"),
         (
             "/opt/intel/oneapi/mpi/latest/bin",
@@ -47,21 +47,21 @@ PLACES: dict[str, Places] = {
         ),
         ("bin", "intel64/bin"),
     ),
-    "openmpi": Places(
+    "openmpi": InstallPlaces(
         ("OPAL_PREFIX", "EBROOTOPENMPI"),
         ("/usr/lib64/openmpi/bin", "/usr/lib64/mpi/gcc/*/bin", "/opt/openmpi*/bin"),
     ),
-    "mpich": Places(
+    "mpich": InstallPlaces(
         ("MPICH_HOME",),
         ("/usr/lib64/mpich/bin", "/opt/cray/pe/mpich/*/ofi/gnu/*/bin", "/opt/mpich*/bin"),
     ),
-    "": Places(("MPI_HOME", "MPI_ROOT"), ("/usr/local/bin",)),
+    "": InstallPlaces(("MPI_HOME", "MPI_ROOT"), ("/usr/local/bin",)),
 }
 """By family; "" for any."""
 _MOST_OF_A_PATTERN = 4
 
 
-def _of(family: str) -> list[Places]:
+def _of(family: str) -> list[InstallPlaces]:
     """The places of one family and of any; of all families without one."""
     wanted = "mpich" if family == "debian-mpich" else family
     return [places for name, places in PLACES.items() if not wanted or name in (wanted, "")]

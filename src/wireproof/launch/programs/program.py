@@ -17,7 +17,7 @@ from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.discovery import FAMILIES, choose_mpi, find_mpis
 from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import Family, MpiInstall
-from wireproof.launch.programs.recipe import Recipe
+from wireproof.launch.programs.recipe import BenchmarkRecipe
 from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod, RequestFields
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
@@ -118,7 +118,7 @@ def nominal_mpi(choice: str, family: Family | None) -> MpiInstall:
     return MpiInstall(family=mpi.name, origin="nominal", launcher=Path(mpi.launcher), library=None)
 
 
-def mpi_for(recipe: Recipe, program: Path | None, choice: str = "") -> MpiInstall:
+def mpi_for(recipe: BenchmarkRecipe, program: Path | None, choice: str = "") -> MpiInstall:
     """The MPI that starts ``program``: the one chosen, the one it lies beside, the one it was
     linked with.
 

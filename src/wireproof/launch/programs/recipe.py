@@ -15,7 +15,7 @@ from typing import Literal, TypedDict, Unpack
 from wireproof.launch.mpi.install import Family
 from wireproof.model.errors import BadInput
 
-__all__ = ["DRIVER_STEPS", "Recipe", "find_recipe", "hpcc_input", "recipes_of"]
+__all__ = ["DRIVER_STEPS", "BenchmarkRecipe", "find_recipe", "hpcc_input", "recipes_of"]
 
 # --- ``hpccinf.txt``: what HPCC is asked for. It reads no options, only this file in its working
 # folder.
@@ -79,7 +79,7 @@ fabric, address.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Recipe:
+class BenchmarkRecipe:
     """One benchmark of one tool. ``tool`` is the adapter's name, ``program`` what is installed.
 
     ``pairs``: ranks per host. ``sizes`` empty: the program's own sweep. ``family``: the MPI that it
@@ -115,7 +115,7 @@ class Recipe:
 
 
 class _Asked(TypedDict, total=False):
-    """What the recipes of one tool differ in; fields of ``Recipe``."""
+    """What the recipes of one tool differ in; fields of ``BenchmarkRecipe``."""
 
     sizes: tuple[int, ...]
     pairs: int
@@ -131,8 +131,8 @@ _IMB = "install Intel MPI (oneAPI, or pip install 'impi-rt==2021.18.1'), then gi
 _MIB = 1 << 20
 
 
-def _osu(name: str, why: str, **asked: Unpack[_Asked]) -> Recipe:
-    return Recipe(
+def _osu(name: str, why: str, **asked: Unpack[_Asked]) -> BenchmarkRecipe:
+    return BenchmarkRecipe(
         tool="osu",
         program=name,
         benchmark=name,
@@ -143,8 +143,8 @@ def _osu(name: str, why: str, **asked: Unpack[_Asked]) -> Recipe:
     )
 
 
-def _imb(program: str, benchmark: str, why: str, **asked: Unpack[_Asked]) -> Recipe:
-    return Recipe(
+def _imb(program: str, benchmark: str, why: str, **asked: Unpack[_Asked]) -> BenchmarkRecipe:
+    return BenchmarkRecipe(
         tool="imb",
         program=program,
         benchmark=benchmark,
@@ -156,8 +156,8 @@ def _imb(program: str, benchmark: str, why: str, **asked: Unpack[_Asked]) -> Rec
     )
 
 
-def _perftest(name: str, why: str, **asked: Unpack[_Asked]) -> Recipe:
-    return Recipe(
+def _perftest(name: str, why: str, **asked: Unpack[_Asked]) -> BenchmarkRecipe:
+    return BenchmarkRecipe(
         tool="perftest",
         program=name,
         benchmark=name,
@@ -169,8 +169,10 @@ def _perftest(name: str, why: str, **asked: Unpack[_Asked]) -> Recipe:
     )
 
 
-def _qperf(benchmark: str, why: str, *, rdma: bool = False, **asked: Unpack[_Asked]) -> Recipe:
-    return Recipe(
+def _qperf(
+    benchmark: str, why: str, *, rdma: bool = False, **asked: Unpack[_Asked]
+) -> BenchmarkRecipe:
+    return BenchmarkRecipe(
         tool="qperf",
         program="qperf",
         benchmark=benchmark,
@@ -184,7 +186,7 @@ def _qperf(benchmark: str, why: str, *, rdma: bool = False, **asked: Unpack[_Ask
 
 
 # The first recipe of a tool is its default.
-_RECIPES: tuple[Recipe, ...] = (
+_RECIPES: tuple[BenchmarkRecipe, ...] = (
     _osu("osu_latency", "half round trip of 8 B messages", sizes=(8,), two_ranks=True),
     _osu("osu_bw", "one way, 64 messages of 1 MiB in flight", sizes=(_MIB,), two_ranks=True),
     _osu(
@@ -208,7 +210,7 @@ _RECIPES: tuple[Recipe, ...] = (
     _imb("IMB-MPI1", "Allreduce", "collective over all hosts"),
     _imb("IMB-RMA", "Unidir_put", "one-sided put", one_sided=True),
     _imb("IMB-RMA", "Unidir_get", "one-sided get", one_sided=True),
-    Recipe(
+    BenchmarkRecipe(
         tool="hpcc",
         program="hpcc",
         benchmark="rings",
@@ -218,7 +220,7 @@ _RECIPES: tuple[Recipe, ...] = (
         result_file="hpccoutf.txt",
         input_file="hpccinf.txt",
     ),
-    Recipe(
+    BenchmarkRecipe(
         tool="iperf3",
         program="iperf3",
         benchmark="tcp",
@@ -248,7 +250,7 @@ _RECIPES: tuple[Recipe, ...] = (
     _perftest("ib_read_bw", "RDMA read of 1 MiB", sizes=(_MIB,), rdma_cm=True),
     _perftest("ib_send_bw", "send of 1 MiB", sizes=(_MIB,), rdma_cm=True),
     _perftest("ib_send_lat", "send of 8 B, half round trip", sizes=(8,), rdma_cm=True),
-    Recipe(
+    BenchmarkRecipe(
         tool="sockperf",
         program="sockperf",
         benchmark="ping-pong",
@@ -260,7 +262,7 @@ _RECIPES: tuple[Recipe, ...] = (
         client_extra=("--tcp",),
         server_extra=("--tcp",),
     ),
-    Recipe(
+    BenchmarkRecipe(
         tool="fi_pingpong",
         program="fi_pingpong",
         benchmark="tcp",
@@ -273,18 +275,18 @@ _RECIPES: tuple[Recipe, ...] = (
 )
 
 
-def _names(recipe: Recipe) -> tuple[str, ...]:
+def _names(recipe: BenchmarkRecipe) -> tuple[str, ...]:
     return (recipe.tool.lower(), recipe.program.lower())
 
 
-def recipes_of(tool: str) -> tuple[Recipe, ...]:
+def recipes_of(tool: str) -> tuple[BenchmarkRecipe, ...]:
     """The recipes of a tool (``osu``) or of one program (``IMB-P2P``); all of them for "". Case
     does not matter.
     """
     return tuple(one for one in _RECIPES if not tool or tool.lower() in _names(one))
 
 
-def _like(recipe: Recipe, benchmark: str) -> Recipe:
+def _like(recipe: BenchmarkRecipe, benchmark: str) -> BenchmarkRecipe:
     """Another benchmark of a program that we know: its own sweep, since nothing better is known of
     it.
     """
@@ -303,7 +305,7 @@ def _like(recipe: Recipe, benchmark: str) -> Recipe:
     )
 
 
-def _of_family(program: str) -> Recipe:
+def _of_family(program: str) -> BenchmarkRecipe:
     """For a program of a family with a name of its own: osu_multi_lat, ib_atomic_bw."""
     for prefix, tool in (("osu_", "osu"), ("ib_", "perftest")):
         if program.lower().startswith(prefix) and program.replace("_", "").isalnum():
@@ -314,7 +316,7 @@ def _of_family(program: str) -> Recipe:
     raise BadInput(f"there is no recipe for {program[:40]!r}: there are {', '.join(names)}{hint}")
 
 
-def find_recipe(tool: str, benchmark: str = "") -> Recipe:
+def find_recipe(tool: str, benchmark: str = "") -> BenchmarkRecipe:
     """The recipe of ``osu osu_bw``, ``osu_bw``, ``imb PingPong``, ``IMB-RMA Unidir_put``,
     ``iperf3``.
 

@@ -16,7 +16,7 @@ from wireproof.settings.hosts import MOST_HOSTS, parse_hosts
 __all__ = [
     "JobInfo",
     "JobState",
-    "NodeState",
+    "SlurmNode",
     "hopeless",
     "parse_job",
     "parse_node_states",
@@ -57,7 +57,7 @@ class JobInfo:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class NodeState:
+class SlurmNode:
     """``state`` is Slurm's name without its marks; ``reason`` the administrator's; ``usable``: jobs
     can run there.
     """
@@ -148,13 +148,13 @@ _UNUSABLE = (
 )
 
 
-def parse_node_states(text: str) -> dict[str, NodeState]:
+def parse_node_states(text: str) -> dict[str, SlurmNode]:
     """Each node that ``node_states_argv`` printed, once; lines that are none are passed over.
 
     A state that ends in ``*`` belongs to a node that does not answer; ``~#!%@$^-`` are marks of
     power and reservation.
     """
-    found: dict[str, NodeState] = {}
+    found: dict[str, SlurmNode] = {}
     for line in text.splitlines()[: 16 * MOST_HOSTS]:
         parts = line.strip().split("|", 2)
         if len(parts) != 3 or parts[0] in found or not parts[1]:
@@ -163,7 +163,7 @@ def parse_node_states(text: str) -> dict[str, NodeState]:
         state = _plain(marked.rstrip("*~#!%@$^-+")).lower()
         usable = "*" not in marked and not state.startswith(_UNUSABLE)
         said = "" if reason.strip().lower() in ("none", "") else _plain(reason)
-        found[name] = NodeState(
+        found[name] = SlurmNode(
             name=name,
             state=state + (", not responding" if "*" in marked else ""),
             reason=said,

@@ -22,7 +22,7 @@ from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_answers import (
     JobInfo,
     JobState,
-    NodeState,
+    SlurmNode,
     hopeless,
     parse_job,
     parse_node_states,
@@ -43,7 +43,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 __all__ = [
     "JobRequest",
     "JobState",
-    "NodeState",
+    "SlurmNode",
     "allocate",
     "allocated",
     "asked",
@@ -303,7 +303,7 @@ def job_ended(job: str, through: Sequence[str] = ()) -> str:
     return why_ended(info) if info is not None else ""
 
 
-def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[str, NodeState]:
+def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[str, SlurmNode]:
     """Slurm's view of ``hosts`` (none: all nodes), in their order. A host that Slurm does not know
     is not in it.
     """

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from wireproof.lint.admin import reach
 from wireproof.lint.admin.by_program import by_program, on
-from wireproof.lint.files.fragments import Line
+from wireproof.lint.files.fragments import WrittenLine
 from wireproof.lint.files.kernel import command_line as kernel_line
 from wireproof.lint.files.kernel import modprobe as modprobe_file
 from wireproof.lint.files.kernel import sysctl as sysctl_file
@@ -42,9 +42,9 @@ def modprobe(recipe: Recipe, command: Command) -> Iterator[Broken]:
             yield from modprobe_file.bare(line, found, module)
 
 
-def line_of(recipe: Recipe, word: Word) -> Line:
+def line_of(recipe: Recipe, word: Word) -> WrittenLine:
     """The line of a word."""
-    return Line(word.line, recipe.lines[word.line - 1])
+    return WrittenLine(word.line, recipe.lines[word.line - 1])
 
 
 def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -85,7 +85,9 @@ def setting(recipe: Recipe, word: Word, text: str) -> Iterator[Broken]:
     if inside < 0:
         return
     begin = word.column - 1 + inside
-    parsed = sysctl_file.setting_of(Line(word.line, text, line[:begin], line[begin + len(text) :]))
+    parsed = sysctl_file.setting_of(
+        WrittenLine(word.line, text, line[:begin], line[begin + len(text) :])
+    )
     if parsed is not None:
         yield from sysctl_file.judge_setting(parsed)
 
@@ -100,7 +102,7 @@ def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
             line = line_of(recipe, value)
             begin = value.column - 1 + (value.raw.find("=") + 1 if value is word else 0)
             end = value.column - 1 + len(value.raw)
-            cut = Line(value.line, line.text[begin:end], line.text[:begin], line.text[end:])
+            cut = WrittenLine(value.line, line.text[begin:end], line.text[:begin], line.text[end:])
             yield from kernel_line.judge_parameters(kernel_line.parameters(cut, 0))
 
 
@@ -139,7 +141,7 @@ def written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterato
         yield from chosen(recipe, command, value, path, listed("governors"))
     elif path.startswith("/proc/sys/"):
         name = path.removeprefix("/proc/sys/").replace("/", ".")
-        parsed = sysctl_file.setting_of(Line(value.line, f"{name}={value.text}"))
+        parsed = sysctl_file.setting_of(WrittenLine(value.line, f"{name}={value.text}"))
         for broken in sysctl_file.judge_setting(parsed) if parsed else ():
             yield Broken(broken.code, value.line, value.column, broken.seen)
 

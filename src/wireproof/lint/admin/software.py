@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from wireproof.lint.admin.by_program import by_program, is_commands, on
 from wireproof.lint.files import irqbalance as irqbalance_file
-from wireproof.lint.files.fragments import LONGEST_LINE, Line
+from wireproof.lint.files.fragments import LONGEST_LINE, WrittenLine
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, commands
@@ -194,7 +194,7 @@ def prompts(recipe: Recipe) -> Iterator[Broken]:
 def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """The daemon's options given by hand."""
     if len(command.words) > 1 and command.last == command.line:
-        line = Line(command.line, recipe.lines[command.line - 1])
+        line = WrittenLine(command.line, recipe.lines[command.line - 1])
         for option in irqbalance_file.OPTION.finditer(line.text, command.words[1].column - 1):
             yield from irqbalance_file.argument(line, option)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from wireproof.lint.files.fragments import Line, at, extracted, is_document
+from wireproof.lint.files.fragments import WrittenLine, at, extracted, is_document
 from wireproof.lint.rule import CONFIGURATION_FILES, Broken, Kind, Recipe
 from wireproof.lint.written import written
 
@@ -40,11 +40,12 @@ def check(recipe: Recipe) -> Iterator[Broken]:
         if DROP_IN.search(recipe.name) and "." not in name:
             yield Broken("drop-in-name", 1, 1, recipe.name[-120:])
         yield from typography(
-            recipe.kind, (Line(number, text) for number, text in enumerate(recipe.lines, start=1))
+            recipe.kind,
+            (WrittenLine(number, text) for number, text in enumerate(recipe.lines, start=1)),
         )
 
 
-def typography(kind: Kind, lines: Iterable[Line]) -> Iterator[Broken]:
+def typography(kind: Kind, lines: Iterable[WrittenLine]) -> Iterator[Broken]:
     """Characters that a word processor put in."""
     for line in lines:
         text = line.text

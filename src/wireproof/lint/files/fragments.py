@@ -14,12 +14,12 @@ from functools import lru_cache
 
 from wireproof.lint.kinds import kind_of_name
 from wireproof.lint.rule import Broken, Kind, Recipe
-from wireproof.lint.written import LONGEST_LINE, Line, written
+from wireproof.lint.written import LONGEST_LINE, WrittenLine, written
 
 __all__ = [
     "LONGEST_LINE",
     "Fragment",
-    "Line",
+    "WrittenLine",
     "at",
     "extracted",
     "fragments",
@@ -63,11 +63,13 @@ class Fragment:
 
     kind: Kind
     path: str
-    lines: tuple[Line, ...]
+    lines: tuple[WrittenLine, ...]
     quoted: bool = False
 
 
-def at(code: str, line: Line, position: int = 0, seen: str = "", fix: str | None = None) -> Broken:
+def at(
+    code: str, line: WrittenLine, position: int = 0, seen: str = "", fix: str | None = None
+) -> Broken:
     """``code`` broken at offset ``position`` of ``line``; ``fix`` is the corrected text of ``line``
     alone.
     """
@@ -92,7 +94,9 @@ def fragments(recipe: Recipe, kind: Kind) -> Iterator[Fragment]:
 def whole(recipe: Recipe, picked: bool) -> Fragment:
     """The recipe itself, without lines that a tool fills in."""
     lines = enumerate(recipe.lines, start=1)
-    plain = tuple(Line.of(number, text) for number, text in lines if not TEMPLATE.search(text))
+    plain = tuple(
+        WrittenLine.of(number, text) for number, text in lines if not TEMPLATE.search(text)
+    )
     part = len(plain) < len(recipe.lines) or is_document(recipe) or picked
     return Fragment(recipe.kind, recipe.name, plain, quoted=part)
 
@@ -131,7 +135,7 @@ def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Fragment]:
     """
     profile = any(text.strip() == "[sysctl]" for text in recipe.lines)
     numbered = enumerate(recipe.lines, start=1)
-    lines = [Line.of(number, text) for number, text in numbered if number not in inside]
+    lines = [WrittenLine.of(number, text) for number, text in numbered if number not in inside]
     for kind, shape in QUOTED.items():
         if kind == "ifcfg" or (kind == "sysctl" and profile):
             continue
@@ -143,13 +147,13 @@ def quoted(recipe: Recipe, inside: set[int]) -> Iterator[Fragment]:
     yield from ifcfg_blocks(lines)
 
 
-def ifcfg_blocks(lines: list[Line]) -> Iterator[Fragment]:
+def ifcfg_blocks(lines: list[WrittenLine]) -> Iterator[Fragment]:
     """Runs of ``NAME=value`` lines, blank lines between allowed, of which one is surely an
     interface's.
     """
     shape = QUOTED["ifcfg"]
-    run: list[Line] = []
-    for line in [*lines, Line(0, "end of the text")]:
+    run: list[WrittenLine] = []
+    for line in [*lines, WrittenLine(0, "end of the text")]:
         if shape.match(line.text):
             run.append(line)
         elif line.text.strip():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.files.fragments import Fragment, Line, at, fragments
+from wireproof.lint.files.fragments import Fragment, WrittenLine, at, fragments
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.tables import listed
@@ -28,7 +28,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
         yield from commented(fragment)
 
 
-def assignment(line: Line, found: re.Match[str]) -> Iterator[Broken]:
+def assignment(line: WrittenLine, found: re.Match[str]) -> Iterator[Broken]:
     """One active line."""
     name = found.group(2)
     if name not in listed("irqbalance-variables"):
@@ -44,7 +44,7 @@ def assignment(line: Line, found: re.Match[str]) -> Iterator[Broken]:
         yield from argument(line, option)
 
 
-def argument(line: Line, option: re.Match[str]) -> Iterator[Broken]:
+def argument(line: WrittenLine, option: re.Match[str]) -> Iterator[Broken]:
     """One long option; short ones (-h) have one letter and are not matched."""
     dashes, name, value = option.groups()
     meant = known_option(name)
@@ -66,7 +66,7 @@ def known_option(name: str) -> str | None:
     return next((each for each in (name, bare) if each in known), nearest(bare, known, 0.8))
 
 
-def policy(line: Line, option: re.Match[str], value: str | None) -> Iterator[Broken]:
+def policy(line: WrittenLine, option: re.Match[str], value: str | None) -> Iterator[Broken]:
     """The word behind ``--hintpolicy``, which is none of the three."""
     if not value:
         yield at("irqbalance-policy", line, option.start(), "no word follows")

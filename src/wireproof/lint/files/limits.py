@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wireproof.lint.files.fragments import Fragment, Line, at, fragments
+from wireproof.lint.files.fragments import Fragment, WrittenLine, at, fragments
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.tables import listed
@@ -22,10 +22,10 @@ ENOUGH_KIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class LimitsLine:
     """One line's four columns."""
 
-    line: Line
+    line: WrittenLine
     domain: str
     type: str
     item: str
@@ -41,7 +41,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
             if len(columns) == 2 and columns[1] == "-":
                 continue  # "user -" lifts all limits
             if len(columns) == 4:
-                limit = Limit(line, *columns)
+                limit = LimitsLine(line, *columns)
                 limits.append(limit)
                 yield from mistyped(limit)
                 yield from low(limit)
@@ -50,7 +50,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
         yield from half(fragment, limits)
 
 
-def count(line: Line, columns: list[str]) -> Iterator[Broken]:
+def count(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
     """Too few or too many columns; the fix adds what can only be one thing."""
     fixed = None
     if len(columns) == 3 and columns[1] in listed("limits"):
@@ -66,7 +66,7 @@ def count(line: Line, columns: list[str]) -> Iterator[Broken]:
     yield at("limits-columns", line, 0, f"{len(columns)} columns: {' '.join(columns)[:80]}", fixed)
 
 
-def mistyped(limit: Limit) -> Iterator[Broken]:
+def mistyped(limit: LimitsLine) -> Iterator[Broken]:
     """Each column's word."""
     for wrong, right in replacements(limit):
         text = limit.line.text
@@ -75,7 +75,7 @@ def mistyped(limit: Limit) -> Iterator[Broken]:
         yield at("limits-word", limit.line, position, wrong, fixed)
 
 
-def replacements(limit: Limit) -> Iterator[tuple[str, str]]:
+def replacements(limit: LimitsLine) -> Iterator[tuple[str, str]]:
     """(wrong word, right word) of each column; "" when it is not clear what was meant."""
     if limit.type not in TYPES:
         yield limit.type, nearest(limit.type.lower(), TYPES, 0.6) or ""
@@ -93,7 +93,7 @@ def exact(item: str) -> str:
     return bare if bare in listed("limits") else ""
 
 
-def kibibytes(limit: Limit) -> str:
+def kibibytes(limit: LimitsLine) -> str:
     """``64G`` of an item that is counted in KiB."""
     size = re.fullmatch(r"([0-9]{1,9})([kKmMgG])[iI]?[bB]?", limit.value)
     if not size or limit.item not in ("memlock", "stack", "data", "rss", "as"):
@@ -101,7 +101,7 @@ def kibibytes(limit: Limit) -> str:
     return str(int(size.group(1)) * {"k": 1, "m": 1 << 10, "g": 1 << 20}[size.group(2).lower()])
 
 
-def low(limit: Limit) -> Iterator[Broken]:
+def low(limit: LimitsLine) -> Iterator[Broken]:
     """A memlock that is a small number."""
     if (
         limit.item == "memlock"
@@ -119,13 +119,13 @@ def low(limit: Limit) -> Iterator[Broken]:
         yield at("limits-memlock-low", limit.line, position, f"{limit.value} KiB", fixed)
 
 
-def half(fragment: Fragment, limits: list[Limit]) -> Iterator[Broken]:
+def half(fragment: Fragment, limits: list[LimitsLine]) -> Iterator[Broken]:
     """soft without hard or hard without soft, for one domain. Lines quoted alone say nothing of the
     rest.
     """
     if fragment.quoted:
         return
-    types: dict[str, dict[str, Limit]] = {}
+    types: dict[str, dict[str, LimitsLine]] = {}
     for limit in limits:
         if limit.item == "memlock":
             types.setdefault(limit.domain, {})[limit.type] = limit

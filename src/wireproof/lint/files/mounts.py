@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.files.fragments import Line, at, fragments
+from wireproof.lint.files.fragments import WrittenLine, at, fragments
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.tables import listed
@@ -33,7 +33,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
         yield from fsids(exports)
 
 
-def mount(line: Line) -> Iterator[Broken]:
+def mount(line: WrittenLine) -> Iterator[Broken]:
     """One line of fstab."""
     columns = line.text.split("#", 1)[0].split()
     if len(columns) < 2 or not columns[1].startswith(("/", "none", "swap")):
@@ -57,7 +57,7 @@ def joined(columns: list[str], tail: int) -> str | None:
     return " ".join([*columns[:3], options, *columns[end:]])
 
 
-def nfs(line: Line, columns: list[str]) -> Iterator[Broken]:
+def nfs(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
     """The source and the options of an NFS mount."""
     source = columns[0]
     if ":" not in source and "$" not in source:
@@ -77,7 +77,7 @@ def nfs(line: Line, columns: list[str]) -> Iterator[Broken]:
             yield at("fstab-nfs", line, position, f"{name}; nearest is {meant}", fix)
 
 
-def export(line: Line) -> Iterator[Broken]:
+def export(line: WrittenLine) -> Iterator[Broken]:
     """One line of exports."""
     gap = re.search(r"(?<=[\w*\].])(\s+)\((?=[a-z_]+[,)=])", line.text)
     folder = EXPORT.match(line.text)
@@ -96,7 +96,7 @@ def export(line: Line) -> Iterator[Broken]:
             position += len(option) + 1
 
 
-def fsids(exports: list[Line]) -> Iterator[Broken]:
+def fsids(exports: list[WrittenLine]) -> Iterator[Broken]:
     """One fsid for two folders."""
     seen: dict[str, str] = {}
     for line in exports:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from wireproof.lint.files.fragments import Fragment, Line, at, fragments
+from wireproof.lint.files.fragments import Fragment, WrittenLine, at, fragments
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.tables import listed
@@ -23,17 +23,17 @@ KEY = re.compile(r"\.(?:PUB|pub|asc|gpg|key)$|GPG-PUB-KEY|RPM-GPG-KEY")
 
 
 @dataclass(slots=True)
-class Section:
+class RepositorySection:
     """``[name]`` and the names of its options."""
 
-    head: Line
+    head: WrittenLine
     names: set[str] = field(default_factory=set)
 
 
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the repositories of ``recipe``."""
     for fragment in fragments(recipe, "repository"):
-        sections: dict[str, Section] = {}
+        sections: dict[str, RepositorySection] = {}
         yield from each_line(fragment, sections)
         for name, section in sections.items() if not fragment.quoted else ():
             if name != "main" and section.names.isdisjoint(SOURCES):
@@ -43,9 +43,9 @@ def check(recipe: Recipe) -> Iterator[Broken]:
 SOURCES = ("baseurl", "mirrorlist", "metalink")
 
 
-def each_line(fragment: Fragment, sections: dict[str, Section]) -> Iterator[Broken]:
+def each_line(fragment: Fragment, sections: dict[str, RepositorySection]) -> Iterator[Broken]:
     """The lines one by one; fills ``sections``."""
-    current: Section | None = None
+    current: RepositorySection | None = None
     for line in fragment.lines:
         text = line.text.strip()
         head = re.fullmatch(r"\[([^\]]{1,200})\]", text)
@@ -53,7 +53,7 @@ def each_line(fragment: Fragment, sections: dict[str, Section]) -> Iterator[Brok
             name = head.group(1)
             if name in sections and not fragment.quoted:
                 yield at("repository-section", line, 0, f"[{name}] stands twice")
-            current = sections.setdefault(name, Section(line))
+            current = sections.setdefault(name, RepositorySection(line))
             current.head = line
             continue
         found = PROPERTY.match(line.text)
@@ -63,7 +63,7 @@ def each_line(fragment: Fragment, sections: dict[str, Section]) -> Iterator[Brok
                 current.names.add(found.group(1))
 
 
-def option(line: Line, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
+def option(line: WrittenLine, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
     """One ``name=value``; beside other text (``quoted``) it may be of another file, so its name is
     not judged.
     """
@@ -80,7 +80,7 @@ def option(line: Line, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
         yield at("repository-option", line, found.start(1), name, fix)
 
 
-def addresses(line: Line, position: int, name: str, value: str) -> Iterator[Broken]:
+def addresses(line: WrittenLine, position: int, name: str, value: str) -> Iterator[Broken]:
     """Addresses that are none, and a key where a repository belongs."""
     wrong = any(not URL.match(address) for address in re.split(r"[\s,]+", value))
     placeholder = "<" in value and "href" not in value and "</" not in value

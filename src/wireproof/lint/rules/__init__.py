@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from wireproof.lint.rule import CommandRow, LineRow, Rule, VariableRow
 from wireproof.model.packaged import packaged
-from wireproof.model.site import HEADS, Text, of_site, site_texts
+from wireproof.model.site import HEADS, CatalogueFile, of_site, site_texts
 from wireproof.model.toml import Row, read_rows
 
 __all__ = ["ADMIN", "FILES", "SCRIPT", "Book", "book", "rules"]
@@ -45,7 +45,7 @@ def rules() -> dict[str, Rule]:
 
 @of_site
 def _book(names: tuple[str, ...]) -> Book:
-    texts = (*(Text(packaged(__package__, name), name) for name in names), *site_texts())
+    texts = (*(CatalogueFile(packaged(__package__, name), name) for name in names), *site_texts())
     made = Book({}, [], [], [])
     codes: set[str] = set()
     for text in texts:
@@ -59,7 +59,9 @@ def _book(names: tuple[str, ...]) -> Book:
     return made
 
 
-def _rows(text: Text, head: str, kind: type[Row], check: Callable[[Row], object]) -> list[Row]:
+def _rows(
+    text: CatalogueFile, head: str, kind: type[Row], check: Callable[[Row], object]
+) -> list[Row]:
     return read_rows(text.text, text.name, head, kind, HEADS, check)
 
 

@@ -15,7 +15,7 @@ from wireproof.lint.rule import Recipe
 from wireproof.lint.script.launch import Launch, launches
 from wireproof.lint.shell import Command, Segment, Word, commands, lines_inside, segments
 
-__all__ = ["Job", "Option", "Setting", "jobs"]
+__all__ = ["Job", "Option", "SetVariable", "jobs"]
 
 MOST = 500
 """Launches of one script that are looked at."""
@@ -63,7 +63,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SetVariable:
     """A variable that gets a value: by assignment, ``export``, ``-genv``, ``-x``. ``value_word`` is
     the word that holds the value (the same as ``word`` for ``NAME=value``). ``how``: assignment,
     export, genv, x, mca.
@@ -83,7 +83,7 @@ class Job:
     recipe: Recipe
     part: Segment
     commands: tuple[Command, ...]
-    settings: tuple[Setting, ...] = field(default=())
+    settings: tuple[SetVariable, ...] = field(default=())
 
     @cached_property
     def text(self) -> str:
@@ -139,7 +139,7 @@ class Job:
         return found
 
     @cached_property
-    def _general(self) -> tuple[Setting, ...]:
+    def _general(self) -> tuple[SetVariable, ...]:
         return tuple(
             setting for setting in self.settings if setting.how in ("export", "assignment")
         )
@@ -228,7 +228,7 @@ def _options(words: list[Word]) -> Iterator[Option]:
         at += 1
 
 
-def _settings(every: tuple[Command, ...]) -> Iterator[Setting]:
+def _settings(every: tuple[Command, ...]) -> Iterator[SetVariable]:
     seen: set[tuple[int, int]] = set()
     for command in every:
         for setting in _of(command):
@@ -238,7 +238,7 @@ def _settings(every: tuple[Command, ...]) -> Iterator[Setting]:
                 yield setting
 
 
-def _of(command: Command) -> Iterator[Setting]:
+def _of(command: Command) -> Iterator[SetVariable]:
     for word in command.assignments:
         yield _assigned(word, "assignment")
     if command.program in ("export", "declare", "env", "setenv", "set"):
@@ -247,16 +247,16 @@ def _of(command: Command) -> Iterator[Setting]:
         yield from _by_option(command.words[at : at + 3])
 
 
-def _exported(command: Command) -> Iterator[Setting]:
+def _exported(command: Command) -> Iterator[SetVariable]:
     texts, words = command.texts, command.words
     if command.program == "setenv" and len(words) == 3:
-        yield Setting(texts[1], texts[2], words[1], words[2], "export")
+        yield SetVariable(texts[1], texts[2], words[1], words[2], "export")
     for word in words[1:]:
         if _sets(word):
             yield _assigned(word, "export")
 
 
-def _by_option(words: tuple[Word, ...]) -> Iterator[Setting]:
+def _by_option(words: tuple[Word, ...]) -> Iterator[SetVariable]:
     """``-genv NAME VALUE``, ``-x NAME=VALUE``, ``--mca NAME VALUE``."""
     option, name = words[0].text, words[1]
     value = words[2] if len(words) > 2 else None
@@ -264,12 +264,12 @@ def _by_option(words: tuple[Word, ...]) -> Iterator[Setting]:
         if "=" in name.text:
             yield _assigned(name, "genv")
         elif value is not None:
-            yield Setting(name.text, value.text.rstrip(","), name, value, "genv")
+            yield SetVariable(name.text, value.text.rstrip(","), name, value, "genv")
     elif option == "-x":
         if _sets(name):
             yield _assigned(name, "x")
     elif option in ("-mca", "--mca", "-gmca", "--gmca") and value is not None:
-        yield Setting("OMPI_MCA_" + name.text, value.text, name, value, "mca")
+        yield SetVariable("OMPI_MCA_" + name.text, value.text, name, value, "mca")
 
 
 def _sets(word: Word) -> bool:
@@ -277,6 +277,6 @@ def _sets(word: Word) -> bool:
     return bool(equals) and _NAME.match(name) is not None
 
 
-def _assigned(word: Word, how: str) -> Setting:
+def _assigned(word: Word, how: str) -> SetVariable:
     name, _, value = word.text.partition("=")
-    return Setting(name.removesuffix("+"), value, word, word, how)
+    return SetVariable(name.removesuffix("+"), value, word, word, how)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from wireproof.lint.rule import Broken, Recipe, VariableRow, compiled, filled
 from wireproof.lint.rules import book
-from wireproof.lint.script.job import Job, Setting, jobs
+from wireproof.lint.script.job import Job, SetVariable, jobs
 from wireproof.lint.script.mpi_family import old_intel
 from wireproof.lint.shell import at_word, corrected
 from wireproof.lint.tables import libraries, listed
@@ -157,7 +157,7 @@ def values(recipe: Recipe) -> Iterator[Broken]:
                 yield from _value(recipe, job, setting, value)
 
 
-def _value(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[Broken]:
+def _value(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Iterator[Broken]:
     name = setting.name
     if name == "I_MPI_FABRICS":
         yield from _fabric(recipe, job, setting, value)
@@ -169,11 +169,13 @@ def _value(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[B
             yield _at(row.code, setting, seen, right=row.right)
 
 
-def _at(code: str, setting: Setting, seen: str, fix: str | None = None, right: str = "") -> Broken:
+def _at(
+    code: str, setting: SetVariable, seen: str, fix: str | None = None, right: str = ""
+) -> Broken:
     return replace(at_word(code, setting.value_word, seen, fix), right=right)
 
 
-def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[Broken]:
+def _fabric(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Iterator[Broken]:
     if value in ("shm", "ofi", "shm:ofi"):
         return
     seen, parts = f"I_MPI_FABRICS={value}", value.split(":")
@@ -188,7 +190,7 @@ def _fabric(recipe: Recipe, job: Job, setting: Setting, value: str) -> Iterator[
         yield _removed(recipe, job, setting, value)
 
 
-def _removed(recipe: Recipe, job: Job, setting: Setting, value: str) -> Broken:
+def _removed(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Broken:
     """A fabric that is gone, with the provider that took its place unless another is named."""
     wire = any(launch.ranks == 2 and launch.benchmark for launch in job.launches)
     new = "shm:ofi" if value.startswith("shm:") and not wire else "ofi"
@@ -201,7 +203,7 @@ def _removed(recipe: Recipe, job: Job, setting: Setting, value: str) -> Broken:
     return _at("fabric-removed", setting, f"I_MPI_FABRICS={value}", fix, right)
 
 
-def _by_provider(recipe: Recipe, setting: Setting, value: str, provider: str, new: str) -> str:
+def _by_provider(recipe: Recipe, setting: SetVariable, value: str, provider: str, new: str) -> str:
     """The line with the fabric ``new``, and the provider in the variable that names it."""
     word = setting.value_word
     if setting.how == "genv" and word is not setting.word:
@@ -211,7 +213,7 @@ def _by_provider(recipe: Recipe, setting: Setting, value: str, provider: str, ne
     return corrected(recipe, [(word, text)], word.line)
 
 
-def _provider(recipe: Recipe, setting: Setting, value: str) -> Iterator[Broken]:
+def _provider(recipe: Recipe, setting: SetVariable, value: str) -> Iterator[Broken]:
     if value in ("ofi", "shm:ofi", "tmi", "dapl", "ofa"):
         right = f"I_MPI_FABRICS=ofi FI_PROVIDER={provider_of(value)}"
         yield _at("fabric-is-provider", setting, f"{setting.name}={value}", right=right)

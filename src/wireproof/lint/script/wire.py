@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script.job import Job, Setting, jobs
+from wireproof.lint.script.job import Job, SetVariable, jobs
 from wireproof.lint.script.launch import Launch
 from wireproof.lint.script.mpi_family import environment, mpi_of, open_mpi_5, several_nodes
 from wireproof.lint.shell import Word, at_word, corrected
@@ -282,7 +282,7 @@ def forwarded(recipe: Recipe) -> Iterator[Broken]:
                     yield at_word("variable-not-forwarded", setting.word, setting.name)
 
 
-def _lost(job: Job, launch: Launch) -> Iterator[Setting]:
+def _lost(job: Job, launch: Launch) -> Iterator[SetVariable]:
     """Variables that are exported before the launch and that its options do not pass on."""
     line = launch.command.line
     passed = {word.text.partition("=")[0] for word in launch.options}

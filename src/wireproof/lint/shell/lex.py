@@ -36,7 +36,7 @@ Token = Word | End
 
 
 @dataclass(slots=True)
-class _Reader:
+class _Lexer:
     text: str
     starts: list[int]
     first: int
@@ -60,7 +60,7 @@ def tokens(lines: list[str], first: int, indents: list[int], *, spanning: bool) 
     for line in lines:
         starts.append(at)
         at += len(line) + 1
-    reader = _Reader("\n".join(lines) + "\n", starts, first)
+    reader = _Lexer("\n".join(lines) + "\n", starts, first)
     skips = {start: start + indent for start, indent in zip(starts, indents, strict=True) if indent}
     limit = QUOTE_LINES if spanning else 0
     while reader.at < len(reader.text):
@@ -70,7 +70,7 @@ def tokens(lines: list[str], first: int, indents: list[int], *, spanning: bool) 
             yield token
 
 
-def _next(reader: _Reader, limit: int) -> Token | None:
+def _next(reader: _Lexer, limit: int) -> Token | None:
     text, at = reader.text, reader.at
     char = text[at]
     if char in BLANK:
@@ -95,7 +95,7 @@ def _next(reader: _Reader, limit: int) -> Token | None:
     return _operator(reader) or _word(reader, limit)
 
 
-def _operator(reader: _Reader) -> End | None:
+def _operator(reader: _Lexer) -> End | None:
     text, at = reader.text, reader.at
     begin = at
     if text[at] in "012" and text[at + 1] in "<>":
@@ -125,7 +125,7 @@ def _placeholder(text: str, at: int) -> bool:
     )
 
 
-def _word(reader: _Reader, limit: int) -> Word:
+def _word(reader: _Lexer, limit: int) -> Word:
     text, begin = reader.text, reader.at
     parts: list[str] = []
     at = begin
@@ -146,7 +146,7 @@ def _word(reader: _Reader, limit: int) -> Word:
     return Word("".join(parts), line, column, text[begin:at])
 
 
-def _part(reader: _Reader, at: int, parts: list[str], limit: int) -> int:
+def _part(reader: _Lexer, at: int, parts: list[str], limit: int) -> int:
     """Adds what stands at ``at`` to the word's parts; the place behind it."""
     text = reader.text
     char = text[at]
@@ -165,7 +165,7 @@ def _part(reader: _Reader, at: int, parts: list[str], limit: int) -> int:
     return at + 1
 
 
-def _quoted(reader: _Reader, at: int, parts: list[str], limit: int) -> int:
+def _quoted(reader: _Lexer, at: int, parts: list[str], limit: int) -> int:
     """Adds a quoted text; ``at`` again when the quote has no end."""
     text, char = reader.text, reader.text[at]
     close = _closing(text, at, char, limit)
@@ -176,7 +176,7 @@ def _quoted(reader: _Reader, at: int, parts: list[str], limit: int) -> int:
     return close + 1
 
 
-def _expansion(reader: _Reader, at: int, parts: list[str], limit: int) -> int:
+def _expansion(reader: _Lexer, at: int, parts: list[str], limit: int) -> int:
     """Adds ``$(…)``, ``${…}`` or backquotes as they are; ``at`` again when it is none of them."""
     text = reader.text
     close = -1

@@ -138,7 +138,7 @@ def _segment(recipe: Recipe, part: Segment) -> Iterator[Command]:
     indents = [0] * len(lines)
     if not part.script:
         lines, indents = _shown_commands(lines)
-    reader = _Reader(recipe, part)
+    reader = _CommandReader(recipe, part)
     for token in tokens(lines, part.first, indents, spanning=part.script):
         yield from reader.take(token)
     yield from reader.end()
@@ -171,7 +171,7 @@ def _cut_remark(line: str) -> str:
     return line if at < 0 else line[:at]
 
 
-class _Reader:
+class _CommandReader:
     """Gathers the tokens of one command after the other."""
 
     def __init__(self, recipe: Recipe, part: Segment) -> None:

@@ -7,14 +7,14 @@ from functools import cache
 import msgspec
 
 from wireproof.model.packaged import packaged
-from wireproof.model.site import HEADS, Text, of_site, site_texts
+from wireproof.model.site import HEADS, CatalogueFile, of_site, site_texts
 from wireproof.model.toml import Row, read_rows, read_toml
 
-__all__ = ["Library", "Limit", "Module", "Sysctl"]
+__all__ = ["Module", "NumberRange", "Sysctl", "VariableTable"]
 __all__ += ["folders", "libraries", "listed", "modules", "sysctls"]
 
 
-class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class VariableTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Variables of one library. ``names`` stand without the prefix, divided by blanks; ``aliases``
     are names that people write, each with the variable that they mean. ``anywhere``: a word with
     this prefix is a variable wherever it stands, not only where it gets a value.
@@ -32,7 +32,7 @@ class Library(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         return frozenset(self.names.split())
 
 
-class Limit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a number may be: one of ``one_of``, or from ``low`` to ``high``, in steps of
     ``multiple``, perhaps a power of two. ``words`` says it.
     """
@@ -63,7 +63,7 @@ class Module(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     name: str
     parameters: str
-    limit: tuple[Limit, ...] = ()
+    limit: tuple[NumberRange, ...] = ()
 
     @property
     def known(self) -> frozenset[str]:
@@ -94,15 +94,15 @@ def _text(name: str) -> str:
 
 def _with_site(name: str, head: str, kind: type[Row]) -> list[Row]:
     """Our rows of one kind, then the site's."""
-    texts = (Text(_text(name), name), *site_texts())
+    texts = (CatalogueFile(_text(name), name), *site_texts())
     return [row for text in texts for row in read_rows(text.text, text.name, head, kind, HEADS)]
 
 
 @of_site
-def libraries() -> tuple[Library, ...]:
+def libraries() -> tuple[VariableTable, ...]:
     """All libraries whose variables are known; a site adds to one of ours by its prefix."""
-    merged: dict[str, Library] = {}
-    for row in _with_site("variables.toml", "library", Library):
+    merged: dict[str, VariableTable] = {}
+    for row in _with_site("variables.toml", "library", VariableTable):
         old = merged.setdefault(row.prefix, row)
         names, aliases = f"{old.names} {row.names}", old.aliases | row.aliases
         merged[row.prefix] = msgspec.structs.replace(old, names=names, aliases=aliases)

@@ -17,7 +17,7 @@ from wireproof.locate.causes.properties import claimed_nic
 from wireproof.model.rails import rails_of
 from wireproof.model.record import Host
 from wireproof.model.run import Run
-from wireproof.model.setting import Audit, AuditResult, Effect, Setting
+from wireproof.model.setting import Audit, AuditResult, Setting, SettingEffect
 
 __all__ = ["Wrong", "WrongSettings", "effect_here", "headers_cost"]
 
@@ -244,7 +244,7 @@ _USUAL = (1500.0, 9000.0)
 _MOST = 0.95
 
 
-def effect_here(one: Wrong) -> Effect:
+def effect_here(one: Wrong) -> SettingEffect:
     """The catalogue's effect. That of an MTU is of 1500 bytes against 9000: other values are scaled
     by what the headers of such packets cost.
     """

@@ -18,16 +18,16 @@ from wireproof.analysis.crossed import crossed_at, others_than
 from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.rails import are_rails, with_rails
 from wireproof.locate.causes.properties import (
-    Machine,
-    Peers,
+    NodeProperties,
+    OtherNodes,
     Properties,
     claimed_nic,
     properties_of,
     settings_of,
 )
-from wireproof.locate.causes.rules import OVERSUBSCRIBED, ROUTE_BETWEEN, Rule
+from wireproof.locate.causes.rules import OVERSUBSCRIBED, ROUTE_BETWEEN, CauseRule
 from wireproof.locate.causes.rules import rules as causes
-from wireproof.locate.causes.signs import Sign
+from wireproof.locate.causes.signs import CauseSign
 from wireproof.model.finding import Both, Link, Node, Port, Route, Switch
 from wireproof.model.ledger import DIRECTIONS
 from wireproof.model.located import Blame, Cause, Located
@@ -72,7 +72,7 @@ def ranks_of(run: Run) -> dict[str, list[int]]:
 
 def machines_of(
     run: Run, ranks: Mapping[str, list[int]], wanted: Sequence[str]
-) -> dict[str, Machine]:
+) -> dict[str, NodeProperties]:
     """The machines of the nodes ``wanted``, by name."""
     observed = _observed(run, {rank: name for name in wanted for rank in ranks[name]})
     hosts = {host.rank: host for host in run.hosts}
@@ -111,12 +111,12 @@ def _add_point(found: dict[str, _Observed], node_of: Mapping[int, str], point: P
             found[node_of[reading.rank]].readings.append(reading)
 
 
-def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) -> Machine:
+def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) -> NodeProperties:
     payload = sum(one.payload_forward_bytes + one.payload_backward_bytes for one in seen.results)
     shares: Properties = {}
     if nic and payload >= _LEAST_PAYLOAD:
         shares = _carried(run, host, nic, seen.readings).shares(payload)
-    return Machine(
+    return NodeProperties(
         name=name,
         nic=nic.name if nic else "",
         rails=_rails(host),
@@ -237,7 +237,7 @@ _NEARBY = 0.7
 def explain(
     located: Located,
     run: Run,
-    rules: Sequence[Rule] | None = None,
+    rules: Sequence[CauseRule] | None = None,
     settings: Mapping[str, Setting] | None = None,
 ) -> Located:
     """``located`` with the causes of each culprit, the likeliest first. Peers are nodes that no
@@ -252,11 +252,11 @@ def explain(
     looked = sorted(accused)[: _MOST_CULPRITS * 2]
     peers = _evenly(sorted(set(ranks) - accused), _MOST_PEERS)
     machines = machines_of(run, ranks, [*looked, *peers])
-    view = _View(
+    view = _RunView(
         located=located,
         known=set(ranks),
         machines=machines,
-        peers=Peers([machines[name] for name in peers]),
+        peers=OtherNodes([machines[name] for name in peers]),
         rules=causes() if rules is None else rules,
         settings=settings or {},
     )
@@ -279,14 +279,14 @@ def _evenly(names: Sequence[str], most: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _View:
+class _RunView:
     """What is known of the run. ``known``: its nodes; ``machines``: of culprits and peers."""
 
     located: Located
     known: set[str]
-    machines: Mapping[str, Machine]
-    peers: Peers
-    rules: Sequence[Rule]
+    machines: Mapping[str, NodeProperties]
+    peers: OtherNodes
+    rules: Sequence[CauseRule]
     settings: Mapping[str, Setting]
 
     def explained(self, blame: Blame) -> Blame:
@@ -300,7 +300,9 @@ class _View:
         causes.sort(key=lambda cause: (-cause.confidence, cause.code))
         return msgspec.structs.replace(blame, causes=causes[:MOST_CAUSES])
 
-    def _match(self, rule: Rule, blame: Blame, machines: Sequence[Machine]) -> Cause | None:
+    def _match(
+        self, rule: CauseRule, blame: Blame, machines: Sequence[NodeProperties]
+    ) -> Cause | None:
         """The rule's cause when it fits the culprit and holds for its machine; below a switch, for
         half of its machines; on a link or pair, for one of them.
         """
@@ -326,7 +328,7 @@ class _View:
             settings=self.settings,
         )
 
-    def _seen(self, signs: Iterable[Sign], machine: Machine, blame: Blame) -> list[str]:
+    def _seen(self, signs: Iterable[CauseSign], machine: NodeProperties, blame: Blame) -> list[str]:
         """What was seen for all signs; empty when one does not hold."""
         found: list[str] = []
         for sign in signs:
@@ -350,7 +352,7 @@ class _View:
                     return [ROUTE_BETWEEN.of_shape(blame)]
         return []
 
-    def _silence(self, blame: Blame, machines: Sequence[Machine]) -> str:
+    def _silence(self, blame: Blame, machines: Sequence[NodeProperties]) -> str:
         if not machines:
             return f"cause: nothing is known about the machines of {blame.subject}"
         facts = sum(len(one.properties) + len(one.settings) for one in machines)

@@ -20,8 +20,8 @@ from wireproof.physics import PhysicsError, pcie_goodput
 
 __all__ = [
     "UNLIMITED",
-    "Machine",
-    "Peers",
+    "NodeProperties",
+    "OtherNodes",
     "Properties",
     "Usual",
     "claimed_nic",
@@ -265,7 +265,7 @@ _LEAST_PEERS = 2
 
 
 @dataclass(frozen=True)
-class Machine:
+class NodeProperties:
     """``rose``: counters that rose; ``volume``: bytes that the node sent and received, to compare
     rises by.
     """
@@ -306,10 +306,10 @@ class Usual(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Peers:
+class OtherNodes:
     """Nodes that no culprit names: what is called different, lower or higher is so against them."""
 
-    machines: Sequence[Machine]
+    machines: Sequence[NodeProperties]
 
     def __len__(self) -> int:
         return len(self.machines)
@@ -331,7 +331,7 @@ class Peers:
         return (statistics.median(known), len(known)) if len(known) >= _LEAST_PEERS else None
 
     @property
-    def counted(self) -> list[Machine]:
+    def counted(self) -> list[NodeProperties]:
         """Peers whose counters were read."""
         return [one for one in self.machines if one.counted]
 

@@ -20,7 +20,7 @@ from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, of_site, site_texts
 from wireproof.model.toml import read_rows, read_toml
 
-__all__ = ["OVERSUBSCRIBED", "ROUTE_BETWEEN", "Rule", "Shape", "in_line"]
+__all__ = ["OVERSUBSCRIBED", "ROUTE_BETWEEN", "CauseRule", "ShapeCause", "in_line"]
 __all__ += ["rules", "rules_in"]
 
 # --- What a cause's rule is: signature of the culprit, signs, confidence, sentence and fix.
@@ -71,7 +71,7 @@ _NODE = frozenset({"node", "port", "switch"})
 _BOTH = frozenset({"goodput", "hrt"})
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of ``when`` must hold. ``confidence`` is that of the cause, 0 to 1, times the factor of
     the culprit's direction; when all of ``surer`` hold as well, it is ``sure``.
 
@@ -141,7 +141,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 @dataclass(frozen=True)
-class Shape:
+class ShapeCause:
     """A cause that the culprit's own shape shows, without counters. ``seen``: what is seen where
     nothing else is given.
     """
@@ -162,13 +162,13 @@ class Shape:
         )
 
 
-OVERSUBSCRIBED = Shape(
+OVERSUBSCRIBED = ShapeCause(
     "oversubscribed",
     0.8,
     "{subject} is slow only while many use it at once",
     "Nothing to repair: more up-links, or jobs placed below one switch.",
 )
-ROUTE_BETWEEN = Shape(
+ROUTE_BETWEEN = ShapeCause(
     "route-between",
     0.5,
     "neither end of {subject} is slow with others: what lies between them is",
@@ -178,7 +178,7 @@ ROUTE_BETWEEN = Shape(
 _FILE = "causes.toml"
 
 
-def rules_in(text: str, source: str, known: Collection[str] = ()) -> tuple[Rule, ...]:
+def rules_in(text: str, source: str, known: Collection[str] = ()) -> tuple[CauseRule, ...]:
     """The causes of one file, in its order. Raises ``BadInput`` with ``source``, line and field;
     ``known`` codes are taken.
     """
@@ -187,11 +187,11 @@ def rules_in(text: str, source: str, known: Collection[str] = ()) -> tuple[Rule,
         msgspec.structs.replace(
             rule, when=_spelled(rule.when, words, source), surer=_spelled(rule.surer, words, source)
         )
-        for rule in read_rows(text, source, "cause", Rule, HEADS, partial(_new, set(known)))
+        for rule in read_rows(text, source, "cause", CauseRule, HEADS, partial(_new, set(known)))
     )
 
 
-def _new(known: set[str], rule: Rule) -> None:
+def _new(known: set[str], rule: CauseRule) -> None:
     if rule.code in known:
         raise ValueError(f"there is a cause {rule.code!r} already")
     known.add(rule.code)
@@ -220,12 +220,12 @@ def _meant(word: str, words: Mapping[str, Sequence[str]], source: str) -> Sequen
 
 
 @of_site
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[CauseRule, ...]:
     """Our causes and the site's, which name their file. Raises ``BadInput`` for a code that is
     there twice.
     """
     ours = rules_in(packaged(__package__, _FILE), _FILE)
-    codes, added = {rule.code for rule in ours}, list[Rule]()
+    codes, added = {rule.code for rule in ours}, list[CauseRule]()
     for text in site_texts():
         for rule in rules_in(text.text, text.name, codes):
             codes.add(rule.code)

@@ -21,7 +21,7 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Both, Direction, Link, Node, Port, Route, Switch
 from wireproof.model.located import Blame, Cause, Located, Metric
 from wireproof.model.quantity import percent
-from wireproof.model.setting import Effect
+from wireproof.model.setting import SettingEffect
 
 __all__ = ["Shortfall", "causes_of", "ends_of", "expected_text", "of_ends", "with_settings"]
 
@@ -211,14 +211,14 @@ def _cause(short: Shortfall, one: Wrong, way: Direction, kind: str) -> Cause | N
     )
 
 
-def _touches(effect: Effect, metric: Metric, way: Direction, kind: str) -> bool:
+def _touches(effect: SettingEffect, metric: Metric, way: Direction, kind: str) -> bool:
     """Whether a wrong value shows in this metric, direction and kind of traffic."""
     other_kind = effect.over not in ("", kind) if kind else effect.over in _NOT_MEASURED
     other_way = effect.direction and way and effect.direction != way
     return effect.on in _TOUCHES[metric] and effect.high > 0 and not other_kind and not other_way
 
 
-def _factor(effect: Effect, short: Shortfall, way: Direction, enough: bool) -> float:
+def _factor(effect: SettingEffect, short: Shortfall, way: Direction, enough: bool) -> float:
     """How sure the effect is, and how well it fits what is missing."""
     factor = _TOUCHES[short.metric][effect.on] * _SURE[effect.sure]
     factor *= _TOO_LITTLE if not enough else _TOO_MUCH if short.high < effect.low else 1.0
@@ -227,13 +227,13 @@ def _factor(effect: Effect, short: Shortfall, way: Direction, enough: bool) -> f
     return factor * (_NEARBY if short.between else 1.0)
 
 
-def expected_text(effect: Effect) -> str:
+def expected_text(effect: SettingEffect) -> str:
     """``4 to 10 %``, ``up to 50 %``."""
     least = f"{100 * effect.low:.3g}" if effect.low else "up"
     return f"{least} to {100 * effect.high:.3g} %"
 
 
-def _sentence(short: Shortfall, one: Wrong, effect: Effect, enough: bool) -> str:
+def _sentence(short: Shortfall, one: Wrong, effect: SettingEffect, enough: bool) -> str:
     place = f" ({one.result.instance})" if one.result.instance else ""
     measured = percent(short.share, 0 if abs(short.share) >= 0.0995 else 1)
     name, value = f"{one.setting.id}{place}", one.result.seen or "not set"

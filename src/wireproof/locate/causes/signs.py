@@ -10,7 +10,7 @@ import statistics
 import msgspec
 
 from wireproof.locate.causes.differing import headers_cost
-from wireproof.locate.causes.properties import UNLIMITED, Machine, Peers, Usual
+from wireproof.locate.causes.properties import UNLIMITED, NodeProperties, OtherNodes, Usual
 from wireproof.model.located import Blame
 from wireproof.model.quantity import line_rate, percent, significant, throughput
 
@@ -18,6 +18,7 @@ __all__ = [
     "Above",
     "AnySign",
     "Below",
+    "CauseSign",
     "Differs",
     "Explains",
     "Grows",
@@ -27,7 +28,6 @@ __all__ = [
     "Less",
     "Most",
     "SettingDiffers",
-    "Sign",
     "Unusual",
 ]
 
@@ -49,7 +49,9 @@ def _tag(name: str) -> str:
     return re.sub(r"(?<!^)([A-Z])", r"-\1", name).lower()
 
 
-class Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="sign", tag=_tag):
+class CauseSign(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="sign", tag=_tag
+):
     """Base of all signs, which a file calls by ``sign``. ``seen`` returns sentences, empty when the
     sign does not hold or is not known; ``means`` says what it asks.
     """
@@ -57,7 +59,7 @@ class Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="s
     def means(self) -> str:
         raise NotImplementedError
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         raise NotImplementedError
 
 
@@ -81,17 +83,17 @@ def _shown(name: str, value: float | str) -> str:
     return f"{number} {_UNITS.get(name, '')}".rstrip()
 
 
-def _stated(machine: Machine, name: str, value: float | str) -> str:
+def _stated(machine: NodeProperties, name: str, value: float | str) -> str:
     """Such as ``n3: mtu 1500 B``."""
     return f"{machine.name}: {_spaced(name)} {_shown(name, value)}"
 
 
-def _against(machine: Machine, name: str, value: float | str, usual: Usual) -> str:
+def _against(machine: NodeProperties, name: str, value: float | str, usual: Usual) -> str:
     others = f"{usual.members} of {usual.asked} other nodes have {_shown(name, usual.value)}"
     return f"{_stated(machine, name, value)}; {others}"
 
 
-class Is(Sign, frozen=True):
+class Is(CauseSign, frozen=True):
     """A property has this value."""
 
     name: str
@@ -100,12 +102,12 @@ class Is(Sign, frozen=True):
     def means(self) -> str:
         return f"{_spaced(self.name)} is {self.value}"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         found = machine.properties.get(self.name)
         return [f"{machine.name}: {_spaced(self.name)} is {found}"] if found == self.value else []
 
 
-class IsNot(Sign, frozen=True):
+class IsNot(CauseSign, frozen=True):
     """A property is known and has another value."""
 
     name: str
@@ -114,14 +116,14 @@ class IsNot(Sign, frozen=True):
     def means(self) -> str:
         return f"{_spaced(self.name)} is not {self.value}"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         found = machine.properties.get(self.name)
         if found is None or found == self.value:
             return []
         return [f"{machine.name}: {_spaced(self.name)} is {found}"]
 
 
-class Unusual(Sign, frozen=True):
+class Unusual(CauseSign, frozen=True):
     """A property is known, and not known to be what most peers have: what all have does not make
     one of them slow.
     """
@@ -131,7 +133,7 @@ class Unusual(Sign, frozen=True):
     def means(self) -> str:
         return f"{_spaced(self.name)} is not what most other nodes have"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         value, usual = machine.properties.get(self.name), peers.usual(self.name)
         if value is None or (usual is not None and value == usual.value):
             return []
@@ -141,7 +143,7 @@ class Unusual(Sign, frozen=True):
         return [_against(machine, self.name, value, usual)]
 
 
-class Less(Sign, frozen=True):
+class Less(CauseSign, frozen=True):
     """A property is less than another one of the same machine."""
 
     name: str
@@ -150,7 +152,7 @@ class Less(Sign, frozen=True):
     def means(self) -> str:
         return f"{_spaced(self.name)} is less than {_spaced(self.than)}"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         one, other = machine.number(self.name), machine.number(self.than)
         if one is None or other is None or not one < other:
             return []
@@ -158,7 +160,7 @@ class Less(Sign, frozen=True):
         return [f"{_stated(machine, self.name, one)}, {more}"]
 
 
-class Below(Sign, frozen=True):
+class Below(CauseSign, frozen=True):
     """A number is below what most peers have."""
 
     name: str
@@ -166,14 +168,14 @@ class Below(Sign, frozen=True):
     def means(self) -> str:
         return f"{_spaced(self.name)} is below that of most other nodes"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         value, usual = machine.number(self.name), peers.usual(self.name)
         if value is None or usual is None or not isinstance(usual.value, float):
             return []
         return [_against(machine, self.name, value, usual)] if value < usual.value else []
 
 
-class Differs(Sign, frozen=True):
+class Differs(CauseSign, frozen=True):
     """A property is not what most peers have."""
 
     name: str
@@ -181,14 +183,14 @@ class Differs(Sign, frozen=True):
     def means(self) -> str:
         return f"{_spaced(self.name)} differs from that of most other nodes"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         value, usual = machine.properties.get(self.name), peers.usual(self.name)
         if usual is None or value is None or value == usual.value:
             return []
         return [_against(machine, self.name, value, usual)]
 
 
-class Above(Sign, frozen=True):
+class Above(CauseSign, frozen=True):
     """A number is at least ``least``, and at least ``times`` the peers' median where they have it
     (``times`` 0: no comparison). With ``times``, two peers at least must have it.
     """
@@ -201,7 +203,7 @@ class Above(Sign, frozen=True):
         more = f", and {self.times:g} times the others' median" if self.times else ""
         return f"{_spaced(self.name)} is {self.least:g} or more{more}"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         value = machine.number(self.name)
         if value is None or value < self.least:
             return []
@@ -214,7 +216,7 @@ class Above(Sign, frozen=True):
         return [f"{stated}, median of {usual[1]} other nodes {_shown(self.name, usual[0])}"]
 
 
-class Most(Sign, frozen=True):
+class Most(CauseSign, frozen=True):
     """A number is at most this."""
 
     name: str
@@ -223,12 +225,12 @@ class Most(Sign, frozen=True):
     def means(self) -> str:
         return f"{_spaced(self.name)} is {self.most:g} or less"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         value = machine.number(self.name)
         return [] if value is None or value > self.most else [_stated(machine, self.name, value)]
 
 
-class Explains(Sign, frozen=True):
+class Explains(CauseSign, frozen=True):
     """A limit in bytes/s is at most what was expected, so that it can be the reason; ``tight``: and
     what was reached is most of it.
     """
@@ -240,7 +242,7 @@ class Explains(Sign, frozen=True):
         more = ", and most of it was reached" if self.tight else ""
         return f"{_spaced(self.name)} is no more than what was expected{more}"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         limit = machine.number(self.name)
         if blame.metric != "goodput" or limit is None or limit > 1.1 * blame.expected:
             return []
@@ -250,7 +252,7 @@ class Explains(Sign, frozen=True):
         return [f"{_spaced(self.name)} {throughput(limit)}, expected {expected}, reached {reached}"]
 
 
-class HeadersExplain(Sign, frozen=True):
+class HeadersExplain(CauseSign, frozen=True):
     """The loss is what the headers of smaller packets cost: payload / wire = (MTU - 52) / (MTU +
     38) of TCP over Ethernet, against the peers' MTU; within 3 % of the goodput or a third of the
     loss.
@@ -259,7 +261,7 @@ class HeadersExplain(Sign, frozen=True):
     def means(self) -> str:
         return "the loss is what the headers of the smaller packets cost"
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         loss = headers_cost(machine.number("mtu"), peers.usual_number("mtu"))
         if loss is None or abs(blame.slowdown - loss) > max(0.03, loss / 3):
             return []
@@ -267,7 +269,7 @@ class HeadersExplain(Sign, frozen=True):
         return [f"the headers of such packets cost {cost}, the loss is {lost}"]
 
 
-class Grows(Sign, frozen=True):
+class Grows(CauseSign, frozen=True):
     """Counters of the machine's own NIC (or of its IP stack) with one of ``words`` in their names,
     and none of ``without``, rose by ``least`` or more, and ``times`` as much, per byte, as on most
     peers.
@@ -289,7 +291,7 @@ class Grows(Sign, frozen=True):
             + (f" (not {', '.join(self.without)})" if self.without else "")
         )
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         own = self._rises(machine)
         if sum(own.values()) < self.least:
             return []
@@ -302,10 +304,10 @@ class Grows(Sign, frozen=True):
         amount = f"{significant(usual * 1e9)} per GB" if usual else "0"
         return [f"{machine.name}: {listed} (median of {len(asked)} other nodes: {amount})"]
 
-    def _per_byte(self, machine: Machine) -> float:
+    def _per_byte(self, machine: NodeProperties) -> float:
         return sum(self._rises(machine).values()) / max(1.0, machine.volume)
 
-    def _rises(self, machine: Machine) -> dict[str, int]:
+    def _rises(self, machine: NodeProperties) -> dict[str, int]:
         return {
             name: count
             for name, count in machine.rose.items()
@@ -317,7 +319,7 @@ class Grows(Sign, frozen=True):
         return meant and not any(word in leaf for word in self.without)
 
 
-class SettingDiffers(Sign, frozen=True):
+class SettingDiffers(CauseSign, frozen=True):
     """Settings that most peers agree on and the machine has otherwise."""
 
     def means(self) -> str:
@@ -325,7 +327,7 @@ class SettingDiffers(Sign, frozen=True):
             "a sysctl, huge pages, or what ethtool -k, -c, -g, -a say differs from most other nodes"
         )
 
-    def seen(self, machine: Machine, peers: Peers, blame: Blame) -> list[str]:
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         found = []
         for name, value in sorted(machine.settings.items()):
             usual = peers.usual_setting(name)

@@ -14,7 +14,7 @@ from wireproof.locate.blame import UNKNOWN_END, blame_of, is_of_node, pair_of
 from wireproof.locate.confirm.culprits import distinct, ordered, without_explained
 from wireproof.locate.confirm.expected import Alone, alone
 from wireproof.locate.confirm.recheck import Recheck, compared, recheck_nodes, recheck_pairs
-from wireproof.locate.criteria import Criteria, as_log
+from wireproof.locate.criteria import LocateCriteria, as_log
 from wireproof.locate.routes.crossing import whole_leaves
 from wireproof.locate.samples import Samples, check, value_of
 from wireproof.locate.screen.screened import Screened, least_found, path_blames
@@ -44,7 +44,7 @@ def conclude(
     screened: Screened,
     confirm: Samples | None,
     fabric: Fabric | None = None,
-    criteria: Criteria | None = None,
+    criteria: LocateCriteria | None = None,
 ) -> Located:
     """Exact blame. Without ``confirm`` the screen's own conclusion stands, and nothing is called
     confirmed.
@@ -126,7 +126,9 @@ def _left_note(metric: Metric, left: Sequence[Suspect]) -> list[str]:
 # --- nodes and ports
 
 
-def _conclude_nodes(screened: Screened, view: Alone, criteria: Criteria, outcome: _Outcome) -> None:
+def _conclude_nodes(
+    screened: Screened, view: Alone, criteria: LocateCriteria, outcome: _Outcome
+) -> None:
     """What becomes of the suspected nodes and ports."""
     metric = screened.located.metric
     rechecks = recheck_nodes(view, {one.nodes[0] for one in screened.suspects})
@@ -237,7 +239,7 @@ def _pair(metric: Metric, one: Recheck) -> Blame:
 
 
 def _contention(
-    metric: Metric, suspect: Suspect, rechecks: Sequence[Recheck], criteria: Criteria
+    metric: Metric, suspect: Suspect, rechecks: Sequence[Recheck], criteria: LocateCriteria
 ) -> list[Contention]:
     """A suspect that was slow beyond doubt among others, and is fast alone."""
     own = [one for one in rechecks if suspect.direction in ("", one.direction)]

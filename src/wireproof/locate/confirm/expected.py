@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from wireproof.locate.criteria import Criteria, as_log
+from wireproof.locate.criteria import LocateCriteria, as_log
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Flags, Floats, Ints, Longs, Samples, log_slowness
 from wireproof.locate.screen.screened import Screened
@@ -74,7 +74,7 @@ class Alone:
     tail: Floats
 
 
-def alone(screened: Screened, confirm: Samples, criteria: Criteria) -> Alone:
+def alone(screened: Screened, confirm: Samples, criteria: LocateCriteria) -> Alone:
     """The samples ready to be looked at. Raises ValueError when nothing was screened."""
     if screened.effects is None:
         raise ValueError("without a screen nothing is expected of a confirm stage")

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from wireproof.locate.blame import Estimate
+from wireproof.locate.blame import SlownessEstimate
 from wireproof.locate.confirm.expected import Alone
 from wireproof.locate.criteria import as_slowdown
 from wireproof.locate.samples import Floats, Indices
@@ -69,7 +69,7 @@ class Partner:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Recheck(Estimate):
+class Recheck(SlownessEstimate):
     """One direction of one suspect. ``shape``: slow with ``all`` partners, on one kind of ``path``
     only, with one ``partner`` only, ``fast`` with all, or ``unclear``. ``slow``: those that decide
     (all of them for ``all``).

@@ -14,7 +14,7 @@ from collections.abc import Set
 import numpy as np
 
 from wireproof.locate.blame import UNKNOWN_END, kind_of
-from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.routes.cover import Culprit, Cut, Key, best_cover, cuts, key_of
 from wireproof.locate.routes.crossing import View, crossing
 from wireproof.locate.routes.guess import guesses, settled, sharing
@@ -195,7 +195,7 @@ def blame_paths(
     noise: float,
     excluded: Set[tuple[str, Direction]],
     fabric: Fabric | None,
-    criteria: Criteria | None = None,
+    criteria: LocateCriteria | None = None,
 ) -> list[Blame]:
     """The links and switches that explain what is slow between leaves, the surest first.
 
@@ -205,7 +205,7 @@ def blame_paths(
     leaf: ``tx`` out of the leaf, ``rx`` into it. An up side that is slow because the leaf has fewer
     up-links than others is no fault. [] without a fabric of two leaves.
     """
-    criteria = criteria or Criteria()
+    criteria = criteria or LocateCriteria()
     if fabric is None or len(samples) == 0:
         return []
     use = _usable(samples, excluded) & np.isfinite(expected) & (expected > 0) & (samples.value > 0)

@@ -57,7 +57,7 @@ def stains(view: View, values: Floats, active: Flags, log_alpha: float) -> list[
     return sorted((one for one in found if one), key=lambda one: one.log_p)
 
 
-class _Candidate(NamedTuple):
+class _StainedLeaf(NamedTuple):
     """A leaf of which more samples are beyond ``threshold`` than ``usual``."""
 
     log_p: float
@@ -68,12 +68,12 @@ class _Candidate(NamedTuple):
 
 def _candidates(
     view: View, key: Longs, values: Floats, use: Flags, log_alpha: float
-) -> list[_Candidate]:
+) -> list[_StainedLeaf]:
     """Each suspicious leaf with its likeliest threshold. ``key``: the leaf of each sample."""
     count = len(view.cross.leaves)
     total = np.bincount(key[use], minlength=count)
     steps = thresholds(view.practical)[1:]
-    found: dict[int, _Candidate] = {}
+    found: dict[int, _StainedLeaf] = {}
     for threshold in steps:
         beyond = use & (np.nan_to_num(values) > threshold)
         slow = np.asarray(np.bincount(key[beyond], minlength=count), dtype=np.int64)
@@ -81,13 +81,13 @@ def _candidates(
         log_p = log_tail(slow, total, all_slow, all_total) / _clumped(view.cross, key, beyond)
         log_p += np.log(2 * count * len(steps))
         for leaf in np.nonzero((log_p <= log_alpha) & _outstanding(slow, total))[0].tolist():
-            one = _Candidate(float(log_p[leaf]), threshold, all_slow / all_total, leaf)
+            one = _StainedLeaf(float(log_p[leaf]), threshold, all_slow / all_total, leaf)
             found[leaf] = min(found.get(leaf, one), one)
     return list(found.values())
 
 
 def _stain(
-    view: View, direction: Direction, key: Longs, values: Floats, use: Flags, one: _Candidate
+    view: View, direction: Direction, key: Longs, values: Floats, use: Flags, one: _StainedLeaf
 ) -> Stain | None:
     """The candidate as a stain; None when it looks like contention, or like one node."""
     own = use & (key == one.leaf)

@@ -20,9 +20,9 @@ from wireproof.locate.significance import MEDIAN_FACTOR, median_error, robust_sc
 
 __all__ = [
     "Effects",
+    "PolishStart",
     "Polishing",
     "Ports",
-    "Start",
     "explained",
     "fine_strata",
     "levels_of",
@@ -115,7 +115,7 @@ class Effects:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Start:
+class PolishStart:
     """Where the polish starts when something is known: ports that are ``bad``, and the ``level`` of
     each stratum where no sample is without them.
     """
@@ -201,7 +201,7 @@ class Polishing:
     additive: bool
     threshold: float
     floor: float
-    start: Start | None = None
+    start: PolishStart | None = None
 
     def polish(self, logs: Floats) -> Effects:
         """Effects from ``logs`` (slowness of each sample, absolute)."""

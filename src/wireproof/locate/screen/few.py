@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.blame import Estimate, blame_of
+from wireproof.locate.blame import SlownessEstimate, blame_of
 from wireproof.locate.criteria import as_log, as_slowdown
 from wireproof.locate.samples import Floats, Longs, Samples, log_slowness
 from wireproof.locate.screen.screened import Screened
@@ -54,7 +54,7 @@ def by_rows(screened: Screened) -> tuple[Located, list[str]]:
         return located, []
     if any(blame.kind in ("link", "switch") for blame in located.blames):
         return located, []
-    search = _Search(screened)
+    search = _FewSearch(screened)
     # What is slow for a part of the time only needs rounds, and those the screen looks at.
     blames = search.culprits() or (located.blames if located.rounds > 1 else [])
     found = msgspec.structs.replace(
@@ -166,7 +166,7 @@ def _noises(squares: float, freedom: int) -> list[_Noise]:
     return [*alone, _Noise(float(joined), _FREEDOM, 1 + len(alone))]
 
 
-class _Search:
+class _FewSearch:
     """Looks for one culprit after another."""
 
     def __init__(self, screened: Screened) -> None:
@@ -219,7 +219,7 @@ class _Search:
         )
         return int(np.argmax(gain >= gain.max() * (1.0 - _NOTHING))) if gain.max() > 0.0 else -1
 
-    def _estimate(self, look: _Look, number: int) -> Estimate | None:
+    def _estimate(self, look: _Look, number: int) -> SlownessEstimate | None:
         """The slowness of a set; None if it may be chance or is too small to matter."""
         slow, factor = float(look.slow[number]), float(look.factor[number])
         tests = []
@@ -233,9 +233,9 @@ class _Search:
         if p > _ALPHA or slow + reach * error < times * self.practical:
             return None
         expected = float(np.mean(self.logs[list(self.sets.rows[number])])) - slow
-        return Estimate(slowness=slow, error=error, p=p, expected=expected)
+        return SlownessEstimate(slowness=slow, error=error, p=p, expected=expected)
 
-    def _blame(self, look: _Look, number: int, estimate: Estimate) -> Blame:
+    def _blame(self, look: _Look, number: int, estimate: SlownessEstimate) -> Blame:
         about = self.sets.about[number]
         others, share = self._others(look, number)
         evidence = [f"these rows cannot tell this from: {', or '.join(others)}"] if others else []

@@ -9,10 +9,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wireproof.locate.criteria import Criteria, as_log
+from wireproof.locate.criteria import LocateCriteria, as_log
 from wireproof.locate.groups import grouped_best, grouped_median
 from wireproof.locate.samples import Flags, Floats, Indices, Ints, Samples, log_slowness
-from wireproof.locate.screen.effects import Effects, Polishing, Ports, Start, explained, fine_strata
+from wireproof.locate.screen.effects import (
+    Effects,
+    Polishing,
+    PolishStart,
+    Ports,
+    explained,
+    fine_strata,
+)
 from wireproof.locate.screen.strata import Kinds, kinds_of, one_kind, ports_of
 from wireproof.locate.significance import REACH, median_error, robust_scale
 from wireproof.locate.tiers import ONE_SWITCH, Paths, Places
@@ -30,7 +37,7 @@ _WHOLE = 0.75
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _View:
+class _LeafView:
     """The samples ``within`` one leaf, and those ``across`` two known ones."""
 
     samples: Samples
@@ -59,10 +66,10 @@ class _View:
         return float(np.mean(best[members > 0] > least)) if np.any(members > 0) else 0.0
 
 
-def _view(paths: Paths, logs: Floats) -> _View:
+def _view(paths: Paths, logs: Floats) -> _LeafView:
     leaf, within = paths.places.leaf, paths.within
     across = ~within & (leaf[paths.samples.origin] >= 0) & (leaf[paths.samples.target] >= 0)
-    return _View(
+    return _LeafView(
         samples=paths.samples,
         logs=logs,
         places=paths.places,
@@ -71,7 +78,7 @@ def _view(paths: Paths, logs: Floats) -> _View:
     )
 
 
-def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> Start | None:
+def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> PolishStart | None:
     """Where to start from when a leaf is slow among its own nodes and, by about as much, across:
     None when none is.
 
@@ -93,10 +100,10 @@ def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> S
         excess = float(inner[leaf]) - base
         if excess > threshold:
             bad |= _bad_ports(view, ports, leaf, base + _LEAF_SHARE * excess)
-    return Start(bad=bad, level=_levels(view, ports, bad, base)) if np.any(bad) else None
+    return PolishStart(bad=bad, level=_levels(view, ports, bad, base)) if np.any(bad) else None
 
 
-def _bad_ports(view: _View, ports: Ports, leaf: int, least: float) -> Flags:
+def _bad_ports(view: _LeafView, ports: Ports, leaf: int, least: float) -> Flags:
     """The ports of ``leaf``, of each direction in which most are slower than ``least`` across."""
     bad = np.zeros(ports.count, dtype=np.bool_)
     nodes = np.nonzero(view.places.leaf == leaf)[0]
@@ -106,7 +113,7 @@ def _bad_ports(view: _View, ports: Ports, leaf: int, least: float) -> Flags:
     return bad
 
 
-def _levels(view: _View, ports: Ports, bad: Flags, base: float) -> Floats:
+def _levels(view: _LeafView, ports: Ports, bad: Flags, base: float) -> Floats:
     """Of each stratum, the median of the samples that meet no bad port, else what one switch
     reaches.
     """
@@ -143,7 +150,7 @@ def leaf_excess(paths: Paths, residual: Floats, threshold: float) -> Floats | No
     return excess if bool(np.any(excess > 0.0)) else None
 
 
-def _fast_inside(view: _View, ends: Ints, threshold: float) -> Flags:
+def _fast_inside(view: _LeafView, ends: Ints, threshold: float) -> Flags:
     """Of each sample, whether the port at this end is not known to be slow within its own leaf."""
     median, members = grouped_median(
         ends[view.within], view.logs[view.within], len(view.samples.nodes)
@@ -204,7 +211,7 @@ class Fit:
     drift: Floats
 
 
-def fit(paths: Paths, criteria: Criteria) -> Fit:
+def fit(paths: Paths, criteria: LocateCriteria) -> Fit:
     """Effects, and once more without what all suffer as time goes by."""
     samples = paths.samples
     logs = log_slowness(samples)
@@ -219,7 +226,7 @@ def fit(paths: Paths, criteria: Criteria) -> Fit:
     return dataclasses.replace(_fit(paths, logs - drift, criteria), drift=drift)
 
 
-def _fit(paths: Paths, logs: Floats, criteria: Criteria) -> Fit:
+def _fit(paths: Paths, logs: Floats, criteria: LocateCriteria) -> Fit:
     """Kinds of nodes, then effects, then once more without what whole leaves suffer."""
     samples, places = paths.samples, paths.places
     practical = as_log(samples.metric, criteria.practical(samples.metric))

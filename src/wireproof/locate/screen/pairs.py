@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.groups import grouped_median
 from wireproof.locate.samples import Flags, Floats, Indices, Longs, Samples, log_slowness
 from wireproof.locate.screen.suspects import Suspect
@@ -61,7 +61,7 @@ def suspected_pairs(
     sigma: Floats,
     expected: Floats,
     excluded: Sequence[Suspect],
-    criteria: Criteria,
+    criteria: LocateCriteria,
 ) -> list[Suspect]:
     """Ordered pairs of good ports that are far slower than both their ends explain; a few, the
     slowest first.
@@ -123,7 +123,7 @@ class _Direction(NamedTuple):
     samples: int
 
 
-def screen_two(samples: Samples, criteria: Criteria) -> tuple[Suspect | None, float, float]:
+def screen_two(samples: Samples, criteria: LocateCriteria) -> tuple[Suspect | None, float, float]:
     """(the slow direction, or None; log slowness of the faster one; its standard error).
 
     Half round trips have no direction. Noise: the spread within each direction joined by eight
@@ -149,7 +149,7 @@ def _direction(samples: Samples, logs: Floats, sender: int) -> _Direction:
 
 
 def _suspect(
-    samples: Samples, fast: _Direction, slow: _Direction, criteria: Criteria
+    samples: Samples, fast: _Direction, slow: _Direction, criteria: LocateCriteria
 ) -> Suspect | None:
     """The slow direction, where it is slower than the other beyond chance and by enough."""
     error = MEDIAN_FACTOR * float(np.sqrt(fast.variance + slow.variance))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.routes.search import blame_paths
 from wireproof.locate.samples import Floats, Samples
 from wireproof.locate.screen.effects import Effects
@@ -47,7 +47,7 @@ class Screened:
     sharp: frozenset[str]
     expected: Floats
     effects: Effects | None
-    criteria: Criteria
+    criteria: LocateCriteria
 
 
 def path_blames(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:

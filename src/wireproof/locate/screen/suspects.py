@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wireproof.locate.blame import Estimate, blame_of, pair_of
-from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.blame import SlownessEstimate, blame_of, pair_of
+from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.samples import Floats, Samples
 from wireproof.locate.screen.effects import Effects
 from wireproof.locate.screen.unsteady import Unsteady
@@ -82,7 +82,7 @@ def directions_of(samples: Samples) -> list[tuple[Direction, slice]]:
 
 
 def suspected_nodes(
-    samples: Samples, effects: Effects, expected: Floats, criteria: Criteria
+    samples: Samples, effects: Effects, expected: Floats, criteria: LocateCriteria
 ) -> list[Suspect]:
     """Every node with a port, or with both together, beyond the threshold; the surest first.
 
@@ -208,7 +208,7 @@ def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
     return blame_of(
         suspect.about(samples.metric),
         samples.metric,
-        Estimate(
+        SlownessEstimate(
             slowness=as_log(samples.metric, suspect.slowdown),
             error=suspect.error,
             p=suspect.p,

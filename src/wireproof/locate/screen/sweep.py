@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from wireproof.locate.criteria import Criteria, as_log, as_slowdown
+from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.routes.crossing import whole_leaves
 from wireproof.locate.samples import Floats, Samples, check, log_slowness, rounding, value_of
 from wireproof.locate.screen.effects import Effects, explained, fine_strata
@@ -43,7 +43,7 @@ Levels = Mapping[tuple[str, int], float]
 _FEW_SAMPLES = 3
 
 
-def counts(samples: Samples, criteria: Criteria, reasons: Mapping[str, str]) -> Located:
+def counts(samples: Samples, criteria: LocateCriteria, reasons: Mapping[str, str]) -> Located:
     """How much was measured, and which nodes are missing."""
     ends = (samples.origin, samples.target)
     sends, receives = (np.bincount(end, minlength=len(samples.nodes)) for end in ends)
@@ -134,7 +134,7 @@ _TWO_NODES = "two nodes: only the direction of their pair can be named, not whic
 def screen(
     samples: Samples,
     fabric: Fabric | None = None,
-    criteria: Criteria | None = None,
+    criteria: LocateCriteria | None = None,
     *,
     reasons: Mapping[str, str] | None = None,
 ) -> Screened:
@@ -146,7 +146,7 @@ def screen(
     samples that are none (``samples.check``).
     """
     check(samples)
-    criteria = _no_finer(criteria or Criteria(), samples)
+    criteria = _no_finer(criteria or LocateCriteria(), samples)
     frame = _frame(samples, fabric, criteria, reasons or {})
     if len(samples) == 0:
         return frame
@@ -172,7 +172,7 @@ def screen(
     return _filled(found, _blames(found, model), tiers(paths, found.levels), notes)
 
 
-def _no_finer(criteria: Criteria, samples: Samples) -> Criteria:
+def _no_finer(criteria: LocateCriteria, samples: Samples) -> LocateCriteria:
     """Rounded values do not tell ports apart that are less than half a step from each other,
     however many they are.
     """
@@ -183,7 +183,7 @@ def _no_finer(criteria: Criteria, samples: Samples) -> Criteria:
 
 
 def _frame(
-    samples: Samples, fabric: Fabric | None, criteria: Criteria, reasons: Mapping[str, str]
+    samples: Samples, fabric: Fabric | None, criteria: LocateCriteria, reasons: Mapping[str, str]
 ) -> Screened:
     """The answer when nothing was measured."""
     return Screened(
@@ -223,7 +223,7 @@ def _two(frame: Screened, effects: Effects, names: Sequence[str]) -> Screened:
 
 
 def _suspects(
-    samples: Samples, model: Fit, criteria: Criteria
+    samples: Samples, model: Fit, criteria: LocateCriteria
 ) -> tuple[list[Suspect], list[Suspect], Floats]:
     """(nodes and ports; pairs; the log slowness that each sample should have with those nodes and
     ports).
@@ -266,7 +266,7 @@ def _slow_ports(samples: Samples, suspects: Sequence[Suspect], alpha: float) -> 
 
 
 def _good(
-    samples: Samples, model: Fit, suspects: Sequence[Suspect], criteria: Criteria
+    samples: Samples, model: Fit, suspects: Sequence[Suspect], criteria: LocateCriteria
 ) -> list[str]:
     """Known-good nodes, of the fastest kind of NIC first: a slower one hides what is wrong with a
     suspect.

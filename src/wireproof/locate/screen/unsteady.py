@@ -48,7 +48,7 @@ class Unsteady:
 
 
 @dataclasses.dataclass(frozen=True)
-class _View:
+class _SlowView:
     """``ends``: the ports of each sample, (2, K). ``usable``: the ends that may be at fault;
     ``slow``: slow samples that no port explains yet.
     """
@@ -81,7 +81,7 @@ def unsteady_ports(
     ends = np.stack((samples.origin, samples.target + len(samples.nodes))).astype(np.intp)
     known = np.asarray([steady.get(port, 0.0) for port in range(2 * len(samples.nodes))])
     # a port that is always slow explains itself, and its partner's sample with it
-    view = _View(samples, leftover, ends, known[ends] <= 0.0, leftover > least)
+    view = _SlowView(samples, leftover, ends, known[ends] <= 0.0, leftover > least)
     found: list[Unsteady] = []
     while len(found) < _MOST:
         drafts = [one for port in _candidates(view) if (one := _look(view, port)) is not None]
@@ -104,7 +104,7 @@ def _noise_of_fast(leftover: Floats) -> float:
     return float(high - low) / _QUANTILES_APART
 
 
-def _candidates(view: _View) -> list[int]:
+def _candidates(view: _SlowView) -> list[int]:
     """Ports with enough slow samples and enough fast ones."""
     count = 2 * len(view.samples.nodes)
     total, own = np.zeros(count), np.zeros(count)
@@ -115,7 +115,7 @@ def _candidates(view: _View) -> list[int]:
     return [int(port) for port in np.nonzero((own >= _FEWEST) & (total - own >= _FEWEST_FAST))[0]]
 
 
-def _look(view: _View, port: int) -> Unsteady | None:
+def _look(view: _SlowView, port: int) -> Unsteady | None:
     """A port whose samples are slow at some times only; None when it is no such port."""
     samples, leftover = view.samples, view.leftover
     side = 0 if port < len(samples.nodes) else 1
@@ -143,7 +143,7 @@ def _look(view: _View, port: int) -> Unsteady | None:
     )
 
 
-def _usual(view: _View, port: int) -> float:
+def _usual(view: _SlowView, port: int) -> float:
     """The share of slow samples among those that do not meet the port's node."""
     node = port % len(view.samples.nodes)
     others = (view.samples.origin != node) & (view.samples.target != node)

@@ -69,7 +69,7 @@ class _End(NamedTuple):
         return self.device.startswith("S")
 
 
-class _Link(NamedTuple):
+class _Cabling(NamedTuple):
     one: _End
     other: _End
     rate: float | None
@@ -80,7 +80,7 @@ class _Reader:
     def __init__(self, source: str) -> None:
         self.builder = Builder(source)
         self.names: dict[str, str] = {}  # identity to description
-        self.links: dict[frozenset[_End], _Link] = {}
+        self.links: dict[frozenset[_End], _Cabling] = {}
         self.current = ""
 
     def feed(self, number: int, line: str) -> None:
@@ -102,7 +102,7 @@ class _Reader:
         speed = _SPEED.search(comment)
         rate = int(speed.group(1)) * _LANE[speed.group(2)] * 1e9 if speed else None
         near, far = _End(self.current, own), _End(other, other_port)
-        self.links.setdefault(frozenset((near, far)), _Link(near, far, rate, number))
+        self.links.setdefault(frozenset((near, far)), _Cabling(near, far, rate, number))
 
     def switch_names(self) -> dict[str, str]:
         """Identity to the name in reports: the description (``MF0;leaf1:IS5030/U1`` is leaf1), with

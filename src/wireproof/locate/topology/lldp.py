@@ -104,7 +104,7 @@ def _plain_field(word: str, value: str) -> tuple[str, str]:
     return _PORT_ID.get(kind, "local") if word == "PortID" else "mac", rest or kind
 
 
-class _Heard:
+class _Neighbours:
     """Neighbours by node and NIC, from either form."""
 
     def __init__(self) -> None:
@@ -140,7 +140,7 @@ def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
     """Nodes, their NICs and the switch ports that they hear. BadInput when it is not known which
     node printed a line.
     """
-    heard = _Heard()
+    heard = _Neighbours()
     for number, owner, line in _sections(text):
         heard.feed(number, owner, line)
     if not heard.all:
@@ -159,7 +159,7 @@ def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
     return builder.fabric()
 
 
-def _place(builder: Builder, heard: _Heard) -> None:
+def _place(builder: Builder, heard: _Neighbours) -> None:
     """Nodes on the switches that they hear, and switches joined to each other."""
     switches = {each.name() for each in heard.all.values()}
     joined: set[frozenset[tuple[str, str]]] = set()

@@ -25,7 +25,7 @@ _END = re.compile(
 )
 
 
-class _End(NamedTuple):
+class _LinkEnd(NamedTuple):
     kind: str
     guid: str
     port: str
@@ -36,18 +36,18 @@ class _End(NamedTuple):
 class _Links:
     def __init__(self, source: str) -> None:
         self.builder = Builder(source)
-        self.links: list[tuple[_End, _End, float | None]] = []
+        self.links: list[tuple[_LinkEnd, _LinkEnd, float | None]] = []
         self.names: dict[str, str] = {}
 
     def read(self, text: str) -> None:
-        near: _End | None = None
+        near: _LinkEnd | None = None
         rate: float | None = None
         for number, line in enumerate(text.splitlines(), start=1):
             found = _END.match(line.strip())
             if found is None:
                 continue  # cable details, headings, rules
             guid, name = found["guid"].lower(), found["name"].strip()
-            end = _End(found["type"], guid, found["port"], name, number)
+            end = _LinkEnd(found["type"], guid, found["port"], name, number)
             if end.kind == "SW":
                 self.names[guid] = name or guid
             if found["far"] is None:

@@ -21,7 +21,7 @@ _MOST_NAMED = 1_000_000  # scontrol repeats each node at each level
 
 
 @dataclasses.dataclass
-class _Line:
+class _SwitchLine:
     number: int
     name: str
     nodes: list[str]
@@ -46,7 +46,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, gathered.strip()
 
 
-def _parse(builder: Builder, number: int, line: str) -> _Line | None:
+def _parse(builder: Builder, number: int, line: str) -> _SwitchLine | None:
     where = builder.where(number)
     words = dict.fromkeys(("switchname", "blockname", "switches", "nodes"), "")
     for word in line.split():
@@ -68,7 +68,9 @@ def _parse(builder: Builder, number: int, line: str) -> _Line | None:
                 f"{short(line)} is not understood; lines of topology.conf begin with SwitchName=.",
             )
         return None
-    return _Line(number, name, expand(words["nodes"], where), expand(words["switches"], where))
+    return _SwitchLine(
+        number, name, expand(words["nodes"], where), expand(words["switches"], where)
+    )
 
 
 def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
@@ -93,9 +95,9 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
     return builder.fabric(levels)
 
 
-def _switch_lines(builder: Builder, text: str) -> dict[str, _Line]:
+def _switch_lines(builder: Builder, text: str) -> dict[str, _SwitchLine]:
     """Switch to the line that defines it."""
-    found: dict[str, _Line] = {}
+    found: dict[str, _SwitchLine] = {}
     names = 0
     for number, line in _logical_lines(text):
         parsed = _parse(builder, number, line)
@@ -117,7 +119,7 @@ class _Heights:
     cycle.
     """
 
-    def __init__(self, builder: Builder, lines: dict[str, _Line]) -> None:
+    def __init__(self, builder: Builder, lines: dict[str, _SwitchLine]) -> None:
         self.builder, self.lines = builder, lines
         self.levels: dict[str, int] = {}
 

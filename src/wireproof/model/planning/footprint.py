@@ -11,12 +11,12 @@ from wireproof.model.planning.bounds import Bounds
 __all__ = [
     "Basis",
     "Footprint",
+    "FootprintPart",
+    "FormulaSetting",
     "LimitCheck",
     "Observed",
-    "Part",
     "Peers",
-    "Reading",
-    "Setting",
+    "QpReading",
     "Sums",
     "Unit",
 ]
@@ -31,7 +31,7 @@ adapters in use have (a work queue entry of 64 to 128 B); measure to replace it.
 """
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
+class FormulaSetting(msgspec.Struct, frozen=True, kw_only=True):
     """A variable that the formulas use; ``given``: by the user, else it is the default."""
 
     name: str
@@ -63,7 +63,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
     job: Bounds
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class FootprintPart(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of thing that is there ``per`` unit: so many QPs, so many bytes."""
 
     name: str
@@ -87,7 +87,7 @@ class LimitCheck(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class QpReading(msgspec.Struct, frozen=True, kw_only=True):
     """One assumption under which a number that was seen is what the formula gives: ``connection``
     QPs per pair that talks, and so many pairs.
     """
@@ -109,7 +109,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     registered_bytes: int | None
     inside: bool
     sentences: list[str]
-    readings: list[Reading]
+    readings: list[QpReading]
     job_qps: float | None
 
 
@@ -126,8 +126,8 @@ class Footprint(msgspec.Struct, frozen=True, kw_only=True):
     peers: Peers
     qps: Sums
     bytes: Sums
-    parts: list[Part]
-    settings: list[Setting]
+    parts: list[FootprintPart]
+    settings: list[FormulaSetting]
     limits: list[LimitCheck]
     observed: list[Observed]
     sources: list[str]

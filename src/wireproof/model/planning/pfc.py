@@ -6,7 +6,7 @@ import msgspec
 
 from wireproof.model.planning.bounds import Bounds
 
-__all__ = ["Configured", "Delay", "Fit", "Pfc"]
+__all__ = ["CableFit", "Configured", "Delay", "Pfc"]
 
 
 class Delay(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,7 +20,7 @@ class Delay(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-class Fit(msgspec.Struct, frozen=True, kw_only=True):
+class CableFit(msgspec.Struct, frozen=True, kw_only=True):
     """A speed and an MTU that a configured headroom is held against. ``longest_m``: the cable that
     it covers, None: not even one of no length. ``worst_m`` counts the interface delays of the
     standard too. A cable of exactly that length gives the configured number.
@@ -39,7 +39,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
     headroom_bytes: int
     enough: bool | None
     sentences: list[str]
-    fits: list[Fit]
+    fits: list[CableFit]
 
 
 class Pfc(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,10 +7,10 @@ import msgspec
 from wireproof.model.planning.bounds import Bounds
 from wireproof.model.planning.scale import Parameter
 
-__all__ = ["Design", "Validation"]
+__all__ = ["ScreenDesign", "Validation"]
 
 
-class Design(msgspec.Struct, frozen=True, kw_only=True):
+class ScreenDesign(msgspec.Struct, frozen=True, kw_only=True):
     """A screen of so many ``rounds`` of disjoint pairs. ``least_slowdown``: that it finds with the
     power that is asked for; ``found``: probability that one slow port becomes a suspect;
     ``seconds``: from the least that gives intervals to the whole budget.
@@ -39,10 +39,10 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
     power: float
     metric: str
     practical: float
-    least: Design | None
-    check: Design
+    least: ScreenDesign | None
+    check: ScreenDesign
     enough: bool
-    others: list[Design]
+    others: list[ScreenDesign]
     false_suspects: float
     confirm_s: float
     message_bytes: int

@@ -8,18 +8,25 @@ from typing import Literal, NamedTuple, TypedDict, Unpack
 
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.bounds import Bounds, exactly
-from wireproof.model.planning.footprint import Footprint, LimitCheck, Part, Peers, Setting, Sums
+from wireproof.model.planning.footprint import (
+    Footprint,
+    FootprintPart,
+    FormulaSetting,
+    LimitCheck,
+    Peers,
+    Sums,
+)
 from wireproof.plan.footprint.modes import MODES
-from wireproof.plan.footprint.world import Mode, World
+from wireproof.plan.footprint.world import JobShape, Mode
 from wireproof.plan.numbers import MOST_NODES, MOST_PPN, MOST_RANKS, chosen, whole
 
-__all__ = ["ADAPTERS", "JobOptions", "Limit", "checked", "footprint", "limit_of_attributes"]
+__all__ = ["ADAPTERS", "JobOptions", "QpLimit", "checked", "footprint", "limit_of_attributes"]
 
 
 # --- What adapters have of QPs, against what one node needs of them.
 
 
-class Limit(NamedTuple):
+class QpLimit(NamedTuple):
     """``qps``: that one adapter has, less none for the kernel's own."""
 
     adapter: str
@@ -27,11 +34,11 @@ class Limit(NamedTuple):
     source: str
 
 
-ADAPTERS: dict[str, Limit] = {
+ADAPTERS: dict[str, QpLimit] = {
     one.adapter: one
     for one in (
-        Limit("hfi1", 32768, "hfi1's module parameter max_qps (16384 in the driver of 2015)"),
-        Limit("irdma", 4092, "irdma's default, limits_sel=3; limits_sel=0 leaves 124"),
+        QpLimit("hfi1", 32768, "hfi1's module parameter max_qps (16384 in the driver of 2015)"),
+        QpLimit("irdma", 4092, "irdma's default, limits_sel=3; limits_sel=0 leaves 124"),
     )
 }
 """Limits that do not depend on firmware; of other adapters ``ibv_devinfo -v`` says max_qp."""
@@ -39,7 +46,7 @@ _ATTRIBUTE = re.compile(r"^\s*max_qp\s*[:=]\s*([0-9]{1,10})\s*$", re.ASCII | re.
 _DEVICE = re.compile(r"^\s*hca_id\s*[:=]\s*([A-Za-z0-9_.:-]{1,64})\s*$", re.ASCII | re.MULTILINE)
 
 
-def limit_of_attributes(text: str) -> Limit:
+def limit_of_attributes(text: str) -> QpLimit:
     """The least ``max_qp`` of an output of ``ibv_devinfo -v``. Raises BadInput without one."""
     found = [int(number) for number in _ATTRIBUTE.findall(text)]
     if not found:
@@ -47,10 +54,10 @@ def limit_of_attributes(text: str) -> Limit:
             "there is no max_qp in the device attributes: give the output of ibv_devinfo -v."
         )
     names = _DEVICE.findall(text)
-    return Limit(", ".join(names) or "adapter", min(found), "max_qp of ibv_devinfo -v")
+    return QpLimit(", ".join(names) or "adapter", min(found), "max_qp of ibv_devinfo -v")
 
 
-def checked(limit: Limit, node: Bounds, rails: int) -> LimitCheck:
+def checked(limit: QpLimit, node: Bounds, rails: int) -> LimitCheck:
     """``node``: QPs of one node, spread evenly over its ``rails``."""
     need = node.times(1.0 / rails)
     fits = True if need.high <= limit.qps else False if need.low > limit.qps else None
@@ -135,7 +142,7 @@ def _pairs(nodes: int, ppn: int, pairs: int) -> Peers:
     )
 
 
-def times_there(part: Part, nodes: int, ppn: int, peers: Peers) -> Sums:
+def times_there(part: FootprintPart, nodes: int, ppn: int, peers: Peers) -> Sums:
     """How often a part is there. What is there per peer node belongs to the node's kernel, not to a
     rank; a connected pair of nodes has one at either end.
     """
@@ -147,7 +154,11 @@ def times_there(part: Part, nodes: int, ppn: int, peers: Peers) -> Sums:
 
 
 def add_up(
-    parts: Iterable[Part], nodes: int, ppn: int, peers: Peers, what: Literal["qps", "bytes"]
+    parts: Iterable[FootprintPart],
+    nodes: int,
+    ppn: int,
+    peers: Peers,
+    what: Literal["qps", "bytes"],
 ) -> Sums:
     """The sums of all parts."""
     rank = node = job = Bounds(0, 0)
@@ -175,7 +186,7 @@ class JobOptions(TypedDict, total=False):
     peers: int | None
     node_pairs: int | None
     settings: Mapping[str, int] | None
-    limits: tuple[Limit, ...]
+    limits: tuple[QpLimit, ...]
 
 
 def footprint(mode: str, nodes: int, ppn: int, **options: Unpack[JobOptions]) -> Footprint:
@@ -185,7 +196,7 @@ def footprint(mode: str, nodes: int, ppn: int, **options: Unpack[JobOptions]) ->
     whole("--ppn", ppn, 1, MOST_PPN)
     whole("ranks (--nodes x --ppn)", nodes * ppn, 1, MOST_RANKS)
     used = _settings(chosen_mode, options.get("settings") or {})
-    world = World(
+    world = JobShape(
         nodes=nodes,
         ppn=ppn,
         rails=whole("--rails", options.get("rails", 1), 1, _RAILS),
@@ -198,7 +209,7 @@ def footprint(mode: str, nodes: int, ppn: int, **options: Unpack[JobOptions]) ->
 
 
 def _of_world(
-    mode: Mode, world: World, who: Peers, used: list[Setting], limits: tuple[Limit, ...]
+    mode: Mode, world: JobShape, who: Peers, used: list[FormulaSetting], limits: tuple[QpLimit, ...]
 ) -> Footprint:
     parts = mode.parts(world)
     qps = add_up(parts, world.nodes, world.ppn, who, "qps")
@@ -229,13 +240,13 @@ def _payload(mtu: int) -> int:
     return roce_path_mtu(mtu)
 
 
-def _settings(mode: Mode, given: Mapping[str, int]) -> list[Setting]:
+def _settings(mode: Mode, given: Mapping[str, int]) -> list[FormulaSetting]:
     names = [variable.name for variable in mode.variables]
     for name in given:
         chosen(f"--set of {mode.name}", name.upper(), names)
     values = {name.upper(): value for name, value in given.items()}
     return [
-        Setting(
+        FormulaSetting(
             name=one.name,
             value=whole(one.name, values.get(one.name, one.default), one.low, one.high),
             given=one.name in values,

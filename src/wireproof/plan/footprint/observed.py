@@ -15,7 +15,7 @@ import msgspec
 from wireproof.model.errors import BadInput
 from wireproof.model.json_reader import decode_json
 from wireproof.model.planning.bounds import Bounds
-from wireproof.model.planning.footprint import Footprint, Observed, Part, Reading
+from wireproof.model.planning.footprint import Footprint, FootprintPart, Observed, QpReading
 
 __all__ = ["Resources", "of_job", "of_memory", "of_node", "resources_of"]
 
@@ -149,7 +149,7 @@ def of_node(found: Footprint, seen: Resources) -> Observed:
     fixed = sum(part.qps.high for part in found.parts if part.per == "rank") * found.ppn
     peers = [part for part in found.parts if part.per != "rank" and part.qps.high]
     job: float | None = None
-    readings: list[Reading] = []
+    readings: list[QpReading] = []
     if seen.qps >= fixed:
         job = fixed * found.nodes + (seen.qps - fixed) * found.nodes
         sentences.append(f"if every node had as many, the job would have {job:,.0f} QPs")
@@ -174,7 +174,7 @@ def _observed(
     sentences: list[str],
     *,
     seen: Resources | None = None,
-    readings: list[Reading] | None = None,
+    readings: list[QpReading] | None = None,
     job: float | None = None,
 ) -> Observed:
     return Observed(
@@ -209,7 +209,7 @@ def _place(seen: float, bounds: Bounds, what: str) -> str:
     )
 
 
-def _readings(found: Footprint, qps: int) -> list[Reading]:
+def _readings(found: Footprint, qps: int) -> list[QpReading]:
     """The pairs that would make ``qps`` of the formula, as it is set first, then for other QPs per
     pair of nodes that give a whole number of pairs.
     """
@@ -229,7 +229,7 @@ def _readings(found: Footprint, qps: int) -> list[Reading]:
     return result
 
 
-def _reading(found: Footprint, part: Part, own: int, rest: float, most: int) -> Reading:
+def _reading(found: Footprint, part: FootprintPart, own: int, rest: float, most: int) -> QpReading:
     pairs = rest / (2 * own)
     whole = pairs == int(pairs)
     what = "pairs of nodes" if part.per == "peer node" else "pairs of ranks"
@@ -244,16 +244,16 @@ def _reading(found: Footprint, part: Part, own: int, rest: float, most: int) -> 
     )
     if not whole:
         sentence += ": no whole number, so this reading is not exact"
-    return Reading(connection=own, pairs=pairs, share=share, whole=whole, sentence=sentence)
+    return QpReading(connection=own, pairs=pairs, share=share, whole=whole, sentence=sentence)
 
 
-def _node_reading(found: Footprint, part: Part, rest: float) -> Reading:
+def _node_reading(found: Footprint, part: FootprintPart, rest: float) -> QpReading:
     per_node = part.per == "peer node"
     each = part.qps.high * (1 if per_node else found.ppn)
     peers = rest / each
     most = (found.nodes - 1) * (1 if per_node else found.ppn)
     what = "remote nodes of this node" if per_node else "remote ranks of a rank, on average"
-    return Reading(
+    return QpReading(
         connection=int(part.qps.high),
         pairs=peers,
         share=peers / most if most else 0.0,

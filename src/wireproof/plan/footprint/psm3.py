@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from wireproof.model.errors import BadInput
 from wireproof.model.planning.bounds import Bounds, exactly
-from wireproof.model.planning.footprint import Part
-from wireproof.plan.footprint.world import CQE, RQE, SQE, Mode, Variable, World, pages
+from wireproof.model.planning.footprint import FootprintPart
+from wireproof.plan.footprint.world import CQE, RQE, SQE, JobShape, Mode, Variable, pages
 
 __all__ = ["MODES"]
 
@@ -85,11 +85,11 @@ _RV_SOURCE = (
 _SHARED_MEMORY = "ranks of one node use shared memory (PSM3_DEVICES has shm, the default)"
 
 
-def _endpoints(world: World) -> int:
+def _endpoints(world: JobShape) -> int:
     return world.rails * world["PSM3_QP_PER_NIC"]
 
 
-def _check(world: World) -> None:
+def _check(world: JobShape) -> None:
     if _endpoints(world) > _RAILS_MOST:
         raise BadInput(
             f"{world.rails} rails x PSM3_QP_PER_NIC={world['PSM3_QP_PER_NIC']} are more than the"
@@ -97,7 +97,7 @@ def _check(world: World) -> None:
         )
 
 
-def _ud(world: World) -> list[Part]:
+def _ud(world: JobShape) -> list[FootprintPart]:
     """The UD endpoint that every mode has."""
     ends, mtu = _endpoints(world), world.mtu
     send, receive = world["PSM3_NUM_SEND_WQES"], world["PSM3_NUM_RECV_WQES"]
@@ -134,8 +134,8 @@ def _ud(world: World) -> list[Part]:
 
 def _part(
     name: str, qps: int, size: Bounds, formula: str, *, assumed: bool = False, kind: str = ""
-) -> Part:
-    return Part(
+) -> FootprintPart:
+    return FootprintPart(
         name=name,
         per="rank",
         qps=exactly(qps),
@@ -146,7 +146,7 @@ def _part(
     )
 
 
-def _rv(world: World) -> list[Part]:
+def _rv(world: JobShape) -> list[FootprintPart]:
     """Mode 1: the kernel's connections, one for each pair of nodes and rail."""
     connection, whole = world["PSM3_RV_QP_PER_CONN"], world["PSM3_RV_Q_DEPTH"]
     depth = -(-whole // connection)
@@ -154,7 +154,7 @@ def _rv(world: World) -> list[Part]:
     entry = SQE + RQE + exactly(2 * 64)
     return [
         *_ud(world),
-        Part(
+        FootprintPart(
             name="kernel RC QPs of rv",
             per="peer node",
             qps=exactly(connection * world.rails),
@@ -166,14 +166,14 @@ def _rv(world: World) -> list[Part]:
     ]
 
 
-def _user_rc(world: World) -> list[Part]:
+def _user_rc(world: JobShape) -> list[FootprintPart]:
     """Mode 2: one small RC QP for each pair of ranks, for RDMA alone."""
     ends = _endpoints(world)
     receive = 0 if _shared_receive(world) else 33
     queue = pages(SQE.times(world["PSM3_NUM_SEND_RDMA"] + 1), RQE.times(receive))
     return [
         *_ud(world),
-        Part(
+        FootprintPart(
             name="user RC QPs",
             per="peer rank",
             qps=exactly(ends),
@@ -185,11 +185,11 @@ def _user_rc(world: World) -> list[Part]:
     ]
 
 
-def _shared_receive(world: World) -> bool:
+def _shared_receive(world: JobShape) -> bool:
     return bool(world["PSM3_USE_SRQ"] and world.nodes > 1 and world.nodes * world.ppn >= _SRQ_RANKS)
 
 
-def _all_rc(world: World) -> list[Part]:
+def _all_rc(world: JobShape) -> list[FootprintPart]:
     """Mode 3: an RC QP for each pair of ranks that carries everything but control."""
     ends, receive = _endpoints(world), world["PSM3_NUM_RECV_WQES"]
     sends = world["PSM3_NUM_SEND_WQES"] + world["PSM3_NUM_SEND_RDMA"] + 2
@@ -206,7 +206,7 @@ def _all_rc(world: World) -> list[Part]:
         queue += exactly(own * world.mtu) + (RQE + CQE).times(own)
         formula += " + R / 4 x (M + RQE + CQE)"
     parts.append(
-        Part(
+        FootprintPart(
             name="user RC QPs",
             per="peer rank",
             qps=exactly(ends),

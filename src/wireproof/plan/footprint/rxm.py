@@ -7,8 +7,8 @@ Counts are read from libfabric's prov/rxm; the pool of the shared context differ
 from __future__ import annotations
 
 from wireproof.model.planning.bounds import Bounds, exactly
-from wireproof.model.planning.footprint import Part
-from wireproof.plan.footprint.world import CQE, RQE, SQE, Mode, Variable, World, pages
+from wireproof.model.planning.footprint import FootprintPart
+from wireproof.plan.footprint.world import CQE, RQE, SQE, JobShape, Mode, Variable, pages
 
 __all__ = ["MODES"]
 
@@ -51,9 +51,9 @@ _VALIDITY = (
 )
 
 
-def _completions(world: World) -> Part:
+def _completions(world: JobShape) -> FootprintPart:
     entries = world["FI_UNIVERSE_SIZE"] * 2 * 128
-    return Part(
+    return FootprintPart(
         name="completion queue",
         per="rank",
         qps=exactly(0),
@@ -63,10 +63,10 @@ def _completions(world: World) -> Part:
     )
 
 
-def _connection(world: World, buffers: int) -> Part:
+def _connection(world: JobShape, buffers: int) -> FootprintPart:
     posted = buffers * (world["FI_OFI_RXM_BUFFER_SIZE"] + _HEADER)
     queues = pages(SQE.times(_QUEUES), RQE.times(_QUEUES))
-    return Part(
+    return FootprintPart(
         name="RC QPs",
         per="peer rank",
         qps=exactly(1),
@@ -77,15 +77,15 @@ def _connection(world: World, buffers: int) -> Part:
     )
 
 
-def _plain(world: World) -> list[Part]:
+def _plain(world: JobShape) -> list[FootprintPart]:
     return [_completions(world), _connection(world, world["FI_OFI_RXM_MSG_RX_SIZE"])]
 
 
-def _shared(world: World) -> list[Part]:
+def _shared(world: JobShape) -> list[FootprintPart]:
     pool = world["FI_OFI_RXM_RX_SIZE"] * (world["FI_OFI_RXM_BUFFER_SIZE"] + _HEADER)
     return [
         _completions(world),
-        Part(
+        FootprintPart(
             name="shared receive pool",
             per="rank",
             qps=exactly(0),

@@ -9,8 +9,8 @@ packet each.
 from __future__ import annotations
 
 from wireproof.model.planning.bounds import Bounds, exactly
-from wireproof.model.planning.footprint import Part
-from wireproof.plan.footprint.world import CQE, RQE, SQE, Mode, Variable, World, pages
+from wireproof.model.planning.footprint import FootprintPart
+from wireproof.plan.footprint.world import CQE, RQE, SQE, JobShape, Mode, Variable, pages
 
 __all__ = ["MODES"]
 
@@ -47,9 +47,9 @@ _SHARED_MEMORY = "ranks of one node use shared memory (UCX_TLS has sm)"
 _RAILS = "--rails: adapters that one process uses (UCX_MAX_RNDV_RAILS, 2 unless set)"
 
 
-def _pool(world: World, buffers: int, size: int, name: str) -> Part:
+def _pool(world: JobShape, buffers: int, size: int, name: str) -> FootprintPart:
     low = world.rails * buffers * size
-    return Part(
+    return FootprintPart(
         name=name,
         per="rank",
         qps=exactly(0),
@@ -59,7 +59,7 @@ def _pool(world: World, buffers: int, size: int, name: str) -> Part:
     )
 
 
-def _rc(world: World) -> list[Part]:
+def _rc(world: JobShape) -> list[FootprintPart]:
     queue = pages(_SEND.times(world["UCX_RC_TX_QUEUE_LEN"]))
     return [
         _pool(
@@ -68,7 +68,7 @@ def _rc(world: World) -> list[Part]:
             world["UCX_RC_SEG_SIZE"],
             "receive and send buffers",
         ),
-        Part(
+        FootprintPart(
             name="UD QP that connects the others",
             per="rank",
             qps=Bounds(0, world.rails),
@@ -77,7 +77,7 @@ def _rc(world: World) -> list[Part]:
             basis="assumed",
             kind="UD",
         ),
-        Part(
+        FootprintPart(
             name="RC QPs",
             per="peer rank",
             qps=exactly(world.rails),
@@ -89,7 +89,7 @@ def _rc(world: World) -> list[Part]:
     ]
 
 
-def _dc(world: World) -> list[Part]:
+def _dc(world: JobShape) -> list[FootprintPart]:
     count = world["UCX_DC_MLX5_NUM_DCI"]
     queues = pages(_SEND.times(_DCI_ENTRIES)).times(world.rails * count)
     return [
@@ -99,7 +99,7 @@ def _dc(world: World) -> list[Part]:
             world["UCX_RC_SEG_SIZE"],
             "receive and send buffers",
         ),
-        Part(
+        FootprintPart(
             name="DC initiators and the target",
             per="rank",
             qps=Bounds(world.rails * (count + 1), world.rails * (count + 2)),
@@ -111,12 +111,12 @@ def _dc(world: World) -> list[Part]:
     ]
 
 
-def _ud(world: World) -> list[Part]:
+def _ud(world: JobShape) -> list[FootprintPart]:
     receive = world["UCX_UD_RX_QUEUE_LEN"]
     queues = (SQE.times(256) + RQE.times(receive) + CQE.times(receive + 256)).times(world.rails)
     return [
         _pool(world, receive, world.mtu + _HEADER, "receive and send buffers"),
-        Part(
+        FootprintPart(
             name="UD QP with its queues",
             per="rank",
             qps=exactly(world.rails),

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable, Mapping
 
 from wireproof.model.planning.bounds import Bounds
-from wireproof.model.planning.footprint import Part
+from wireproof.model.planning.footprint import FootprintPart
 
-__all__ = ["CQE", "PAGE", "RQE", "SQE", "Mode", "Variable", "World", "pages"]
+__all__ = ["CQE", "PAGE", "RQE", "SQE", "JobShape", "Mode", "Variable", "pages"]
 
 PAGE = 4096
 SQE, RQE, CQE = Bounds(64, 128), Bounds(32, 64), Bounds(32, 128)
@@ -16,7 +16,7 @@ SQE, RQE, CQE = Bounds(64, 128), Bounds(32, 64), Bounds(32, 128)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class World:
+class JobShape:
     """``mtu``: payload of a packet; ``settings``: every variable of the mode with its value."""
 
     nodes: int
@@ -49,10 +49,10 @@ class Mode:
     name: str
     title: str
     variables: tuple[Variable, ...]
-    parts: Callable[[World], list[Part]]
+    parts: Callable[[JobShape], list[FootprintPart]]
     sources: tuple[str, ...]
     validity: tuple[str, ...]
-    check: Callable[[World], None] = lambda _world: None
+    check: Callable[[JobShape], None] = lambda _world: None
 
 
 def pages(*queues: Bounds) -> Bounds:

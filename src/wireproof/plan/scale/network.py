@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.plan.numbers import real
-from wireproof.plan.scale.topology import Ints, Topology
+from wireproof.plan.scale.topology import Ints, ScaleTopology
 
 __all__ = [
     "SHORT_BYTES",
     "Floats",
-    "Machine",
-    "Network",
+    "MachineCosts",
+    "SimulatedNetwork",
     "allreduce",
     "allreduce_algorithm",
     "barrier",
@@ -37,7 +37,7 @@ _SLOWEST = 1e9  # ns per byte: 1 B/s
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Machine:
+class MachineCosts:
     """``start_ns``: half a round trip of an empty message between nodes of one switch;
     ``overhead_ns``: o; ``gap_ns``: g of the adapter; ``byte_ns``: G. ``hop_ns``: each further
     switch with its cable. ``local_*``: between ranks of one node. ``noise``: sigma of the natural
@@ -114,14 +114,14 @@ def serve(arrival: Floats, server: Ints, cost: float, ends: Floats) -> Floats:
 
 
 @dataclasses.dataclass
-class Network:
+class SimulatedNetwork:
     """A machine in a topology, and until when each of its servers is busy. Messages that are given
     together are served before those of later calls. ``turn`` counts the calls, for what varies by
     chance.
     """
 
-    machine: Machine
-    topology: Topology
+    machine: MachineCosts
+    topology: ScaleTopology
     turn: int = 0
 
     def __post_init__(self) -> None:
@@ -177,7 +177,9 @@ SHORT_BYTES = 2048
 """Up to this size allreduce is by recursive doubling (MPICH's default)."""
 
 
-def exchange(network: Network, now: Floats, ranks: Ints, target: Ints, size: int) -> Floats:
+def exchange(
+    network: SimulatedNetwork, now: Floats, ranks: Ints, target: Ints, size: int
+) -> Floats:
     """Every one of ``ranks`` sends to its ``target`` and receives one message, of whoever names it.
 
     ``target`` is a permutation of ``ranks``. Times of ranks that take no part stay.
@@ -194,7 +196,7 @@ def exchange(network: Network, now: Floats, ranks: Ints, target: Ints, size: int
     return result
 
 
-def barrier(network: Network) -> float:
+def barrier(network: SimulatedNetwork) -> float:
     """ns until the last rank has left, when all enter at once."""
     count = network.topology.ranks
     ranks = np.arange(count, dtype=np.int64)
@@ -211,7 +213,7 @@ def allreduce_algorithm(size: int) -> str:
     return "recursive doubling" if size <= SHORT_BYTES else "reduce-scatter and allgather"
 
 
-def allreduce(network: Network, size: int) -> float:
+def allreduce(network: SimulatedNetwork, size: int) -> float:
     """ns until the last rank has the sum of all ranks' ``size`` bytes."""
     count = network.topology.ranks
     power = 1 << (count.bit_length() - 1)
@@ -237,7 +239,9 @@ def _steps(power: int, size: int) -> list[tuple[int, int]]:
     return [*scatter, *reversed(scatter)]
 
 
-def _one_way(network: Network, now: Floats, source: Ints, target: Ints, size: int) -> Floats:
+def _one_way(
+    network: SimulatedNetwork, now: Floats, source: Ints, target: Ints, size: int
+) -> Floats:
     """Each of ``source`` sends to its ``target``, which waits for it."""
     if not source.size:
         return now

@@ -13,20 +13,20 @@ from wireproof.model.planning.bounds import Bounds, exactly
 from wireproof.model.planning.scale import Prediction, ScalePattern
 from wireproof.plan.scale.network import (
     Floats,
-    Machine,
-    Network,
+    MachineCosts,
+    SimulatedNetwork,
     allreduce,
     allreduce_algorithm,
     barrier,
     exchange,
 )
-from wireproof.plan.scale.topology import Ints, Topology
+from wireproof.plan.scale.topology import Ints, ScaleTopology
 
 __all__ = [
     "ORDERS",
     "SOURCES",
     "VALIDITY",
-    "Estimate",
+    "SimulatedTime",
     "alltoall",
     "natural",
     "predictions",
@@ -52,7 +52,7 @@ _SKEW = 0.01
 """
 
 
-class Estimate(NamedTuple):
+class SimulatedTime(NamedTuple):
     """``time_ns`` of the whole, between ``low_ns`` and ``high_ns`` with 95 % confidence where not
     all of the ``phases`` are ``simulated``.
     """
@@ -64,12 +64,14 @@ class Estimate(NamedTuple):
     phases: int
 
 
-def alltoall(network: Network, size: int, *, most_phases: int | None = None) -> Estimate:
+def alltoall(
+    network: SimulatedNetwork, size: int, *, most_phases: int | None = None
+) -> SimulatedTime:
     """``size``: bytes to each rank. ``most_phases``: a limit of the sample, for tests."""
     count = network.topology.ranks
     phases = count - 1
     if phases < 1:
-        return Estimate(0.0, 0.0, 0.0, 0, 0)
+        return SimulatedTime(0.0, 0.0, 0.0, 0, 0)
     most = most_phases or max(3 * _FEWEST, _MESSAGES // count)
     if phases <= most:
         return _all_phases(network, size)
@@ -87,20 +89,20 @@ def alltoall(network: Network, size: int, *, most_phases: int | None = None) -> 
             spread = float(own.var(ddof=1)) / own.size
             variance += stratum.size**2 * (1 - own.size / stratum.size) * spread
     error = _Z * math.sqrt(variance) + _SKEW * total
-    return Estimate(total, max(0.0, total - error), total + error, len(times), phases)
+    return SimulatedTime(total, max(0.0, total - error), total + error, len(times), phases)
 
 
-def _all_phases(network: Network, size: int) -> Estimate:
+def _all_phases(network: SimulatedNetwork, size: int) -> SimulatedTime:
     count = network.topology.ranks
     ranks = np.arange(count, dtype=np.int64)
     now = np.zeros(count)
     for distance in range(1, count):
         now = exchange(network, now, ranks, (ranks + distance) % count, size)
     time = float(now.max())
-    return Estimate(time, time, time, count - 1, count - 1)
+    return SimulatedTime(time, time, time, count - 1, count - 1)
 
 
-def _strata(network: Network) -> list[Ints]:
+def _strata(network: SimulatedNetwork) -> list[Ints]:
     """Phases by how far they reach at most; a distance and its complement reach as far."""
     topology = network.topology
     count = topology.ranks
@@ -111,7 +113,7 @@ def _strata(network: Network) -> list[Ints]:
     return [distance[found == number] for number in np.unique(found)]
 
 
-def _picked(stratum: Ints, wanted: int, network: Network) -> Ints:
+def _picked(stratum: Ints, wanted: int, network: SimulatedNetwork) -> Ints:
     """``wanted`` of a stratum without replacement."""
     if wanted >= stratum.size:
         return stratum
@@ -119,7 +121,9 @@ def _picked(stratum: Ints, wanted: int, network: Network) -> Ints:
     return np.asarray(chance.choice(stratum, wanted, replace=False), dtype=np.int64)
 
 
-def _increments(network: Network, distances: Ints, size: int) -> tuple[dict[int, float], float]:
+def _increments(
+    network: SimulatedNetwork, distances: Ints, size: int
+) -> tuple[dict[int, float], float]:
     """(ns that each phase adds to the mean of all ranks' times, how far the last rank is behind the
     mean at the end). Phases run one after another, nearest first as in the whole exchange: the skew
     that one leaves is the next one's start.
@@ -151,7 +155,7 @@ def random_ring(ranks: int, seed: int) -> Ints:
     return np.asarray(np.random.default_rng(seed).permutation(ranks), dtype=np.int64)
 
 
-def ring_time(network: Network, order: Ints, size: int) -> float:
+def ring_time(network: SimulatedNetwork, order: Ints, size: int) -> float:
     """ns of one operation in steady state: ``order`` holds the ranks as they sit in the ring."""
     if order.size < 2:
         return 0.0
@@ -168,7 +172,7 @@ def ring_time(network: Network, order: Ints, size: int) -> float:
 
 
 def _turn(
-    network: Network,
+    network: SimulatedNetwork,
     now: Floats,
     ring: tuple[Ints, Ints, Ints],
     overheads: tuple[Floats, Floats],
@@ -214,8 +218,8 @@ _RINGS, _RANKS_OF_RINGS = 30, 1_500_000
 
 
 def predictions(
-    machine: Machine,
-    topologies: Sequence[Topology],
+    machine: MachineCosts,
+    topologies: Sequence[ScaleTopology],
     patterns: Sequence[ScalePattern],
     *,
     order: str,
@@ -230,26 +234,30 @@ def predictions(
             if pattern == "ring":
                 found += _rings(machine, topology, order, size)
             elif pattern != "sweep":
-                found.append(_COLLECTIVES[pattern](Network(machine, topology), size))
+                found.append(_COLLECTIVES[pattern](SimulatedNetwork(machine, topology), size))
     return found
 
 
-def _rings(machine: Machine, topology: Topology, order: str, size: int) -> Iterator[Prediction]:
+def _rings(
+    machine: MachineCosts, topology: ScaleTopology, order: str, size: int
+) -> Iterator[Prediction]:
     if order in ("natural", "both"):
-        time = ring_time(Network(machine, topology), natural(topology.ranks), size)
+        time = ring_time(SimulatedNetwork(machine, topology), natural(topology.ranks), size)
         yield _ring(topology, "natural", size, [time])
     if order in ("random", "both"):
         count = max(1, min(_RINGS, _RANKS_OF_RINGS // topology.ranks))
         times = [
             ring_time(
-                Network(machine, topology), random_ring(topology.ranks, topology.seed + ring), size
+                SimulatedNetwork(machine, topology),
+                random_ring(topology.ranks, topology.seed + ring),
+                size,
             )
             for ring in range(count)
         ]
         yield _ring(topology, "random", size, times)
 
 
-def _ring(topology: Topology, order: str, size: int, times: Sequence[float]) -> Prediction:
+def _ring(topology: ScaleTopology, order: str, size: int, times: Sequence[float]) -> Prediction:
     """HPCC's number: the geometric mean over the rings."""
     mean = math.exp(sum(map(math.log, times)) / len(times)) if min(times) > 0 else 0.0
     mean = min(max(mean, min(times)), max(times))  # a single one is not rounded
@@ -265,16 +273,16 @@ def _ring(topology: Topology, order: str, size: int, times: Sequence[float]) -> 
     )
 
 
-def _barrier(network: Network, _size: int) -> Prediction:
+def _barrier(network: SimulatedNetwork, _size: int) -> Prediction:
     return _prediction(network.topology, "barrier", 0, barrier(network), "dissemination")
 
 
-def _allreduce(network: Network, size: int) -> Prediction:
+def _allreduce(network: SimulatedNetwork, size: int) -> Prediction:
     time = allreduce(network, size)
     return _prediction(network.topology, "allreduce", size, time, allreduce_algorithm(size))
 
 
-def _alltoall(network: Network, size: int) -> Prediction:
+def _alltoall(network: SimulatedNetwork, size: int) -> Prediction:
     time = alltoall(network, size)
     sampled = "" if time.simulated == time.phases else ", sampled; the spread is 95 %"
     method = "pairwise exchange" + sampled
@@ -286,7 +294,7 @@ def _alltoall(network: Network, size: int) -> Prediction:
     )
 
 
-_COLLECTIVES: dict[ScalePattern, Callable[[Network, int], Prediction]] = {
+_COLLECTIVES: dict[ScalePattern, Callable[[SimulatedNetwork, int], Prediction]] = {
     "barrier": _barrier,
     "allreduce": _allreduce,
     "alltoall": _alltoall,
@@ -294,7 +302,7 @@ _COLLECTIVES: dict[ScalePattern, Callable[[Network, int], Prediction]] = {
 
 
 def _prediction(
-    topology: Topology, pattern: ScalePattern, size: int, time: float, method: str
+    topology: ScaleTopology, pattern: ScalePattern, size: int, time: float, method: str
 ) -> Prediction:
     """What was simulated once and as a whole."""
     return Prediction(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from wireproof.model.errors import BadInput
 from wireproof.plan.numbers import MOST_NODES, MOST_PPN, chosen, whole
 
-__all__ = ["KINDS", "Ints", "Stage", "Topology"]
+__all__ = ["KINDS", "Ints", "ScaleTopology", "Stage"]
 
 Ints = NDArray[np.int64]
 Kind = Literal["one-switch", "fat-tree", "dragonfly"]
@@ -35,7 +35,7 @@ class Stage(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Topology:
+class ScaleTopology:
     """``leaf``: nodes of a leaf or router; ``group``: leaves of a pod or routers of a group;
     ``uplinks``: links of a leaf, or between two groups, each as fast as an adapter; 0: never a
     bottleneck. Raises BadInput for more than 1,000,000 ranks, and for numbers that cannot be.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wireproof.model.diagnosis import Answer, Capability, Diagnosis
-from wireproof.model.providers import Libfabric, Provider, ProviderChoice, ProviderReport
+from wireproof.model.diagnosis import Capability, Diagnosis, TransportTried
+from wireproof.model.providers import LibfabricFound, Provider, ProviderChoice, ProviderReport
 from wireproof.model.quantity import counted
 from wireproof.report.document import Document, Findings, Item, Part, Section, Text, Tone
 
@@ -50,7 +50,7 @@ def _capability(capability: Capability) -> Item:
     return Item(tone, text, details=details, word=word)
 
 
-def _answer(answer: Answer) -> Item:
+def _answer(answer: TransportTried) -> Item:
     if not answer.works:
         return Item("fail", f"{answer.name}: {answer.problem}", word="FAILS")
     if answer.abi == "mpiabi":
@@ -78,7 +78,7 @@ def provider_document(found: ProviderReport) -> Document:
     return Document("libfabric providers", f"providers that can be measured: {names}", tuple(parts))
 
 
-def _library(library: Libfabric) -> Section:
+def _library(library: LibfabricFound) -> Section:
     where = f"{library.path} ({library.origin})"
     if library.problem:
         return Section(where, (Findings((Item("fail", f"cannot be used: {library.problem}"),)),))

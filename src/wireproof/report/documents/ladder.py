@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from wireproof.model import quantity
 from wireproof.model.experiment import Interval
-from wireproof.model.ladder import Ladder, LadderPlan, Layer, Quantity, Step, StepAnswer
+from wireproof.model.ladder import Ladder, LadderPlan, Layer, LayerStep, Quantity, StepAnswer
 from wireproof.report.columns import Head
 from wireproof.report.document import (
     Bar,
@@ -103,7 +103,7 @@ def _number(number: Interval | None, shown: Callable[[float], str]) -> str:
     return f"{shown(number.value)} [{shown(number.low)}, {shown(number.high)}]"
 
 
-def _step(step: Step) -> Item:
+def _step(step: LayerStep) -> Item:
     return Item(_TONES[step.answer], step.text, word=f"{_ANSWERS[step.answer]}:")
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from wireproof.model.planning.bounds import Bounds
 from wireproof.model.planning.footprint import Footprint, LimitCheck, Observed, Sums
-from wireproof.model.planning.pfc import Configured, Fit, Pfc
+from wireproof.model.planning.pfc import CableFit, Configured, Pfc
 from wireproof.model.planning.scale import Parameter, Prediction, Scale
-from wireproof.model.planning.validation import Design, Validation
+from wireproof.model.planning.validation import ScreenDesign, Validation
 from wireproof.model.quantity import counted, short_time, volume
 from wireproof.report.columns import Head
 from wireproof.report.document import (
@@ -179,7 +179,7 @@ def _configured(found: Configured) -> Section:
     return Section("The configured headroom", (held, *notes, _fits(found.fits)))
 
 
-def _fits(fits: Sequence[Fit]) -> Table:
+def _fits(fits: Sequence[CableFit]) -> Table:
     """The longest cable by speed and MTU: with instant interfaces, and with the slowest."""
     mtus = sorted({fit.mtu_bytes for fit in fits})
     cells = {(fit.speed_gbps, fit.mtu_bytes): fit for fit in fits}
@@ -192,7 +192,7 @@ def _fits(fits: Sequence[Fit]) -> Table:
     return Table(heads, tuple(rows), note=note)
 
 
-def _metres(fit: Fit) -> str:
+def _metres(fit: CableFit) -> str:
     if fit.longest_m is None:
         return "none"
     worst = "none" if fit.worst_m is None else f"{fit.worst_m:.0f} m"
@@ -292,7 +292,7 @@ def validation_document(found: Validation) -> Document:
     return Document(f"Rounds to prove {found.nodes:,} nodes", answer, parts)
 
 
-def _design(name: str, design: Design) -> Row:
+def _design(name: str, design: ScreenDesign) -> Row:
     low, high = (short_time(edge * 1e9) for edge in (design.seconds.low, design.seconds.high))
     shares = f"{100 * design.found:.1f} %", f"{100 * design.least_slowdown:.2f} %"
     cells = (f"{design.rounds:,}", f"{design.pairs:,}", *shares, f"{low} to {high}")

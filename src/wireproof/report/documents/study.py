@@ -8,7 +8,7 @@ from statistics import median
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
-from wireproof.model.study import Measured, Study, StudyRun
+from wireproof.model.study import StudiedPattern, Study, StudyRun
 from wireproof.report.columns import Head
 from wireproof.report.document import (
     Document,
@@ -94,7 +94,7 @@ def _findings(study: Study) -> Iterator[Section]:
             yield Section(title, (Findings(items_of(findings)),))
 
 
-def _pattern(study: Study, pattern: Measured) -> Part:
+def _pattern(study: Study, pattern: StudiedPattern) -> Part:
     effects = [effect for effect in study.effects if effect.pattern == pattern.name]
     better = "more" if pattern.metric.better == "higher" else "less"
     title = f"{pattern.name}, {pattern.what} ({better} is better)"

@@ -6,7 +6,7 @@ from collections import Counter
 
 from wireproof.model import quantity
 from wireproof.model.experiment import Answer
-from wireproof.model.trial import Comparison, Guard, Trial
+from wireproof.model.trial import Guard, TryResult, ValueEffect
 from wireproof.report.columns import Head
 from wireproof.report.document import Document, Row, Span, Table, Text, Tone
 
@@ -29,7 +29,7 @@ _TONES: dict[str, Tone] = {
 }
 
 
-def trial_document(trial: Trial) -> Document:
+def trial_document(trial: TryResult) -> Document:
     """The value that helps most is the answer; else what is known of each."""
     title = f"{trial.knob.name}, tried on {trial.workload}"
     others = [each for each in trial.comparisons if each is not _first(trial)]
@@ -44,13 +44,13 @@ def trial_document(trial: Trial) -> Document:
     return Document(title, _first(trial).text, tuple(parts), trial.verdict)
 
 
-def _first(trial: Trial) -> Comparison:
+def _first(trial: TryResult) -> ValueEffect:
     """The comparison that decides the verdict."""
     order: tuple[Answer, ...] = ("undecided", "hurts", "no-effect", "helps")
     return trial.best or min(trial.comparisons, key=lambda each: order.index(each.answer))
 
 
-def _values(trial: Trial) -> Table:
+def _values(trial: TryResult) -> Table:
     rows = tuple(
         Row(
             (
@@ -70,7 +70,7 @@ def _values(trial: Trial) -> Table:
     return Table(_HEADS, rows, title, most=len(rows))
 
 
-def _guards(trial: Trial, comparison: Comparison) -> Table:
+def _guards(trial: TryResult, comparison: ValueEffect) -> Table:
     heads = (Head("guard", 9, left=True), *_HEADS[1:5])
     rows = []
     for guard in comparison.guards:
@@ -98,14 +98,14 @@ def _guard_answer(guard: Guard, smallest: float) -> str:
     return "not worse" if guard.high is not None and guard.high <= most else "unclear"
 
 
-def _slow(trial: Trial) -> str:
+def _slow(trial: TryResult) -> str:
     return (
         f"Too few runs fit into {quantity.duration(trial.stopping.budget_s)} for any answer: give a"
         " larger --budget-s or a shorter command."
     )
 
 
-def _method(trial: Trial) -> str:
+def _method(trial: TryResult) -> str:
     proofs = Counter(run.proof for run in trial.runs if run.proof).most_common()
     paths = ", ".join(f"{proof} {count}" for proof, count in proofs)
     return (

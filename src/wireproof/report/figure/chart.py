@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Axis", "Chart", "Limit", "Line", "Mark", "Step", "Zone"]
+__all__ = ["Axis", "Chart", "ChartStep", "Limit", "Line", "Mark", "Zone"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Zone:
 
 
 @dataclass(frozen=True)
-class Step:
+class ChartStep:
     """Something that happens at ``at`` of the horizontal axis."""
 
     words: str
@@ -79,4 +79,4 @@ class Chart:
     lines: tuple[Line, ...]
     limits: tuple[Limit, ...] = ()
     zones: tuple[Zone, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ChartStep, ...] = ()

@@ -8,12 +8,12 @@ from wireproof.report.figure.chart import Chart
 from wireproof.report.figure.curves import bandwidth, latency
 from wireproof.report.figure.spread import over_pairs, over_samples
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.rows import Table
+from wireproof.report.rows import ResultTable
 
 __all__ = ["charts"]
 
 
-def charts(section: JudgedRun, found: Sequence[Table], name: str) -> list[Chart]:
+def charts(section: JudgedRun, found: Sequence[ResultTable], name: str) -> list[Chart]:
     """In the order in which they are read; ``name`` begins the name of each."""
     drawn = [
         latency(section, found, f"{name}-latency"),

@@ -8,11 +8,11 @@ from statistics import median
 
 from wireproof.model import quantity
 from wireproof.model.claim import Limits
-from wireproof.report.figure.chart import Axis, Chart, Limit, Line, Mark, Step, Zone
+from wireproof.report.figure.chart import Axis, Chart, ChartStep, Limit, Line, Mark, Zone
 from wireproof.report.figure.ticks import decades, plain, sizes
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
-from wireproof.report.rows import Row, Table
+from wireproof.report.rows import ResultRow, ResultTable
 
 __all__ = ["bandwidth", "latency", "printed_rates", "printed_times"]
 
@@ -24,10 +24,10 @@ _READ = (
     "Bands are 95 % intervals; the dashed line is the physical limit. Point at a mark, or go from "
     "one to the next with the arrow keys, to read its numbers."
 )
-_Series = tuple[str, list[Row]]
+_Series = tuple[str, list[ResultRow]]
 
 
-def latency(section: JudgedRun, tables: Sequence[Table], name: str) -> Chart | None:
+def latency(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Chart | None:
     """Half round trip (time per operation for put and get) against message size, both logarithmic,
     with the floor.
     """
@@ -55,7 +55,7 @@ def latency(section: JudgedRun, tables: Sequence[Table], name: str) -> Chart | N
     )
 
 
-def bandwidth(section: JudgedRun, tables: Sequence[Table], name: str) -> Chart | None:
+def bandwidth(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Chart | None:
     """Goodput against message size (logarithmic), with the ceiling; logarithmic upwards when far
     above the ceiling.
     """
@@ -163,18 +163,18 @@ def _not_held(limits: Limits | None) -> str:
     )
 
 
-def _switches(section: JudgedRun) -> tuple[Step, ...]:
+def _switches(section: JudgedRun) -> tuple[ChartStep, ...]:
     """Where the library changes its protocol, as the judge has found it: each size once."""
-    found: dict[float, Step] = {}
+    found: dict[float, ChartStep] = {}
     for finding in section.judgement.findings:
         at = finding.evidence.get("eager_limit_bytes")
         if finding.code == "protocol-switch" and isinstance(at, (int, float)) and at > 0:
             words = f"switch above {quantity.size(int(at))}"
-            found.setdefault(float(at), Step(words, float(at)))
+            found.setdefault(float(at), ChartStep(words, float(at)))
     return tuple(found[at] for at in sorted(found))[:3]
 
 
-def _series(tables: Sequence[Table], rates: bool = False) -> tuple[list[_Series], str]:
+def _series(tables: Sequence[ResultTable], rates: bool = False) -> tuple[list[_Series], str]:
     """Lines with at least three sizes; of many pairs the worst and the best stay, and the note says
     so.
     """
@@ -187,11 +187,11 @@ def _series(tables: Sequence[Table], rates: bool = False) -> tuple[list[_Series]
     return [*lines[:half], *lines[-(MOST_SERIES - half) :]], note
 
 
-def _lines(table: Table, rates: bool) -> Iterator[_Series]:
+def _lines(table: ResultTable, rates: bool) -> Iterator[_Series]:
     """One line for each pair of ranks, with its name."""
     if len({row.pair.message_bytes for row in table.rows}) < LEAST_SIZES:
         return
-    found: dict[tuple[int, int], list[Row]] = {}
+    found: dict[tuple[int, int], list[ResultRow]] = {}
     for row in table.rows:
         if (row.goodput if rates else row.time_ns) is not None:
             found.setdefault((row.pair.origin, row.pair.target), []).append(row)
@@ -204,14 +204,14 @@ def _lines(table: Table, rates: bool) -> Iterator[_Series]:
             yield f"{_short(table)} {between}", merged
 
 
-def _short(table: Table) -> str:
+def _short(table: ResultTable) -> str:
     form = f" {table.form}" if table.pattern not in ("pingpong", "stream", "exchange") else ""
     return f"{table.pattern}{form}" + ("" if table.formula == "robust" else f" ({table.formula})")
 
 
-def _merged(rows: Sequence[Row]) -> list[Row]:
+def _merged(rows: Sequence[ResultRow]) -> list[ResultRow]:
     """One row per size, in order: of several repetitions the median one."""
-    found: dict[int, list[Row]] = {}
+    found: dict[int, list[ResultRow]] = {}
     for row in rows:
         found.setdefault(row.pair.message_bytes, []).append(row)
     return [
@@ -225,7 +225,7 @@ def _line(series: _Series, unit: str, factor: float) -> Line:
     return Line(name, tuple(_mark(name, row, unit, factor) for row in rows))
 
 
-def _mark(name: str, row: Row, unit: str, factor: float) -> Mark:
+def _mark(name: str, row: ResultRow, unit: str, factor: float) -> Mark:
     """A result in the chart's unit; a ping-pong drawn as goodput turns its interval round."""
     pair = row.pair
     at = pair.message_bytes or ZERO_AT
@@ -239,7 +239,7 @@ def _mark(name: str, row: Row, unit: str, factor: float) -> Mark:
     return Mark(at, value, low, high, f"{name}: {_told(row)}")
 
 
-def _told(row: Row) -> str:
+def _told(row: ResultRow) -> str:
     """Everything of one result, for who points at it."""
     pair = row.pair
     parts = [quantity.size(pair.message_bytes), f"{quantity.microseconds(row.time_ns)} µs"]

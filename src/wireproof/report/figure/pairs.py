@@ -13,7 +13,7 @@ from wireproof.report.html.heat import MOST_HOSTS, PRINTED_HOSTS, shade
 from wireproof.report.html.leaves import LeafMap, leaf_map
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, harmless, natural
-from wireproof.report.rows import Cell, Table, tables
+from wireproof.report.rows import Cell, ResultTable, tables
 
 __all__ = ["pair_figures"]
 
@@ -32,7 +32,7 @@ def pair_figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
     return found
 
 
-def _picture(section: JudgedRun, table: Table) -> str:
+def _picture(section: JudgedRun, table: ResultTable) -> str:
     """ "" where there is nothing to draw."""
     size, cells = table.directed
     if size is None or len(cells) < 2:

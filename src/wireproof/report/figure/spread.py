@@ -14,7 +14,7 @@ from wireproof.report.figure.chart import Axis, Chart, Limit, Line, Mark
 from wireproof.report.figure.ticks import plain
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
-from wireproof.report.rows import Cell, Table
+from wireproof.report.rows import Cell, ResultTable
 
 __all__ = ["over_pairs", "over_samples"]
 
@@ -100,7 +100,7 @@ def _tail_in_words(line: Line) -> str:
     return f"{line.name}: 99 % of batches took at most {_at_share(line, 99.0):.3g} medians"
 
 
-def over_pairs(section: JudgedRun, tables: Sequence[Table], name: str) -> Chart | None:
+def over_pairs(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Chart | None:
     """Goodput of all pairs at the size of the pair picture; None with few of them."""
     found = [(table, *table.directed) for table in tables if table.unit != "ns"]
     shown = [(table, size, cells) for table, size, cells in found if len(cells) >= _LEAST_PAIRS]
@@ -133,7 +133,7 @@ def _ceiling(section: JudgedRun) -> tuple[Limit, ...]:
     return (Limit(words, ((at, 0.0), (at, 100.0))),)
 
 
-def _pairs(table: Table, size: int, cells: Sequence[Cell]) -> Line:
+def _pairs(table: ResultTable, size: int, cells: Sequence[Cell]) -> Line:
     title = f"{table.pattern} {quantity.size(size)}, {len(cells)} directions"
     return Line(title, _cumulative(cell.goodput / 1e6 for cell in cells), stairs=True)
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from wireproof.model import quantity
 from wireproof.model.board import SeriesTrend
 from wireproof.model.gate import seconds_of
-from wireproof.model.history import Change, Number
-from wireproof.report.figure.chart import Axis, Chart, Line, Mark, Step
+from wireproof.model.history import Number, Shift
+from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark
 from wireproof.report.figure.ticks import plain
 from wireproof.report.names import clean
 
@@ -37,7 +37,7 @@ def number_name(number: Number) -> str:
     return f"{clean(number.name, 60)} {quantity.size(number.message_bytes)}{window}"
 
 
-def percent_change(one: Change) -> str:
+def percent_change(one: Shift) -> str:
     """``10.1 % worse``."""
     word = "better" if one.ratio > 1 else "worse"
     return f"{abs(one.ratio - 1) * 100:.1f} % {word}"
@@ -70,7 +70,7 @@ def trend_chart(found: SeriesTrend, name: str) -> Chart | None:
         y=_value_axis(number, marks),
         lines=(Line(number_name(number), tuple(marks)),),
         steps=tuple(
-            Step(percent_change(one), when)
+            ChartStep(percent_change(one), when)
             for one in shown
             if (when := seconds_of(one.measured)) is not None
         ),

@@ -16,14 +16,14 @@ from wireproof.report.group_cells import cells_of
 from wireproof.report.group_rows import GroupTable
 from wireproof.report.judged_run import JudgedRun, suspected
 from wireproof.report.names import clean, fold
-from wireproof.report.rows import Row, Table, chosen
+from wireproof.report.rows import ResultRow, ResultTable, chosen
 from wireproof.report.text.groups import LEGEND
 
 __all__ = [
     "MOST_ROWS",
-    "Cell",
-    "Column",
     "Grid",
+    "GridCell",
+    "GridColumn",
     "count_of",
     "disclosure_grid",
     "group_grid",
@@ -37,7 +37,7 @@ OPEN_ROWS = 40
 
 
 @dataclass(frozen=True)
-class Column:
+class GridColumn:
     """``name``: in a CSV file, with the unit of the raw values. ``text``: words, set to the
     left. Lines of a title are parted by line breaks.
     """
@@ -52,7 +52,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """``raw`` is the number for sorting and for CSV; "" where the text itself is the value."""
 
     text: str
@@ -68,8 +68,8 @@ class Grid:
     id: str
     title: str
     caption: str
-    columns: list[Column]
-    rows: list[tuple[str, list[Cell]]]
+    columns: list[GridColumn]
+    rows: list[tuple[str, list[GridCell]]]
     count: str
     open: bool
     words: bool = False
@@ -81,13 +81,13 @@ def count_of(number: int) -> str:
     return f"{number} results" if number != 1 else "1 result"
 
 
-def number(value: float | None, text: str, digits: int = 6) -> Cell:
+def number(value: float | None, text: str, digits: int = 6) -> GridCell:
     """A cell with its raw value; one that is not known has none."""
     known = value is not None and math.isfinite(value)
-    return Cell(text, f"{value:.{digits}g}" if known else "")
+    return GridCell(text, f"{value:.{digits}g}" if known else "")
 
 
-def result_grid(table: Table, name: str, findings: Iterable[Finding] = ()) -> Grid:
+def result_grid(table: ResultTable, name: str, findings: Iterable[Finding] = ()) -> Grid:
     """All results of one pattern; of very many the culprits' and those that do not pass stay."""
     rows = chosen(table.rows, findings, MOST_ROWS)
     left = len(table.rows) - len(rows)
@@ -110,28 +110,31 @@ def result_grid(table: Table, name: str, findings: Iterable[Finding] = ()) -> Gr
 _TONES = {"pass": "", "fail": "bad", "inconclusive": "unsure"}
 
 
-def _columns(table: Table) -> list[Column]:
+def _columns(table: ResultTable) -> list[GridColumn]:
     timed = table.unit == "ns"
     time = "half round trip" if table.halved else "time per message"
-    interval = Column("95 %\n±", "half_width_share")
+    interval = GridColumn("95 %\n±", "half_width_share")
     first = [
-        Column("size", "message_bytes"),
-        Column("from → to", "from_to", True),
-        Column(f"{time}\nµs", f"{time.replace(' ', '_')}_us"),
+        GridColumn("size", "message_bytes"),
+        GridColumn("from → to", "from_to", True),
+        GridColumn(f"{time}\nµs", f"{time.replace(' ', '_')}_us"),
     ]
-    rates = [Column("goodput\nMB/s", "goodput_MB_per_s"), Column("\nGb/s", "goodput_Gb_per_s")]
+    rates = [
+        GridColumn("goodput\nMB/s", "goodput_MB_per_s"),
+        GridColumn("\nGb/s", "goodput_Gb_per_s"),
+    ]
     rest = [
-        Column("of attain-\nable", "efficiency_share"),
-        Column("of line\nrate", "line_rate_share"),
-        Column("proof", "proof", True),
-        Column("label", "label", True),
-        Column("verdict", "verdict", True),
+        GridColumn("of attain-\nable", "efficiency_share"),
+        GridColumn("of line\nrate", "line_rate_share"),
+        GridColumn("proof", "proof", True),
+        GridColumn("label", "label", True),
+        GridColumn("verdict", "verdict", True),
     ]
     between = [interval, *rates] if timed else [*rates, interval]
     return [*first, *between, *rest]
 
 
-def _cells(row: Row, timed: bool) -> list[Cell]:
+def _cells(row: ResultRow, timed: bool) -> list[GridCell]:
     pair = row.pair
     repeat = f" (#{pair.repeat + 1})" if pair.repeat else ""
     interval = number(pair.half_width, quantity.plus_minus(pair.half_width), 3)
@@ -143,15 +146,15 @@ def _cells(row: Row, timed: bool) -> list[Cell]:
     ]
     codes = f" ({clean(', '.join(pair.codes), 80)})" if pair.codes else ""
     return [
-        Cell(quantity.size(pair.message_bytes), str(pair.message_bytes)),
-        Cell(" → ".join(clean(name, 80) for name in row.between) + repeat),
+        GridCell(quantity.size(pair.message_bytes), str(pair.message_bytes)),
+        GridCell(" → ".join(clean(name, 80) for name in row.between) + repeat),
         number(time, quantity.microseconds(row.time_ns)),
         *([interval, *rates] if timed else [*rates, interval]),
         number(row.efficiency, quantity.percent(row.efficiency), 4),
         number(row.nominal, quantity.percent(row.nominal), 4),
-        Cell(pair.proof),
-        Cell(clean(pair.label, 20)),
-        Cell(pair.verdict + codes),
+        GridCell(pair.proof),
+        GridCell(clean(pair.label, 20)),
+        GridCell(pair.verdict + codes),
     ]
 
 
@@ -166,9 +169,9 @@ def group_grid(table: GroupTable, name: str) -> Grid:
         id=name,
         title=table.title,
         caption=caption,
-        columns=[Column(head.title, head.title, head.left) for head in found.heads],
+        columns=[GridColumn(head.title, head.title, head.left) for head in found.heads],
         rows=[
-            (tone, [Cell(text) for text in cells])
+            (tone, [GridCell(text) for text in cells])
             for cells, tone in zip(found.cells[:MOST_ROWS], found.tones, strict=False)
         ],
         count=count_of(count),
@@ -184,7 +187,7 @@ def disclosure_grid(section: JudgedRun, name: str) -> Grid | None:
         return None
     known = sum(bool(item.value) for item in found.items)
     rows = [
-        ("" if item.value else "unsure", [Cell(text) for text in _disclosed(item)])
+        ("" if item.value else "unsure", [GridCell(text) for text in _disclosed(item)])
         for item in found.items
     ]
     return Grid(
@@ -192,7 +195,7 @@ def disclosure_grid(section: JudgedRun, name: str) -> Grid | None:
         title="Configuration disclosure",
         caption="What it was measured with, for whoever compares or repeats it. Hosts are named "
         "where they differ.",
-        columns=[Column(one, one, True) for one in ("group", "item", "value", "hosts")],
+        columns=[GridColumn(one, one, True) for one in ("group", "item", "value", "hosts")],
         rows=rows,
         count=f"{known} items known, {len(rows) - known} not",
         open=False,
@@ -222,8 +225,8 @@ def setting_grid(section: JudgedRun, name: str) -> Grid | None:
         id=f"{name}-settings",
         title=f"{len(rows)} setting{plural} of these hosts not as the fabric needs",
         caption="What may be the cause first, then by the largest expected effect.",
-        columns=[Column(title, one, True) for title, one in zip(_SETTING, _CSV, strict=True)],
-        rows=[("", [Cell(cell) for cell in row]) for row in rows],
+        columns=[GridColumn(title, one, True) for title, one in zip(_SETTING, _CSV, strict=True)],
+        rows=[("", [GridCell(cell) for cell in row]) for row in rows],
         count=f"{len(rows)} entr{'ies' if plural else 'y'}",
         open=cause,
         words=True,

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from wireproof.model import quantity
 from wireproof.report.names import clean, natural
-from wireproof.report.rows import Cell, Table
+from wireproof.report.rows import Cell, ResultTable
 
 __all__ = ["GRADIENT", "HeatCell", "HeatMap", "HeatRow", "heat_map", "shade"]
 
@@ -83,7 +83,7 @@ def shade(share: float) -> tuple[str, str]:
     return f"rgb({rgb[0]},{rgb[1]},{rgb[2]})", "#1c2430" if light > 118 else "#ffffff"
 
 
-def heat_map(table: Table, name: str) -> HeatMap | None:
+def heat_map(table: ResultTable, name: str) -> HeatMap | None:
     """The picture of one table, or None when it holds fewer than two directions between different
     hosts.
     """

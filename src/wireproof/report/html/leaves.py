@@ -17,7 +17,7 @@ from wireproof.report.html.heat import GRADIENT, shade
 from wireproof.report.html.strip import leaf_by_node
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold, natural
-from wireproof.report.rows import Cell, Table
+from wireproof.report.rows import Cell, ResultTable
 
 __all__ = ["LeafMap", "Tick", "leaf_map"]
 
@@ -51,7 +51,7 @@ class LeafMap:
 
 
 def leaf_map(
-    section: JudgedRun, table: Table, name: str, located: tuple[Located, ...] = ()
+    section: JudgedRun, table: ResultTable, name: str, located: tuple[Located, ...] = ()
 ) -> LeafMap | None:
     """The map of one table of rates, or None with fewer than two groups that measured each
     other.

@@ -17,7 +17,7 @@ from wireproof.model import quantity
 from wireproof.report.html.heat import GRADIENT, shade
 from wireproof.report.html.markup import in_script
 from wireproof.report.names import clean, natural
-from wireproof.report.rows import Cell, Table
+from wireproof.report.rows import Cell, ResultTable
 
 __all__ = ["MOST_HOSTS", "PairMap", "pair_map"]
 
@@ -45,7 +45,7 @@ class PairMap:
     gradient: str = GRADIENT
 
 
-def pair_map(table: Table, name: str) -> PairMap | None:
+def pair_map(table: ResultTable, name: str) -> PairMap | None:
     """The map of one table of rates, or None with fewer than two directions."""
     size, cells = table.directed
     if size is None or len(cells) < 2:

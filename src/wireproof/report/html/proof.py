@@ -12,7 +12,7 @@ from wireproof.model.ledger import LEVELS as ORDER
 from wireproof.model.ledger import Level
 from wireproof.report.answers import LEVELS, seen_of
 from wireproof.report.flows import SMALL_BYTES, Flow
-from wireproof.report.html.grids import Cell, number
+from wireproof.report.html.grids import GridCell, number
 from wireproof.report.names import clean
 
 __all__ = ["Proof", "ProofRow", "proof_of"]
@@ -31,7 +31,7 @@ class ProofRow:
     direction: str
     level: str
     quality: str
-    cells: list[Cell]
+    cells: list[GridCell]
     claimed: bool
     width: str
     mark: str | None
@@ -102,7 +102,7 @@ def _row(flow: Flow, top: float) -> ProofRow:
     )
 
 
-def _numbers(flow: Flow) -> list[Cell]:
+def _numbers(flow: Flow) -> list[GridCell]:
     seen, due = flow.seen_bytes, flow.expected_bytes
     ratio = seen / due if seen is not None and due > 0 else None
     return [

@@ -22,7 +22,7 @@ from wireproof.model.located import Blame, Located
 from wireproof.report.judged_run import JudgedRun, counted
 from wireproof.report.names import clean, natural
 
-__all__ = ["Lane", "Mark", "Strip", "leaf_by_node", "strip_of"]
+__all__ = ["Lane", "Strip", "StripMark", "leaf_by_node", "strip_of"]
 
 MOST_COLUMNS = 1000
 MOST_MARKS = 40
@@ -37,7 +37,7 @@ _VERBS: dict[Direction, str] = {"tx": "sends", "rx": "receives"}
 
 
 @dataclass(frozen=True)
-class Mark:
+class StripMark:
     """``at``: from the left, 0 to 1000; ``number`` stands at the mark and in the list."""
 
     at: str
@@ -55,7 +55,7 @@ class Lane:
     good: str
     bad: str
     gaps: str
-    marks: list[Mark]
+    marks: list[StripMark]
 
 
 @dataclass(frozen=True)
@@ -131,17 +131,17 @@ def _seen(
     values: Mapping[str, float],
     nodes: Sequence[str],
     usual: float,
-) -> list[_Seen]:
+) -> list[_StripDot]:
     accused = _accused(located, direction)
     found = []
     for node in nodes:
         if node in values:
             expected, culprit = accused.get(node, (usual, 0))
-            found.append(_Seen(node, direction, values[node], values[node] / expected, culprit))
+            found.append(_StripDot(node, direction, values[node], values[node] / expected, culprit))
     return found
 
 
-class _Seen(NamedTuple):
+class _StripDot(NamedTuple):
     """``culprit``: its number in the list, 0 for none."""
 
     node: str
@@ -220,7 +220,7 @@ def _y(share: float) -> float:
     return _HIGH * (1.0 - min(_TOP, max(0.0, share)) / _TOP)
 
 
-def _lane(direction: Direction, nodes: Sequence[str], seen: Iterable[_Seen]) -> Lane:
+def _lane(direction: Direction, nodes: Sequence[str], seen: Iterable[_StripDot]) -> Lane:
     by_node = {one.node: one for one in seen}
     each = max(1, -(-len(nodes) // MOST_COLUMNS))
     step = _WIDE / -(-len(nodes) // each)
@@ -241,18 +241,18 @@ def _lane(direction: Direction, nodes: Sequence[str], seen: Iterable[_Seen]) -> 
     return Lane(_VERBS[direction], good, bad, gaps, marks[:MOST_MARKS])
 
 
-def _bar(left: float, width: float, some: Iterable[_Seen]) -> str:
+def _bar(left: float, width: float, some: Iterable[_StripDot]) -> str:
     top = _y(min(one.share for one in some))
     return f"M{left:.4g} {_HIGH:g}V{top:.3g}h{width:.3g}V{_HIGH:g}z"
 
 
-def _mark(at: float, guilty: Sequence[_Seen]) -> Mark:
+def _mark(at: float, guilty: Sequence[_StripDot]) -> StripMark:
     numbers = list(dict.fromkeys(str(one.culprit) for one in guilty))[:2]
     title = ", ".join(clean(one.node, 60) for one in guilty[:4])
-    return Mark(f"{at:.1f}", "/".join(numbers), title)
+    return StripMark(f"{at:.1f}", "/".join(numbers), title)
 
 
-def _row(one: _Seen) -> tuple[str, str, str, str, str]:
+def _row(one: _StripDot) -> tuple[str, str, str, str, str]:
     word = f"culprit {one.culprit}" if one.culprit else ""
     return (
         clean(one.node, 80),
@@ -263,7 +263,7 @@ def _row(one: _Seen) -> tuple[str, str, str, str, str]:
     )
 
 
-def _alt(count: int, rows: list[_Seen]) -> str:
+def _alt(count: int, rows: list[_StripDot]) -> str:
     bad = [
         f"{clean(one.node, 60)} {_VERBS[one.direction]} {quantity.percent(one.share)}"
         for one in rows

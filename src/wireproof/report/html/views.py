@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
-from wireproof.report.answers import Answer, answers
+from wireproof.report.answers import AnswerLine, answers
 from wireproof.report.failing import unread
 from wireproof.report.figure.charts import charts
 from wireproof.report.flows import flows
@@ -24,10 +24,10 @@ from wireproof.report.html.published import PlaceView, place_views
 from wireproof.report.html.shell import FigureView, figure_view
 from wireproof.report.html.strip import Strip, strip_of
 from wireproof.report.judged_run import JudgedRun, grouped, short_headline
-from wireproof.report.located import Culprit, Story, each, stories
+from wireproof.report.located import CulpritRow, Story, each, stories
 from wireproof.report.names import clean, fold
 from wireproof.report.origin import facts, places, trouble
-from wireproof.report.rows import Table, tables
+from wireproof.report.rows import ResultTable, tables
 
 __all__ = ["SectionView", "view"]
 
@@ -43,7 +43,7 @@ class WhoView:
     id: str
     story: Story
     strip: Strip | None
-    culprits: list[Culprit]
+    culprits: list[CulpritRow]
     left_out: int
 
 
@@ -72,7 +72,7 @@ class Pictures:
     pairs: list[PairMap]
 
 
-def pair_pictures(section: JudgedRun, found: list[Table], name: str) -> Pictures:
+def pair_pictures(section: JudgedRun, found: list[ResultTable], name: str) -> Pictures:
     """Each table of rates as a picture: host by host, or leaf by leaf where there are more hosts
     than can be drawn.
     """
@@ -121,7 +121,7 @@ class SectionView:
     proof: str
     proof_tone: str
     headline: str
-    answers: list[Answer]
+    answers: list[AnswerLine]
     findings: list[FindingView]
     proof_table: Proof
     who: list[WhoView]
@@ -185,7 +185,7 @@ def view(section: JudgedRun, number: int) -> SectionView:
     )
 
 
-def _grids(section: JudgedRun, found: Sequence[Table], name: str) -> list[Grid]:
+def _grids(section: JudgedRun, found: Sequence[ResultTable], name: str) -> list[Grid]:
     findings = section.judgement.findings
     results = [result_grid(table, f"{name}-table{i}", findings) for i, table in enumerate(found, 1)]
     groups = group_tables(section)
@@ -220,8 +220,10 @@ def _proof_tone(section: JudgedRun) -> str:
     return {"on-wire": "pass", "unproven": "inconclusive"}.get(proof, "fail")
 
 
-def _cleaned(answer: Answer) -> Answer:
-    return Answer(answer.question, clean(answer.short, 600), clean(answer.text, 600), answer.tone)
+def _cleaned(answer: AnswerLine) -> AnswerLine:
+    return AnswerLine(
+        answer.question, clean(answer.short, 600), clean(answer.text, 600), answer.tone
+    )
 
 
 def _findings(found: list[Finding], name: str) -> list[FindingView]:

@@ -24,9 +24,9 @@ from wireproof.report.json.envelope import schema_of
 
 __all__ = [
     "VERSION",
-    "Ending",
     "JudgedSeries",
     "JudgementDocument",
+    "JudgementEnd",
     "document_pieces",
     "encoded",
     "joined",
@@ -113,7 +113,7 @@ def encoded(value: msgspec.Struct) -> bytes:
     return json_text(value).encode()
 
 
-class Ending(msgspec.Struct, frozen=True, kw_only=True):
+class JudgementEnd(msgspec.Struct, frozen=True, kw_only=True):
     """The last members of a :class:`JudgementDocument`, known when the last file is judged."""
 
     statistics: list[JudgedStatistics]
@@ -122,7 +122,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def document_pieces(
-    series: Iterable[bytes], link: LinkClaim | None, ending: Callable[[], Ending]
+    series: Iterable[bytes], link: LinkClaim | None, ending: Callable[[], JudgementEnd]
 ) -> Iterator[bytes]:
     """A :class:`JudgementDocument` piece by piece; ``ending`` is asked for after the last of
     ``series``.

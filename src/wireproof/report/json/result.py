@@ -42,9 +42,9 @@ from wireproof.report.judged_run import JudgedRun
 __all__ = [
     "SCHEMA",
     "VERSION",
-    "Document",
     "GroupSample",
     "NicTraffic",
+    "ResultDocument",
     "Sample",
     "document",
     "document_of",
@@ -140,7 +140,7 @@ class NicTraffic(msgspec.Struct, frozen=True, kw_only=True):
     quality: Quality = "unreadable"
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True):
+class ResultDocument(msgspec.Struct, frozen=True, kw_only=True):
     """The whole result of one run. Fields are only ever added within one version; unknown is null,
     never 0.
     """
@@ -182,11 +182,11 @@ def document(
     *,
     seen: Sequence[Flow] | None = None,
     samples: bool = True,
-) -> Document:
+) -> ResultDocument:
     """Everything that was claimed, measured and concluded, without the raw batches. ``seen``: the
     traffic, where it was added up before; ``samples`` False leaves the quantiles out.
     """
-    return Document(
+    return ResultDocument(
         schema="wireproof.result",
         version=2,
         verdict=judgement.verdict,
@@ -234,7 +234,7 @@ def _traffic(flow: Flow) -> NicTraffic:
     )
 
 
-def document_of(section: JudgedRun) -> Document:
+def document_of(section: JudgedRun) -> ResultDocument:
     """The same of one part of a report, with its settings, its disclosure and what
     stood of our changes."""
     found = document(
@@ -249,10 +249,10 @@ def document_of(section: JudgedRun) -> Document:
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of :class:`Document`; every number may also be null, which means
+    """JSON Schema (2020-12) of :class:`ResultDocument`; every number may also be null, which means
     unknown.
     """
-    return schema_of(Document, SCHEMA, VERSION)
+    return schema_of(ResultDocument, SCHEMA, VERSION)
 
 
 def _sample(point: PointRecord, pair: PairResult) -> Sample:

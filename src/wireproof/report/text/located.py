@@ -7,7 +7,7 @@ from __future__ import annotations
 from wireproof.model.located import Located
 from wireproof.report.json.located import LocateDocument
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.located import MOST_LINES, Culprit, Story, metric_value, stories
+from wireproof.report.located import MOST_LINES, CulpritRow, Story, metric_value, stories
 from wireproof.report.text.look import Look
 
 __all__ = ["document_lines", "located_lines", "story_lines"]
@@ -78,7 +78,7 @@ def _paths(story: Story) -> list[str]:
     ]
 
 
-def _culprit(culprit: Culprit) -> list[str]:
+def _culprit(culprit: CulpritRow) -> list[str]:
     lines = [f"  {culprit.who} {culprit.what}: {culprit.value}, {culprit.loss}; {culprit.sure}"]
     enough = [cause for cause in culprit.causes if cause.explains]
     lacking = [cause for cause in culprit.causes if not cause.explains]

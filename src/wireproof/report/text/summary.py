@@ -26,7 +26,7 @@ from wireproof.report.judged_run import (
 )
 from wireproof.report.names import clean
 from wireproof.report.rails import rails_sentence
-from wireproof.report.rows import Row, Table, chosen, folded, tables
+from wireproof.report.rows import ResultRow, ResultTable, chosen, folded, tables
 from wireproof.report.text.document import paragraphs
 from wireproof.report.text.dots import place_lines
 from wireproof.report.text.groups import group_parts
@@ -190,11 +190,11 @@ class _Column:
 
     title: str
     keep: int
-    value: Callable[[Row], str]
+    value: Callable[[ResultRow], str]
     left: bool = False
 
 
-def _columns(table: Table, again: bool) -> list[_Column]:
+def _columns(table: ResultTable, again: bool) -> list[_Column]:
     timed = table.unit == "ns"
     columns = [_Column("size", 10, lambda row: quantity.size(row.pair.message_bytes))]
     if table.pairs > 1:
@@ -229,7 +229,7 @@ def _columns(table: Table, again: bool) -> list[_Column]:
     return [*columns, _Column("n", 6, lambda row: str(row.times))] if again else columns
 
 
-def _render(table: Table, findings: list[Finding], look: Look) -> list[Paragraph]:
+def _render(table: ResultTable, findings: list[Finding], look: Look) -> list[Paragraph]:
     rows, left_out = _chosen(table, findings)
     again = any(row.times > 1 for row in rows)
     columns = _columns(table, again)
@@ -253,7 +253,7 @@ def _render(table: Table, findings: list[Finding], look: Look) -> list[Paragraph
     return parts
 
 
-def _chosen(table: Table, findings: list[Finding]) -> tuple[list[Row], int]:
+def _chosen(table: ResultTable, findings: list[Finding]) -> tuple[list[ResultRow], int]:
     """All rows if few; otherwise one for each direction and size; if those are many, those that
     tell most. What does not pass comes first.
     """

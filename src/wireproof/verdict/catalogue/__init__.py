@@ -11,9 +11,9 @@ from wireproof.model.finding import Severity
 from wireproof.model.packaged import packaged
 
 if TYPE_CHECKING:
-    from wireproof.locate.causes.rules import Rule
+    from wireproof.locate.causes.rules import CauseRule
 
-__all__ = ["CATALOGUE", "ENGINE", "Entry", "causes", "code_of", "entries_of"]
+__all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "causes", "code_of", "entries_of"]
 __all__ += ["findings", "page", "severity_of"]
 
 
@@ -84,7 +84,7 @@ def severity_of(code: str) -> Severity:
     return _SEVERITIES.get(code, "inconclusive")
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One code. ``next_action`` is printed with every finding of this code."""
 
     code: str
@@ -103,11 +103,11 @@ _ENTRY = re.compile(
 )
 
 
-def entries_of(text: str) -> dict[str, Entry]:
+def entries_of(text: str) -> dict[str, CatalogueEntry]:
     """The entries of findings.md by their codes. Raises ``ValueError`` with the line of a heading
     below which a part is missing, or whose code was there before.
     """
-    found: dict[str, Entry] = {}
+    found: dict[str, CatalogueEntry] = {}
     for start in re.finditer("^### ", text, re.MULTILINE):
         entry = _ENTRY.match(text, start.start())
         if entry is None or entry["code"] in found:
@@ -117,14 +117,14 @@ def entries_of(text: str) -> dict[str, Entry]:
                 " '*Detected by:*' and '*What to do:*'"
             )
         parts = {name: " ".join(part.split()) for name, part in entry.groupdict().items()}
-        found[entry["code"]] = Entry(**parts)
+        found[entry["code"]] = CatalogueEntry(**parts)
     return found
 
 
-CATALOGUE: dict[str, Entry] = entries_of(packaged(__name__, _FINDINGS))
+CATALOGUE: dict[str, CatalogueEntry] = entries_of(packaged(__name__, _FINDINGS))
 
 
-def findings() -> dict[str, Entry]:
+def findings() -> dict[str, CatalogueEntry]:
     """Ours, and what the site explains of its checks, which names its file. Raises BadInput for a
     code that is there twice.
     """
@@ -134,19 +134,19 @@ def findings() -> dict[str, Entry]:
     entries = dict(CATALOGUE)
     codes = set(entries)
 
-    def new(entry: Entry) -> None:
+    def new(entry: CatalogueEntry) -> None:
         if entry.code in codes:
             raise ValueError(f"there is a finding {entry.code!r} already")
         codes.add(entry.code)
 
     for text in site_texts():
-        for entry in read_rows(text.text, text.name, "finding", Entry, HEADS, new):
+        for entry in read_rows(text.text, text.name, "finding", CatalogueEntry, HEADS, new):
             title = text.source(entry.title)
             entries[entry.code] = msgspec.structs.replace(entry, title=title)
     return entries
 
 
-def causes() -> dict[str, Entry]:
+def causes() -> dict[str, CatalogueEntry]:
     """The causes that a culprit may have, as entries; they are no findings and never stand
     alone.
     """
@@ -154,7 +154,7 @@ def causes() -> dict[str, Entry]:
 
     names = {"node": "NODE", "nic": "NIC"}
     return {
-        rule.code: Entry(
+        rule.code: CatalogueEntry(
             code=rule.code,
             title=f"Cause: {rule.sentence.format(**names)}",
             meaning=_said_of(rule),
@@ -165,20 +165,20 @@ def causes() -> dict[str, Entry]:
     }
 
 
-def _of_setting(rule: Rule) -> str:
+def _of_setting(rule: CauseRule) -> str:
     return (
         f"It is the setting `{rule.setting}`: `wireproof explain {rule.setting}` prints what it"
         " should be, its fix and its undo."
     )
 
 
-def _said_of(rule: Rule) -> str:
+def _said_of(rule: CauseRule) -> str:
     kinds = ", ".join(sorted(rule.kinds))
     best = f" (at best {rule.sure:g})" if rule.surer else ""
     return f"Said of a {kinds} that was found slow, with a confidence of {rule.confidence:g}{best}."
 
 
-def _seen_when(rule: Rule) -> str:
+def _seen_when(rule: CauseRule) -> str:
     surer = "; ".join(sign.means() for sign in rule.surer)
     more = f". Surer when {surer}" if surer else ""
     return f"{'; '.join(sign.means() for sign in rule.when)}{more}."

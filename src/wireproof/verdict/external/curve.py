@@ -14,7 +14,7 @@ from wireproof.model.atlas import Place
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.series import Reason, Series, SeriesPoint
-from wireproof.physics.bounds import Bounds, any_nic_ns, bounds_of
+from wireproof.physics.bounds import CurveBounds, any_nic_ns, bounds_of
 from wireproof.physics.links import link_from_name
 from wireproof.physics.table import Table, default_table
 from wireproof.verdict.curve import cache_fall, exceeds, held_goodput
@@ -25,7 +25,7 @@ __all__ = [
     "SMALL",
     "Case",
     "Curve",
-    "Row",
+    "CurveRow",
     "curve_of",
     "explanations",
 ]
@@ -45,7 +45,7 @@ MEBI = 1.048576
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CurveRow:
     """One size. ``wait_ns``: time of an operation that is answered before the next; ``goodput``:
     bytes/s of one direction, over all pairs; 0: not known. ``doubt``: share of both that rounding
     may hide.
@@ -62,21 +62,21 @@ class Row:
 class Curve:
     """``bad`` names the rows whose numbers cannot be measurements (nan, zero or negative times)."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[CurveRow] = field(default_factory=list)
     bad: list[str] = field(default_factory=list)
-    start: Row | None = None
-    best: Row | None = None
+    start: CurveRow | None = None
+    best: CurveRow | None = None
 
     @property
-    def waited(self) -> list[Row]:
+    def waited(self) -> list[CurveRow]:
         return [row for row in self.rows if row.wait_ns]
 
     @property
-    def moved(self) -> list[Row]:
+    def moved(self) -> list[CurveRow]:
         return [row for row in self.rows if row.goodput]
 
     @property
-    def fall(self) -> tuple[Row, Row] | None:
+    def fall(self) -> tuple[CurveRow, CurveRow] | None:
         """The rows of the maximum and of the end, if the goodput falls as a cache's does."""
         rows = {row.size: row for row in self.moved}
         found = cache_fall({size: row.goodput for size, row in rows.items()})
@@ -91,7 +91,7 @@ def waits_for_answers(series: Series) -> bool:
 def curve_of(series: Series) -> Curve:
     """Rows by size; several rows of one size (intervals of one test) become their middle one."""
     curve = Curve()
-    by_size: dict[int, list[Row]] = {}
+    by_size: dict[int, list[CurveRow]] = {}
     waits = waits_for_answers(series)
     for point in series.points[:_POINTS]:
         trouble = _trouble(point)
@@ -108,7 +108,7 @@ def curve_of(series: Series) -> Curve:
     return curve
 
 
-def _middle(same: list[Row]) -> Row:
+def _middle(same: list[CurveRow]) -> CurveRow:
     if len(same) > 1:
         same.sort(key=lambda row: (row.goodput, -row.wait_ns))
     return same[len(same) // 2]
@@ -136,7 +136,7 @@ def _trouble(point: SeriesPoint) -> str:
     return ""
 
 
-def _row(series: Series, point: SeriesPoint, waits: bool) -> Row:
+def _row(series: Series, point: SeriesPoint, waits: bool) -> CurveRow:
     """A ping-pong's goodput is size / half round trip, whatever the program prints (IMB-P2P, ucx:
     both directions).
     """
@@ -146,7 +146,7 @@ def _row(series: Series, point: SeriesPoint, waits: bool) -> Row:
         wait = max(time, point.time_step_ns / 2)
         doubt = min(1.0, point.time_step_ns / 2 / wait)
     if series.traffic in OF_SEVERAL:
-        return Row(point.message_bytes, 0.0, 0.0, 0.0, point)
+        return CurveRow(point.message_bytes, 0.0, 0.0, 0.0, point)
     if not wait and waits and series.traffic == "pingpong":
         wait, doubt = _wait_of(point)
     if wait and point.message_bytes and series.traffic != "atomic":
@@ -154,7 +154,7 @@ def _row(series: Series, point: SeriesPoint, waits: bool) -> Row:
     else:
         goodput, hidden = _printed(series, point, None if waits else time)
         doubt = doubt if hidden is None else hidden
-    return Row(point.message_bytes, wait, goodput, doubt, point)
+    return CurveRow(point.message_bytes, wait, goodput, doubt, point)
 
 
 def _wait_of(point: SeriesPoint) -> tuple[float, float]:
@@ -205,7 +205,7 @@ class Case:
     curve: Curve
     criteria: Criteria
     table: Table | None
-    bounds: Bounds | None = None
+    bounds: CurveBounds | None = None
     reasons: list[Reason] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     off: bool = False
@@ -245,7 +245,7 @@ class Case:
         )
 
     @property
-    def limited(self) -> list[Row]:
+    def limited(self) -> list[CurveRow]:
         """Rows of sizes that the line's rate bounds: above the bucket of a limiter or of the lab's
         shaper.
         """
@@ -253,17 +253,17 @@ class Case:
         return [row for row in self.curve.moved if row.size > self.bucket and row.size >= least]
 
     @property
-    def fastest(self) -> Row | None:
+    def fastest(self) -> CurveRow | None:
         return max(self.limited, key=self.held_goodput, default=None)
 
-    def held_goodput(self, row: Row) -> float:
+    def held_goodput(self, row: CurveRow) -> float:
         """Goodput less the bytes that the lab's shaper lets pass for nothing; on a real link all of
         it.
         """
         credit = self.bounds.credit if self.bounds is not None else 0
         return held_goodput(row.goodput, row.size * self.in_flight, credit)
 
-    def crossing_ns(self, row: Row) -> float | None:
+    def crossing_ns(self, row: CurveRow) -> float | None:
         """The time of ``row`` that must have crossed the wire, with what rounding hides.
 
         Of several pairs some may be neighbours: then only the slowest one's, where it is printed.
@@ -335,7 +335,7 @@ _CANDIDATES = (
 
 
 @lru_cache(maxsize=4)
-def _candidates(verbs: bool) -> tuple[tuple[str, Bounds], ...]:
+def _candidates(verbs: bool) -> tuple[tuple[str, CurveBounds], ...]:
     return tuple((name, bounds_of(link_from_name(name), verbs=verbs)) for name in _CANDIDATES)
 
 
@@ -359,7 +359,7 @@ def explanations(curve: Curve, *, verbs: bool, way: str, fills: int) -> list[str
     return found
 
 
-def _fits(curve: Curve, bounds: Bounds, start: float | None, best: float | None) -> bool:
+def _fits(curve: Curve, bounds: CurveBounds, start: float | None, best: float | None) -> bool:
     if start is not None and not bounds.doubt <= start <= bounds.slow:
         return False
     slow = best is not None and best < _REACHED * (bounds.most or 0.0)

@@ -13,14 +13,14 @@ from wireproof.physics.bounds import (
     FILL_BYTES,
     HANDSHAKE,
     WAITED_BYTES,
-    Bounds,
+    CurveBounds,
     expected_share,
     fill_bytes,
 )
 from wireproof.physics.framing import over_fabric
 from wireproof.physics.pcie import narrower_slot
 from wireproof.verdict.curve import late_start
-from wireproof.verdict.external.curve import SMALL, Case, Row
+from wireproof.verdict.external.curve import SMALL, Case, CurveRow
 from wireproof.verdict.external.published import as_published
 
 __all__ = ["judge_expectation", "judge_middle", "judge_start"]
@@ -34,7 +34,7 @@ _CRAWL = 0.25  # of attainable: less is no link's own doing
 _NARROWER = 0.4  # a slot is seldom narrower than this share of the link
 
 
-def _filling(case: Case, bounds: Bounds) -> int:
+def _filling(case: Case, bounds: CurveBounds) -> int:
     """Bytes in flight from which a stream tells the rate of the link; a size for those that wait
     for each answer.
     """
@@ -43,7 +43,7 @@ def _filling(case: Case, bounds: Bounds) -> int:
     return fill_bytes(bounds.most, bounds.least_size)
 
 
-def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> bool:
+def judge_expectation(case: Case, bounds: CurveBounds, attainable: float | None) -> bool:
     """Holds the goodput against ``attainable``; True when the sizes reach far enough to tell."""
     if attainable is None or case.chain or case.series.traffic in ("collective", "atomic", "other"):
         return False
@@ -70,9 +70,9 @@ def judge_expectation(case: Case, bounds: Bounds, attainable: float | None) -> b
 
 def _short_of(
     case: Case,
-    bounds: Bounds,
+    bounds: CurveBounds,
     best: float,
-    closest: Row,
+    closest: CurveRow,
     shares: list[float],
     attainable: float,
     as_slow: str,
@@ -113,7 +113,7 @@ def _halved_twice(case: Case, best: float, reached: float) -> None:
         case.add("wrong-formula", "note", text)
 
 
-def _tells(case: Case, bounds: Bounds, row: Row, attainable: float) -> bool:
+def _tells(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) -> bool:
     if not row.wait_ns:
         fills = row.size * case.in_flight >= _filling(case, bounds)
         return fills or row.goodput >= case.criteria.min_efficiency * attainable
@@ -122,7 +122,7 @@ def _tells(case: Case, bounds: Bounds, row: Row, attainable: float) -> bool:
     return long or bounds.tells(row.size, attainable, case.start_ns)
 
 
-def _reached(case: Case, bounds: Bounds, row: Row, attainable: float) -> float:
+def _reached(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) -> float:
     """Share of attainable; of a waited operation, that of its time less its start and a
     rendezvous.
     """
@@ -137,7 +137,7 @@ def _share(case: Case) -> float:
     return expected_share(case.criteria, both_ways=case.series.traffic == "exchange")
 
 
-def _unexcused(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, str]:
+def _unexcused(case: Case, bounds: CurveBounds, reached: float) -> tuple[Severity, str]:
     """How grave a shortfall is that nothing excuses, and where to look."""
     series, link = case.series, bounds.link
     if link.protocol == "tcp" and (link.rate_bits_per_s or 0.0) > 10e9:
@@ -150,7 +150,7 @@ def _unexcused(case: Case, bounds: Bounds, reached: float) -> tuple[Severity, st
     return "fail", ""
 
 
-def judge_start(case: Case, bounds: Bounds) -> None:
+def judge_start(case: Case, bounds: CurveBounds) -> None:
     """The start of small messages against what is usual; a whole one-sided operation takes a full
     round trip.
     """
@@ -183,7 +183,7 @@ def _ways(case: Case) -> int:
     return 1 if case.series.traffic == "pingpong" else 2
 
 
-def _start_excused(case: Case, bounds: Bounds) -> str:
+def _start_excused(case: Case, bounds: CurveBounds) -> str:
     """Why a slow start is only a doubt; "" if nothing excuses it."""
     if over_fabric(bounds.link):
         return "IP over a fabric is as slow as its settings"
@@ -195,7 +195,7 @@ def _of_few(case: Case) -> str:
     return "of too few iterations" if few else ""
 
 
-def judge_middle(case: Case, bounds: Bounds, attainable: float | None) -> None:
+def judge_middle(case: Case, bounds: CurveBounds, attainable: float | None) -> None:
     """A table that ends before the sizes that tell the rate: its largest must at least not
     crawl.
     """
@@ -229,7 +229,7 @@ _LATE = 2  # of them that were delayed: the first alone may have warmed up
 _FEW = 3  # large sizes that tell whether the rate is the same at each
 
 
-def allowance(case: Case, bounds: Bounds, shares: list[float], row: Row) -> str:
+def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRow) -> str:
     """Why the best of ``shares``, reached by ``row``, is only a doubt; "" if nothing excuses it.
     ``shares``: what each size that tells the rate has reached of attainable.
     """
@@ -246,7 +246,7 @@ def allowance(case: Case, bounds: Bounds, shares: list[float], row: Row) -> str:
     return known or _of_pattern(case, bounds, row, reached) or _uneven(case, shares)
 
 
-def _of_pattern(case: Case, bounds: Bounds, row: Row, reached: float) -> str:
+def _of_pattern(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) -> str:
     """What is usual of this pattern over this kind of link."""
     series, link = case.series, bounds.link
     if series.pairs > 1:
@@ -269,7 +269,7 @@ def _of_efa(case: Case, link: LinkClaim, reached: float) -> str:
     return f"one {what} rarely fills an EFA device: measure several pairs"
 
 
-def _of_tcp(case: Case, link: LinkClaim, row: Row) -> str:
+def _of_tcp(case: Case, link: LinkClaim, row: CurveRow) -> str:
     if (link.rate_bits_per_s or 0.0) <= _TCP_ABOVE or _guide(case, link):
         return ""
     key = "allow.tcp_pingpong" if case.waits else "allow.tcp_stream"
@@ -278,7 +278,7 @@ def _of_tcp(case: Case, link: LinkClaim, row: Row) -> str:
     return "one TCP stream is bound by one core: RDMA or several streams carry more"
 
 
-def _of_library(case: Case, bounds: Bounds, row: Row, reached: float) -> str:
+def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) -> str:
     """An MPI over RDMA."""
     moved, link_said = row.goodput, bool(bounds.link.pcie)
     slot = narrower_slot(bounds.link)

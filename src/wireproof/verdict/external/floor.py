@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from wireproof.model.finding import Evidence
 from wireproof.model.quantity import short_time, size, throughput
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.physics.bounds import Bounds, any_nic_ns
+from wireproof.physics.bounds import CurveBounds, any_nic_ns
 from wireproof.verdict.curve import exceeds
-from wireproof.verdict.external.curve import MEBI, Case, Row
+from wireproof.verdict.external.curve import MEBI, Case, CurveRow
 from wireproof.verdict.external.rates import judge_message_rate, judge_one_pair
 
 __all__ = ["judge_physics"]
@@ -43,7 +43,7 @@ def _local(case: Case) -> bool:
     return series.traffic == "put" and "local" in text
 
 
-def _start(case: Case) -> tuple[Row, float] | None:
+def _start(case: Case) -> tuple[CurveRow, float] | None:
     """The quickest small message, and the time of it that must have crossed the wire."""
     start = case.curve.start
     crossing = None if start is None or _local(case) else case.crossing_ns(start)
@@ -65,7 +65,7 @@ def judge_any_nic(case: Case) -> None:
     case.add("below-any-nic", "fail", text, evidence)
 
 
-def judge_floor(case: Case, bounds: Bounds) -> None:
+def judge_floor(case: Case, bounds: CurveBounds) -> None:
     """Small messages against the floor of the claimed link."""
     start, crossing = _start(case) or (None, 0.0)
     if start is None:
@@ -87,7 +87,7 @@ def judge_floor(case: Case, bounds: Bounds) -> None:
     case.add("below-floor", doubt, text + _WHY[doubt], evidence)
 
 
-def judge_collective(case: Case, bounds: Bounds) -> None:
+def judge_collective(case: Case, bounds: CurveBounds) -> None:
     """A collective in which each rank hears of all others takes at least one message; skew may hide
     half of it.
     """
@@ -125,7 +125,7 @@ def _longest(points: list[SeriesPoint]) -> Iterator[tuple[float, int]]:
             yield max(time, point.time_max_ns or 0.0), point.message_bytes
 
 
-def judge_transfer(case: Case, bounds: Bounds) -> None:
+def judge_transfer(case: Case, bounds: CurveBounds) -> None:
     """t(s) against s / R + floor: the size that leaves least for the start speaks."""
     most = bounds.most
     if most is None or case.series.traffic == "atomic" or _local(case):
@@ -157,7 +157,7 @@ def judge_transfer(case: Case, bounds: Bounds) -> None:
     case.add("faster-than-transfer", "fail", text, evidence)
 
 
-def _too_short(case: Case, bounds: Bounds, row: Row) -> bool:
+def _too_short(case: Case, bounds: CurveBounds, row: CurveRow) -> bool:
     crossing = case.crossing_ns(row)
     return crossing is not None and crossing < bounds.shortest(row.size)
 
@@ -172,7 +172,7 @@ _AFTER = 0.5
 _OWN_UNITS = ("osu", "imb", "hpcc", "perftest", "nccl_tests")  # no option of theirs prints bits
 
 
-def limited_after_burst(case: Case, bounds: Bounds) -> bool:
+def limited_after_burst(case: Case, bounds: CurveBounds) -> bool:
     """A rate limiter lets a bucket of bytes pass at once: only sizes up to that break the rate,
     larger ones keep it.
 
@@ -197,7 +197,7 @@ def limited_after_burst(case: Case, bounds: Bounds) -> bool:
     return True
 
 
-def _around_bucket(case: Case, bounds: Bounds) -> tuple[list[Row], list[float]]:
+def _around_bucket(case: Case, bounds: CurveBounds) -> tuple[list[CurveRow], list[float]]:
     """Rows that break the rate, up to the size of a bucket, and the goodput of all larger ones."""
     least = max(_TRANSFER_FROM, bounds.least_size)
     rows = [row for row in case.curve.waited if row.goodput and row.size >= least]
@@ -207,13 +207,13 @@ def _around_bucket(case: Case, bounds: Bounds) -> tuple[list[Row], list[float]]:
     return broken, [row.goodput for row in rows if row.size > broken[-1].size]
 
 
-def _breaks(case: Case, bounds: Bounds, row: Row) -> bool:
+def _breaks(case: Case, bounds: CurveBounds, row: CurveRow) -> bool:
     quick = row.wait_ns * (1 + row.doubt) < bounds.shortest(row.size)
     certain = case.held_goodput(row) * (1 - row.doubt)
     return quick or exceeds(bounds, certain, _WAITED_TOLERANCE)
 
 
-def judge_ceiling(case: Case, bounds: Bounds) -> None:
+def judge_ceiling(case: Case, bounds: CurveBounds) -> None:
     """The fastest row against the most that the link can carry."""
     best, most = case.fastest, bounds.most
     if best is None or most is None or case.chain:
@@ -278,7 +278,7 @@ def _several_links(case: Case, ratio: float) -> None:
     case.add("mixed-paths", "fail", text, {"ratio": ratio})
 
 
-def judge_slowest_pair(case: Case, bounds: Bounds) -> None:
+def judge_slowest_pair(case: Case, bounds: CurveBounds) -> None:
     """Of many pairs on several nodes at least the slowest crosses the wire: it too is bound by the
     link.
     """

@@ -13,7 +13,7 @@ from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Severity, rank, verdict_of
 from wireproof.model.quantity import short_time, size, throughput
 from wireproof.model.series import Reason, Series, SeriesVerdict
-from wireproof.physics.bounds import Bounds, bounds_of, expected_share
+from wireproof.physics.bounds import CurveBounds, bounds_of, expected_share
 from wireproof.physics.table import Table
 from wireproof.verdict.external.series import judge_series
 
@@ -28,7 +28,7 @@ _CRAWL = 0.1  # of attainable: less is no library's choice
 _STRIPPED = "only-a-floor"
 
 
-def hosts_apart(series: Sequence[Series], bounds: Bounds) -> bool:
+def hosts_apart(series: Sequence[Series], bounds: CurveBounds) -> bool:
     """The quickest pair of the run's ping-pongs takes as long as the link needs: no two of the
     processes share a host.
     """
@@ -41,7 +41,7 @@ def hosts_apart(series: Sequence[Series], bounds: Bounds) -> bool:
 
 
 def judge_ring(
-    one: Series, judged: SeriesVerdict, bounds: Bounds, criteria: Criteria
+    one: Series, judged: SeriesVerdict, bounds: CurveBounds, criteria: Criteria
 ) -> SeriesVerdict:
     """The ring of a run whose processes are on hosts of their own, in place of its floor alone."""
     if one.traffic != "ring" or judged.proof != "unproven" or not one.points:
@@ -69,7 +69,7 @@ def judge_ring(
     )
 
 
-def _latency(time_ns: float, message_bytes: int, bounds: Bounds) -> list[Reason]:
+def _latency(time_ns: float, message_bytes: int, bounds: CurveBounds) -> list[Reason]:
     usual = _RING_STARTS * bounds.slow_at(message_bytes)
     if time_ns <= usual:
         return []
@@ -82,7 +82,9 @@ def _latency(time_ns: float, message_bytes: int, bounds: Bounds) -> list[Reason]
     return [Reason(code="slow-start", severity=severity, message=text, evidence=dict(evidence))]
 
 
-def _goodput(moved: float, attainable: float, bounds: Bounds, criteria: Criteria) -> list[Reason]:
+def _goodput(
+    moved: float, attainable: float, bounds: CurveBounds, criteria: Criteria
+) -> list[Reason]:
     share = expected_share(criteria, both_ways=True)
     evidence = {"goodput_bytes_per_s": moved, "attainable_bytes_per_s": attainable}
     if moved > (bounds.ceiling(criteria.ceiling_tolerance) or moved):

@@ -9,7 +9,7 @@ from wireproof.model.finding import Evidence
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series
 from wireproof.physics.bounds import WAITED_BYTES
-from wireproof.verdict.external.curve import Case, Row
+from wireproof.verdict.external.curve import Case, CurveRow
 
 __all__ = ["as_published", "judge_published"]
 
@@ -23,7 +23,7 @@ def layer_of(series: Series) -> Layer:
     return "mpi"
 
 
-def _place_of(case: Case, row: Row) -> Place | None:
+def _place_of(case: Case, row: CurveRow) -> Place | None:
     series, bounds = case.series, case.bounds
     if bounds is None or case.atlas is None or not bounds.wire or series.traffic not in _PATTERNS:
         return None
@@ -43,7 +43,7 @@ def _place_of(case: Case, row: Row) -> Place | None:
     )
 
 
-def _rows(case: Case) -> list[Row]:
+def _rows(case: Case) -> list[CurveRow]:
     """The start of small messages, and the fastest of the large ones."""
     start, least = case.curve.start, WAITED_BYTES if case.waits else PLATEAU
     small = [start] if start is not None and start.size <= SMALL else []
@@ -77,7 +77,7 @@ def judge_published(case: Case) -> None:
             case.add("trails-published", "warning", text, evidence)
 
 
-def as_published(case: Case, row: Row) -> tuple[bool, str]:
+def as_published(case: Case, row: CurveRow) -> tuple[bool, str]:
     """(True when others usually get no more than ``row``, words about those that are as slow; ""
     where no published number is)."""
     found = _place_of(case, row)

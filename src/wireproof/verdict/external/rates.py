@@ -11,11 +11,11 @@ from statistics import median
 from wireproof.model.finding import Evidence
 from wireproof.model.quantity import size, throughput
 from wireproof.model.series import Series
-from wireproof.physics.bounds import Bounds
+from wireproof.physics.bounds import CurveBounds
 from wireproof.physics.shaper import is_shaped
 from wireproof.physics.table import default_table
 from wireproof.verdict.curve import exceeds
-from wireproof.verdict.external.curve import Case, Row
+from wireproof.verdict.external.curve import Case, CurveRow
 
 __all__ = ["judge_message_rate", "judge_one_pair", "judge_pairs"]
 
@@ -30,12 +30,12 @@ _STREAMS = ("stream", "rate", "exchange")
 _SLOW = 0.04  # of what one core sends at most: less is no usual rate of a pair
 
 
-def _of_one_core(case: Case, bounds: Bounds) -> float:
+def _of_one_core(case: Case, bounds: CurveBounds) -> float:
     slow = bounds.link.protocol in ("tcp", "efa")
     return case.constant("rate.one_pair_tcp" if slow else "rate.one_pair")
 
 
-def _packet(case: Case, bounds: Bounds, message_bytes: int) -> float:
+def _packet(case: Case, bounds: CurveBounds, message_bytes: int) -> float:
     """The least that a message takes on the line, bytes: half of the usual headers, since a library
     may have shorter ones.
     """
@@ -45,7 +45,7 @@ def _packet(case: Case, bounds: Bounds, message_bytes: int) -> float:
     return max(_LEAST_FRAME if protocol in _FRAMED else 0.0, message_bytes + header / 2)
 
 
-def judge_message_rate(case: Case, bounds: Bounds) -> None:
+def judge_message_rate(case: Case, bounds: CurveBounds) -> None:
     """Messages/s x the least packet against the line; RDMA only, since TCP joins small messages."""
     link, line, series = bounds.link, bounds.line, case.series
     if link.protocol in _JOINED or is_shaped(link) or line is None:
@@ -63,7 +63,7 @@ def judge_message_rate(case: Case, bounds: Bounds) -> None:
         _fits(case, bounds, max(rows, key=_least_rate))
 
 
-def _above(case: Case, bounds: Bounds, row: Row, packet: float) -> None:
+def _above(case: Case, bounds: CurveBounds, row: CurveRow, packet: float) -> None:
     series, messages = case.series, row.goodput / row.size
     line = bounds.line or 0.0
     links = _least_rate(row) * packet / line
@@ -101,7 +101,7 @@ def _counts_messages(case: Case) -> bool:
     return counted and not case.curve.waited
 
 
-def _fits(case: Case, bounds: Bounds, row: Row) -> None:
+def _fits(case: Case, bounds: CurveBounds, row: CurveRow) -> None:
     """A rate that one link carries and that a core usually sends is held, as a start is."""
     series = case.series
     each, most = _least_rate(row) / max(1, series.pairs), _of_one_core(case, bounds)
@@ -124,7 +124,7 @@ def _one_wire(series: Series) -> bool:
     return series.pairs <= 1 or len(series.hosts) == 2
 
 
-def judge_one_pair(case: Case, bounds: Bounds) -> None:
+def judge_one_pair(case: Case, bounds: CurveBounds) -> None:
     """Small messages of one pair, more in a second than one core sends over such a link: a warning,
     from literature.
     """
@@ -147,7 +147,7 @@ def judge_one_pair(case: Case, bounds: Bounds) -> None:
     case.add("message-rate-unusual", "warning", text, evidence)
 
 
-def _least_rate(row: Row) -> float:
+def _least_rate(row: CurveRow) -> float:
     """Messages/s, less what rounding hides."""
     return row.goodput * (1 - row.doubt) / row.size
 

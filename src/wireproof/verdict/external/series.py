@@ -11,7 +11,7 @@ from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Proof, rank, verdict_of
 from wireproof.model.quantity import short_time, throughput
 from wireproof.model.series import Series, SeriesVerdict
-from wireproof.physics.bounds import Bounds, any_nic_ns, bounds_of
+from wireproof.physics.bounds import CurveBounds, any_nic_ns, bounds_of
 from wireproof.physics.claims import carried_by
 from wireproof.physics.framing import ROCE_ROOM, over_fabric
 from wireproof.physics.table import Table
@@ -78,7 +78,7 @@ def judge_series(
     return _verdict(case, attainable, derivation)
 
 
-def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Bounds:
+def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> CurveBounds:
     """The bounds of the link as the series uses it: a program of verbs is held against RDMA, one of
     sockets against TCP, whatever was claimed; the rest against the claim, or RoCE where only that
     explains an Ethernet's numbers.
@@ -103,7 +103,9 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Boun
     return _roce_if_only_that_explains(case, bounds, table)
 
 
-def _roce_if_only_that_explains(case: Case, bounds: Bounds, table: Table | None) -> Bounds:
+def _roce_if_only_that_explains(
+    case: Case, bounds: CurveBounds, table: Table | None
+) -> CurveBounds:
     """Of an Ethernet whose carrier nobody said: RoCE, where the start excludes TCP and RoCE
     explains the whole curve.
     """
@@ -123,7 +125,7 @@ def _roce_if_only_that_explains(case: Case, bounds: Bounds, table: Table | None)
     return roce
 
 
-def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None) -> Bounds:
+def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None) -> CurveBounds:
     """Sockets in user space: framed as TCP, and as quick as the adapter."""
     if link.protocol not in ("tcp", "shm", "loopback"):
         link = carried_by(link, "tcp")
@@ -147,7 +149,7 @@ def _with_path_mtu(series: Series, link: LinkClaim) -> LinkClaim:
     return msgspec.structs.replace(link, mtu=mtu + ROCE_ROOM if link.protocol == "rocev2" else mtu)
 
 
-def _instead(case: Case, bounds: Bounds, code: str, what: str, path: str) -> Bounds:
+def _instead(case: Case, bounds: CurveBounds, code: str, what: str, path: str) -> CurveBounds:
     said = f", although path {path} was said" if path not in _OPEN_PATHS else ""
     text = (
         f"{case.series.benchmark} moves its bytes by {what}: held against {bounds.link.name}{said}"
@@ -157,7 +159,7 @@ def _instead(case: Case, bounds: Bounds, code: str, what: str, path: str) -> Bou
     return bounds
 
 
-def _explains(case: Case, bounds: Bounds) -> bool:
+def _explains(case: Case, bounds: CurveBounds) -> bool:
     """True when nothing excludes the bounds. A cache's shape is only allowed from a start that no
     memory has: its own doubt then stays with the series.
     """

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import short_time, size, throughput
-from wireproof.physics.bounds import Bounds
-from wireproof.verdict.external.curve import Case, Row
+from wireproof.physics.bounds import CurveBounds
+from wireproof.verdict.external.curve import Case, CurveRow
 
 __all__ = ["judge_shape"]
 
@@ -86,7 +86,7 @@ def _cache(case: Case) -> None:
     case.add("cache-shaped", severity, text, evidence)
 
 
-def _two_paths(case: Case, bounds: Bounds) -> None:
+def _two_paths(case: Case, bounds: CurveBounds) -> None:
     """Small sizes quicker than the link's floor, large ones just what the link carries: two paths
     in one table.
     """
@@ -105,7 +105,7 @@ def _two_paths(case: Case, bounds: Bounds) -> None:
     case.add("mixed-paths", "fail", text, {"small_size": small, "large_size": large[0].size})
 
 
-def _as_a_wire(large: list[Row], bounds: Bounds) -> bool:
+def _as_a_wire(large: list[CurveRow], bounds: CurveBounds) -> bool:
     """They reach what the link carries, each with a start of its own, one that the wire has: else
     it is one path and a coincidence.
     """
@@ -120,7 +120,7 @@ def _inversions(case: Case) -> None:
     """Sizes that take longer than a larger one: isolated small ones are noise, from 1 KiB on a
     protocol's doing.
     """
-    groups: list[list[Row]] = []
+    groups: list[list[CurveRow]] = []
     least = 0.0
     before = False
     for row in reversed(case.curve.waited):
@@ -135,11 +135,11 @@ def _inversions(case: Case) -> None:
         _inversion(case, group[::-1])
 
 
-def _certain(row: Row) -> float:
+def _certain(row: CurveRow) -> float:
     return row.wait_ns * (1 - row.doubt)
 
 
-def _inversion(case: Case, group: list[Row]) -> None:
+def _inversion(case: Case, group: list[CurveRow]) -> None:
     row = max(group, key=lambda found: found.wait_ns)
     larger = next(
         other
@@ -168,7 +168,7 @@ def _inversion(case: Case, group: list[Row]) -> None:
     case.add("non-monotone", "note", f"{text}: noise, or a disturbed measurement", evidence)
 
 
-def _longest(row: Row) -> float:
+def _longest(row: CurveRow) -> float:
     return row.wait_ns * (1 + row.doubt)
 
 
@@ -196,9 +196,9 @@ def _cliff(case: Case) -> None:
     case.add("protocol-switch-cliff", "warning", text, evidence)
 
 
-def _deepest_fall(moved: list[Row]) -> tuple[Row, Row] | None:
+def _deepest_fall(moved: list[CurveRow]) -> tuple[CurveRow, CurveRow] | None:
     """Of neighbouring rows those with the deepest fall that a later row makes good again."""
-    found: tuple[Row, Row] | None = None
+    found: tuple[CurveRow, CurveRow] | None = None
     deepest = _CLIFF
     later = 0.0
     for before, after in zip(moved[-2::-1], moved[:0:-1], strict=True):

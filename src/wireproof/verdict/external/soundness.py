@@ -11,7 +11,7 @@ from statistics import median
 from wireproof.model.finding import Evidence
 from wireproof.model.quantity import counted, size, throughput
 from wireproof.model.series import SeriesPoint
-from wireproof.verdict.external.curve import MEBI, OF_SEVERAL, Case, Row
+from wireproof.verdict.external.curve import MEBI, OF_SEVERAL, Case, CurveRow
 
 __all__ = ["judge_soundness", "tell_formula"]
 
@@ -214,7 +214,7 @@ def _iterations(case: Case) -> None:
         case.add("too-few-iterations", "inconclusive", text, evidence)
 
 
-def _too_few(case: Case, row: Row) -> tuple[int, int, int] | None:
+def _too_few(case: Case, row: CurveRow) -> tuple[int, int, int] | None:
     """(size, iterations, how many it takes) of a row with fewer."""
     count, waited = row.point.iterations, bool(row.wait_ns)
     if count is None:

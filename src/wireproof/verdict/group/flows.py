@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from wireproof.model.pattern import CATALOGUE
 from wireproof.model.record import GroupResult, PointRecord
 
-__all__ = ["Crossing", "crossings", "operations"]
+__all__ = ["CrossingBytes", "crossings", "operations"]
 
 Node = int
 
 
 @dataclass(frozen=True)
-class Crossing:
+class CrossingBytes:
     """Payload bytes over a whole point. ``exact``: not only the least."""
 
     tx: float
@@ -30,7 +30,7 @@ class Crossing:
     exact: bool
 
 
-def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, Crossing]:
+def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, CrossingBytes]:
     """Node (any number that tells nodes apart) to what must cross its port; empty without a
     group.
     """
@@ -40,9 +40,11 @@ def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, Cro
     nodes = [node_of.get(rank, -1 - rank) for rank in group.members]
     if len(set(nodes)) == len(nodes):
         pairs = zip(nodes, group.sent_bytes, group.received_bytes, strict=True)
-        return {node: Crossing(float(sent), float(got), group.exact) for node, sent, got in pairs}
+        return {
+            node: CrossingBytes(float(sent), float(got), group.exact) for node, sent, got in pairs
+        }
     if len(set(nodes)) == 1:
-        return {nodes[0]: Crossing(0.0, 0.0, True)}
+        return {nodes[0]: CrossingBytes(0.0, 0.0, True)}
     if not group.exact:
         return _collective(point.pattern, group, nodes)
     shares = _shares(point, nodes)
@@ -69,22 +71,22 @@ def operations(point: PointRecord) -> float:
 
 def _summed(
     group: GroupResult, nodes: Sequence[Node], shares: Sequence[tuple[float, float]], *, exact: bool
-) -> dict[Node, Crossing]:
+) -> dict[Node, CrossingBytes]:
     totals: dict[Node, list[float]] = {node: [0.0, 0.0] for node in nodes}
     for node, sent, got, (out, back) in zip(
         nodes, group.sent_bytes, group.received_bytes, shares, strict=True
     ):
         totals[node][0] += sent * out
         totals[node][1] += got * back
-    return {node: Crossing(tx, rx, exact) for node, (tx, rx) in totals.items()}
+    return {node: CrossingBytes(tx, rx, exact) for node, (tx, rx) in totals.items()}
 
 
-def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, Crossing]:
+def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, CrossingBytes]:
     """Every node is entered and left at least once by what one of its members sends and
     receives.
     """
     return {
-        node: Crossing(
+        node: CrossingBytes(
             float(min(group.sent_bytes[index] for index in mine)),
             float(min(group.received_bytes[index] for index in mine)),
             exact=False,
@@ -137,7 +139,9 @@ def _with_neighbours(nodes: Sequence[Node]) -> list[float]:
     return [((node != after[i]) + (node != nodes[i - 1])) / 2 for i, node in enumerate(nodes)]
 
 
-def _collective(pattern: str, group: GroupResult, nodes: Sequence[Node]) -> dict[Node, Crossing]:
+def _collective(
+    pattern: str, group: GroupResult, nodes: Sequence[Node]
+) -> dict[Node, CrossingBytes]:
     """The least of a collective: what one member must send or receive, its node must; all-to-all
     patterns add up.
     """
@@ -153,5 +157,5 @@ def _collective(pattern: str, group: GroupResult, nodes: Sequence[Node]) -> dict
         # members' own part leaves it once.
         gathers = pattern == "allgather"
         tx, rx = (sum(sent), received * away[node]) if gathers else (max(sent), received)
-        found[node] = Crossing(float(tx), float(rx), False)
+        found[node] = CrossingBytes(float(tx), float(rx), False)
     return found

@@ -18,7 +18,7 @@ from wireproof.model.record import Estimate, GroupResult, PointRecord
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.shaper import shaper_credit_bytes
 from wireproof.verdict.context import Context
-from wireproof.verdict.group.flows import Crossing, crossings, operations
+from wireproof.verdict.group.flows import CrossingBytes, crossings, operations
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import (
     CONTROL_BYTES,
@@ -75,7 +75,7 @@ def prove_group(ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger])
 
 
 def _both_directions(
-    ctx: Context, point: PointRecord, rank: int, ledger: Ledger | None, crossing: Crossing
+    ctx: Context, point: PointRecord, rank: int, ledger: Ledger | None, crossing: CrossingBytes
 ) -> tuple[Sighting, Sighting]:
     nic = ctx.claimed_nic(rank)
     name = nic.name if nic is not None else ""
@@ -89,7 +89,7 @@ def _both_directions(
     return in_direction("tx", crossing.tx), in_direction("rx", crossing.rx)
 
 
-def _most(ctx: Context, point: PointRecord, crossing: Crossing, need: float) -> float:
+def _most(ctx: Context, point: PointRecord, crossing: CrossingBytes, need: float) -> float:
     """The most that the point may have moved through one port; no bound where only the least is
     known.
     """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wireproof.verdict.ladder.findings import Judged, judge_ladder
-from wireproof.verdict.ladder.knobs import KNOBS, Knob, hints_for
+from wireproof.verdict.ladder.findings import JudgedSteps, judge_ladder
+from wireproof.verdict.ladder.knobs import KNOBS, LayerKnob, hints_for
 from wireproof.verdict.ladder.steps import Rung, decided
 
-__all__ = ["KNOBS", "Judged", "Knob", "Rung", "decided", "hints_for", "judge_ladder"]
+__all__ = ["KNOBS", "JudgedSteps", "LayerKnob", "Rung", "decided", "hints_for", "judge_ladder"]

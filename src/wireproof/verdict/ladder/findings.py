@@ -11,13 +11,13 @@ import msgspec
 
 from wireproof.model import quantity
 from wireproof.model.finding import Evidence, Finding, Severity, Verdict, rank, verdict_of
-from wireproof.model.ladder import Layer, LayerName, MissingLayer, Step
+from wireproof.model.ladder import Layer, LayerName, LayerStep, MissingLayer
 from wireproof.verdict.catalogue import CATALOGUE
 
-__all__ = ["Judged", "judge_ladder"]
+__all__ = ["JudgedSteps", "judge_ladder"]
 
 
-def step_said(step: Step, titles: Mapping[LayerName, str], smallest: float) -> str:
+def step_said(step: LayerStep, titles: Mapping[LayerName, str], smallest: float) -> str:
     """``MPI point to point takes 11.2 us more than libfabric tcp before the first byte (2.1 times
     [2.0, 2.2])``.
     """
@@ -36,12 +36,12 @@ def step_said(step: Step, titles: Mapping[LayerName, str], smallest: float) -> s
     return said
 
 
-def _alike(step: Step) -> str:
+def _alike(step: LayerStep) -> str:
     words = {"start": "starts as soon as", "rate": "is as fast as"}
     return words.get(step.quantity, "with a full window is as fast as")
 
 
-def _lost(step: Step) -> str:
+def _lost(step: LayerStep) -> str:
     amount = abs(step.difference.value)
     if step.quantity == "start":
         return f"takes {quantity.microseconds(amount)} us longer to start than"
@@ -49,7 +49,7 @@ def _lost(step: Step) -> str:
     return f"moves {quantity.megabytes(amount)} MB/s less{how} than"
 
 
-def _times(step: Step) -> str:
+def _times(step: LayerStep) -> str:
     """``2.1 times the start [2.0, 2.2]``; of rates what is left, ``26 % of its rate [25, 27]``."""
     if step.quantity == "start":
         span = "" if step.low is None or step.high is None else _span(step.low, step.high)
@@ -70,8 +70,8 @@ _BUSY = 0.25
 
 
 @dataclass(frozen=True)
-class Judged:
-    steps: list[Step]
+class JudgedSteps:
+    steps: list[LayerStep]
     findings: list[Finding]
     verdict: Verdict
     answer: str
@@ -80,11 +80,11 @@ class Judged:
 def judge_ladder(
     layers: Sequence[Layer],
     missing: Sequence[MissingLayer],
-    steps: Sequence[Step],
+    steps: Sequence[LayerStep],
     *,
     smallest: float,
     attainable_bytes_per_s: float | None = None,
-) -> Judged:
+) -> JudgedSteps:
     """Findings, the worst first, the verdict and the answer in words."""
     titles: dict[LayerName, str] = {one.name: one.title for one in layers}
     worded = [msgspec.structs.replace(one, text=step_said(one, titles, smallest)) for one in steps]
@@ -98,7 +98,7 @@ def judge_ladder(
     ]
     findings.sort(key=lambda one: rank(one.severity))
     verdict = verdict_of(one.severity for one in findings)
-    return Judged(worded, findings, verdict, _answer(worded, findings, parts, smallest))
+    return JudgedSteps(worded, findings, verdict, _answer(worded, findings, parts, smallest))
 
 
 def _finding(
@@ -114,7 +114,7 @@ def _finding(
     )
 
 
-def _busy(step: Step, layers: Sequence[Layer]) -> str:
+def _busy(step: LayerStep, layers: Sequence[Layer]) -> str:
     """Why the hosts may have made the difference: the processes of both layers waited for a
     processor. Where those of the upper layer alone did, its own way of waiting is the cause.
     """
@@ -126,7 +126,7 @@ def _busy(step: Step, layers: Sequence[Layer]) -> str:
     return f"; but the processes waited for a processor for {share} of the time"
 
 
-def _of_step(step: Step, busy: str) -> Finding:
+def _of_step(step: LayerStep, busy: str) -> Finding:
     code = "layer-latency" if step.quantity == "start" else "layer-rate"
     severity: Severity = "note" if step.regained else "inconclusive" if busy else "fail"
     if step.answer == "undecided":
@@ -173,7 +173,7 @@ def _of_layer(layer: Layer) -> Finding:
     return _finding("layer-off-wire", "inconclusive", message, layer.name, evidence)
 
 
-def _of_number(parts: Sequence[Layer], steps: Sequence[Step]) -> list[Finding]:
+def _of_number(parts: Sequence[Layer], steps: Sequence[LayerStep]) -> list[Finding]:
     """Too few layers for any step, or layers whose numbers make no line."""
     if steps:
         return []
@@ -188,7 +188,7 @@ def _of_missing(one: MissingLayer) -> Finding:
 
 
 def _answer(
-    steps: Sequence[Step], findings: Sequence[Finding], parts: Sequence[Layer], smallest: float
+    steps: Sequence[LayerStep], findings: Sequence[Finding], parts: Sequence[Layer], smallest: float
 ) -> str:
     """What is to be said first."""
     said = [one.message for one in findings if one.severity == "fail"]

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from wireproof.analysis.fit import Fit, fit_sizes, fit_with_break
+from wireproof.analysis.fit import CurveFit, fit_sizes, fit_with_break
 from wireproof.analysis.signed_rank import least_size
 from wireproof.experiment.design import ALPHA
 from wireproof.experiment.effects import interval
 from wireproof.model.experiment import Interval
-from wireproof.model.ladder import Line, Quantity, SizeTime
+from wireproof.model.ladder import LayerLine, Quantity, SizeTime
 
 __all__ = ["Fitted", "Round", "enough_rounds", "fitted"]
 
@@ -35,7 +35,7 @@ class Fitted:
     does not give it.
     """
 
-    line: Line
+    line: LayerLine
     times: tuple[SizeTime, ...]
     each: Mapping[Quantity, tuple[float | None, ...]]
 
@@ -62,7 +62,7 @@ def fitted(rounds: Sequence[Round | None]) -> Fitted:
         "rate": tuple(map(_rate, fits)),
         "windowed": tuple(one.windowed if one is not None else None for one in rounds),
     }
-    line = Line(
+    line = LayerLine(
         start=_over(each["start"]),
         rate=_over(each["rate"]),
         windowed=_over(each["windowed"]),
@@ -81,15 +81,15 @@ def _medians(rounds: Sequence[Mapping[int, float]]) -> dict[int, float]:
     return {size: median(one[size] for one in rounds) for size in sizes}
 
 
-def _fit(one: Round, sizes: Iterable[int], switch: int | None) -> Fit | None:
+def _fit(one: Round, sizes: Iterable[int], switch: int | None) -> CurveFit | None:
     return fit_with_break({size: one.times[size] for size in sizes}, switch)
 
 
-def _start(fit: Fit | None) -> float | None:
+def _start(fit: CurveFit | None) -> float | None:
     return fit.start_ns if fit is not None and fit.start_ns > 0 else None
 
 
-def _rate(fit: Fit | None) -> float | None:
+def _rate(fit: CurveFit | None) -> float | None:
     return _NS_PER_S / fit.gap_ns_per_byte if fit is not None and fit.gap_ns_per_byte > 0 else None
 
 

@@ -14,7 +14,7 @@ from wireproof.analysis.signed_rank import above
 from wireproof.experiment.design import Contrast, Design
 from wireproof.experiment.effects import Effect, Trial, effects, logs, pairs
 from wireproof.model.experiment import Answer, Metric
-from wireproof.model.ladder import LayerName, Step, StepAnswer
+from wireproof.model.ladder import LayerName, LayerStep, StepAnswer
 from wireproof.verdict.ladder.lines import Fitted
 
 __all__ = ["Rung", "decided"]
@@ -40,7 +40,7 @@ class Rung:
     fitted: Fitted
 
 
-def decided(rungs: Sequence[Rung], smallest: float) -> list[Step]:
+def decided(rungs: Sequence[Rung], smallest: float) -> list[LayerStep]:
     """Every step from one rung to the next, in each quantity, from the wire up; none where a
     rung has no round with it.
     """
@@ -75,9 +75,11 @@ def _neighbours(rungs: Sequence[Rung]) -> Iterator[Contrast]:
         yield Contrast(base=(under or [at - 1])[-1], other=at)
 
 
-def _step(effect: Effect, rungs: Sequence[Rung], design: Design, trials: Sequence[Trial]) -> Step:
+def _step(
+    effect: Effect, rungs: Sequence[Rung], design: Design, trials: Sequence[Trial]
+) -> LayerStep:
     answer = _ANSWERS[effect.answer]
-    return Step(
+    return LayerStep(
         lower=rungs[effect.contrast.base].name,
         upper=rungs[effect.contrast.other].name,
         quantity=effect.metric.name,  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ OnRoute = tuple[tuple[str, str], int, PairProof]
 
 
 @dataclass
-class _Hosts:
+class _TwoHosts:
     """What all points of two hosts say together: sizes that crossed, the most that was due where
     bytes did not cross (``lost``), where no port carried them (``vanished``), where another port
     did (``elsewhere``), whether the ends of some point disagree, and the most that was due at a
@@ -61,11 +61,11 @@ def settle(proofs: Sequence[OnRoute]) -> list[PairProof]:
     a larger one between the same hosts that did not.
     """
     largest: dict[tuple[str, str], PairProof] = {}
-    hosts: dict[frozenset[str], _Hosts] = {}
+    hosts: dict[frozenset[str], _TwoHosts] = {}
     for route, size, proof in proofs:
         if (proof.expected or 0) > (largest[route].expected or 0 if route in largest else -1):
             largest[route] = proof
-        hosts.setdefault(frozenset(route), _Hosts()).add(size, proof)
+        hosts.setdefault(frozenset(route), _TwoHosts()).add(size, proof)
     return [
         _held_back(
             _like(_between(proof, size, hosts[frozenset(route)]), size, largest[route]),
@@ -75,7 +75,7 @@ def settle(proofs: Sequence[OnRoute]) -> list[PairProof]:
     ]
 
 
-def _held_back(proof: PairProof, hosts: _Hosts) -> PairProof:
+def _held_back(proof: PairProof, hosts: _TwoHosts) -> PairProof:
     """Others' traffic may make up what is missing on the claimed port; it need not do so at every
     point. What another port carried at a larger point was not seen there at this one, and has not
     vanished.
@@ -94,7 +94,7 @@ def _held_back(proof: PairProof, hosts: _Hosts) -> PairProof:
     return proof
 
 
-def _between(proof: PairProof, size: int, hosts: _Hosts) -> PairProof:
+def _between(proof: PairProof, size: int, hosts: _TwoHosts) -> PairProof:
     """A library chooses the path by size: one that crosses below and above crosses between."""
     if proof.code != "rival-port" or hosts.lost >= 0 or not hosts.crossed:
         return proof

@@ -115,14 +115,14 @@ def look(
     if not name or name not in ledger.ports:
         remark = f"there is no port {claimed}" if claimed else "no port could be read"
         return blindly(rank, claimed, direction, due, criteria, remark)
-    found = _Look(ledger, rank, name, direction, due, criteria).sighting()
+    found = _PortSight(ledger, rank, name, direction, due, criteria).sighting()
     if not claimed and due.need < STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
         # of so little, the busiest port need not be the one that carried it
         return replace(found, kind="background")
     return found
 
 
-class _Look:
+class _PortSight:
     """One port with the others around it."""
 
     def __init__(

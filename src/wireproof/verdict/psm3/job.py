@@ -10,13 +10,13 @@ from wireproof.analysis.psm3 import by_host, counted
 from wireproof.model.finding import Node, Subject, Whole
 from wireproof.model.psm3 import Counted, CountedHost, Statistics
 
-__all__ = ["Job", "listed"]
+__all__ = ["StatisticsJob", "listed"]
 
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Job:
+class StatisticsJob:
     """``wire``: True where a wire is claimed, False where memory is, None where nothing is.
     ``pauses``: pause and PFC counters that rose at the ports of these hosts, None when nobody
     looked.

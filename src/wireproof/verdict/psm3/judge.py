@@ -13,7 +13,7 @@ from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.model.quantity import percent, volume
 from wireproof.model.traffic import Traffic
 from wireproof.verdict.issue import Issue, merge
-from wireproof.verdict.psm3.job import Job, listed
+from wireproof.verdict.psm3.job import StatisticsJob, listed
 from wireproof.verdict.psm3.path import loss_issues, path_issues, path_proof
 from wireproof.verdict.psm3.witness import witness_issues
 
@@ -32,7 +32,7 @@ _OF_RDMA = {"TID_Flow_Statistics", "RV_Shared_Conn_RDMA_Statistics"}
 _A_NUMBER = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}", re.A)
 
 
-def promise_issues(job: Job) -> Iterator[Issue]:
+def promise_issues(job: StatisticsJob) -> Iterator[Issue]:
     """Findings about settings, modes and their use."""
     yield from _rendezvous(job)
     yield from _mode_lost(job)
@@ -41,7 +41,7 @@ def promise_issues(job: Job) -> Iterator[Issue]:
     yield from _matching(job)
 
 
-def _mode(job: Job, one: Statistics) -> int | None:
+def _mode(job: StatisticsJob, one: Statistics) -> int | None:
     """The RDMA mode that the file states; over the kernel's sockets there is none."""
     if one.identity.hal == "sockets":
         return 0
@@ -49,7 +49,7 @@ def _mode(job: Job, one: Statistics) -> int | None:
     return int(value, 0) & _RDMA_MASK if re.fullmatch(r"0x[0-9a-f]{1,8}|[1-9]?\d", value) else None
 
 
-def _rendezvous(job: Job) -> Iterator[Issue]:
+def _rendezvous(job: StatisticsJob) -> Iterator[Issue]:
     for one, found in zip(job.files, job.processes, strict=True):
         long = sum(nic.long_bytes for nic in found.nics)
         rdma = sum(nic.rdma_bytes for nic in found.nics)
@@ -68,7 +68,7 @@ def _rendezvous(job: Job) -> Iterator[Issue]:
         yield Issue("psm-rendezvous-without-rdma", severity, job.node(found.host), text, seen)
 
 
-def _mode_lost(job: Job) -> Iterator[Issue]:
+def _mode_lost(job: StatisticsJob) -> Iterator[Issue]:
     for one in job.files:
         mode = _mode(job, one)
         headings = {section.heading for section in one.sections}
@@ -83,7 +83,7 @@ def _speeds(one: Statistics) -> str:
     return "+".join(sorted({str(rail.mbps) for rail in one.identity.rails}))
 
 
-def _disagreements(job: Job) -> Iterator[Issue]:
+def _disagreements(job: StatisticsJob) -> Iterator[Issue]:
     """Ranks of one job that are not alike. The wire's mode must be equal for them to connect."""
 
     def stated(name: str) -> Callable[[Statistics], str]:
@@ -111,7 +111,7 @@ def _disagreements(job: Job) -> Iterator[Issue]:
             yield Issue("psm-ranks-disagree", severity, job.whole, text, seen)
 
 
-def _refused(job: Job) -> Iterator[Issue]:
+def _refused(job: StatisticsJob) -> Iterator[Issue]:
     said: set[str] = set()
     for one in job.files:
         for setting in one.settings:
@@ -130,7 +130,7 @@ def _refused(job: Job) -> Iterator[Issue]:
                 yield Issue("psm-setting-refused", "warning", job.whole, text, {"PSM3_NIC": name})
 
 
-def _matching(job: Job) -> Iterator[Issue]:
+def _matching(job: StatisticsJob) -> Iterator[Issue]:
     for one in job.processes:
         if one.received >= _ENOUGH_MESSAGES and one.unexpected > _LATE * one.received:
             text = (
@@ -148,7 +148,7 @@ _SUMS_AGREE = 0.01
 """What one end sent and the other had not yet taken when it was counted."""
 
 
-def whole_issues(job: Job) -> Iterator[Issue]:
+def whole_issues(job: StatisticsJob) -> Iterator[Issue]:
     """Findings about the files as evidence."""
     if not job.files:
         text = "no process has written statistics of PSM3"
@@ -163,7 +163,7 @@ def whole_issues(job: Job) -> Iterator[Issue]:
     yield from _unchecked(job)
 
 
-def _missing(job: Job) -> Iterator[Issue]:
+def _missing(job: StatisticsJob) -> Iterator[Issue]:
     wanted = max((one.identity.ranks or 0 for one in job.files), default=0)
     ranks = [one.identity.rank for one in job.files if one.identity.rank is not None]
     names = Counter(one.who for one in job.files)
@@ -179,7 +179,7 @@ def _missing(job: Job) -> Iterator[Issue]:
         yield Issue("psm-ranks-missing", "inconclusive", job.whole, text, {"absent": len(absent)})
 
 
-def _nothing(job: Job) -> Iterator[Issue]:
+def _nothing(job: StatisticsJob) -> Iterator[Issue]:
     idle = [one.who for one in job.processes if not one.sent and not one.received]
     if not idle:
         return
@@ -189,7 +189,7 @@ def _nothing(job: Job) -> Iterator[Issue]:
     yield Issue("psm-nothing-moved", severity, job.whole, text, {"processes": len(idle)})
 
 
-def _sums(job: Job) -> Iterator[Issue]:
+def _sums(job: StatisticsJob) -> Iterator[Issue]:
     for one in job.processes:
         gap = unaccounted_bytes(one)
         if gap and abs(gap) > _SUMS_AGREE * max(1, one.nic_bytes or 0):
@@ -210,7 +210,7 @@ def _sums(job: Job) -> Iterator[Issue]:
         yield Issue("psm-sums-differ", "inconclusive", job.whole, text, seen)
 
 
-def _unchecked(job: Job) -> Iterator[Issue]:
+def _unchecked(job: StatisticsJob) -> Iterator[Issue]:
     for one in job.files:
         if not one.checked:
             text = f"{one.library}, layout {one.layout}: no real file of it was ever compared"
@@ -231,7 +231,7 @@ def judge_statistics(
     ``pauses``: counters of pauses that rose at the ports of these hosts meanwhile. ``traffic``:
     what crossed these ports, the second witness.
     """
-    job = Job(files, wire, pauses)
+    job = StatisticsJob(files, wire, pauses)
     issues = [*whole_issues(job), *path_issues(job), *loss_issues(job), *promise_issues(job)]
     witnessed = list(witness_issues(job.hosts, traffic)) if traffic is not None else []
     issues += witnessed
@@ -252,7 +252,7 @@ def judge_statistics(
     )
 
 
-def _proof(job: Job, witnessed: Sequence[Issue]) -> Proof:
+def _proof(job: StatisticsJob, witnessed: Sequence[Issue]) -> Proof:
     """With the ports as a second witness that agrees everywhere, the bytes were on the wire."""
     found = path_proof(job)
     agree = [one for one in witnessed if one.code == "psm-port-agrees"]

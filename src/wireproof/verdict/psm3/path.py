@@ -8,7 +8,7 @@ from wireproof.model.finding import Evidence, Port, Proof, Severity
 from wireproof.model.psm3 import Counted, CountedHost, NicCounted, Statistics
 from wireproof.model.quantity import counted, percent, volume
 from wireproof.verdict.issue import Issue
-from wireproof.verdict.psm3.job import Job, listed
+from wireproof.verdict.psm3.job import StatisticsJob, listed
 
 __all__ = ["loss_issues", "lower_bound", "path_issues", "path_proof"]
 
@@ -35,7 +35,7 @@ def lower_bound(count: int) -> float:
     return float(count * max(0.0, 1 - 1 / (9 * count) - _SURE / (3 * count**0.5)) ** 3)
 
 
-def loss_issues(job: Job) -> Iterator[Issue]:
+def loss_issues(job: StatisticsJob) -> Iterator[Issue]:
     """Findings of each NIC of each host."""
     for host in job.hosts:
         for nic in host.nics:
@@ -48,7 +48,7 @@ def _port(host: CountedHost, nic: NicCounted) -> Port:
     return Port(host.host, nic=nic.name)
 
 
-def _again(job: Job, host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
+def _again(job: StatisticsJob, host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
     count = nic.again or nic.losses
     if not count:
         yield from _late(host, nic)
@@ -119,7 +119,7 @@ _UNEVEN = 1.10
 """A rail may carry this times the mean: whole messages alternate, and the last one is odd."""
 
 
-def _bytes(job: Job) -> tuple[int, int] | None:
+def _bytes(job: StatisticsJob) -> tuple[int, int] | None:
     """Bytes by NICs and within hosts; None where a layout does not tell them."""
     nic = [one.nic_bytes for one in job.processes]
     near = [
@@ -131,18 +131,18 @@ def _bytes(job: Job) -> tuple[int, int] | None:
     return sum(one or 0 for one in nic), sum(one or 0 for one in near)
 
 
-def _messages(job: Job) -> tuple[int, int]:
+def _messages(job: StatisticsJob) -> tuple[int, int]:
     nic = sum(one.nic_sent for one in job.processes)
     return nic, sum(one.shm_sent + one.self_sent for one in job.processes)
 
 
-def _shares(job: Job) -> tuple[float, float]:
+def _shares(job: StatisticsJob) -> tuple[float, float]:
     """What NICs and memory carried: bytes, or messages where all were empty or bytes unknown."""
     found = _bytes(job)
     return _messages(job) if found is None or not any(found) else found
 
 
-def path_proof(job: Job) -> Proof:
+def path_proof(job: StatisticsJob) -> Proof:
     """``off-wire`` when nothing left a host, ``mixed`` when a part did. These counters alone never
     prove that bytes crossed a port.
     """
@@ -155,7 +155,7 @@ def path_proof(job: Job) -> Proof:
     return "mixed" if share < 1 - _ABSENT else "unproven"
 
 
-def path_issues(job: Job) -> Iterator[Issue]:
+def path_issues(job: StatisticsJob) -> Iterator[Issue]:
     """Findings about the path and the rails."""
     nic, near = _shares(job)
     if nic + near:
@@ -164,7 +164,7 @@ def path_issues(job: Job) -> Iterator[Issue]:
         yield from _rails(job, file, one)
 
 
-def _of_memory(job: Job, nic: float, near: float) -> Iterator[Issue]:
+def _of_memory(job: StatisticsJob, nic: float, near: float) -> Iterator[Issue]:
     if not near or job.wire is False:
         return
     found = _bytes(job)
@@ -195,7 +195,7 @@ def _carried(one: Counted, names: Sequence[str]) -> tuple[dict[str, int], str]:
     return (sent, "sent") if out else (taken, "received")
 
 
-def _rails(job: Job, file: Statistics, one: Counted) -> Iterator[Issue]:
+def _rails(job: StatisticsJob, file: Statistics, one: Counted) -> Iterator[Issue]:
     opened = list(dict.fromkeys(rail.name for rail in file.identity.rails))
     carried, way = _carried(one, opened)
     total = sum(carried.values())

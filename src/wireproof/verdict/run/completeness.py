@@ -8,7 +8,7 @@ from wireproof.analysis.rails import are_rails, rail_nics
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Node, Subject, Whole
 from wireproof.model.rails import joined, rails_of
-from wireproof.model.record import Fabric, Host, Nic
+from wireproof.model.record import Host, LibfabricUsed, Nic
 from wireproof.model.run import MissingCode
 from wireproof.physics.from_port import link_of_port
 from wireproof.physics.rails import one_rail
@@ -54,7 +54,7 @@ def provider_issues(ctx: Context) -> list[Issue]:
     return [*issues, *_differences(ctx), *_completion(ctx)]
 
 
-def _fallback(found: Fabric, wanted: str, *, wire: bool) -> str:
+def _fallback(found: LibfabricUsed, wanted: str, *, wire: bool) -> str:
     name, _, layers = found.provider.partition(";")
     asked, _, asked_layers = wanted.partition(";")
     if asked and name != asked:
@@ -111,7 +111,7 @@ def _differences(ctx: Context) -> list[Issue]:
     return issues
 
 
-def _is_early(found: Fabric | None) -> bool:
+def _is_early(found: LibfabricUsed | None) -> bool:
     """Records of before 0.2 say it of sends alone."""
     if found is None:
         return False

@@ -54,7 +54,7 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
-class Blame:
+class SlowNode:
     node: str
     verb: Verb
     value: float
@@ -120,7 +120,7 @@ def _one_per_route(streams: list[Stream]) -> list[Stream]:
     return merged
 
 
-def blame(streams: list[Stream], peer_ratio: float) -> list[Blame]:
+def blame(streams: list[Stream], peer_ratio: float) -> list[SlowNode]:
     """Nodes whose streams one way are all slow against the others'. Greedy: the slowest first, then
     without its streams.
 
@@ -141,12 +141,12 @@ def blame(streams: list[Stream], peer_ratio: float) -> list[Blame]:
     return found
 
 
-def _all_slow(one: Blame, peer_ratio: float) -> bool:
+def _all_slow(one: SlowNode, peer_ratio: float) -> bool:
     """One good stream acquits the node."""
     return all(s.value < peer_ratio * one.reference for s in one.streams)
 
 
-def _doubt(one: Blame, streams: list[Stream], peer_ratio: float) -> str:
+def _doubt(one: SlowNode, streams: list[Stream], peer_ratio: float) -> str:
     """Why slow streams do not decide: some are known too badly, or only their hosts were disturbed.
     Where everybody was disturbed alike (more ranks than cores), like is compared with like.
     """
@@ -159,7 +159,7 @@ def _doubt(one: Blame, streams: list[Stream], peer_ratio: float) -> str:
     return disturbed[0].disturbed if disturbed and not alike else ""
 
 
-def _candidates(streams: list[Stream], reference: float) -> list[Blame]:
+def _candidates(streams: list[Stream], reference: float) -> list[SlowNode]:
     by_end: dict[tuple[str, Verb], list[Stream]] = defaultdict(list)
     for one in streams:
         by_end[one.origin, "sends"].append(one)
@@ -171,7 +171,7 @@ def _candidates(streams: list[Stream], reference: float) -> list[Blame]:
             mine = tuple(by_end.get((node, verb), ()))
             if len(mine) >= 2:
                 typical = 1.0 / statistics.median(1.0 / s.value for s in mine)
-                found.append(Blame(node, verb, typical, reference, mine))
+                found.append(SlowNode(node, verb, typical, reference, mine))
     return found
 
 
@@ -180,7 +180,7 @@ def _upper_quartile(values: list[float]) -> float:
     return ordered[min(len(ordered) - 1, (3 * len(ordered)) // 4)]
 
 
-def _node_issue(one: Blame, kind: tuple[str, str, int, str], doubt: str) -> Issue:
+def _node_issue(one: SlowNode, kind: tuple[str, str, int, str], doubt: str) -> Issue:
     peers = sorted({s.target if one.verb == "sends" else s.origin for s in one.streams})
     toward = "to" if one.verb == "sends" else "from"
     text = (

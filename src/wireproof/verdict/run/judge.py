@@ -40,7 +40,7 @@ from wireproof.verdict.path.settle import settle
 from wireproof.verdict.run.completeness import run_issues
 from wireproof.verdict.run.directions import Stream, direction_issues
 from wireproof.verdict.run.loss import Loss
-from wireproof.verdict.run.plateau import Streams, fills_link
+from wireproof.verdict.run.plateau import LongStreams, fills_link
 from wireproof.verdict.run.plausible import Held, hold
 from wireproof.verdict.run.quality import (
     arithmetic_issues,
@@ -53,7 +53,7 @@ from wireproof.verdict.run.quality import (
     waited_share,
 )
 from wireproof.verdict.run.shape import (
-    Sample,
+    CurveSample,
     Variant,
     cache_issues,
     launch_issues,
@@ -136,7 +136,7 @@ def judge(
     )
     ctx = with_link(ctx, observed_link(ctx, settled))
     proven = zip(pairs, (proof.proof for proof in settled), strict=True)
-    bench = _Bench(ctx, Striping(ctx, pairs, settled), Streams(ctx, proven))
+    bench = _Bench(ctx, Striping(ctx, pairs, settled), LongStreams(ctx, proven))
     rest = iter(settled)
     for point, seen in zip(points, witnessed, strict=True):
         bench.point(point, seen, [next(rest) for _ in point.pairs])
@@ -146,13 +146,13 @@ def judge(
 class _Bench:
     """Collects issues and verdicts point by point, then draws what only the whole run shows."""
 
-    def __init__(self, ctx: Context, striping: Striping, streams: Streams) -> None:
+    def __init__(self, ctx: Context, striping: Striping, streams: LongStreams) -> None:
         self.ctx, self.striping, self.filling = ctx, striping, streams
         self.issues: list[Issue] = [*run_issues(ctx), *_link_issues(ctx), *down_issues(ctx)]
         self.pairs: list[PairVerdict] = []
         self.groups: list[GroupVerdict] = []
         self.streams: list[Stream] = []
-        self.curves: dict[Variant, dict[int, Sample]] = defaultdict(dict)
+        self.curves: dict[Variant, dict[int, CurveSample]] = defaultdict(dict)
         self.launches: dict[tuple[Variant, int], list[Measured]] = defaultdict(list)
         self.curved = _curved(ctx.run)
         self.starts = _starts(ctx)
@@ -205,7 +205,7 @@ class _Bench:
         if point.formula == "robust" and sure:
             self.launches[variant, point.message_bytes].append(number)
         if point.message_bytes > 0 and sure and point.pattern in self.curved:
-            sample = Sample.of(point.message_bytes, number.time, proof.proof, disturbed)
+            sample = CurveSample.of(point.message_bytes, number.time, proof.proof, disturbed)
             self.curves[variant][point.message_bytes] = sample
         if one_way(point.pattern, point.form) and fills_link(self.ctx.link, point.message_bytes):
             kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)

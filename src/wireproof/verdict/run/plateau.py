@@ -20,7 +20,7 @@ from wireproof.physics.bounds import FILL_BYTES, bounds_of, fill_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.run.quality import waited_share
 
-__all__ = ["MORE_WAITING", "STEADY", "Streams", "explained_by_waiting", "fills_link"]
+__all__ = ["MORE_WAITING", "STEADY", "LongStreams", "explained_by_waiting", "fills_link"]
 
 STEADY = 0.02
 """Half of the 95 % interval as a share of the value, up to which a rate is steady: processes that
@@ -79,7 +79,7 @@ def explained_by_waiting(reached: float, waited: float, *, steady: bool) -> bool
     return reached >= (runs if steady else runs**2) / 2
 
 
-class Streams:
+class LongStreams:
     """The streams of a run that are long enough to fill the link, by ranks (origin, target).
 
     What went through memory or over another link says nothing of this one.

@@ -28,7 +28,7 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.curve import exceeds, held_goodput, late_start
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
-from wireproof.verdict.run.plateau import Streams, explained_by_waiting, fills_link
+from wireproof.verdict.run.plateau import LongStreams, explained_by_waiting, fills_link
 from wireproof.verdict.run.quality import crowded, decides, disturbance, waited_share
 from wireproof.verdict.run.shape import usual
 
@@ -59,7 +59,7 @@ def hold(
     number: Measured,
     proof: PairProof,
     start_ns: float | None,
-    streams: Streams,
+    streams: LongStreams,
 ) -> Held:
     """Hold one pair's number against ceiling, floor and expectation.
 
@@ -82,7 +82,7 @@ class _Scale:
         pair: PairResult,
         number: Measured,
         proof: PairProof,
-        streams: Streams,
+        streams: LongStreams,
     ) -> None:
         self.ctx, self.link, self.point, self.pair = ctx, link, point, pair
         self.number, self.streams = number, streams

@@ -25,8 +25,8 @@ from wireproof.verdict.curve import FALL, cache_fall
 from wireproof.verdict.issue import Issue
 
 __all__ = [
+    "CurveSample",
     "Curves",
-    "Sample",
     "Variant",
     "cache_issues",
     "launch_issues",
@@ -40,7 +40,7 @@ _LAUNCH_SPREAD = 0.10
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class CurveSample:
     """One size of a curve that is known well enough to decide; goodput in bytes/s with its
     interval.
     """
@@ -52,7 +52,7 @@ class Sample:
     disturbed: str = ""
 
     @classmethod
-    def of(cls, size: int, time: Estimate, proof: Proof, disturbed: str) -> Sample:
+    def of(cls, size: int, time: Estimate, proof: Proof, disturbed: str) -> CurveSample:
         """From the time of one operation."""
         goodput, low, high = (
             size / (ns * 1e-9) for ns in (time.median_ns, time.high_ns, max(time.low_ns, 1e-3))
@@ -87,7 +87,7 @@ class Variant:
         )
 
 
-Curves = Mapping[Variant, Mapping[int, Sample]]
+Curves = Mapping[Variant, Mapping[int, CurveSample]]
 """What is known of each size."""
 
 
@@ -103,7 +103,7 @@ def cache_issues(curves: Curves) -> list[Issue]:
     return issues
 
 
-def _cache_issue(variant: Variant, curve: Mapping[int, Sample], peak: int, fall: int) -> Issue:
+def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, fall: int) -> Issue:
     top, end = curve[peak], curve[fall]
     several = len(FORMS.get(variant.pattern, ())) > 1
     what = f"{variant.pattern} {variant.form}" if several else variant.pattern

@@ -24,7 +24,7 @@ from wireproof.launch.hosts.nic import (
     is_nic,
     netdevs_argv,
 )
-from wireproof.launch.programs.recipe import Recipe
+from wireproof.launch.programs.recipe import BenchmarkRecipe
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.model.rails import first_rail
@@ -40,7 +40,7 @@ from wireproof.verdict.external import judge_log
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.atlas import atlas
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-from wireproof.workflow.benchmark.steps import Prepared, Step, prepare_steps
+from wireproof.workflow.benchmark.steps import BenchmarkStep, PreparedSteps, prepare_steps
 from wireproof.workflow.prove import (
     INTERRUPTED,
     Companion,
@@ -72,7 +72,7 @@ _LARGEST_RESULT = 16 << 20
 class BenchmarkResult:
     """What the tool printed, judged. ``interrupted``: the user ended it, so nothing is judged."""
 
-    prepared: Prepared
+    prepared: PreparedSteps
     proved: ProvedCommand
     series: list[JudgedSeries]
     verdict: Verdict
@@ -98,7 +98,7 @@ class BenchmarkResult:
         )
 
 
-def prepared_document(prepared: Prepared) -> PreparedDocument:
+def prepared_document(prepared: PreparedSteps) -> PreparedDocument:
     """The commands as they are printed; what ``wireproof run --dry-run --json`` prints."""
     recipe = prepared.recipe
     return PreparedDocument(
@@ -128,7 +128,7 @@ def prepared_document(prepared: Prepared) -> PreparedDocument:
 @contextlib.contextmanager
 def ready(
     wanted: BenchmarkSpecification, environment: Mapping[str, str], reporter: Reporter
-) -> Iterator[tuple[Prepared, Path]]:
+) -> Iterator[tuple[PreparedSteps, Path]]:
     """The steps, ready to run, and the folder that their files are in for the time of the block."""
     with _work_folder(wanted.recipe) as folder:
         informed = with_core_and_address(wanted, reporter)
@@ -139,7 +139,7 @@ def ready(
 
 
 @contextlib.contextmanager
-def _work_folder(recipe: Recipe) -> Iterator[str]:
+def _work_folder(recipe: BenchmarkRecipe) -> Iterator[str]:
     """A private folder in the working directory, which on a cluster is the one that other hosts see
     too; "" for a program that needs none.
     """
@@ -213,7 +213,7 @@ def _ask(host: str, argv: Sequence[str], target: Target) -> str:
 
 
 def run_prepared(
-    prepared: Prepared,
+    prepared: PreparedSteps,
     folder: Path,
     *,
     environment: Mapping[str, str],
@@ -245,7 +245,7 @@ def run_prepared(
     )
 
 
-def proof_of(prepared: Prepared) -> ProofSpecification:
+def proof_of(prepared: PreparedSteps) -> ProofSpecification:
     """The prepared steps as a command with its servers, to be run with the proof."""
     servers = tuple(
         Companion(step.host, step.enclosed) for step in prepared.steps if step.role == "server"
@@ -262,7 +262,7 @@ def proof_of(prepared: Prepared) -> ProofSpecification:
     )
 
 
-def main_argv(step: Step, target: Target) -> list[str]:
+def main_argv(step: BenchmarkStep, target: Target) -> list[str]:
     """The step that is proven, as it is started from here: a client on another host by ssh or the
     agent.
     """
@@ -296,7 +296,7 @@ def without_claim(found: TrafficVerdict) -> TrafficVerdict:
     return msgspec.structs.replace(found, verdict="inconclusive", reasons=reasons)
 
 
-def _check_that_it_ran(recipe: Recipe, proved: ProvedCommand) -> None:
+def _check_that_it_ran(recipe: BenchmarkRecipe, proved: ProvedCommand) -> None:
     """What the tool itself has printed is the best explanation."""
     if proved.exit_status:
         how = f"ended with status {proved.exit_status}"

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TypedDict
 
-from wireproof.launch.programs.recipe import Recipe, find_recipe, recipes_of
+from wireproof.launch.programs.recipe import BenchmarkRecipe, find_recipe, recipes_of
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import Role, ToolRequest
@@ -51,7 +51,7 @@ class BenchmarkSpecification:
     program nor MPI has to be there. ``read_by_people``: a table is better than the tool's JSON.
     """
 
-    recipe: Recipe
+    recipe: BenchmarkRecipe
     target: Target
     sizes: tuple[int, ...] | None = None
     iterations: int | None = None
@@ -166,13 +166,13 @@ def recipe_documents(tool: str) -> list[RecipeDocument]:
     ]
 
 
-def _path_of(fabric: str, recipe: Recipe) -> str:
+def _path_of(fabric: str, recipe: BenchmarkRecipe) -> str:
     """What carries the messages."""
     return fabric or ("rdma" if recipe.rdma else "")
 
 
 def _target_of_recipe(
-    recipe: Recipe,
+    recipe: BenchmarkRecipe,
     settings: Options,
     environment: Mapping[str, str],
     *,
@@ -193,7 +193,7 @@ def _target_of_recipe(
     return target if chosen else _narrowed(target, recipe)
 
 
-def _narrowed(target: Target, recipe: Recipe) -> Target:
+def _narrowed(target: Target, recipe: BenchmarkRecipe) -> Target:
     """The first two of more hosts that nobody chose, for a program between two."""
     if len(target.hosts) <= 2 or not (recipe.shape == "pair" or recipe.two_ranks):
         return target

@@ -21,7 +21,7 @@ from wireproof.launch.programs.program import (
     prepare_program,
     shell_line,
 )
-from wireproof.launch.programs.recipe import DRIVER_STEPS, Recipe, hpcc_input
+from wireproof.launch.programs.recipe import DRIVER_STEPS, BenchmarkRecipe, hpcc_input
 from wireproof.launch.request import LaunchCommand, RequestFields
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.rails import is_several
@@ -29,11 +29,11 @@ from wireproof.model.tool import Role
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.target.target import Target
 
-__all__ = ["Prepared", "Step", "prepare_steps"]
+__all__ = ["BenchmarkStep", "PreparedSteps", "prepare_steps"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Step:
+class BenchmarkStep:
     """One command. ``host``: where it is started ("" = here); ``unset``: inherited variables that
     must not reach it.
     """
@@ -58,11 +58,11 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Prepared:
+class PreparedSteps:
     """The steps in the order in which they are started: a server before its client."""
 
     wanted: BenchmarkSpecification
-    steps: tuple[Step, ...]
+    steps: tuple[BenchmarkStep, ...]
     program: Path | None
     install: MpiInstall | None = None
     command: LaunchCommand | None = None
@@ -71,7 +71,7 @@ class Prepared:
     files: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
-    def recipe(self) -> Recipe:
+    def recipe(self) -> BenchmarkRecipe:
         return self.wanted.recipe
 
     @property
@@ -88,7 +88,7 @@ class Prepared:
 
 def prepare_steps(
     wanted: BenchmarkSpecification, environment: Mapping[str, str], folder: str = ""
-) -> Prepared:
+) -> PreparedSteps:
     """The steps of the recipe on its target. ``folder``: where a program that reads and writes
     files works.
 
@@ -135,7 +135,7 @@ def _check(wanted: BenchmarkSpecification) -> None:
         )
 
 
-def _missing(recipe: Recipe) -> CouldNotMeasure:
+def _missing(recipe: BenchmarkRecipe) -> CouldNotMeasure:
     return CouldNotMeasure(
         f"{recipe.program} was not found: {recipe.install}; --dry-run shows the command without it."
     )
@@ -158,7 +158,7 @@ def _root_steps(wanted: BenchmarkSpecification) -> tuple[str, ...]:
 # --- a server and a client
 
 
-def _pair(wanted: BenchmarkSpecification, environment: Mapping[str, str]) -> Prepared:
+def _pair(wanted: BenchmarkSpecification, environment: Mapping[str, str]) -> PreparedSteps:
     recipe, hosts = wanted.recipe, wanted.target.hosts
     program = find_tool(recipe.program, given=wanted.program, environment=environment)
     if program is None and not wanted.dry:
@@ -167,10 +167,10 @@ def _pair(wanted: BenchmarkSpecification, environment: Mapping[str, str]) -> Pre
     name = str(program) if wanted.program else recipe.program
     client, server = hosts if hosts else ("", "")
     ends: tuple[tuple[Role, str], ...] = (("server", server), ("client", client))
-    return Prepared(
+    return PreparedSteps(
         wanted=wanted,
         steps=tuple(
-            Step(
+            BenchmarkStep(
                 role=role,
                 host=host,
                 argv=_end_argv(wanted, name, role),
@@ -221,7 +221,9 @@ def _pair_notes(wanted: BenchmarkSpecification) -> list[str]:
 # --- ranks that an MPI starts
 
 
-def _ranks(wanted: BenchmarkSpecification, environment: Mapping[str, str], folder: str) -> Prepared:
+def _ranks(
+    wanted: BenchmarkSpecification, environment: Mapping[str, str], folder: str
+) -> PreparedSteps:
     recipe, target = wanted.recipe, wanted.target
     program, install = _program_and_mpi(wanted, environment)
     if program is None and not wanted.dry:
@@ -230,7 +232,7 @@ def _ranks(wanted: BenchmarkSpecification, environment: Mapping[str, str], folde
     pairs = wanted.pairs or (recipe.pairs if target.hosts else 1)
     command = _rank_command(wanted, program, install, pairs, folder)
     kept = effective(command, environment)
-    step = Step(
+    step = BenchmarkStep(
         role="rank",
         host="",
         argv=command.argv,
@@ -238,7 +240,7 @@ def _ranks(wanted: BenchmarkSpecification, environment: Mapping[str, str], folde
         unset=tuple(sorted(name for name in environment if name not in kept)),
     )
     processes = len(target.hosts) * pairs if target.hosts else max(2, 2 * pairs)
-    return Prepared(
+    return PreparedSteps(
         wanted=wanted,
         steps=(step,),
         program=program,

@@ -79,7 +79,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "wireproof.result",
         2,
-        "wireproof.report.json.result:Document",
+        "wireproof.report.json.result:ResultDocument",
         "check, measure, resume, report, history show",
     ),
     Kind(
@@ -91,7 +91,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("wireproof.scaling", 1, "wireproof.model.comparison:Scaling", "compare --against"),
     Kind("wireproof.settings", 1, f"{_LISTS}:Settings", "audit --list, audit --explain"),
     Kind("wireproof.study", 1, "wireproof.model.study:Study", "study"),
-    Kind("wireproof.trial", 1, "wireproof.model.trial:Trial", "tune try"),
+    Kind("wireproof.trial", 1, "wireproof.model.trial:TryResult", "tune try"),
     Kind("wireproof.tune-export", 1, f"{_LISTS}:TuneExport", "tune export"),
     Kind("wireproof.tune-plan", 1, "wireproof.model.tuning:TunePlan", "tune plan"),
     Kind("wireproof.tune-residue", 1, "wireproof.model.tuning:Residue", "tune residue"),

@@ -11,8 +11,8 @@ from wireproof.model.history import Entry, NodeAge, Regression, Trend
 from wireproof.model.lab_status import LabStatus
 from wireproof.model.setting import AuditResult, Setting
 from wireproof.report.json.benchmark import RecipeDocument
-from wireproof.report.json.result import Document
-from wireproof.verdict.catalogue import Entry as Code
+from wireproof.report.json.result import ResultDocument
+from wireproof.verdict.catalogue import CatalogueEntry
 
 __all__ = [
     "Explanations",
@@ -32,7 +32,7 @@ __all__ = [
 class Explanations(msgspec.Struct, frozen=True, kw_only=True):
     """What the catalogues have under a code; without a code: all findings."""
 
-    findings: list[Code] = msgspec.field(default_factory=list)
+    findings: list[CatalogueEntry] = msgspec.field(default_factory=list)
     rules: list[Rule] = msgspec.field(default_factory=list)
     settings: list[Setting] = msgspec.field(default_factory=list)
 
@@ -90,7 +90,7 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True):
 class Results(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a result, each a whole ``wireproof.result``, where there are several."""
 
-    parts: list[Document]
+    parts: list[ResultDocument]
 
     @property
     def verdict(self) -> Verdict:

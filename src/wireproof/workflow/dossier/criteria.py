@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from wireproof.locate.criteria import Criteria as LocateCriteria
+from wireproof.locate.criteria import LocateCriteria
 from wireproof.model.claim import LinkClaim
 from wireproof.model.dossier import DEFAULT_SOURCE, KNOWN, Agreed, Criterion, threshold_criteria
 from wireproof.model.stored import StoredPart

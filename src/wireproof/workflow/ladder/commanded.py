@@ -23,7 +23,7 @@ from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.documents import in_envelope
 from wireproof.workflow.prove import INTERRUPTED, ProofSpecification, ProvedCommand, prove_command
 from wireproof.workflow.reporter import LoggingReporter, Quiet, Reporter
-from wireproof.workflow.result import Part
+from wireproof.workflow.result import MeasuredPart
 from wireproof.workflow.target.target import Target
 
 __all__ = ["SIZE_WORD", "Asked", "CommandedLayer", "application", "raw_verbs"]
@@ -144,7 +144,7 @@ class CommandedLayer:
                 return grave
         return "on-wire" if set(self._proofs) == {"on-wire"} else "unproven"
 
-    def part(self) -> Part | None:
+    def part(self) -> MeasuredPart | None:
         """Nothing that `report` would judge: the proofs are kept beside it."""
         return None
 

@@ -18,7 +18,7 @@ from wireproof.verdict.run.quality import waited_share
 from wireproof.workflow.ladder.specification import LadderSpecification
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import Part
+from wireproof.workflow.result import MeasuredPart
 from wireproof.workflow.session.rounds import Rounds, time_of
 from wireproof.workflow.session.run import command_of
 from wireproof.workflow.specification import MeasureSpecification, Method
@@ -64,7 +64,7 @@ class LaunchedLayer:
         self._method = _method(name, wanted)
         prepared = self._prepare(pattern or _PATTERN, environment)
         self._rounds = Rounds(self.title, prepared, self._method, wanted.storage)
-        self._part: Part | None = None
+        self._part: MeasuredPart | None = None
 
     @property
     def target(self) -> Target:
@@ -108,7 +108,7 @@ class LaunchedLayer:
         line = shell_line(command.argv, command.environment)
         return PlannedLayer(name=self.name, title=self.title, commands=[line])
 
-    def part(self) -> Part:
+    def part(self) -> MeasuredPart:
         """All rounds as one judged run, in which those of few bytes help each other's proof."""
         if self._part is None:
             self._part = self._rounds.part(self.titled())

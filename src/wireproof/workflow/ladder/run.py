@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from wireproof.experiment.course import Bench, Experiment, Stopped, carry_out
-from wireproof.experiment.design import ALPHA, Design, Place
+from wireproof.experiment.design import ALPHA, Design, TrialPlace
 from wireproof.files.hostile import replace_file
 from wireproof.model.errors import WireproofError
 from wireproof.model.ladder import LAYERS, Ladder, LadderPlan, Layer, LayerName, MissingLayer
@@ -110,16 +110,16 @@ class _Ladder(Bench[Round]):
         arms = tuple(LAYERS.index(layer.name) for layer in self._layers)
         return dataclasses.replace(design, arms=arms)
 
-    def run(self, place: Place) -> Round:
+    def run(self, place: TrialPlace) -> Round:
         layer = self._layer_of(place)
         found = layer.run(place.round_, self._seed, self._reporter)
         self._times.setdefault(layer.name, {})[place.round_] = found
         return found
 
-    def _layer_of(self, place: Place) -> AnyLayer:
+    def _layer_of(self, place: TrialPlace) -> AnyLayer:
         return next(layer for layer in self._layers if layer.name == LAYERS[place.arm])
 
-    def failed(self, place: Place, error: WireproofError) -> None:
+    def failed(self, place: TrialPlace, error: WireproofError) -> None:
         layer = self._layer_of(place)
         if place.round_ == 0 and self._wanted.asked(layer.name):
             raise error
@@ -169,7 +169,7 @@ class _Ladder(Bench[Round]):
             self._is_missing("verbs", "raw verbs", error)
             return
         self._layers.insert(0, layer)
-        verbs = Place(0, 0, LAYERS.index("verbs"))
+        verbs = TrialPlace(0, 0, LAYERS.index("verbs"))
         try:
             self.run(verbs)
         except WireproofError as error:

@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-from wireproof.model.site import Text, site_studies, site_texts, use_site
+from wireproof.model.site import CatalogueFile, site_studies, site_texts, use_site
 from wireproof.workflow.bug import sentence
 
 __all__ = ["apart"]
@@ -62,7 +62,7 @@ def _run(
     pipe: Connection,
     job: Callable[..., bytes],
     given: tuple[object, ...],
-    site: tuple[tuple[Text, ...], tuple[Text, ...]],
+    site: tuple[tuple[CatalogueFile, ...], tuple[CatalogueFile, ...]],
 ) -> None:
     use_site(*site)
     # DuckDB takes such a process for one at a terminal, and draws a bar where our data goes.

@@ -46,7 +46,7 @@ from wireproof.workflow.pages.digest import digest_of, leaves_of
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.fabric import read_fabric
 
-__all__ = ["FOLDER", "STATE", "PagesSpecification", "Written", "write_pages"]
+__all__ = ["FOLDER", "STATE", "PagesSpecification", "WrittenPages", "write_pages"]
 
 FOLDER = "pages"
 """In the history, unless another folder is given."""
@@ -75,7 +75,7 @@ class PagesSpecification:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class WrittenPages:
     """``index``: the first page. ``written``, ``kept``: counts of pages."""
 
     index: Path
@@ -89,7 +89,7 @@ class _State(msgspec.Struct):
     pages: dict[str, str] = {}
 
 
-def write_pages(specification: PagesSpecification, reporter: Reporter) -> Written:
+def write_pages(specification: PagesSpecification, reporter: Reporter) -> WrittenPages:
     """Write what has changed, and remove the pages of what is gone.
 
     Raises ``BadInput`` for what is no history, a folder that holds something else, or a topology
@@ -109,7 +109,7 @@ def write_pages(specification: PagesSpecification, reporter: Reporter) -> Writte
             site.write(specification.runs)
         except OSError as error:
             raise CouldNotMeasure(f"{place} cannot be written: {error.strerror}.") from error
-    return Written(
+    return WrittenPages(
         index=place / CLUSTER,
         written=site.written,
         kept=len(site.now.pages) - site.written,

@@ -15,7 +15,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.json_reader import decode_json
 from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.sound import unsound
-from wireproof.model.traffic import Mark, Watched
+from wireproof.model.traffic import CounterMark, Watched
 from wireproof.workflow.pfc.configured import settings_of
 from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read_host
 
@@ -84,13 +84,13 @@ def _watched(
     if error or second.about is None:
         return Watched(host=host, about=second.about, error=error or "nothing was read"), []
     begin, end = _times(first, second, seconds)
-    start = Mark(t_ns=begin, counters=first.counters)
+    start = CounterMark(t_ns=begin, counters=first.counters)
     watched = Watched(
         host=host,
         about=second.about,
         start=start,
         before=start,
-        after=Mark(t_ns=end, counters=second.counters),
+        after=CounterMark(t_ns=end, counters=second.counters),
     )
     texts = {**first.texts, **second.texts}
     return watched, [settings_of(host, one, texts) for one in second.about.nics]
@@ -161,7 +161,7 @@ def read_snapshot(path: Path) -> PfcRecord:
 
 
 def _unsound(record: PfcRecord) -> str:
-    marks: Mapping[str, list[Mark | None]] = {
+    marks: Mapping[str, list[CounterMark | None]] = {
         one.host: [one.start, one.before, one.after] for one in record.hosts
     }
     for each in marks.values():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wireproof.model.planning.bounds import Bounds
-from wireproof.plan.scale.network import Machine, Network, barrier
-from wireproof.plan.scale.topology import Topology
+from wireproof.plan.scale.network import MachineCosts, SimulatedNetwork, barrier
+from wireproof.plan.scale.topology import ScaleTopology
 from wireproof.plan.schedule import screen_round_count, screen_size
 from wireproof.workflow.session.screen_plan import screen_budget_ms, screen_repeats, screen_window
 
@@ -32,7 +32,10 @@ class ScreenTime(NamedTuple):
 
 
 def screen_time(
-    machine: Machine, topology: Topology, rounds: int | None = None, repeats: int | None = None
+    machine: MachineCosts,
+    topology: ScaleTopology,
+    rounds: int | None = None,
+    repeats: int | None = None,
 ) -> ScreenTime:
     """``rounds``, ``repeats``: those of a check unless they are given.
 
@@ -45,14 +48,14 @@ def screen_time(
     count = wanted * (screen_repeats(wanted) if repeats is None else repeats)
     size = screen_size(rate_bits)
     window = screen_window(size, rate_bits)
-    own = Topology(
+    own = ScaleTopology(
         nodes=nodes,
         kind=topology.kind,
         leaf=topology.leaf,
         group=topology.group,
         seed=topology.seed,
     )
-    apart = _POINTS * barrier(Network(machine, own))
+    apart = _POINTS * barrier(SimulatedNetwork(machine, own))
     stream = _WINDOWS * (window * size * machine.byte_ns + machine.start_ns)
     least = 2 * stream + _ROUND_TRIPS * machine.start_ns
     budget = _BUDGETS * screen_budget_ms(count) * 1e6

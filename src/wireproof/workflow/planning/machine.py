@@ -15,7 +15,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.planning.scale import Parameter
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
-from wireproof.plan.scale.network import Machine
+from wireproof.plan.scale.network import MachineCosts
 from wireproof.store.load import DOCUMENT, load_run
 
 __all__ = ["UNITS", "machine_of"]
@@ -50,7 +50,7 @@ def machine_of(
     folder: Path | None,
     given: Mapping[str, float | None],
     more: Mapping[str, float] | None = None,
-) -> tuple[Machine, list[Parameter]]:
+) -> tuple[MachineCosts, list[Parameter]]:
     """``given`` values come first, then what was measured in the runs below ``folder``, then what
     is assumed (``more``: beside what always is).
 
@@ -74,7 +74,7 @@ def machine_of(
                 f"{where}: how long a message takes to start, or a byte, is not known; give"
                 f" {option}, or --from with the folder of a measure of pingpong over sizes."
             )
-    machine = Machine(**{name: value for name, (value, _) in values.items()})
+    machine = MachineCosts(**{name: value for name, (value, _) in values.items()})
     parameters = [
         Parameter(name=name, value=value, unit=UNITS[name], source=source)
         for name, (value, source) in values.items()

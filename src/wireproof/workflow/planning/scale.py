@@ -10,9 +10,9 @@ from wireproof.model.errors import BadInput
 from wireproof.model.planning.bounds import Bounds
 from wireproof.model.planning.scale import PATTERNS, Prediction, Scale, ScalePattern
 from wireproof.plan.numbers import chosen, whole
-from wireproof.plan.scale.network import Machine
+from wireproof.plan.scale.network import MachineCosts
 from wireproof.plan.scale.predict import ORDERS, SOURCES, VALIDITY, predictions
-from wireproof.plan.scale.topology import KINDS, Topology
+from wireproof.plan.scale.topology import KINDS, ScaleTopology
 from wireproof.workflow.planning.duration import screen_time
 from wireproof.workflow.planning.machine import machine_of
 
@@ -70,10 +70,10 @@ def _pattern(name: str) -> ScalePattern:
     return next(one for one in PATTERNS if one == chosen("--pattern", name, PATTERNS))
 
 
-def _topology(wanted: ScaleSpecification, nodes: int) -> Topology:
+def _topology(wanted: ScaleSpecification, nodes: int) -> ScaleTopology:
     chosen("--topology", wanted.topology, KINDS)
     chosen("--routing", wanted.routing, ("destination", "chance"))
-    return Topology(
+    return ScaleTopology(
         nodes=nodes,
         ppn=wanted.ppn,
         kind=next(one for one in KINDS if one == wanted.topology),
@@ -96,7 +96,7 @@ def _described(wanted: ScaleSpecification) -> str:
     )
 
 
-def _sweep(machine: Machine, topology: Topology) -> Prediction:
+def _sweep(machine: MachineCosts, topology: ScaleTopology) -> Prediction:
     """The screen of a check: all rounds, between the time at the best and the budget."""
     if not machine.byte_ns > 0:
         raise BadInput("a sweep's duration needs a rate: give --rate above 0.")

@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
-from wireproof.locate.criteria import Criteria
+from wireproof.locate.criteria import LocateCriteria
 from wireproof.locate.power import false_suspects, found_with, least_found_by, rounds_for
 from wireproof.model.located import Metric
-from wireproof.model.planning.validation import Design, Validation
+from wireproof.model.planning.validation import ScreenDesign, Validation
 from wireproof.model.quantity import counted
 from wireproof.plan.numbers import chosen, real, whole
-from wireproof.plan.scale.network import Machine
-from wireproof.plan.scale.topology import Topology
+from wireproof.plan.scale.network import MachineCosts
+from wireproof.plan.scale.topology import ScaleTopology
 from wireproof.plan.schedule import screen_round_count, screen_size
 from wireproof.workflow.planning.duration import screen_time
 from wireproof.workflow.planning.machine import machine_of
@@ -59,7 +59,7 @@ def validate(wanted: ValidateSpecification) -> Validation:
     """Raises ``BadInput``."""
     _check(wanted)
     metric = next(one for one in _METRICS if one == wanted.metric)
-    criteria = dataclasses.replace(Criteria(), alpha=wanted.false_alarms)
+    criteria = dataclasses.replace(LocateCriteria(), alpha=wanted.false_alarms)
     assumed = {} if wanted.folder else _LEAST
     machine, parameters = machine_of(wanted.folder, wanted.parameters, assumed)
     designs = _Designs(wanted, metric, criteria, machine)
@@ -106,13 +106,13 @@ class _Designs:
 
     wanted: ValidateSpecification
     metric: Metric
-    criteria: Criteria
-    machine: Machine
+    criteria: LocateCriteria
+    machine: MachineCosts
 
-    def of(self, rounds: int) -> Design:
+    def of(self, rounds: int) -> ScreenDesign:
         wanted, nodes = self.wanted, self.wanted.nodes
-        time = screen_time(self.machine, Topology(nodes=nodes), rounds, repeats=1)
-        return Design(
+        time = screen_time(self.machine, ScaleTopology(nodes=nodes), rounds, repeats=1)
+        return ScreenDesign(
             rounds=rounds,
             pairs=time.pairs,
             least_slowdown=least_found_by(
@@ -125,10 +125,10 @@ class _Designs:
         )
 
 
-def _sentences(wanted: ValidateSpecification, own: Design, needed: int | None) -> list[str]:
+def _sentences(wanted: ValidateSpecification, own: ScreenDesign, needed: int | None) -> list[str]:
     what = f"{100 * wanted.slowdown:g} % of slowness of one direction of one node"
     if needed is None:
-        practical = 100 * Criteria().practical("hrt" if wanted.metric == "hrt" else "goodput")
+        practical = 100 * LocateCriteria().practical("hrt" if wanted.metric == "hrt" else "goodput")
         why = f"what is below {practical:g} % is not called slow, and healthy nodes differ a little"
         return [f"no number of rounds finds {what} with a power of {wanted.power:g}: {why}"]
     found = [

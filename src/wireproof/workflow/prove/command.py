@@ -26,7 +26,7 @@ from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.prove.results import ResultFile
 from wireproof.workflow.prove.servers import Companion, start_servers
 from wireproof.workflow.prove.statistics import (
-    Collected,
+    CollectedFiles,
     collected,
     held_against_ports,
     statistics_folder,
@@ -123,7 +123,7 @@ def prove_command(
         return _with_statistics(proved, collected(folder), wanted.target)
 
 
-def _with_statistics(proved: ProvedCommand, found: Collected, target: Target) -> ProvedCommand:
+def _with_statistics(proved: ProvedCommand, found: CollectedFiles, target: Target) -> ProvedCommand:
     judged, refused = held_against_ports(found, proved.traffic, target)
     return dataclasses.replace(proved, statistics=judged, notes=(*proved.notes, *refused))
 

@@ -22,14 +22,14 @@ from wireproof.verdict.psm3 import judge_statistics
 from wireproof.workflow.judge_statistics import claimed_wire
 from wireproof.workflow.target.target import Target
 
-__all__ = ["Collected", "collected", "held_against_ports", "statistics_folder"]
+__all__ = ["CollectedFiles", "collected", "held_against_ports", "statistics_folder"]
 
 _LARGEST = 4 << 20
 _MOST_FILES = 20_000
 
 
 @dataclass(frozen=True)
-class Collected:
+class CollectedFiles:
     """What was in the folder; ``refused``: a sentence for each file that could not be read."""
 
     files: list[Statistics] = field(default_factory=list)
@@ -60,7 +60,7 @@ def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, s
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def collected(folder: Path) -> Collected:
+def collected(folder: Path) -> CollectedFiles:
     """Every statistics file in ``folder``, in the order of the names."""
     files: list[Statistics] = []
     refused: list[str] = []
@@ -73,11 +73,11 @@ def collected(folder: Path) -> Collected:
             refused.append(clean(error, 300))
         except OSError as error:
             refused.append(f"{clean(name, 120)}: {error.strerror}")
-    return Collected(files, refused)
+    return CollectedFiles(files, refused)
 
 
 def held_against_ports(
-    found: Collected, traffic: Traffic, target: Target
+    found: CollectedFiles, traffic: Traffic, target: Target
 ) -> tuple[JudgedStatistics, list[str]]:
     """The judgement, and what there is to say of files that were not read."""
     pauses: dict[str, int] = {}

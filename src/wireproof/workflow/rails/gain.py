@@ -10,7 +10,7 @@ from pathlib import Path
 from wireproof.analysis.measured import block_times
 from wireproof.analysis.rail_gain import gain_of, goodput_of
 from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import Design, Place
+from wireproof.experiment.design import Design, TrialPlace
 from wireproof.files.hostile import replace_file
 from wireproof.launch.mpi.rails import told_in
 from wireproof.model.errors import BadInput
@@ -139,7 +139,7 @@ class _Rails(Bench[JudgedRun]):
             raise KeyboardInterrupt
         return self._result(experiment, folder)
 
-    def run(self, place: Place) -> JudgedRun:
+    def run(self, place: TrialPlace) -> JudgedRun:
         last = place.arm == len(self._rails)
         name = "together" if last else f"rail{place.arm + 1}"
         folder = self._folder / f"{name}-{place.round_ + 1}"

@@ -18,7 +18,7 @@ from wireproof.plan.sweep import numbered
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import Prepared
 from wireproof.workflow.reporter import Quiet, Reporter
-from wireproof.workflow.result import Part
+from wireproof.workflow.result import MeasuredPart
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import judged, run_session
 from wireproof.workflow.session.session import Session
@@ -69,7 +69,7 @@ class Rounds:
         self._outcomes += outcomes
         return section
 
-    def part(self, title: str) -> Part:
+    def part(self, title: str) -> MeasuredPart:
         """All rounds as one judged run, in which those of few bytes help each other's proof."""
         session = Session(
             title=title,
@@ -80,7 +80,7 @@ class Rounds:
         )
         records = [folder for section in self.sections for folder in section.records]
         run = merged_run([section.run for section in self.sections])
-        return Part(judged(run, session, records), self._outcomes)
+        return MeasuredPart(judged(run, session, records), self._outcomes)
 
 
 def time_of(point: PointRecord) -> float | None:

@@ -45,7 +45,7 @@ CONFIRM_BASE = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True)
-class _Stage:
+class _CarriedScreen:
     run: Run
     carried: CampaignResult
 
@@ -89,7 +89,7 @@ def _open(
     section: JudgedRun,
     lost: Mapping[int, str],
     reporter: Reporter,
-) -> _Stage | None:
+) -> _CarriedScreen | None:
     """What keeps a screen undecided, once more; None if that is nothing or cannot be measured."""
     bounded = session.resume or session.until is not None or session.deadline_s is not None
     if section.judgement.verdict != "inconclusive" or bounded or session.plays_hosts:
@@ -102,7 +102,7 @@ def _open(
     except CouldNotMeasure as error:  # what was measured stands
         reporter.warn(f"the open points could not be measured again: {error}")
         return None
-    return _Stage(run, carried)
+    return _CarriedScreen(run, carried)
 
 
 def located_section(
@@ -145,7 +145,7 @@ def _confirm(
     screens: Sequence[Screened],
     lost: Mapping[int, str],
     reporter: Reporter,
-) -> _Stage | None:
+) -> _CarriedScreen | None:
     """The second stage; None when nobody is suspected, or when it could not be measured."""
     size = next(
         (point.message_bytes for point in session.points if point.pattern == "stream"), None
@@ -177,7 +177,7 @@ def _confirm(
     except CouldNotMeasure as error:  # what the screen has seen stands, unconfirmed
         reporter.warn(f"the suspects could not be measured again: {error}")
         return None
-    return _Stage(run, second)
+    return _CarriedScreen(run, second)
 
 
 def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | None, bool]:

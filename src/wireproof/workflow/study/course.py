@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import ALPHA, WARM_UP, Design, Place, least_rounds
+from wireproof.experiment.design import ALPHA, WARM_UP, Design, TrialPlace, least_rounds
 from wireproof.model import quantity
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.quantity import counted
@@ -263,13 +263,13 @@ class _Study(Bench[StudyRun]):
             )
         return dataclasses.replace(design, rounds=planned)
 
-    def run(self, place: Place) -> StudyRun:
+    def run(self, place: TrialPlace) -> StudyRun:
         seed = f"{self._seed}/{place.block}/{place.arm}"
         configuration = self._configurations[place.arm]
         folder = self._new_folder()
         return self._launcher.run(place.arm, place.block, configuration, seed, folder)
 
-    def failed(self, place: Place, error: WireproofError) -> None:
+    def failed(self, place: TrialPlace, error: WireproofError) -> None:
         """A launch that fails is left out and named."""
         if not isinstance(error, CouldNotMeasure):
             raise error

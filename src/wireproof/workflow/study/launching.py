@@ -22,7 +22,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest, Point
 from wireproof.model.rails import first_rail, rails_of
 from wireproof.model.record import Host
-from wireproof.model.study import Configuration, Library, Measured, StudyRun
+from wireproof.model.study import Configuration, Library, StudiedPattern, StudyRun
 from wireproof.report.judged_run import JudgedRun
 from wireproof.study.path import path_of
 from wireproof.study.patterns import points_of, title_of
@@ -126,10 +126,12 @@ class Launcher:
                 raise BadInput(f"{name} has no effect in these launches: {why}.")
 
     @property
-    def patterns(self) -> list[Measured]:
+    def patterns(self) -> list[StudiedPattern]:
         """What is measured, in the order of the tables."""
         return [
-            Measured(name=name, what=title_of(name), metric=metric_of(point.pattern, point.form))
+            StudiedPattern(
+                name=name, what=title_of(name), metric=metric_of(point.pattern, point.form)
+            )
             for name, point in self._points.items()
         ]
 

@@ -11,12 +11,12 @@ from typing import Unpack
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import Tuned, TunePlan
 from wireproof.settings.paths import as_path
-from wireproof.workflow.api import Options, check_names, environment_of, lone_target
+from wireproof.workflow.api import CommonOptions, check_names, environment_of, lone_target
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.apply import apply, confirm, may_be_touched, revert, status
-from wireproof.workflow.tune.node import Place
+from wireproof.workflow.tune.node import JournalPlace
 from wireproof.workflow.tune.plan import PlanSpecification, plan
 
 __all__ = ["tune_apply", "tune_confirm", "tune_plan", "tune_revert", "tune_status"]
@@ -29,7 +29,7 @@ def tune_plan(
     root: Path | str | None = None,
     allow_link_down: bool = False,
     reporter: Reporter | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[CommonOptions],
 ) -> TunePlan:
     """The changes that mend what fails on some hosts, on this machine alone, or in ``source``.
 
@@ -37,7 +37,7 @@ def tune_plan(
     ``root``: files of this machine below that folder. Nothing is changed. Raises ``BadInput`` for a
     name that is no setting and ``CouldNotMeasure`` when no host answers.
     """
-    check_names(options, Options.__annotations__)
+    check_names(options, CommonOptions.__annotations__)
     specification = PlanSpecification(
         target=lone_target(options),
         profile=profile,
@@ -55,7 +55,7 @@ def tune_apply(
     timeout_s: int = 600,
     root: Path | str | None = None,
     state: str = "",
-    **options: Unpack[Options],
+    **options: Unpack[CommonOptions],
 ) -> Tuned:
     """Carry a plan out on the hosts that it was made for, all or nothing on each; it reverts by
     itself after ``timeout_s`` unless `tune_confirm` comes first.
@@ -70,7 +70,7 @@ def tune_apply(
 
 
 def tune_confirm(
-    name: str, *, root: Path | str | None = None, state: str = "", **options: Unpack[Options]
+    name: str, *, root: Path | str | None = None, state: str = "", **options: Unpack[CommonOptions]
 ) -> Tuned:
     """Keep the change set ``name``: its drop-in files are written, its timer ends."""
     return confirm(_target(options, root), name, _place(root, state))
@@ -82,7 +82,7 @@ def tune_revert(
     force: bool = False,
     root: Path | str | None = None,
     state: str = "",
-    **options: Unpack[Options],
+    **options: Unpack[CommonOptions],
 ) -> Tuned:
     """Bring the old values back, byte for byte. ``name`` "": of each host's newest set. ``force``:
     also values that were changed by others since.
@@ -91,18 +91,22 @@ def tune_revert(
 
 
 def tune_status(
-    name: str = "", *, root: Path | str | None = None, state: str = "", **options: Unpack[Options]
+    name: str = "",
+    *,
+    root: Path | str | None = None,
+    state: str = "",
+    **options: Unpack[CommonOptions],
 ) -> Tuned:
     """What is applied where, until when, and what has moved since; nothing is changed."""
     return status(_target(options, root), name, _place(root, state))
 
 
-def _place(root: Path | str | None, state: str) -> Place:
-    return Place(state=state, root=str(Path(root).absolute()) if root else "")
+def _place(root: Path | str | None, state: str) -> JournalPlace:
+    return JournalPlace(state=state, root=str(Path(root).absolute()) if root else "")
 
 
-def _target(options: Options, root: Path | str | None) -> Target:
-    check_names(options, Options.__annotations__)
+def _target(options: CommonOptions, root: Path | str | None) -> Target:
+    check_names(options, CommonOptions.__annotations__)
     if root is not None:
         return this_machine()
     return resolve_target(lone_target(options), environment_of(options))

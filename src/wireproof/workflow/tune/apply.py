@@ -22,7 +22,7 @@ from wireproof.tune.standing import moved, places_of
 from wireproof.workflow.audit import reader_argv
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import (
-    Place,
+    JournalPlace,
     apply_sets,
     confirm_set,
     hosts_of,
@@ -65,7 +65,10 @@ def new_id() -> str:
 
 
 def may_be_touched(
-    plan: TunePlan, target: Target, environment: Mapping[str, str], place: Place | None = None
+    plan: TunePlan,
+    target: Target,
+    environment: Mapping[str, str],
+    place: JournalPlace | None = None,
 ) -> TunePlan:
     """The plan with the reason on each host that a scheduler gives to others. Raises ``BadInput``
     when the plan is for hosts that are not the target's.
@@ -93,7 +96,7 @@ def apply(
     *,
     name: str = "",
     timeout_s: int = DEFAULT_TIMEOUT_S,
-    place: Place | None = None,
+    place: JournalPlace | None = None,
 ) -> Tuned:
     """Carry the plan out on every host that may be touched and whose values are still those of the
     plan. ``name``: of the set; "" makes one. The set reverts by itself after ``timeout_s``.
@@ -116,7 +119,7 @@ def apply(
 
 
 def _problems(
-    target: Target, wanted: Mapping[str, HostPlan], place: Place | None
+    target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
 ) -> dict[str, str]:
     """Why a host is left alone: refused by the plan, or its values have moved."""
     refused = {host: one.refused for host, one in wanted.items() if one.refused}
@@ -144,7 +147,9 @@ def who() -> str:
     return "".join(letter if "!" <= letter <= "~" else "?" for letter in text)[:200]
 
 
-def _moved(target: Target, wanted: Mapping[str, HostPlan], place: Place | None) -> dict[str, str]:
+def _moved(
+    target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
+) -> dict[str, str]:
     """Hosts whose values are not those that the plan was made from, with the sentence."""
     if not wanted:
         return {}
@@ -158,7 +163,7 @@ def _moved(target: Target, wanted: Mapping[str, HostPlan], place: Place | None) 
 
 
 def _read_again(
-    target: Target, wanted: Mapping[str, HostPlan], place: Place | None
+    target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
 ) -> list[Collected]:
     """The places of each host's plan; hosts with the same places together."""
     asked = {
@@ -168,7 +173,7 @@ def _read_again(
     return list(read_files(target, asked, place).values())
 
 
-def confirm(target: Target, name: str = "", place: Place | None = None) -> Tuned:
+def confirm(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
     """Keep the set: its drop-ins are written and its timer ends. ``name`` "": of the single set
     that waits, on the hosts where it does. Raises ``BadInput`` when none or several wait.
     """
@@ -180,14 +185,14 @@ def confirm(target: Target, name: str = "", place: Place | None = None) -> Tuned
 
 
 def revert(
-    target: Target, name: str = "", place: Place | None = None, *, force: bool = False
+    target: Target, name: str = "", place: JournalPlace | None = None, *, force: bool = False
 ) -> Tuned:
     """Bring the old values back, byte for byte. ``name`` "": of the newest set of each host."""
     hosts = revert_set(target, hosts_of(target), name, place, force=force)
     return Tuned(action="revert", id=name, hosts=hosts)
 
 
-def status(target: Target, name: str = "", place: Place | None = None) -> Tuned:
+def status(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
     """What is applied where, until when, and what has moved since; nothing is changed."""
     answers = set_status(target, hosts_of(target), name, place)
     return Tuned(action="status", id=name, hosts=[in_force_first(one) for one in answers])

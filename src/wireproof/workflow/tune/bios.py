@@ -17,7 +17,7 @@ import msgspec
 from wireproof.audit.firmware import BIOS, PENDING, REGISTRY, firmware_of
 from wireproof.bmc.bios import Bios, find_bios, now_and_pending, set_pending
 from wireproof.bmc.collect import texts_of
-from wireproof.bmc.session import Session
+from wireproof.bmc.session import BmcSession
 from wireproof.bmc.talk import BmcFailed
 from wireproof.model.bmc import (
     AttributeChange,
@@ -116,15 +116,15 @@ def _all(one: Callable[[_Item], _Done], items: Sequence[_Item]) -> list[_Done]:
         return list(pool.map(one, items))
 
 
-def _on(bmc: Bmc, work: Callable[[Session], FirmwareDone]) -> FirmwareDone:
+def _on(bmc: Bmc, work: Callable[[BmcSession], FirmwareDone]) -> FirmwareDone:
     try:
-        with Session(bmc) as session:
+        with BmcSession(bmc) as session:
             return work(session)
     except WireproofError as error:
         return FirmwareDone(host=bmc.host, problem=str(error))
 
 
-def _applied(session: Session, made: FirmwareSet, folder: Path) -> FirmwareDone:
+def _applied(session: BmcSession, made: FirmwareSet, folder: Path) -> FirmwareDone:
     bios = find_bios(session)
     if wrong := _no_setting(bios, made, session.bmc):
         return FirmwareDone(host=made.host, problem=wrong)
@@ -167,7 +167,7 @@ def _names_of() -> dict[str, dict[str, tuple[str, ...]]]:
     return {name: entry.setting.names for name, entry in catalogue().entries.items()}
 
 
-def _asked(session: Session, bios: Bios, values: Mapping[str, Raw]) -> str:
+def _asked(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> str:
     """Why the BMC refused; "" when it did not."""
     try:
         set_pending(session, bios, values)
@@ -177,7 +177,7 @@ def _asked(session: Session, bios: Bios, values: Mapping[str, Raw]) -> str:
 
 
 def _taken_back(
-    session: Session, bios: Bios, made: FirmwareSet, folder: Path, problem: str
+    session: BmcSession, bios: Bios, made: FirmwareSet, folder: Path, problem: str
 ) -> FirmwareDone:
     """All or nothing: what the BMC has taken of a set that it has not taken whole. Where it took
     the request and does not show all values, it may have all of them: it is asked for the old ones.
@@ -198,7 +198,7 @@ def _taken_back(
     return FirmwareDone(host=made.host, changes=answers, problem=f"{problem.rstrip('.')}; {after}")
 
 
-def _read_back(session: Session, changes: Sequence[AttributeChange], wanted: list[Raw]) -> Bios:
+def _read_back(session: BmcSession, changes: Sequence[AttributeChange], wanted: list[Raw]) -> Bios:
     """The BIOS once it shows what is ``wanted`` as pending, or after some seconds: BMCs may take a
     moment. [] : as it is.
     """
@@ -211,7 +211,9 @@ def _read_back(session: Session, changes: Sequence[AttributeChange], wanted: lis
     return bios
 
 
-def _reverted(session: Session, found: FirmwareSet, folder: Path, *, force: bool) -> FirmwareDone:
+def _reverted(
+    session: BmcSession, found: FirmwareSet, folder: Path, *, force: bool
+) -> FirmwareDone:
     bios = find_bios(session, registry=False)
     pending = dict(zip(found.changes, _pending(bios, found.changes), strict=True))
     moved = [one for one, now in pending.items() if now != one.old]
@@ -238,7 +240,7 @@ def _after_revert(one: AttributeChange, bios: Bios, left: bool) -> ChangeAnswer:
     return _answer(one, bios, "reverted", later)
 
 
-def _standing(session: Session, host: str, sets: Sequence[FirmwareSet]) -> FirmwareDone:
+def _standing(session: BmcSession, host: str, sets: Sequence[FirmwareSet]) -> FirmwareDone:
     bios = find_bios(session, registry=False)
     answers = [_now(one, bios) for each in sets if each.state != "reverted" for one in each.changes]
     return FirmwareDone(host=host, changes=answers, sets=list(sets))

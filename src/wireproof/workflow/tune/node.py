@@ -15,11 +15,11 @@ from wireproof.workflow.audit import hosts_of
 from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.target import Target
 
-__all__ = ["Place", "apply_sets", "confirm_set", "hosts_of", "revert_set", "set_status"]
+__all__ = ["JournalPlace", "apply_sets", "confirm_set", "hosts_of", "revert_set", "set_status"]
 
 
 @dataclass(frozen=True)
-class Place:
+class JournalPlace:
     """``state``: the folder of journals on the hosts, "": the default. ``root``: the folder below
     which files are changed, "": the machine itself.
     """
@@ -29,7 +29,7 @@ class Place:
 
 
 def apply_sets(
-    target: Target, sets: Mapping[str, ChangeSet], place: Place | None = None
+    target: Target, sets: Mapping[str, ChangeSet], place: JournalPlace | None = None
 ) -> list[HostTuned]:
     """Each host's change set, all or nothing there."""
     texts = {host: write_change_set(one) for host, one in sets.items()}
@@ -37,7 +37,7 @@ def apply_sets(
 
 
 def confirm_set(
-    target: Target, hosts: tuple[str, ...], name: str, place: Place | None = None
+    target: Target, hosts: tuple[str, ...], name: str, place: JournalPlace | None = None
 ) -> list[HostTuned]:
     """The set is kept: its drop-ins are written, its timer ends."""
     return ask_hosts(_argv(target, "confirm", hosts, place, *_named(name)))
@@ -47,7 +47,7 @@ def revert_set(
     target: Target,
     hosts: tuple[str, ...],
     name: str = "",
-    place: Place | None = None,
+    place: JournalPlace | None = None,
     *,
     force: bool = False,
 ) -> list[HostTuned]:
@@ -59,7 +59,7 @@ def revert_set(
 
 
 def set_status(
-    target: Target, hosts: tuple[str, ...], name: str = "", place: Place | None = None
+    target: Target, hosts: tuple[str, ...], name: str = "", place: JournalPlace | None = None
 ) -> list[HostTuned]:
     """Every set of each host, or the one of that name; nothing is changed."""
     return ask_hosts(_argv(target, "status", hosts, place, *_named(name)))
@@ -77,10 +77,10 @@ def _named(name: str) -> tuple[str, ...]:
 
 
 def _argv(
-    target: Target, what: str, hosts: tuple[str, ...], place: Place | None, *more: str
+    target: Target, what: str, hosts: tuple[str, ...], place: JournalPlace | None, *more: str
 ) -> dict[str, list[str]]:
     """``--prefix`` of the target goes ahead: a site's ``sudo -n``."""
-    where = place or Place()
+    where = place or JournalPlace()
     program = [*target.prefix, str(find_program("wireproof-node")), "tune", what]
     root = ["--root", where.root] if where.root else []
 
@@ -92,7 +92,7 @@ def _argv(
     return {host: command(host) for host in hosts}
 
 
-def _state(target: Target, where: Place, host: str) -> str:
+def _state(target: Target, where: JournalPlace, host: str) -> str:
     """The nodes of a lab share this machine's files: each has a folder of its own."""
     if target.lab is None:
         return where.state

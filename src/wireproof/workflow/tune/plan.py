@@ -26,7 +26,7 @@ from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.store.snapshot import is_snapshot
-from wireproof.tune.bios import Asked, firmware_wishes, with_attributes
+from wireproof.tune.bios import AskedAttribute, firmware_wishes, with_attributes
 from wireproof.tune.carrying import (
     CONNECTIONS,
     default_interfaces,
@@ -166,7 +166,7 @@ def _host(
     if hosts.target is not None and hosts.target.lab is not None:
         return of_lab(made)
     made = _with_overruled(made, machine.facts)
-    named = [Asked(one.name, one.value) for one in asked if one.name]
+    named = [AskedAttribute(one.name, one.value) for one in asked if one.name]
     if asked and not named:
         return made
     profile = hosts.specification.profile

@@ -9,13 +9,13 @@ from wireproof.instrument.facts import Collected, collect
 from wireproof.model.plan import FactRequest
 from wireproof.workflow.audit import more_of_source, reader_argv
 from wireproof.workflow.target.target import Target
-from wireproof.workflow.tune.node import Place
+from wireproof.workflow.tune.node import JournalPlace
 
 __all__ = ["read_files"]
 
 
 def read_files(
-    target: Target, wanted: Mapping[str, tuple[FactRequest, ...]], place: Place | None = None
+    target: Target, wanted: Mapping[str, tuple[FactRequest, ...]], place: JournalPlace | None = None
 ) -> dict[str, Collected]:
     """What each host answers to its requests. A host that is asked for nothing is left out."""
     groups: dict[tuple[FactRequest, ...], list[str]] = {}

@@ -18,17 +18,17 @@ from wireproof.tune.sets import standing_of
 from wireproof.workflow.audit import catalogue, hosts_of
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
-from wireproof.workflow.tune.node import Place, set_status
+from wireproof.workflow.tune.node import JournalPlace, set_status
 from wireproof.workflow.tune.read_files import read_files
 
 __all__ = ["residue", "standing_on"]
 
 
-def residue(target: Target, reporter: Reporter, place: Place | None = None) -> Residue:
+def residue(target: Target, reporter: Reporter, place: JournalPlace | None = None) -> Residue:
     """Read-only. A host that does not answer is found as ``unread``."""
     hosts = hosts_of(target)
     known = catalogue()
-    where = place or Place()
+    where = place or JournalPlace()
     if len(hosts) > 1:
         reporter.say(f"reading the settings' files of {counted(len(hosts), 'host')}")
     first = read_files(target, {host: settings_files() for host in hosts}, where)

@@ -13,7 +13,7 @@ from wireproof.model.change import ChangeAnswer
 from wireproof.model.tuning import HostTuned, Tuned
 from wireproof.tune.overruled import files_of, overruled, settings_files, unread
 from wireproof.workflow.target.target import Target
-from wireproof.workflow.tune.node import Place, hosts_of, set_status
+from wireproof.workflow.tune.node import JournalPlace, hosts_of, set_status
 from wireproof.workflow.tune.read_files import read_files
 
 __all__ = ["verify", "with_overruled"]
@@ -21,7 +21,7 @@ __all__ = ["verify", "with_overruled"]
 _STANDS = ("applied", "already", "rewritten", "kept")
 
 
-def verify(target: Target, name: str = "", place: Place | None = None) -> Tuned:
+def verify(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
     """The sets that are confirmed, on each host, with what overrules them; nothing is changed. The
     status of a host is 1 when one of their values or files does not stand.
     """
@@ -43,7 +43,7 @@ def _verified(one: HostTuned) -> HostTuned:
 
 
 def with_overruled(
-    answers: Sequence[HostTuned], target: Target, place: Place | None = None
+    answers: Sequence[HostTuned], target: Target, place: JournalPlace | None = None
 ) -> list[HostTuned]:
     """The answers with the file that overrules at the next boot, at each drop-in that was kept."""
     wanted = [one.host for one in answers if any(each.state == "kept" for each in one.changes)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.files.fragments import Fragment, Line, at, fragments
+from wireproof.lint.files.fragments import Fragment, WrittenLine, at, fragments
 from wireproof.lint.files.interfaces.interface import is_address
 from wireproof.lint.rule import Broken, Recipe
 
@@ -31,7 +31,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
             yield from two(entries)
 
 
-def no_entry(fragment: Fragment, line: Line, words: list[str]) -> Iterator[Broken]:
+def no_entry(fragment: Fragment, line: WrittenLine, words: list[str]) -> Iterator[Broken]:
     """A line that is no entry; the fix turns NAME ADDRESS round."""
     if not words or fragment.quoted or any(mark in line.text for mark in "${<"):
         return
@@ -41,7 +41,7 @@ def no_entry(fragment: Fragment, line: Line, words: list[str]) -> Iterator[Broke
         yield at("hosts-line", line, line.text.index(words[0]), line.text.strip()[:80], fix)
 
 
-def loopback(line: Line, words: list[str]) -> Iterator[Broken]:
+def loopback(line: WrittenLine, words: list[str]) -> Iterator[Broken]:
     """A node's name on 127.x or ::1. 127.0.1.1 is what installers of Debian write."""
     if not words[0].startswith("127.") and words[0] != "::1":
         return
@@ -53,7 +53,7 @@ def loopback(line: Line, words: list[str]) -> Iterator[Broken]:
         yield at("hosts-loopback-name", line, position, f"{names[0]} is {words[0]}", fix)
 
 
-def two(entries: list[tuple[Line, str, list[str]]]) -> Iterator[Broken]:
+def two(entries: list[tuple[WrittenLine, str, list[str]]]) -> Iterator[Broken]:
     """One name with two addresses of one family."""
     seen: dict[tuple[bool, str], str] = {}
     for line, address, names in entries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.files.fragments import Fragment, Line, at, fragments
+from wireproof.lint.files.fragments import Fragment, WrittenLine, at, fragments
 from wireproof.lint.files.interfaces.interface import (
     Interface,
     Value,
@@ -43,7 +43,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
     yield from merged(interfaces)
 
 
-def one_line(line: Line, values: dict[str, Value]) -> Iterator[Broken]:
+def one_line(line: WrittenLine, values: dict[str, Value]) -> Iterator[Broken]:
     """A line alone; its value is added to ``values``."""
     found = ASSIGNMENT.match(line.text.split(" #", 1)[0])
     if not found or line.text.lstrip().startswith("#"):
@@ -62,7 +62,7 @@ def one_line(line: Line, values: dict[str, Value]) -> Iterator[Broken]:
         yield from unknown(line, len(lead), name, stem)
 
 
-def unknown(line: Line, position: int, name: str, stem: str) -> Iterator[Broken]:
+def unknown(line: WrittenLine, position: int, name: str, stem: str) -> Iterator[Broken]:
     """A name that is none; ``stem`` is without its number."""
     upper = stem.upper()
     meant = upper if upper in listed("ifcfg") else nearest(upper, listed("ifcfg"), 0.82)

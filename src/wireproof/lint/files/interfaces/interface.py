@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, NetmaskValueError, ip_address
 from typing import Literal
 
-from wireproof.lint.files.fragments import Line, at
+from wireproof.lint.files.fragments import WrittenLine, at
 from wireproof.lint.rule import Broken
 
 __all__ = [
@@ -71,7 +71,7 @@ INFINIBAND = re.compile(r"(?:ib|opib|ibp|ibs)\w*(?:\.[0-9a-fA-F]+)?$")
 class Value:
     """One setting: its text at ``offset`` of ``line``."""
 
-    line: Line
+    line: WrittenLine
     offset: int
     text: str
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from wireproof.lint.files.fragments import Fragment, Line, at, fragments
+from wireproof.lint.files.fragments import Fragment, WrittenLine, at, fragments
 from wireproof.lint.files.nearest import MOST_WORDS, nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.tables import listed
 
-__all__ = ["Parameter", "check", "judge_parameters", "parameters"]
+__all__ = ["KernelParameter", "check", "judge_parameters", "parameters"]
 
 VARIABLE = re.compile(r"(\s*(?:export\s+)?)(GRUB_[A-Z_]+)\s*(\+?=)\s*(.*?)\s*$")
 WORD = re.compile(r"[A-Za-z_][\w.\-]*(?:=(?:\"[^\"]*\"|[^\s\"']*))?")
@@ -20,10 +20,10 @@ CONTINUED = re.compile(r"\s*[a-z][\w.\-]*=\S+(?:\s+[a-z][\w.\-]*(?:=\S+)?)*\s*$"
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class KernelParameter:
     """One word of the command line at ``offset`` of ``line``."""
 
-    line: Line
+    line: WrittenLine
     offset: int
     text: str
 
@@ -64,7 +64,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
 
 
 def variable_of(
-    recipe: Recipe, fragment: Fragment, line: Line, found: re.Match[str]
+    recipe: Recipe, fragment: Fragment, line: WrittenLine, found: re.Match[str]
 ) -> Iterator[Broken]:
     """One ``GRUB_…=`` line."""
     name, raw = found.group(2), found.group(4)
@@ -80,11 +80,11 @@ def variable_of(
         yield from unquoted(recipe, line, found)
     words = parameters(line, found.start(4))
     for number in following(recipe, line):
-        words += parameters(Line(number, recipe.lines[number - 1]), 0)
+        words += parameters(WrittenLine(number, recipe.lines[number - 1]), 0)
     yield from judge_parameters(words)
 
 
-def unquoted(recipe: Recipe, line: Line, found: re.Match[str]) -> Iterator[Broken]:
+def unquoted(recipe: Recipe, line: WrittenLine, found: re.Match[str]) -> Iterator[Broken]:
     """A value without quotes that has more than one word, here or on the lines that a document
     wrapped it to.
     """
@@ -100,7 +100,7 @@ def unquoted(recipe: Recipe, line: Line, found: re.Match[str]) -> Iterator[Broke
     )
 
 
-def following(recipe: Recipe, line: Line) -> Iterator[int]:
+def following(recipe: Recipe, line: WrittenLine) -> Iterator[int]:
     """The lines to which a document wrapped an unquoted value: nothing but parameters, no blank
     line between.
     """
@@ -114,15 +114,15 @@ def following(recipe: Recipe, line: Line) -> Iterator[int]:
         yield number
 
 
-def parameters(line: Line, start: int) -> list[Parameter]:
+def parameters(line: WrittenLine, start: int) -> list[KernelParameter]:
     """The words from offset ``start`` on."""
     found = islice(WORD.finditer(line.text, start), MOST_WORDS)
-    return [Parameter(line, word.start(), word.group()) for word in found]
+    return [KernelParameter(line, word.start(), word.group()) for word in found]
 
 
-def judge_parameters(words: list[Parameter]) -> Iterator[Broken]:
+def judge_parameters(words: list[KernelParameter]) -> Iterator[Broken]:
     """A command line's parameters, alone and together."""
-    by_name: dict[str, Parameter] = {}
+    by_name: dict[str, KernelParameter] = {}
     once = listed("kernel-parameters-once")
     for word in words:
         yield from judge_parameter(word)
@@ -138,7 +138,7 @@ def judge_parameters(words: list[Parameter]) -> Iterator[Broken]:
 HUGE_PAGES = ("hugepages", "hugepagesz", "default_hugepagesz")
 
 
-def idle_states(by_name: dict[str, Parameter]) -> Iterator[Broken]:
+def idle_states(by_name: dict[str, KernelParameter]) -> Iterator[Broken]:
     """intel_idle switched off, so that the ACPI driver goes to deeper states."""
     deep = by_name.get("intel_idle.max_cstate")
     if deep is None or deep.value != "0":
@@ -148,7 +148,7 @@ def idle_states(by_name: dict[str, Parameter]) -> Iterator[Broken]:
         yield at("kernel-idle", deep.line, deep.offset, deep.text, fix)
 
 
-def huge_pages(words: list[Parameter]) -> Iterator[Broken]:
+def huge_pages(words: list[KernelParameter]) -> Iterator[Broken]:
     """A number of pages before their size."""
     names = [word.name for word in words]
     if names[:2] != ["hugepages", "hugepagesz"] or names.count("hugepages") != 1:
@@ -160,7 +160,7 @@ def huge_pages(words: list[Parameter]) -> Iterator[Broken]:
         yield at("kernel-hugepages-order", count.line, count.offset, seen, swapped)
 
 
-def judge_parameter(word: Parameter) -> Iterator[Broken]:
+def judge_parameter(word: KernelParameter) -> Iterator[Broken]:
     """One parameter."""
     name, value = word.name, word.value
     if name == "intel_pstate" and value == "disable":
@@ -175,7 +175,7 @@ def judge_parameter(word: Parameter) -> Iterator[Broken]:
         yield from unknown(word)
 
 
-def unknown(word: Parameter) -> Iterator[Broken]:
+def unknown(word: KernelParameter) -> Iterator[Broken]:
     """A name that resembles a known one, but is not another that begins so."""
     name = word.name
     meant = nearest(name, listed("kernel-parameters"), 0.86)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.files.fragments import Fragment, Line, at, fragments
+from wireproof.lint.files.fragments import Fragment, WrittenLine, at, fragments
 from wireproof.lint.files.nearest import MOST_WORDS, nearest
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.tables import Limit, modules
+from wireproof.lint.tables import NumberRange, modules
 
 __all__ = ["check"]
 
@@ -50,7 +50,7 @@ def check(recipe: Recipe) -> Iterator[Broken]:
         yield from twice(fragment)
 
 
-def options(line: Line, lanes: int) -> Iterator[Broken]:
+def options(line: WrittenLine, lanes: int) -> Iterator[Broken]:
     """One ``options MODULE …`` line."""
     gap = SPACED.search(line.text) or LIST_GAP.search(line.text)
     if gap:
@@ -70,7 +70,7 @@ def options(line: Line, lanes: int) -> Iterator[Broken]:
         yield from values(line, word, (module, name), value, lanes)
 
 
-def bare(line: Line, word: re.Match[str], module: str) -> Iterator[Broken]:
+def bare(line: WrittenLine, word: re.Match[str], module: str) -> Iterator[Broken]:
     """A word without ``=``: the module's name again, or a number that has lost its name."""
     text = word.group()
     if text.replace("-", "_") == module:
@@ -95,13 +95,13 @@ def parameters(module: str) -> frozenset[str]:
     return modules()[module].known if module in modules() else frozenset()
 
 
-def limit_of(module: str, name: str) -> Limit | None:
+def limit_of(module: str, name: str) -> NumberRange | None:
     """What the values of a parameter may be."""
     limits = modules()[module].limit if module in modules() else ()
     return next((limit for limit in limits if limit.name == name), None)
 
 
-def parameter(line: Line, word: re.Match[str], module: str, name: str) -> Iterator[Broken]:
+def parameter(line: WrittenLine, word: re.Match[str], module: str, name: str) -> Iterator[Broken]:
     """A name that resembles one that the module knows: the lists grow with the drivers, so strange
     ones are left.
     """
@@ -127,7 +127,7 @@ def parameter(line: Line, word: re.Match[str], module: str, name: str) -> Iterat
 
 
 def values(
-    line: Line, word: re.Match[str], name: tuple[str, str], value: str, lanes: int
+    line: WrittenLine, word: re.Match[str], name: tuple[str, str], value: str, lanes: int
 ) -> Iterator[Broken]:
     """One value against the driver's limits."""
     if name == ("hfi1", "krcvqs"):
@@ -144,7 +144,7 @@ def values(
         )
 
 
-def queues(line: Line, word: re.Match[str], value: str, lanes: int) -> Iterator[Broken]:
+def queues(line: WrittenLine, word: re.Match[str], value: str, lanes: int) -> Iterator[Broken]:
     """krcvqs: too many values, or so many equal ones that every lane was meant.
 
     Fewer values are legal (the first lanes only, as krcvqs=5 or 0,0,0,5), so a short list counts as

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wireproof.lint.files.fragments import Line, at, fragments
+from wireproof.lint.files.fragments import WrittenLine, at, fragments
 from wireproof.lint.files.nearest import nearest
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.tables import Sysctl, folders, listed, sysctls
 
-__all__ = ["Setting", "check", "judge_setting", "setting_of", "split_name"]
+__all__ = ["SysctlSetting", "check", "judge_setting", "setting_of", "split_name"]
 
 ASSIGNMENT = re.compile(r"(?P<lead>\s*-?\s*)(?P<name>[^\s=#;]+)\s*=\s*(?P<value>.*?)\s*$")
 WRITTEN = re.compile(r"\s*(?:sudo\s+)?(?:/\S*/)?sysctl\s+(?:-\S+\s+)*(?P<rest>\S.*)$")
@@ -25,10 +25,10 @@ BYTES = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SysctlSetting:
     """``name`` = ``value`` with the offsets of both in the line's text."""
 
-    line: Line
+    line: WrittenLine
     name: str
     value: str
     name_at: int
@@ -43,7 +43,7 @@ class Setting:
 def check(recipe: Recipe) -> Iterator[Broken]:
     """All that is wrong in the settings of ``recipe``."""
     for fragment in fragments(recipe, "sysctl"):
-        settings: dict[str, Setting] = {}
+        settings: dict[str, SysctlSetting] = {}
         for line in fragment.lines:
             if not line.text.strip() or line.text.lstrip()[0] in "#;":
                 continue
@@ -63,16 +63,16 @@ def check(recipe: Recipe) -> Iterator[Broken]:
         yield from below(settings)
 
 
-def setting_of(line: Line) -> Setting | None:
+def setting_of(line: WrittenLine) -> SysctlSetting | None:
     """The setting of one line, None when it is none."""
     found = ASSIGNMENT.match(line.text)
     if not found:
         return None
     name = found["name"].replace("/", ".") if "." not in found["name"] else found["name"]
-    return Setting(line, name, found["value"], found.start("name"), found.start("value"))
+    return SysctlSetting(line, name, found["value"], found.start("name"), found.start("value"))
 
 
-def no_setting(line: Line) -> Iterator[Broken]:
+def no_setting(line: WrittenLine) -> Iterator[Broken]:
     """A command, or a name without ``=``."""
     command = WRITTEN.match(line.text)
     pair = re.match(r"\s*((?:net|vm)\.[\w.]+)(?:\s*:\s*|\s+)([\w ]{1,60})$", line.text)
@@ -84,7 +84,7 @@ def no_setting(line: Line) -> Iterator[Broken]:
         )
 
 
-def judge_setting(setting: Setting) -> Iterator[Broken]:
+def judge_setting(setting: SysctlSetting) -> Iterator[Broken]:
     """One setting alone; also used for ``sysctl -w``."""
     command = WRITTEN.match(setting.line.text)
     if command and not setting.line.before and setting.name == "sysctl":
@@ -112,7 +112,7 @@ def judge_setting(setting: Setting) -> Iterator[Broken]:
     yield from judge_value(setting)
 
 
-def row_of(setting: Setting) -> Sysctl:
+def row_of(setting: SysctlSetting) -> Sysctl:
     """What is known of the setting."""
     return sysctls().get(setting.name) or Sysctl(name=setting.name)
 
@@ -123,7 +123,7 @@ def split_name(name: str) -> tuple[str, str]:
     return directory, leaf
 
 
-def unknown(setting: Setting, directory: str, name: str) -> Iterator[Broken]:
+def unknown(setting: SysctlSetting, directory: str, name: str) -> Iterator[Broken]:
     """A name that resembles one that exists, there or in the neighbouring directory."""
     elsewhere = next(
         (other for other, names in folders().items() if other != directory and name in names), None
@@ -138,7 +138,7 @@ def unknown(setting: Setting, directory: str, name: str) -> Iterator[Broken]:
         )
 
 
-def judge_value(setting: Setting) -> Iterator[Broken]:
+def judge_value(setting: SysctlSetting) -> Iterator[Broken]:
     """The value's form, then its range; what a script fills in is not judged."""
     if re.search(r"[$`<]", setting.value):
         return
@@ -177,7 +177,7 @@ def judge_value(setting: Setting) -> Iterator[Broken]:
             )
 
 
-def plain_value(setting: Setting) -> str:
+def plain_value(setting: SysctlSetting) -> str:
     """The value as the kernel would take it: no quotes, no commas between numbers, no unit
     letters.
     """
@@ -200,7 +200,7 @@ def in_bytes(word: str) -> str:
     return str(int(size.group(1)) * UNITS[size.group(2).lower()]) if size else word
 
 
-def triple(setting: Setting, parts: list[str]) -> Iterator[Broken]:
+def triple(setting: SysctlSetting, parts: list[str]) -> Iterator[Broken]:
     """Three numbers that do not fall."""
     seen = f"{setting.name} = {setting.value}"
     if "$" in setting.value:
@@ -219,7 +219,7 @@ def triple(setting: Setting, parts: list[str]) -> Iterator[Broken]:
         yield at("sysctl-value-range", setting.line, setting.value_at, seen, None)
 
 
-def number(setting: Setting, plain: str) -> Iterator[Broken]:
+def number(setting: SysctlSetting, plain: str) -> Iterator[Broken]:
     """One whole number within its range."""
     if not re.fullmatch(r"-?[0-9]{1,20}|0x[0-9a-fA-F]{1,16}", plain):
         if "$" not in plain and plain == setting.value:
@@ -245,7 +245,7 @@ def number(setting: Setting, plain: str) -> Iterator[Broken]:
         )
 
 
-def below(settings: dict[str, Setting]) -> Iterator[Broken]:
+def below(settings: dict[str, SysctlSetting]) -> Iterator[Broken]:
     """net.core.rmem_max against tcp_rmem, and the same for wmem."""
     for letter in "rw":
         ceiling, window = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.board import SeriesLine, SeriesTrend
-from wireproof.model.history import Change, Entry
+from wireproof.model.history import Entry, Shift
 from wireproof.report.figure.drawing import WIDE, Size
 from wireproof.report.figure.trend import number_name, percent_change, trend_chart, value_text
 from wireproof.report.html.board.frame import framed
@@ -122,7 +122,7 @@ def _window(found: SeriesTrend) -> str:
     return f"The newest {count:,} of {found.total:,} results: changes are looked for among these."
 
 
-def _change(found: SeriesTrend, one: Change, places: Collection[str]) -> ChangeView:
+def _change(found: SeriesTrend, one: Shift, places: Collection[str]) -> ChangeView:
     lines = [clean(text, 240) for text in one.changed[:_MOST_CHANGED]]
     if len(one.changed) > _MOST_CHANGED:
         lines.append(f"and {len(one.changed) - _MOST_CHANGED} more conditions")

@@ -23,7 +23,13 @@ from wireproof.verdict.external.watched.beside import (
     troubles,
 )
 from wireproof.verdict.external.watched.doubts import RATE_SEEN, Doubts
-from wireproof.verdict.external.watched.ports import NOTHING, START_UP_BYTES, Carried, Ports, reason
+from wireproof.verdict.external.watched.ports import (
+    NOTHING,
+    START_UP_BYTES,
+    Carried,
+    WatchedPorts,
+    reason,
+)
 from wireproof.verdict.path.questions import turned_round
 
 __all__ = ["judge_traffic"]
@@ -107,7 +113,7 @@ class _Judged:
         self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim
     ) -> None:
         self.traffic, self.printed, self.series, self.claim = traffic, claims, series, claim
-        self.ports = Ports(traffic, claim, both_ways=_both_ways(series))
+        self.ports = WatchedPorts(traffic, claim, both_ways=_both_ways(series))
         if self.ports.missing():
             self.claimed = self.other = self.loopback = NOTHING
             return

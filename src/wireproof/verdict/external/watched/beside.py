@@ -15,7 +15,7 @@ from wireproof.model.rails import is_several
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports, reason
+from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, WatchedPorts, reason
 from wireproof.verdict.path.questions import other_protocol as contradicting
 from wireproof.verdict.path.shares import due_shares, state_of
 
@@ -27,7 +27,7 @@ __all__ = ["beside", "far_below", "one_kernel", "other_protocol", "rail_reasons"
 _BUSY = 0.5  # of the busier direction: the way back has acknowledgements only
 
 
-def rail_reasons(ports: Ports, link: LinkClaim | None, criteria: Criteria) -> list[Reason]:
+def rail_reasons(ports: WatchedPorts, link: LinkClaim | None, criteria: Criteria) -> list[Reason]:
     """One for each host with rails, of its busier direction (of both, where both are busy)."""
     return [
         found
@@ -38,7 +38,7 @@ def rail_reasons(ports: Ports, link: LinkClaim | None, criteria: Criteria) -> li
 
 
 def _of_host(
-    ports: Ports, host: HostTraffic, link: LinkClaim | None, criteria: Criteria
+    ports: WatchedPorts, host: HostTraffic, link: LinkClaim | None, criteria: Criteria
 ) -> Iterator[Reason]:
     ledger, name = ports.ledger(host), ports.claimed_name(host)
     if name not in ledger.ports:
@@ -82,7 +82,7 @@ def _reason(
 # --- The claimed port carried a watched command's bytes; was it by the claimed protocol?
 
 
-def other_protocol(ports: Ports, link: LinkClaim | None, wanted: float) -> list[Reason]:
+def other_protocol(ports: WatchedPorts, link: LinkClaim | None, wanted: float) -> list[Reason]:
     """Another protocol than that of ``link`` carried the ``wanted`` bytes; none where it was it, or
     nothing tells.
     """
@@ -113,13 +113,17 @@ _SHOWN = 8
 
 
 def beside(
-    traffic: Traffic, ports: Ports, claimed: Carried, attainable: float | None, line: float | None
+    traffic: Traffic,
+    ports: WatchedPorts,
+    claimed: Carried,
+    attainable: float | None,
+    line: float | None,
 ) -> list[Reason]:
     """Hosts that were not seen, and a peak above ``line`` (bits/s of the claimed link)."""
     return [*_unwatched(traffic, ports, claimed), *_above(claimed, attainable, line)]
 
 
-def _unwatched(traffic: Traffic, ports: Ports, claimed: Carried) -> Iterator[Reason]:
+def _unwatched(traffic: Traffic, ports: WatchedPorts, claimed: Carried) -> Iterator[Reason]:
     for host in traffic.hosts:
         if host.error:
             text = f"{host.host} was not watched: {host.error}."
@@ -138,7 +142,7 @@ def _unwatched(traffic: Traffic, ports: Ports, claimed: Carried) -> Iterator[Rea
         yield reason("traffic-one-end", text, severity="note")
 
 
-def one_kernel(ports: Ports, claimed: Carried) -> Iterator[Reason]:
+def one_kernel(ports: WatchedPorts, claimed: Carried) -> Iterator[Reason]:
     """The bytes are proven between machines; what these hosts said to each other is not."""
     if claimed.level != "wire":
         for names in ports.one_kernel():

@@ -14,7 +14,7 @@ from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, Ports, reason
+from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, WatchedPorts, reason
 from wireproof.verdict.path.questions import (
     adapters_of,
     is_masked,
@@ -54,7 +54,7 @@ class Doubts:
         claims: Printed,
         series: Sequence[Series],
         claim: Claim,
-        ports: Ports,
+        ports: WatchedPorts,
     ) -> None:
         self.traffic, self.printed, self.series, self.claim, self.ports = (
             traffic,

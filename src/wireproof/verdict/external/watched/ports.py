@@ -24,14 +24,14 @@ from wireproof.analysis.rails import ledger_with_rails, rail_nics
 from wireproof.analysis.relations import port_called
 from wireproof.model.claim import Claim
 from wireproof.model.finding import Severity
-from wireproof.model.ledger import DIRECTIONS, Direction, Entry, Ledger, PortLedger
+from wireproof.model.ledger import DIRECTIONS, Direction, Ledger, LedgerEntry, PortLedger
 from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Reason
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
 from wireproof.verdict.path.questions import busiest, kernels, looped, uncounted
 
-__all__ = ["NOTHING", "START_UP_BYTES", "Carried", "Ports", "reason"]
+__all__ = ["NOTHING", "START_UP_BYTES", "Carried", "WatchedPorts", "reason"]
 
 # --- Reasons about traffic as values.
 
@@ -122,7 +122,7 @@ def _peak(ends: Iterable[Carried], count: float) -> float:
     return max((end.peak for end in known), default=0.0) if all(end.peak for end in busy) else 0.0
 
 
-class Ports:
+class WatchedPorts:
     """The ports of every watched host: the claimed one, the others and loopback.
 
     ``both_ways``: the command sends as much back as forth, so that only what a port carried in
@@ -345,8 +345,8 @@ def _port_from_view(port: PortTraffic, lower: list[str]) -> PortLedger:
     return PortLedger(nic=nic, tx=list(_entries(port.tx)), rx=list(_entries(port.rx)))
 
 
-def _entries(direction: DirectionTraffic) -> Iterable[Entry]:
-    yield Entry(
+def _entries(direction: DirectionTraffic) -> Iterable[LedgerEntry]:
+    yield LedgerEntry(
         carrier="kernel" if direction.trouble else "any",
         level="stack",
         bytes=direction.bytes,
@@ -357,7 +357,7 @@ def _entries(direction: DirectionTraffic) -> Iterable[Entry]:
         remark=direction.trouble,
     )
     if direction.trouble and direction.bytes is not None:
-        yield Entry(
+        yield LedgerEntry(
             carrier="rdma",
             level="function",
             quality="unreadable",

@@ -11,14 +11,14 @@ from wireproof.analysis.workload import losses
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.experiment import Metric
-from wireproof.model.trial import Knob
+from wireproof.model.trial import TriedKnob
 from wireproof.workflow.prove.command import on_target
 from wireproof.workflow.prove.servers import start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import launcher_environment
 from wireproof.workflow.tune.trial.pattern import processor_s
-from wireproof.workflow.tune.trial.specification import Measured, OwnCommand, Variables
+from wireproof.workflow.tune.trial.specification import OwnCommand, RunNumbers, Variables
 
 __all__ = ["CommandWorkload"]
 
@@ -74,10 +74,10 @@ class CommandWorkload:
     ) -> None:
         self._watch.__exit__()
 
-    def check(self, knob: Knob) -> None:
+    def check(self, knob: TriedKnob) -> None:
         """What a command reads is its own business."""
 
-    def run(self, variables: Variables, shown: str) -> Measured:
+    def run(self, variables: Variables, shown: str) -> RunNumbers:
         environment = {**self._environment, **{k: v for k, v in variables.items() if v is not None}}
         for name in [name for name, value in variables.items() if value is None]:
             environment.pop(name, None)
@@ -87,7 +87,7 @@ class CommandWorkload:
         output, seconds = self._output(environment, shown)
         used = processor_s() - before
         guards = {"cpu_s": used, **self._losses()}
-        return Measured(metric=self._number(output, seconds, shown), guards=guards)
+        return RunNumbers(metric=self._number(output, seconds, shown), guards=guards)
 
     def _output(self, environment: Mapping[str, str], shown: str) -> tuple[str, float]:
         """Its output, and the seconds that it took; ``CouldNotMeasure`` when it failed."""

@@ -11,12 +11,12 @@ from typing import Self
 import msgspec
 
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.trial import Knob
+from wireproof.model.trial import TriedKnob
 from wireproof.model.tuning import HostTuned, TunePlan
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.apply import apply, may_be_touched, new_id
-from wireproof.workflow.tune.node import Place, revert_set
+from wireproof.workflow.tune.node import JournalPlace, revert_set
 from wireproof.workflow.tune.trial.specification import Variables
 
 __all__ = ["OnHosts", "planned"]
@@ -29,8 +29,8 @@ Planner = Callable[[str], TunePlan]
 
 
 def planned(
-    knob: Knob, plan: Planner, target: Target, environment: Mapping[str, str]
-) -> tuple[Knob, list[TunePlan]]:
+    knob: TriedKnob, plan: Planner, target: Target, environment: Mapping[str, str]
+) -> tuple[TriedKnob, list[TunePlan]]:
     """The plan of each value, from the values that stand now, and the knob with all values named. A
     value that stands already has an empty plan.
 
@@ -61,7 +61,7 @@ def _changes(plan: TunePlan) -> bool:
     return any(one.changes for one in plan.hosts)
 
 
-def _wanted(knob: Knob, plan: TunePlan) -> str:
+def _wanted(knob: TriedKnob, plan: TunePlan) -> str:
     """The recommended value, as people read it."""
     values = {each.change.value for one in plan.hosts for each in one.changes}
     if not values:
@@ -71,7 +71,7 @@ def _wanted(knob: Knob, plan: TunePlan) -> str:
     return "/".join(sorted(values))
 
 
-def _check(knob: Knob, plan: TunePlan) -> None:
+def _check(knob: TriedKnob, plan: TunePlan) -> None:
     for one in plan.hosts:
         if one.refused:
             raise BadInput(f"{one.host} is left alone: {one.refused}.")
@@ -93,7 +93,7 @@ class OnHosts:
         target: Target,
         *,
         timeout_s: int,
-        place: Place | None,
+        place: JournalPlace | None,
         reporter: Reporter,
     ) -> None:
         self._plans = [_without_drop_ins(one) for one in plans]

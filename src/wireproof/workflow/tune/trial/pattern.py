@@ -15,7 +15,7 @@ import msgspec
 from wireproof.analysis.workload import guards_of, messages_of, metric_of, value_of
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.trial import Knob
+from wireproof.model.trial import TriedKnob
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import prepare
 from wireproof.workflow.reporter import Quiet, Reporter
@@ -24,7 +24,7 @@ from wireproof.workflow.session.run import command_of, run_session
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import MeasureSpecification, Storage
 from wireproof.workflow.tune.trial.reaching import overridden, unread
-from wireproof.workflow.tune.trial.specification import Measured, Variables
+from wireproof.workflow.tune.trial.specification import RunNumbers, Variables
 
 __all__ = ["PatternWorkload", "processor_s"]
 
@@ -78,7 +78,7 @@ class PatternWorkload:
     ) -> None:
         """A launch leaves nothing behind."""
 
-    def check(self, knob: Knob) -> None:
+    def check(self, knob: TriedKnob) -> None:
         name, install = knob.name, install_for(self._session)
         why = unread(name, self._session.transport, install)
         if why:
@@ -92,7 +92,7 @@ class PatternWorkload:
                     " --fabric leave it alone."
                 )
 
-    def run(self, variables: Variables, shown: str) -> Measured:
+    def run(self, variables: Variables, shown: str) -> RunNumbers:
         before = processor_s()
         section = self._launched(self._with(variables), shown)
         point = section.run.points[0]
@@ -102,7 +102,7 @@ class PatternWorkload:
         guards = guards_of(point)
         if self.target.lab is not None or not self.target.hosts:
             guards["cpu_ns_per_message"] = (processor_s() - before) * 1e9 / messages_of(point)
-        return Measured(
+        return RunNumbers(
             metric=value,
             guards=guards,
             proof=section.judgement.proof if self.target.wire else "",

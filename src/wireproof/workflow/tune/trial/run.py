@@ -13,11 +13,11 @@ import msgspec
 
 from wireproof.analysis.signed_rank import least_size
 from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import ALPHA, WARM_UP, Design, Place, against_base
+from wireproof.experiment.design import ALPHA, WARM_UP, Design, TrialPlace, against_base
 from wireproof.experiment.looks import RULE
 from wireproof.experiment.trial import compared, said
 from wireproof.model import quantity
-from wireproof.model.trial import Comparison, Knob, Stopping, Trial, TrialRun
+from wireproof.model.trial import Stopping, TrialRun, TriedKnob, TryResult, ValueEffect
 from wireproof.model.tuning import TunePlan
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import TargetSpecification
@@ -60,7 +60,7 @@ class Applied(Protocol):
 class InEnvironment:
     """A variable of the runs: nothing outside them is changed."""
 
-    def __init__(self, knob: Knob) -> None:
+    def __init__(self, knob: TriedKnob) -> None:
         self._knob = knob
 
     def __enter__(self) -> Self:
@@ -89,7 +89,7 @@ _LONGEST_TIMER_S = 86400
 
 def run_trial(
     wanted: TrialSpecification, reporter: Reporter, environment: Mapping[str, str]
-) -> Trial:
+) -> TryResult:
     """Measure with each value in turn until the answer is known or the time is over.
 
     ``environment``: what commands inherit, and where an allocation is looked for. The old value is
@@ -168,7 +168,7 @@ class _Trial(Bench[TrialRun]):
     ) -> None:
         self._wanted, self._workload = wanted, workload
         self._applied, self._reporter = applied, reporter
-        self._comparisons: list[Comparison] = []
+        self._comparisons: list[ValueEffect] = []
         arms = tuple(range(len(wanted.knob.values)))
         self._design = Design(
             arms=arms,
@@ -183,16 +183,16 @@ class _Trial(Bench[TrialRun]):
             smallest=wanted.smallest,
         )
 
-    def measure(self) -> Trial:
+    def measure(self) -> TryResult:
         """A warm-up of each value, then blocks until the answer is known or the time is over."""
         begun = time.monotonic()
-        warm = [self.run(Place(WARM_UP, WARM_UP, arm)) for arm in self._design.arms]
+        warm = [self.run(TrialPlace(WARM_UP, WARM_UP, arm)) for arm in self._design.arms]
         experiment = Experiment(design=self._design, trials=warm, seconds=time.monotonic() - begun)
         if carry_out(experiment, self, self._reporter, time.monotonic).stopped == "interrupted":
             raise KeyboardInterrupt
         return self._trial(experiment)
 
-    def run(self, place: Place) -> TrialRun:
+    def run(self, place: TrialPlace) -> TrialRun:
         variables = self._applied.put(place.arm)
         begun = time.monotonic()
         measured = self._workload.run(variables, self._wanted.knob.shown(place.arm))
@@ -220,7 +220,7 @@ class _Trial(Bench[TrialRun]):
             found.answer != "undecided" or found.beside_the_wire for found in self._comparisons
         )
 
-    def _trial(self, experiment: Experiment[TrialRun]) -> Trial:
+    def _trial(self, experiment: Experiment[TrialRun]) -> TryResult:
         wanted = self._wanted
         stopping = {
             "rule": RULE,
@@ -229,7 +229,7 @@ class _Trial(Bench[TrialRun]):
             "reason": experiment.stopped,
             "budget_s": wanted.budget_s,
         }
-        return Trial(
+        return TryResult(
             knob=wanted.knob,
             workload=self._workload.title,
             metric=self._workload.metric,

@@ -9,21 +9,21 @@ from typing import Protocol, Self
 
 from wireproof.model.experiment import Better, Metric
 from wireproof.model.setting import Profile
-from wireproof.model.trial import Knob
+from wireproof.model.trial import TriedKnob
 from wireproof.settings.trial import Reader
 from wireproof.workflow.prove.command import ProofSpecification
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target
-from wireproof.workflow.tune.node import Place
+from wireproof.workflow.tune.node import JournalPlace
 
-__all__ = ["Measured", "OwnCommand", "TrialSpecification", "Variables", "Workload"]
+__all__ = ["OwnCommand", "RunNumbers", "TrialSpecification", "Variables", "Workload"]
 
 Variables = Mapping[str, str | None]
 """Variables of a run's environment; None: not set."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Measured:
+class RunNumbers:
     """What one run gave. ``guards``: by name; ``proof``: of its path, "" where none is looked
     for.
     """
@@ -50,10 +50,10 @@ class Workload(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
-    def check(self, knob: Knob) -> None:
+    def check(self, knob: TriedKnob) -> None:
         """Raise ``BadInput`` for a variable that cannot have an effect in the runs."""
 
-    def run(self, variables: Variables, shown: str) -> Measured:
+    def run(self, variables: Variables, shown: str) -> RunNumbers:
         """One run with ``variables``; ``shown``: the value under trial, for messages. Raises
         ``CouldNotMeasure`` when it fails, ``KeyboardInterrupt`` when the user ends it.
         """
@@ -80,12 +80,12 @@ class TrialSpecification:
     hosts; ``allow_link_down``: links may go down for a moment.
     """
 
-    knob: Knob
+    knob: TriedKnob
     workload: MeasureSpecification | OwnCommand
     seed: int
     smallest: float = 0.05
     budget_s: float = 60.0
     keep: bool = False
     profile: Profile = "throughput"
-    place: Place | None = None
+    place: JournalPlace | None = None
     allow_link_down: bool = False

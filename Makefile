@@ -64,7 +64,8 @@ bench: .venv/.bench engine ## our numbers beside IMB's (and OSU's with OSU_HOME=
 
 .PHONY: docs
 docs: .venv/.docs ## the pages as a site in build/site, which needs no network
-	$(VENV)/python -m sphinx -q -W --keep-going -b html -c docs . build/site
+	$(VENV)/python tools/pages.py build/pages
+	$(VENV)/python -m sphinx -q -W --keep-going -b html -c docs build/pages build/site
 	@echo "build/site/index.html"
 
 .PHONY: man

@@ -1,6 +1,4 @@
-"""The site of these pages: ``make docs`` builds it. Pages outside docs/ are in it too, so that the
-checkout is the source folder.
-"""
+"""The site of these pages: ``make docs`` builds it from the folder that tools/pages.py lays out."""
 
 from __future__ import annotations
 
@@ -19,8 +17,6 @@ author = "The wireproof authors"
 version = release = wireproof.__version__
 extensions = ["myst_parser"]
 root_doc = "docs/index"
-include_patterns = ["docs/**", "examples/README.md", "packaging/README.md", "*.md"]
-exclude_patterns = [".*", "build", "dist", "engine", "src", "tests", "tools", "benchmarks", "man"]
 
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
@@ -40,7 +36,7 @@ smartquotes = False  # "--hosts" must stay two dashes
 def _with_tree(_app: object, docname: str, source: list[str]) -> None:
     """The lists of an index page are the navigation, too."""
     if docname.rpartition("/")[2] == "index":
-        for heading, pages in navigation(ROOT, f"{docname}.md").items():
+        for heading, pages in navigation(source[0], f"{docname}.md").items():
             caption = f":caption: {heading}\n" if heading else ""
             lines = "\n".join(f"/{page}" for page in pages)
             if pages:

@@ -12,21 +12,23 @@ from wireproof.cli.sections import Sectioned
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS, root
 from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
 
-__all__ = ["command_pages"]
+__all__ = ["command_index", "command_pages"]
 
 _ROOT = root()
-_WRITTEN = "<!-- This page is written by tools/pages.py. -->"
 
 
 def command_pages() -> dict[str, str]:
-    """The texts by the names of their files; ``index.md`` lists the others."""
-    above = [one for one in contexts(_ROOT) if one.parent is _ROOT]
-    found = {f"{one.info_name}.md": "\n".join(_page(one)).rstrip() + "\n" for one in above}
-    return {"index.md": "\n".join(_index()) + "\n", **found}
+    """The texts by the names of their files."""
+    above = [each for each in contexts(_ROOT) if each.parent is _ROOT]
+    return {f"{each.info_name}.md": "\n".join(_page(each)).rstrip() + "\n" for each in above}
+
+
+def command_index() -> str:
+    """What follows the prose of the index: the subcommands, exit statuses and settings."""
+    return "\n".join(_index()) + "\n"
 
 
 def _index() -> Iterator[str]:
-    yield f"# Options\n\n{_WRITTEN}\n\nWhat `wireproof SUBCOMMAND --help` shows.\n"
     for name, about in sorted(SUBCOMMANDS.items()):
         yield f"* [{name}]({name}.md): {_plain(about)}"
     yield "\n## Exit statuses\n\n| status | means |\n|--:|---|"
@@ -39,7 +41,7 @@ def _index() -> Iterator[str]:
 
 def _page(context: click.Context) -> Iterator[str]:
     """Of a subcommand, and of those below it."""
-    yield f"# {context.command_path}\n\n{_WRITTEN}\n"
+    yield f"# {context.command_path}\n\n"
     yield from _command(context, "##")
     for below in list(contexts(context))[1:]:
         yield f"## {below.command_path}\n"

@@ -10,16 +10,9 @@ from wireproof.physics.links import link_from_name, link_names
 from wireproof.plan.footprint.modes import MODES
 from wireproof.plan.footprint.world import JobShape, Mode
 
-__all__ = ["formula_page"]
+__all__ = ["formulas"]
 
-_PAGE = """# Formulas
-
-<!-- This page is written by tools/pages.py. -->
-
-Limits of a link and what [`wireproof plan`](../plan.md) computes, each with its source. The
-[constants](../physics.md) in them can be overridden.
-
-## Limits
+_LIMITS = """## Limits
 
 `wireproof convert RATE --link LINK` shows the same for any link, MTU and slot. Here each link with
 the MTU that is taken when it is not known, and the half round trip of an empty message, the floor.
@@ -34,9 +27,9 @@ has, *assumed* one between those of adapters in use.
 """
 
 
-def formula_page() -> str:
-    """The whole page."""
-    return _PAGE + "\n".join([*_limits(), *_pauses(), *_footprints()]).rstrip() + "\n"
+def formulas() -> str:
+    """What follows the prose of docs/reference/formulas.md."""
+    return _LIMITS + "\n".join([*_limits(), *_pauses(), *_footprints()]).rstrip() + "\n"
 
 
 def _limits() -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -11,13 +10,14 @@ from markdown_it.token import Token
 __all__ = ["navigation"]
 
 
-def navigation(root: Path, page: str) -> dict[str, list[str]]:
-    """The pages that the list items of ``page`` link to, in order, by the heading above; paths
-    without suffix, from the folder ``root``. Text below the first heading is under "".
+def navigation(text: str, page: str) -> dict[str, list[str]]:
+    """The pages that the list items of ``text`` link to, in order, by the heading above; paths
+    without suffix, from the folder that the path ``page`` starts in. Text below the first heading
+    is under "".
     """
     found: dict[str, list[str]] = {"": []}
     heading, depth = "", 0
-    tokens = MarkdownIt("commonmark").parse((root / page).read_text(encoding="utf-8"))
+    tokens = MarkdownIt("commonmark").parse(text)
     for at, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h2":
             heading = tokens[at + 1].content

@@ -1,32 +1,47 @@
-"""Writes what the pages of docs/ take from the code: ``python tools/pages.py``.
+"""Lays out the pages of the site: those of the checkout, with what they take from the code.
 
-The prose above the mark is written by hand; a test compares what is below it.
+``python tools/pages.py FOLDER`` writes the folder that ``make docs`` builds the site from.
 """
 
 from __future__ import annotations
 
+import posixpath
+import re
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from command_pages import command_pages
+from command_pages import command_index, command_pages
 from document_pages import documents
-from formula_page import formula_page
+from formula_page import formulas
 from wireproof.analysis.catalogue import families
 from wireproof.analysis.catalogue.read import CounterRow, Family
 from wireproof.analysis.pfc import Names, PfcFamily, pausing
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, fix_text, remedy_with
+from wireproof.lint.rule import Rule
+from wireproof.lint.rules import rules
 from wireproof.model import quantity
+from wireproof.model.packaged import packaged
 from wireproof.model.setting import Setting
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 from wireproof.physics.table import default_table
 from wireproof.report.failing import effect_text
+from wireproof.verdict.catalogue import causes
 from wireproof.workflow.atlas import atlas_view
 from wireproof.workflow.audit import catalogue
 
-__all__ = ["pages", "with_generated"]
+__all__ = ["lay_out", "pages", "with_generated"]
+
+ROOT = Path(__file__).resolve().parents[1]
+_TOP = (
+    *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
+    *("examples/README.md", "packaging/README.md"),
+)
+_COMMANDS = "docs/reference/commands/"
 
 _LEVELS = {"wire": "wire", "function": "function of the adapter", "stack": "kernel's interface"}
 _CARRIERS = {
@@ -36,34 +51,97 @@ _CARRIERS = {
     "psm": "PSM",
 }
 _QUALITIES = {"lower-bound": "a part may be missing", "double": "counted again beneath"}
-MARK = "<!-- What follows is written by tools/pages.py. -->"
+MARK = "*`make docs` adds "
+"""How the last line of a page with a generated part begins."""
 
 
 def with_generated(page: str, generated: str) -> str:
-    """``page`` with what follows its mark replaced. Raises ValueError without a mark."""
-    prose, mark, _ = page.partition(MARK)
+    """``page`` with ``generated`` in place of its last line, which says how the rest is made.
+    Raises ValueError without such a line.
+    """
+    prose, mark, _ = page.rpartition(MARK)
     if not mark:
-        raise ValueError(f"the page has no line {MARK!r}")
-    return f"{prose}{MARK}\n\n{generated}"
+        raise ValueError(f"the page has no line that begins with {MARK!r}")
+    return f"{prose}{generated}"
 
 
-def pages() -> dict[Path, str]:
-    """Each page that has a generated part, as it must be."""
-    docs = Path(__file__).resolve().parents[1] / "docs"
-    parts = {
-        docs / "adapters.md": adapters(families()),
-        docs / "atlas.md": published(),
-        docs / "pfc.md": pause_counters(),
-        docs / "physics.md": constants(),
-        docs / "reference" / "json.md": documents(),
-        docs / "settings.md": settings(),
+def pages() -> dict[str, str]:
+    """Every page of the site by its path in the checkout, with what is made from the code."""
+    below = [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in (*_TOP, *sorted(below))}
+    for page, part in _parts().items():
+        texts[page] = with_generated(texts[page], part)
+    return texts | {f"{_COMMANDS}{name}": text for name, text in command_pages().items()}
+
+
+def _parts() -> dict[str, str]:
+    return {
+        "docs/adapters.md": adapters(families()),
+        "docs/atlas.md": published(),
+        "docs/explain.md": explained(),
+        "docs/lint.md": recipes(),
+        "docs/pfc.md": pause_counters(),
+        "docs/physics.md": constants(),
+        "docs/reference/formulas.md": formulas(),
+        "docs/reference/json.md": documents(),
+        "docs/settings.md": settings(),
+        f"{_COMMANDS}index.md": command_index(),
     }
-    mixed = {
-        path: with_generated(path.read_text(encoding="utf-8"), part) for path, part in parts.items()
-    }
-    commands = docs / "reference" / "commands"
-    mixed[docs / "reference" / "formulas.md"] = formula_page()
-    return mixed | {commands / name: text for name, text in command_pages().items()}
+
+
+def lay_out(folder: Path) -> None:
+    """Write the pages, and the pictures and files that they link to, below the new ``folder``."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    for page, text in pages().items():
+        path = folder / page
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)", text):
+            linked = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
+            if (ROOT / linked).is_file() and not (folder / linked).exists():
+                (folder / linked).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / linked, folder / linked)
+
+
+# --- docs/explain.md, docs/lint.md
+
+_CAUSES = """\
+## Causes
+
+A slow node, port or switch gets the causes that counters, facts and sentinels support, the
+likeliest first. "Other nodes" are up to 64 that are not blamed. No cause is named without evidence,
+and its confidence is our judgement, not a measured frequency. Below a switch a cause must hold for
+half of its nodes.
+"""
+
+
+def explained() -> str:
+    """The entries of all findings, and of the causes below them."""
+    parts = [packaged("wireproof.verdict.catalogue", "findings.md"), _CAUSES]
+    for code, entry in causes().items():
+        parts.append(f"### `{code}`: {entry.title.removeprefix('Cause: ')}\n")
+        parts.append(
+            f"{entry.meaning}\n\n*Seen when:* {entry.detection}\n\n"
+            f"*What to do:* {entry.next_action}\n"
+        )
+    return "\n".join(parts)
+
+
+def recipes() -> str:
+    """All rules for recipes, by code."""
+    return "\n".join(_recipe(rule) for _, rule in sorted(rules().items()))
+
+
+def _recipe(rule: Rule) -> str:
+    safe = ", safe" if rule.safe else ""
+    plain = "\n" not in rule.right and "`" not in rule.right
+    right = f"`{rule.right}`" if plain else rule.right
+    setting = f"*Setting:* [`{rule.setting}`](settings.md)\n\n" if rule.setting else ""
+    return (
+        f"### `{rule.code}`\n\n{rule.sentence} ({rule.severity}{safe}; {', '.join(rule.kinds)})"
+        f"\n\n*Why:* {rule.why}\n\n*Right:* {right}\n\n{setting}*Source:* {rule.source}\n"
+    )
 
 
 # --- docs/atlas.md
@@ -279,5 +357,6 @@ def _remarks(row: CounterRow) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in pages().items():
-        path.write_text(text, encoding="utf-8")
+    if len(sys.argv) != 2:
+        sys.exit("usage: python tools/pages.py FOLDER")
+    lay_out(Path(sys.argv[1]))

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
-from wireproof.lint.check import page
 from wireproof.lint.rules import rules
 
 WRONG = "#!/bin/bash -I\n#SBATCH -N 2\nexport I_MPI_PROCESSOR_LIST=0-23\nsrun ./a.out\n"
@@ -205,11 +204,6 @@ def test_the_rules_are_listed_and_explained() -> None:
     assert done.returncode == 0
     assert "-l" in done.stdout
     assert "shebang-option" in one_sentence(wireproof("explain", "shebang-optoin"))
-
-
-def test_the_page_of_rules_is_the_catalogue() -> None:
-    docs = Path(__file__).resolve().parents[2] / "docs" / "lint.md"
-    assert docs.read_text(encoding="utf-8") == page()
 
 
 def test_the_examples_are_what_they_say() -> None:

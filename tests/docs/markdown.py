@@ -24,7 +24,11 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+import pages as site
+
 ROOT = Path(__file__).resolve().parents[2]
+TEXTS = site.pages()
+"""The pages of the site, with what is made from the code."""
 _NOTE = re.compile(r"\s*<!--\s*test:\s*(.*?)\s*-->\s*", re.DOTALL)
 _WORDS = ("measured", "needs", "with", "file", "read as", "synopsis")
 
@@ -49,15 +53,13 @@ class Block:
 
 
 def pages() -> list[str]:
-    """Every page that people read, by its path in the checkout."""
-    top = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")
-    below = (path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
-    return [*top, *sorted(below)]
+    """Every page of the site whose commands are tried, by its path."""
+    return sorted(TEXTS.keys() - {"CHANGELOG.md", "packaging/README.md"})
 
 
 @functools.cache
 def tokens(page: str) -> list[Token]:
-    return MarkdownIt("commonmark").enable("table").parse((ROOT / page).read_text("utf-8"))
+    return MarkdownIt("commonmark").enable("table").parse(TEXTS[page])
 
 
 def blocks(page: str) -> list[Block]:

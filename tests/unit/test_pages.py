@@ -1,32 +1,44 @@
-"""The parts of docs/ that are written from the code are those of this code."""
+"""The parts of the pages that are made from the code."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 
 import pytest
 
 import pages
+from wireproof.cli.subcommands import SUBCOMMANDS
+from wireproof.lint.rules import rules
 from wireproof.physics import default_table
+from wireproof.verdict.catalogue import CATALOGUE, causes
 
 WRITTEN = pages.pages()
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
-def test_a_page_is_up_to_date(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == WRITTEN[path], "run: python tools/pages.py"
-
-
 def test_every_constant_is_on_the_page_of_physics() -> None:
-    (text,) = (text for path, text in WRITTEN.items() if path.name == "physics.md")
-    assert all(f"`{key}`" in text for key in default_table())
+    assert all(f"`{key}`" in WRITTEN["docs/physics.md"] for key in default_table())
+
+
+def test_every_code_of_a_finding_a_cause_and_a_rule_has_a_heading() -> None:
+    codes = re.findall(r"^### `([a-z-]+)`", WRITTEN["docs/explain.md"], re.MULTILINE)
+    assert codes == [*CATALOGUE, *causes()]
+    codes = re.findall(r"^### `([a-z0-9-]+)`", WRITTEN["docs/lint.md"], re.MULTILINE)
+    assert codes == sorted(rules())
+
+
+def test_each_subcommand_has_a_page() -> None:
+    assert {f"docs/reference/commands/{name}.md" for name in SUBCOMMANDS} <= WRITTEN.keys()
+
+
+def test_no_page_shows_the_line_in_place_of_its_part() -> None:
+    assert not [page for page, text in WRITTEN.items() if pages.MARK in text]
 
 
 def test_what_stands_above_the_mark_stays() -> None:
-    page = f"# Prose\n\n{pages.MARK}\n\nold\n"
-    assert pages.with_generated(page, "new\n") == f"# Prose\n\n{pages.MARK}\n\nnew\n"
+    page = f"# Prose\n\n{pages.MARK}the table below to the site.*\n"
+    assert pages.with_generated(page, "new\n") == "# Prose\n\nnew\n"
 
 
 def test_a_page_without_a_mark_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"tools/pages\.py"):
+    with pytest.raises(ValueError, match="make docs"):
         pages.with_generated("# Prose\n", "new")

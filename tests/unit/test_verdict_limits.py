@@ -18,7 +18,7 @@ from wireproof.model.record import Nic, PairResult, PointRecord, Sentinel
 from wireproof.model.run import Run
 from wireproof.physics import default_table, override
 from wireproof.verdict import CATALOGUE, judge
-from wireproof.verdict.catalogue import causes, entries_of, page
+from wireproof.verdict.catalogue import entries_of
 from wireproof.verdict.curve import cache_fall
 
 # --- limits and quality
@@ -309,13 +309,6 @@ def test_every_code_of_the_sources_is_in_the_catalogue_and_the_other_way_round()
         if file.name != "catalogue_text.py":
             words |= set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', file.read_text(encoding="utf-8")))
     assert set(CATALOGUE) <= words
-
-
-def test_the_page_of_codes_is_the_catalogue() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
-    assert text == page()
-    codes = re.findall(r"^### `([a-z-]+)`", text, re.MULTILINE)
-    assert codes == [*CATALOGUE, *causes()]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from wireproof.locate.causes.rules import CauseRule
 
 __all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "causes", "code_of", "entries_of"]
-__all__ += ["findings", "page", "severity_of"]
+__all__ += ["findings", "severity_of"]
 
 
 # --- What each error code of a run means as a finding. A contract test holds the engine's and the
@@ -182,25 +182,3 @@ def _seen_when(rule: CauseRule) -> str:
     surer = "; ".join(sign.means() for sign in rule.surer)
     more = f". Surer when {surer}" if surer else ""
     return f"{'; '.join(sign.means() for sign in rule.when)}{more}."
-
-
-_CAUSES = """\
-## Causes
-
-Whoever is found slow gets the causes that counters, facts and sentinels speak for, the likeliest
-first. "Other nodes" are up to 64 that are not blamed. A cause is never said without something seen,
-and its confidence is a judgement of ours, not a measured frequency. Below a switch a cause must
-hold for half of its nodes.
-"""
-
-
-def page() -> str:
-    """docs/explain.md: findings.md, and the causes below it."""
-    parts = [packaged(__name__, _FINDINGS), _CAUSES]
-    for code, entry in causes().items():
-        parts.append(f"### `{code}`: {entry.title.removeprefix('Cause: ')}\n")
-        parts.append(
-            f"{entry.meaning}\n\n*Seen when:* {entry.detection}\n\n"
-            f"*What to do:* {entry.next_action}\n"
-        )
-    return "\n".join(parts)

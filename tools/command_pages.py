@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import click
 
-from wireproof.cli.manual import contexts
-from wireproof.cli.sections import Sectioned
+from wireproof.cli.declare import Sectioned
+from wireproof.cli.help import contexts
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS, root
 from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
 

@@ -17,8 +17,8 @@ from tests.contract.json_documents import CASES, ROOT, Case
 
 from wireproof.cli import main
 from wireproof.cli.console import Console, say
-from wireproof.cli.declare import flag
-from wireproof.cli.manual import contexts
+from wireproof.cli.declare import JSON
+from wireproof.cli.help import contexts
 from wireproof.cli.outcome import INTERRUPTED, run
 from wireproof.cli.subcommands import root
 from wireproof.report.json.envelope import HEADER, Kind
@@ -107,13 +107,13 @@ def test_bad_input_is_a_document_too(
 def _program() -> None: ...
 
 
-@_program.command("stopped", params=[flag("--json as_json", "a document.")])
-def _stopped(as_json: bool) -> None:
+@_program.command("stopped", params=[JSON])
+def _stopped() -> None:
     raise KeyboardInterrupt
 
 
-@_program.command("refused", params=[flag("--json as_json", "a document.")])
-def _refused(as_json: bool) -> int:
+@_program.command("refused", params=[JSON])
+def _refused() -> int:
     Console().warn("n3 is left out")
     say("not agreed to: nothing was changed")
     return 1

@@ -104,7 +104,7 @@ def test_a_scheduler_of_somebody_elses_is_one_record(monkeypatch: pytest.MonkeyP
 _NAMES = {one.name for one in (*MPI_RECORDS, *SCHEDULER_RECORDS)}
 _ELSEWHERE = {"lint", "adapters", "lab", "settings"}
 """They read what people write to schedulers and MPIs, or are one of their own."""
-_OPTION = "cli/dry_run.py"
+_OPTION = "cli/delivery.py"
 """It leaves out the option ``--slurm``."""
 
 

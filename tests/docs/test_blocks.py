@@ -17,7 +17,7 @@ from tests.docs.markdown import ROOT, Block, blocks, pages, spans
 from tests.docs.readers import READERS
 
 import wireproof as library
-from wireproof.cli.manual import contexts
+from wireproof.cli.help import contexts
 
 OURS = ("PASS ", "FAIL ", "INCONCLUSIVE ", "wireproof: ")
 """How lines begin that only we print."""

@@ -13,7 +13,7 @@ from tests.bmc.server import PASSWORD, Board, served
 
 from wireproof.bmc.collect import collect_firmware
 from wireproof.bmc.session import BmcSession
-from wireproof.cli.bmc import BMC
+from wireproof.cli.options import BMC
 from wireproof.model.bmc import Bmc, Secret
 from wireproof.model.errors import WireproofError
 from wireproof.store.snapshot import write_snapshot

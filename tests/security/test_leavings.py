@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -217,12 +218,12 @@ def test_what_is_kept_nowhere_is_not_said_to_be_kept(
         ("interrupted", None, 130, "kept nowhere"),
         ("disk-full", None, 4, "the disk was full"),
     ):
-        import wireproof.cli.delivery as delivery
+        from wireproof.report.text.summary import whole
 
         result = Result(parts=(MeasuredPart(section, [_outcome(ended, tmp_path)]),), folder=folder)  # type: ignore[arg-type]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(delivery, "whole", lambda *_: "shown")
-            assert deliver(result, as_json=False) == status
+            patch.setattr(sys.modules[whole.__module__], "whole", lambda *_: "shown")
+            assert deliver(result) == status
         assert said in capsys.readouterr().err
 
 

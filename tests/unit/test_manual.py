@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from wireproof.cli.manual import contexts, pages
+from wireproof.cli.help import contexts, pages
 from wireproof.cli.subcommands import SUBCOMMANDS, root
 from wireproof.report.roff import entry, paragraphs, section, title, verbatim
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import get_args
 
 import click
 
 from wireproof.cli.completion import links
-from wireproof.cli.console import print_json, say
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import choice, file, flag, text
+from wireproof.cli.console import current_context, look_of, print_either, say
+from wireproof.cli.declare import JSON, choice, file, text
 from wireproof.model.atlas import Pattern
 
 __all__ = ["SITE", "command"]
@@ -28,7 +25,7 @@ OPTIONS: list[click.Parameter] = [
     text("--size", "SIZE", "show the values at this size; default: 8 B of times, 1 MiB of rates."),
     file("--plot", "write the curves of --link as one SVG."),
     SITE,
-    flag("--json as_json", "one JSON document on stdout."),
+    JSON,
 ]
 
 
@@ -39,7 +36,6 @@ def command(
     size: str,
     plot: Path | None,
     site: Path | None,
-    as_json: bool,
 ) -> int:
     """Print what others have measured over such a link, with sources: is a number normal?
 
@@ -48,7 +44,6 @@ def command(
     """
     from wireproof.report.figure.atlas import figure
     from wireproof.report.text.atlas import atlas_text
-    from wireproof.report.text.look import Look
     from wireproof.settings.sizes import parse_sizes
     from wireproof.workflow.atlas import atlas_view, site_folder
     from wireproof.workflow.plan import write_text
@@ -61,8 +56,5 @@ def command(
     if plot is not None:
         write_text(plot, figure(found))
         say(f"{plot} written.")
-    if as_json:
-        print_json(found)
-    else:
-        click.echo(atlas_text(found, Look.of(sys.stdout, os.environ), listed=not link, at=at))
+    print_either(found, lambda: atlas_text(found, look_of(), listed=not link, at=at))
     return 0

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.completion import settings
-from wireproof.cli.console import Console, print_document, print_json, print_text, say
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import choice, file, flag, text
-from wireproof.cli.options import MACHINES, TARGET, settings_of
+from wireproof.cli.console import (
+    Console,
+    chosen_form,
+    current_context,
+    listed,
+    print_document,
+    print_either,
+    print_text,
+    say,
+)
+from wireproof.cli.declare import choice, file, flag, form_of, json_as, text
+from wireproof.cli.delivery import answer
+from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, settings_of
 from wireproof.cli.outcome import status_of
 
 if TYPE_CHECKING:
@@ -36,13 +44,9 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     flag("--list as_list", "name all settings."),
     flag("--all everything", "show what passes and what is not applicable, too."),
-    choice(
-        "--format",
-        ["text", "html", "markdown", "json", "sarif", "junit", "openmetrics", "nhc"],
-        "form of the result on stdout.",
-    ),
+    form_of("text", "html", "markdown", "json", "sarif", "junit", "openmetrics", "nhc"),
     choice("--at-least", ["minor", "major", "critical"], "leave out what fails by less."),
-    flag("--json as_json", "the same as --format json."),
+    json_as("the same as --format json."),
 )
 
 
@@ -54,32 +58,27 @@ def command(**options: Any) -> int:
     SETTING: only these, by name. Without --hosts: this machine. Nothing is changed. Exit status: 0
     all pass, 1 something fails, 3 nothing fails and something could not be read.
     """
-    form = options["format"] or ("json" if options["as_json"] else "text")
     if options["as_list"]:
-        return _list(form)
+        return _list()
     if options["explain"]:
-        return _explain(options, form)
-    found = _audited(options)
-    _show(found, form, options)
-    return status_of(found.verdict)
-
-
-def _show(found: Audit, form: str, options: dict[str, Any]) -> None:
+        return _explain(options)
     from wireproof.report.audit import FORMS
     from wireproof.report.documents.audit import audit_document
 
+    found, form = _audited(options), chosen_form()
     if form in FORMS:
         print_text(FORMS[form](found))
-        return
+        return status_of(found.verdict)
     everything = options["everything"] or form == "html"
-    print_document(found, partial(audit_document, found, everything=everything), form)
+    status = answer(found, audit_document, everything=everything)
     if form == "text":
         _say_where(found, options)
+    return status
 
 
 def _say_where(found: Audit, options: dict[str, Any]) -> None:
     """The commands that mend are the same for all hosts: they do not name them."""
-    from wireproof.cli.tune_sets import same_hosts
+    from wireproof.cli.tune_plan import same_hosts
 
     hosts = same_hosts(options)
     if hosts and any("`wireproof tune apply" in one.fix for one in found.results):
@@ -87,7 +86,6 @@ def _say_where(found: Audit, options: dict[str, Any]) -> None:
 
 
 def _audited(options: dict[str, Any]) -> Audit:
-
     from wireproof.workflow.audit import AuditSpecification, audit
     from wireproof.workflow.target.resolve import TargetSpecification
 
@@ -106,28 +104,22 @@ def _audited(options: dict[str, Any]) -> Audit:
     return audit(specification, Console(), current_context().environment)
 
 
-def _list(form: str) -> int:
+def _list() -> int:
+    from wireproof.report.text.titles import title_lines
     from wireproof.workflow.audit import catalogue
 
     found = [entry.setting for entry in catalogue().entries.values()]
-    if form == "json":
-        from wireproof.workflow.documents.lists import Settings
-
-        print_json(Settings(settings=found), indent=1)
-    else:
-        from wireproof.report.text.titles import title_lines
-
-        titles = {one.id: f"{one.group:11}  {one.title}" for one in found}
-        print_text("\n".join(title_lines(titles)))
+    titles = {one.id: f"{one.group:11}  {one.title}" for one in found}
+    print_either(
+        listed("Settings", settings=found), lambda: "\n".join(title_lines(titles)), indent=1
+    )
     return 0
 
 
-def _explain(options: dict[str, Any], form: str) -> int:
+def _explain(options: dict[str, Any]) -> int:
     from wireproof.model.errors import CouldNotMeasure
-    from wireproof.report.audit import FORMS
     from wireproof.report.documents.audit import explained_document
     from wireproof.workflow.audit import settings_called
-    from wireproof.workflow.documents.lists import Settings
 
     named = settings_called(options["explain"])
     try:
@@ -136,7 +128,5 @@ def _explain(options: dict[str, Any], form: str) -> int:
         Console().warn(f"no values: {error}")
         results = []
     build = partial(explained_document, named, results)
-    print_document(
-        Settings(settings=named, results=results), build, "text" if form in FORMS else form
-    )
+    print_document(listed("Settings", settings=named, results=results), build)
     return 0

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.console import print_text
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import rows
+from wireproof.cli.console import current_context, print_text
+from wireproof.cli.declare import Sectioned, rows, sections
 from wireproof.cli.options import (
     JOB,
     JUDGED_BY,
@@ -21,7 +20,6 @@ from wireproof.cli.options import (
     storage_of,
 )
 from wireproof.cli.outcome import INTERRUPTED
-from wireproof.cli.sections import Sectioned, sections
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 if TYPE_CHECKING:
@@ -73,7 +71,7 @@ def command(**options: Any) -> int:
     each direction, did the bytes use that link, and which node, port or link is slow? Without: what
     works on this machine alone; no wire can be proven then (exit status 3).
     """
-    from wireproof.cli.delivery import deliver
+    from wireproof.cli.delivery import deliver, show_planned
 
     if options["prolog"]:
         return _run_prolog(options)
@@ -86,13 +84,11 @@ def command(**options: Any) -> int:
     specification = _specification(settings, storage_of(settings, kept=True))
     environment = current_context().environment
     if options["dry_run"]:
-        from wireproof.cli.dry_run import show
-
         planned = plan_check(specification, Console(), environment)
-        return show(planned, specification.job, as_json=settings.json)
+        return show_planned(planned, specification.job)
     _check_signing(options["sign"], specification)
     result = check(specification, Console(), environment)
-    status = deliver(result, as_json=settings.json)
+    status = deliver(result)
     if options["sign"] and not result.left_open:
         _sign(result.folder, options["sign"])
     return status

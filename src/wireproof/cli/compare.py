@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.declare import FORM, choice, file, flag, text
+from wireproof.cli.declare import FORM, JSON, choice, file, flag, text
 
 if TYPE_CHECKING:
     from wireproof.workflow.scaling import Against
@@ -23,7 +22,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text("--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."),
     file("--plot", "with --against: write the curves as one SVG."),
     flag("--all everything", "also what is not compared, and why; every message size."),
-    flag("--json as_json", "one JSON document on stdout."),
+    JSON,
     FORM,
 )
 
@@ -35,8 +34,6 @@ def command(
     nodes: str,
     plot: Path | None,
     everything: bool,
-    as_json: bool,
-    form: str | None,
 ) -> int:
     """Hold two results against each other: two dates, two MPIs, two fabrics.
 
@@ -49,9 +46,8 @@ def command(
     With three results or more, with --nodes or with --against: each number against the count of
     nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number is there at two counts.
     """
-    from wireproof.cli.console import Console, print_document
-    from wireproof.cli.outcome import status_of
-    from wireproof.model.comparison import Comparison, Scaling
+    from wireproof.cli.console import Console
+    from wireproof.cli.delivery import answer
     from wireproof.report.documents.comparison import comparison_document, scaling_document
     from wireproof.report.figure.scaling import scaling_figure
     from wireproof.settings.sizes import parse_counts
@@ -59,18 +55,14 @@ def command(
     from wireproof.workflow.plan import write_text
     from wireproof.workflow.scaling import ScalingSpecification, scaling
 
-    found: Comparison | Scaling
     if against or nodes or len(results) > 2:
         counts = parse_counts(nodes)
         wanted = ScalingSpecification(results=results, against=against, nodes=counts)
-        found = scaling(wanted, Console())
-        build = partial(scaling_document, found, everything=everything)
+        curves = scaling(wanted, Console())
         if plot is not None:
-            write_text(plot, scaling_figure(found))
-    elif plot is not None or len(results) != 2:
+            write_text(plot, scaling_figure(curves))
+        return answer(curves, scaling_document, everything=everything)
+    if plot is not None or len(results) != 2:
         raise click.UsageError("give two results; --plot needs --against as well.")
-    else:
-        found = compare(CompareSpecification(a=results[0], b=results[1]), Console())
-        build = partial(comparison_document, found, everything=everything)
-    print_document(found, build, form, as_json=as_json)
-    return status_of(found.verdict)
+    found = compare(CompareSpecification(a=results[0], b=results[1]), Console())
+    return answer(found, comparison_document, everything=everything)

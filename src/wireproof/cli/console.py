@@ -1,38 +1,114 @@
-"""What the command line says to people: sentences and progress on stderr; stdout is data."""
+"""What one run of the program knows beside its options (its words, variables and signals), and what
+it says to people: sentences and progress on stderr; stdout is data.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.context import current_context, is_quiet
 from wireproof.model.errors import Problem
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from wireproof.model.plan import Plan
     from wireproof.model.record import Frame
     from wireproof.report.document import Document
+    from wireproof.report.text.look import Look
     from wireproof.report.text.progress import Progress
 
 __all__ = [
     "LONGEST_SENTENCE",
+    "CallContext",
     "Console",
+    "ProgramAnswer",
+    "chosen_form",
+    "current_context",
     "envelope_text",
+    "hush",
+    "is_quiet",
+    "listed",
+    "look_of",
     "print_document",
+    "print_either",
     "print_json",
     "print_text",
     "remark",
     "say",
+    "want_form",
+    "want_json",
 ]
 
 LONGEST_SENTENCE = 4000
+_QUIET, _FORM = "wireproof.quiet", "wireproof.form"
+
+
+@dataclasses.dataclass(kw_only=True)
+class ProgramAnswer:
+    """What a program reads in place of a person. ``wanted``: it asked for JSON by a setting;
+    ``given``: the document was printed; ``problems``: warnings so far; ``said``: the last sentence.
+    """
+
+    wanted: bool = False
+    given: bool = False
+    problems: list[Problem] = dataclasses.field(default_factory=list)
+    said: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CallContext:
+    """``argv`` without the program; ``environment``: where settings and an allocation come from;
+    ``signals``: the names of those that came, as they come. ``resumed``: a stored run goes on,
+    which has settings of its own. ``answer`` is filled as the subcommand runs.
+    """
+
+    argv: Sequence[str] = ()
+    environment: Mapping[str, str] = dataclasses.field(default_factory=lambda: os.environ)
+    signals: Sequence[str] = ()
+    resumed: bool = False
+    answer: ProgramAnswer = dataclasses.field(default_factory=ProgramAnswer)
+
+
+def current_context() -> CallContext:
+    """The context of the subcommand that runs."""
+    context = click.get_current_context(silent=True)
+    found = context.find_root().obj if context is not None else None
+    return found if isinstance(found, CallContext) else CallContext()
+
+
+def hush(context: click.Context) -> None:
+    """``--quiet`` was given, to the program or to a subcommand."""
+    context.meta[_QUIET] = True
+
+
+def is_quiet() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and _QUIET in context.meta
+
+
+def want_json(context: click.Context) -> None:
+    """``--json`` or a setting asked for it; whoever does gets a document, whatever happens."""
+    context.meta.setdefault(_FORM, "json")
+    if isinstance(known := context.find_root().obj, CallContext):
+        known.answer.wanted = True
+
+
+def want_form(context: click.Context, form: str) -> None:
+    """``--format`` asked for it, which is stronger."""
+    context.meta[_FORM] = form
+
+
+def chosen_form() -> str:
+    """The form of the result: text, unless something else was asked for."""
+    context = click.get_current_context(silent=True)
+    return str(context.meta.get(_FORM, "text")) if context is not None else "text"
 
 
 _progress: list[Progress] = []
@@ -67,17 +143,34 @@ def print_json(value: object, *, indent: int = 2) -> None:
     print_text(envelope_text(value, current_context().answer.problems, indent=indent))
 
 
-def print_document(
-    value: object, build: Callable[[], Document], form: str | None, *, as_json: bool = False
-) -> None:
-    """A result on stdout in the form of ``--format``: ``value`` itself as JSON, else the document
-    that ``build`` makes of it. Without a form: JSON if ``as_json``, else text.
+def print_document(value: object, build: Callable[[], Document]) -> None:
+    """A result on stdout in the form that was asked for: ``value`` itself as JSON, else the
+    document that ``build`` makes of it.
     """
-    chosen = form or ("json" if as_json else "text")
-    if chosen == "json":
-        print_json(value)
+    print_either(value, lambda: _rendered(build(), chosen_form()).rstrip("\n"))
+
+
+def print_either(value: object, text: Callable[[], str], *, indent: int = 2) -> None:
+    """``value`` (or what it gives if it is a function) as JSON if that was asked for, else its
+    text.
+    """
+    if chosen_form() == "json":
+        print_json(value() if callable(value) else value, indent=indent)
     else:
-        print_text(_rendered(build(), chosen).rstrip("\n"))
+        print_text(text())
+
+
+def listed(name: str, **members: object) -> Callable[[], object]:
+    """The document of ``workflow.documents.lists`` with this name: made, and its types loaded, only
+    if it is printed.
+    """
+
+    def document() -> object:
+        from wireproof.workflow.documents import lists
+
+        return getattr(lists, name)(**members)
+
+    return document
 
 
 def _rendered(document: Document, form: str) -> str:
@@ -91,9 +184,15 @@ def _rendered(document: Document, form: str) -> str:
 
         return document_markdown(document)
     from wireproof.report.text.document import document_text
+
+    return document_text(document, look_of())
+
+
+def look_of() -> Look:
+    """How text is written on stdout: its width, and whether with colours."""
     from wireproof.report.text.look import Look
 
-    return document_text(document, Look.of(sys.stdout, os.environ))
+    return Look.of(sys.stdout, os.environ)
 
 
 def envelope_text(value: object, problems: Sequence[Problem] = (), *, indent: int = 2) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.console import print_json
-from wireproof.cli.declare import flag, text
+from wireproof.cli.console import listed, print_either
+from wireproof.cli.declare import JSON, flag, text
 from wireproof.cli.options import link_claim
 
 if TYPE_CHECKING:
@@ -28,42 +28,33 @@ OPTIONS: list[click.Parameter] = [
         default=None,
     ),
     flag("--links", "list the links that --link knows, with their rates."),
-    flag("--json as_json", "one JSON document on stdout."),
+    JSON,
 ]
 
 
 @click.command("convert", params=OPTIONS)
-def command(value: tuple[str, ...], links: bool, as_json: bool, **options: Any) -> int:
+def command(value: tuple[str, ...], links: bool, **options: Any) -> int:
     """Convert VALUE, such as 4986.11MB/s, 39.9Gb/s, 1.24us or 160Mmsg/s, and show the arithmetic.
 
     MB is 10^6 bytes and MiB is 2^20; b is a bit and B is a byte. A time is that of one message
     (half a round trip). With --link the rate is held against the line rate and against what headers
     leave of it.
     """
+    from wireproof.report.text.conversion import conversion_lines
     from wireproof.workflow.convert import convert, known_links
 
     if links:
-        return _list(known_links(), as_json)
+        known = known_links()
+        print_either(listed("Links", links=known), lambda: "\n".join(map(_line, known)))
+        return 0
     if not value:
         raise click.UsageError("give a rate, a time or a message rate, such as 12.4GB/s.")
     # As pasted from a log the number and its unit are two words.
     found = convert(" ".join(value), **options)
-    if as_json:
-        print_json(found)
-    else:
-        from wireproof.report.text.conversion import conversion_lines
-
-        click.echo("\n".join(conversion_lines(found)))
+    print_either(found, lambda: "\n".join(conversion_lines(found)))
     return 0
 
 
-def _list(links: list[LinkClaim], as_json: bool) -> int:
-    if as_json:
-        from wireproof.workflow.documents.lists import Links
-
-        print_json(Links(links=links))
-        return 0
-    for one in links:
-        rate = f"{one.rate_bits_per_s / 1e9:g} Gb/s" if one.rate_bits_per_s else "no rate"
-        click.echo(f"{one.kind:<18} {rate:<12} {one.protocol}")
-    return 0
+def _line(link: LinkClaim) -> str:
+    rate = f"{link.rate_bits_per_s / 1e9:g} Gb/s" if link.rate_bits_per_s else "no rate"
+    return f"{link.kind:<18} {rate:<12} {link.protocol}"

@@ -1,4 +1,6 @@
-"""Options, one line each: the flags as they are typed, then the name of the value if another."""
+"""Options, one line each: the flags as they are typed, then the name of the value if another; and
+commands with many of them, whose help shows them in sections, and examples below.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,25 @@ import click
 
 from wireproof.cli import completion
 from wireproof.cli.completion import spelt
-from wireproof.cli.context import CallContext
+from wireproof.cli.console import want_form, want_json
 from wireproof.model.errors import BadInput
 
-__all__ = ["FORM", "checked", "choice", "file", "flag", "number", "rows", "setting", "text"]
+__all__ = [
+    "FORM",
+    "JSON",
+    "Sectioned",
+    "checked",
+    "choice",
+    "file",
+    "flag",
+    "form_of",
+    "json_as",
+    "number",
+    "rows",
+    "sections",
+    "setting",
+    "text",
+]
 
 
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
@@ -26,19 +43,7 @@ def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
 
 def flag(flags: str, about: str, **more: Any) -> click.Option:
     """True when it is given."""
-    if "--json" in flags.split():
-        more = {"callback": _json_wanted, **more}
     return click.Option(flags.split(), is_flag=True, help=about, **more)
-
-
-def _json_wanted(
-    context: click.Context, _option: click.Parameter, given: bool | None
-) -> bool | None:
-    """Whoever asks for JSON gets a document, whatever happens."""
-    known = context.find_root().obj
-    if given and isinstance(known, CallContext):
-        known.answer.wanted = True
-    return given
 
 
 def number(flags: str, low: int, high: int, about: str, **more: Any) -> click.Option:
@@ -108,7 +113,132 @@ def checked(check: Callable[[str], str]) -> Callable[[click.Context, click.Param
     return refuse
 
 
-FORM = choice(
-    "--format form", ("text", "html", "markdown", "json"), "form of the result on stdout."
-)
-"""Of every verb whose result is a document; its value is for `print_document`."""
+def json_as(about: str, **more: Any) -> click.Option:
+    """``--json``, which the command itself does not see: what prints the result knows of it."""
+
+    def want(context: click.Context, _option: click.Parameter, given: bool | None) -> bool | None:
+        if given:
+            want_json(context)
+        return given
+
+    return flag("--json as_json", about, callback=want, **{"expose_value": False, **more})
+
+
+def form_of(*forms: str) -> click.Option:
+    """``--format``, likewise."""
+
+    def want(context: click.Context, _option: click.Parameter, form: str | None) -> None:
+        if form:
+            want_form(context, form)
+
+    about = "form of the result on stdout."
+    return choice("--format form", forms, about, expose_value=False, callback=want)
+
+
+JSON = json_as("one JSON document on stdout.")
+FORM = form_of("text", "html", "markdown", "json")
+"""Of every verb whose result is a document."""
+
+
+# --- Commands whose help has sections.
+
+Section = tuple[str, Sequence[click.Parameter]]
+
+
+class Sectioned(click.Command):
+    """``sections``: the options by title, in order; ``examples``: command lines as people type
+    them; ``first``: names of the options that ``--help`` shows beside the first of the table of
+    options; None: it shows all.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        sections: Sequence[Section],
+        examples: Sequence[str] = (),
+        first: str | None = None,
+        **more: Any,
+    ) -> None:
+        more["params"] = [one for _, group in sections for one in group]
+        if first is not None:
+            more["params"].append(_help_all())
+        super().__init__(*args, **more)
+        self._sections, self.examples = sections, examples
+        self._first = None if first is None else {*first.split(), *_first()}
+
+    def titled(self, ctx: click.Context) -> list[Section]:
+        """The options of each section; what every subcommand has comes last."""
+        known = {one for _, group in self._sections for one in group}
+        return [
+            *self._sections,
+            ("Help and messages", [p for p in self.get_params(ctx) if p not in known]),
+        ]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        left = 0
+        for title, group in self.titled(ctx):
+            records = {one: one.get_help_record(ctx) for one in group}
+            shown = [
+                record for one, record in records.items() if record and self._is_shown(one, ctx)
+            ]
+            left += sum(map(bool, records.values())) - len(shown)
+            if shown:
+                with formatter.section(title):
+                    formatter.write_dl(shown)
+        if left:
+            formatter.write(f"\n{left} more options: {ctx.command_path} --help-all\n")
+
+    def _is_shown(self, option: click.Parameter, ctx: click.Context) -> bool:
+        return self._first is None or _ALL in ctx.meta or option.name in self._first
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+        super().format_epilog(ctx, formatter)
+
+
+_ALL = "wireproof.help-all"
+
+
+def _first() -> set[str]:
+    from wireproof.settings.options import ROWS
+
+    return {"help", "help_all", "quiet"} | {name for name, row in ROWS.items() if row.first}
+
+
+def _help_all() -> click.Option:
+    """``--help-all``: ends the program as ``--help`` does."""
+
+    def show(ctx: click.Context, _option: click.Parameter, given: bool) -> None:
+        if given and not ctx.resilient_parsing:
+            ctx.meta[_ALL] = True
+            click.echo(ctx.get_help())
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show all options and exit.",
+    )
+
+
+def sections(
+    first: Sequence[click.Parameter], title: str, **groups: Sequence[click.Parameter]
+) -> list[Section]:
+    """The command's own options under ``title``, then the groups that it shares with others, by
+    the names of their titles.
+    """
+    return [(title, first), *((_TITLES[name], group) for name, group in groups.items())]
+
+
+_TITLES = {
+    "target": "Hosts, and what carries the messages",
+    "job": "A job of our own (--slurm)",
+    "link": "What is claimed of the link",
+    "output": "Result and time",
+}

@@ -2,39 +2,71 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from wireproof.cli.console import print_json, remark, say
+from wireproof.cli.console import (
+    chosen_form,
+    current_context,
+    look_of,
+    print_document,
+    print_either,
+    print_json,
+    remark,
+    say,
+)
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.report.judged_run import JudgedRun
-from wireproof.report.text.look import Look
-from wireproof.report.text.summary import whole
-from wireproof.workflow.result import Result
-from wireproof.workflow.resume import how_to_go_on
 
-__all__ = ["deliver", "ended", "show"]
+if TYPE_CHECKING:
+    from wireproof.launch.schedulers.slurm_job import JobRequest
+    from wireproof.model.finding import Verdict
+    from wireproof.report.document import Document
+    from wireproof.report.judged_run import JudgedRun
+    from wireproof.workflow.result import Result
+    from wireproof.workflow.session.planned import Planned
+
+__all__ = ["answer", "deliver", "ended", "show", "show_planned"]
 
 
-def deliver(result: Result, *, as_json: bool) -> int:
+class _Judged(Protocol):
+    @property
+    def verdict(self) -> Verdict: ...
+
+
+Found = TypeVar("Found", bound=_Judged)
+
+
+def answer(found: Found, document: Callable[..., Document], **more: Any) -> int:
+    """Print a result in the form that was asked for; its exit status. ``document`` makes the
+    document of it, and of ``more``.
+    """
+    print_document(found, partial(document, found, **more))
+    return status_of(found.verdict)
+
+
+def deliver(result: Result) -> int:
     """Print; returns the exit status: that of the worst part, 130 when interrupted."""
-    show([part.section for part in result.parts], as_json=as_json)
+    show([part.section for part in result.parts])
     return ended(result)
 
 
-def show(sections: Sequence[JudgedRun], *, as_json: bool) -> None:
+def show(sections: Sequence[JudgedRun]) -> None:
     """The parts on stdout: as text, or as one JSON document."""
-    if as_json:
-        _print_json(sections)
-    else:
-        look = Look.of(sys.stdout, os.environ)
-        for section in sections:
-            click.echo(whole(section, look))
+    from wireproof.report.json.result import document_of
+    from wireproof.report.text.summary import whole
+    from wireproof.workflow.documents.lists import Results
+
+    if chosen_form() == "json":
+        documents = [document_of(one) for one in sections]
+        print_json(documents[0] if len(documents) == 1 else Results(parts=documents))
+        return
+    for section in sections:
+        click.echo(whole(section, look_of()))
 
 
 def ended(result: Result) -> int:
@@ -54,14 +86,52 @@ def ended(result: Result) -> int:
 
 
 def _kept(folder: Path | None) -> str:
+    from wireproof.workflow.resume import how_to_go_on
+
     if folder is None:
         return "interrupted; what was measured is shown and kept nowhere: give --out to keep it."
     return f"interrupted; what was measured is kept in {folder}; {how_to_go_on(folder)}."
 
 
-def _print_json(sections: Sequence[JudgedRun]) -> None:
-    from wireproof.report.json.result import document_of
-    from wireproof.workflow.documents.lists import Results
+# --- ``--dry-run``: every command and script that would be run, in order, and nothing started.
 
-    documents = [document_of(one) for one in sections]
-    print_json(documents[0] if len(documents) == 1 else Results(parts=documents))
+
+def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
+    """Print and start nothing; as JSON one document: argv, environment, hosts, points."""
+    from wireproof.launch.programs.program import shell_line
+    from wireproof.report.text.dry_run import dry_run_lines
+    from wireproof.workflow.dry_run import document_of, own_job
+
+    document, command = document_of(planned), planned.command
+    argv = ["wireproof", *_inside(current_context().argv or ["check"])]
+
+    def text() -> str:
+        lines = dry_run_lines(
+            document,
+            shell_line(command.argv, command.environment),
+            ranks=planned.target.size,
+            notes=command.notes,
+            job=None if job is None else own_job(job, argv),
+        )
+        return "\n".join(lines)
+
+    print_either(document, text, indent=1)
+    return 0
+
+
+def _inside(argv: Sequence[str]) -> list[str]:
+    """The same command for use inside the job: without what asks for a job."""
+    from wireproof.cli.options import JOB
+
+    of_the_job = {name for option in JOB if option.name != "slurm" for name in option.opts}
+    words: list[str] = []
+    skip = False
+    for word in argv:
+        name = word.partition("=")[0]
+        if skip:
+            skip = False
+        elif name in of_the_job:
+            skip = "=" not in word
+        elif name not in ("--slurm", "--dry-run"):
+            words.append(word)
+    return words

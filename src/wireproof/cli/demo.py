@@ -8,38 +8,46 @@ from pathlib import Path
 
 import click
 
+from wireproof.cli.console import Console, chosen_form
+from wireproof.cli.declare import json_as
+
 __all__ = ["command"]
 
-
-@click.command("demo")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="folder for records and report."
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Option(
+        ["--out"],
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="folder for records and report.",
+    ),
+    click.Option(["--seed"], type=int, help="seed of the order of the points."),
+    json_as("JSON on stdout."),
 )
-@click.option("--seed", type=int, help="seed of the order of the points.")
-@click.option("--json", "as_json", is_flag=True, help="JSON on stdout.")
-def command(out: Path | None, seed: int | None, as_json: bool) -> int:
+
+
+@click.command("demo", params=[*OPTIONS])
+def command(out: Path | None, seed: int | None) -> int:
     """Build a virtual cluster with a bad link and a shared-memory fall-through, measure it, and
     show that both are found.
 
     Exit status 0: both were found. Takes under a minute, needs root or unprivileged user
     namespaces.
     """
-    from wireproof.cli.console import Console
     from wireproof.cli.delivery import deliver
+    from wireproof.cli.options import typed_words
     from wireproof.cli.outcome import INTERRUPTED
-    from wireproof.cli.typed import typed_words
     from wireproof.report.text.demo import ending_lines
     from wireproof.report.text.look import Look
     from wireproof.workflow.demo import demo
     from wireproof.workflow.specification import Storage
 
     found = demo(Storage(folder=out, command=typed_words()), seed, Console())
-    if deliver(found.result, as_json=as_json) == INTERRUPTED:
+    if deliver(found.result) == INTERRUPTED:
         return INTERRUPTED
     faults = {
         "one node sends at a third of its rate": found.slow_node,
         "shared memory measured in place of the wire": "off-wire" if found.lie else "",
     }
-    stream = sys.stderr if as_json else sys.stdout
+    stream = sys.stderr if chosen_form() == "json" else sys.stdout
     click.echo("\n".join(ending_lines(faults, Look.of(stream, os.environ))), file=stream)
     return 0 if found.caught else 1

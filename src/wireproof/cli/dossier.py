@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import click
 
-from wireproof.cli.declare import FORM, file, flag, text
+from wireproof.cli.declare import FORM, JSON, file, text
 
 __all__ = ["command"]
 
@@ -34,25 +33,23 @@ def command() -> None:
             metavar="FILE",
         ),
         FORM,
-        flag("--json as_json", "one JSON document on stdout."),
+        JSON,
     ],
 )
-def verify(folder: Path, signers: Path | None, form: str | None, as_json: bool) -> int:
+def verify(folder: Path, signers: Path | None) -> int:
     """Is it what was sealed, by whom, and what do its records say by the rules of this version?
 
     Offline, without the hosts, an MPI or root; nothing is written. Exit status: 0 intact and pass,
     1 intact and fail, 3 intact and inconclusive; 2 for one that was changed, cut, made by a newer
     wireproof or lacks a signature that --signers demands: no verdict is given then.
     """
-    from wireproof.cli.console import print_document
-    from wireproof.cli.outcome import status_of
+    from wireproof.cli.delivery import answer
     from wireproof.report.documents.dossier import verification_document
     from wireproof.workflow.dossier.verify import VerifySpecification
     from wireproof.workflow.dossier.verify import verify as run_verify
 
     found = run_verify(VerifySpecification(folder=folder, signers=signers))
-    print_document(found, partial(verification_document, found), form, as_json=as_json)
-    return status_of(found.verdict)
+    return answer(found, verification_document)
 
 
 @command.command(

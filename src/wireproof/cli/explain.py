@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from wireproof.cli.completion import codes
-from wireproof.cli.console import print_json
-from wireproof.cli.declare import flag
+from wireproof.cli.console import print_either
+from wireproof.cli.declare import JSON
 
 __all__ = ["command"]
 
 OPTIONS: list[click.Parameter] = [
     click.Argument(["code"], required=False, shell_complete=codes),
-    flag("--json as_json", "one JSON document on stdout."),
+    JSON,
 ]
 
 
 @click.command("explain", params=OPTIONS)
-def command(code: str | None, as_json: bool) -> int:
+def command(code: str | None) -> int:
     """Say what CODE means, how it is found and what to do next: a finding, a cause, a rule of lint,
     a setting; without CODE, list all findings.
 
@@ -29,11 +31,11 @@ def command(code: str | None, as_json: bool) -> int:
     from wireproof.workflow.explain import explain, explanations
 
     found = explain(code) if code else []
-    if as_json:
-        print_json(explanations(found))
-    elif found:
-        click.echo("\n".join(explanation_text(one.title, one.paragraphs) for one in found))
-    else:
+
+    def text() -> str:
         titles = {name: listed.title for name, listed in findings().items()}
-        click.echo("\n".join(title_lines(titles)))
+        texts = (explanation_text(one.title, one.paragraphs) for one in found)
+        return "\n".join(texts if found else title_lines(titles))
+
+    print_either(partial(explanations, found), text)
     return 0

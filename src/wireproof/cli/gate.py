@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from wireproof.cli.completion import dialects
-from wireproof.cli.console import print_text
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import file, flag, text
+from wireproof.cli.console import chosen_form, current_context, print_text
+from wireproof.cli.declare import file, json_as, text
 
 __all__ = ["command"]
 
@@ -35,7 +34,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text("--max-age", "TIME", "how old the result may be: 12h, 7d.", default="24h"),
     text("--within", "TIME", "the longest time to the answer.", default="50s"),
     file("--out page", "write to this file at once and whole, in place of stdout."),
-    flag("--json as_json", "the same as --dialect json."),
+    json_as("the same as --dialect json."),
 )
 
 
@@ -47,7 +46,6 @@ def command(
     max_age: str,
     within: str,
     page: Path | None,
-    as_json: bool,
 ) -> int:
     """Say whether nodes are proven healthy, as schedulers, monitors and CI want it said.
 
@@ -69,7 +67,7 @@ def command(
     from wireproof.store.verdict_file import put_verdict
     from wireproof.workflow.gate import GateSpecification, gate, undecided
 
-    name = "json" if as_json else dialect
+    name = "json" if chosen_form() == "json" else dialect
     chosen = dialect_called(name)
     until = time.monotonic() + _MOST_S
     try:

@@ -1,19 +1,28 @@
-"""``wireproof help SUBCOMMAND``, and the manual pages of all."""
+"""``wireproof help SUBCOMMAND``, and the manual pages: one of each subcommand, made of the same
+declarations as its ``--help``.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from wireproof.cli.completion import documents
 from wireproof.cli.console import remark
+from wireproof.cli.declare import Sectioned
+from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
 from wireproof.model.errors import BadInput
+from wireproof.report.roff import entry, literal, paragraphs, section, subsection, title, verbatim
+from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
+from wireproof.version import version
 
-__all__ = ["command"]
+__all__ = ["command", "contexts", "pages"]
 
 
-def _subcommands(context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+def _below(context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
     """The subcommands below the words that are there already."""
     below = context.find_root()
     for word in context.params.get("words") or ():
@@ -33,7 +42,7 @@ def _found(above: click.Context, word: str) -> click.Context | None:
 
 
 OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["words"], nargs=-1, metavar="[SUBCOMMAND]...", shell_complete=_subcommands),
+    click.Argument(["words"], nargs=-1, metavar="[SUBCOMMAND]...", shell_complete=_below),
     click.Option(
         ["--man", "folder"],
         type=click.Path(path_type=Path, file_okay=False),
@@ -92,7 +101,6 @@ def _show_schema(name: str) -> int:
 
 
 def _write(root: click.Context, folder: Path) -> int:
-    from wireproof.cli.manual import pages
     from wireproof.files.held import make_folder
     from wireproof.files.hostile import replace_file
 
@@ -107,3 +115,105 @@ def _write(root: click.Context, folder: Path) -> int:
     shown = folder.absolute()
     remark(f"{len(found)} manual pages are in {place}; MANPATH={shown}: man wireproof shows them.")
     return 0
+
+
+# --- The manual pages.
+
+
+def pages(root: click.Context) -> dict[str, str]:
+    """The texts by the names of their files, ``wireproof-tune-plan.1``."""
+    everyone = list(contexts(root))
+    return {f"{_name(one)}.1": "\n".join(_page(one, everyone)) + "\n" for one in everyone}
+
+
+def contexts(context: click.Context) -> Iterator[click.Context]:
+    """``context`` and those of all subcommands below it, each with its own."""
+    yield context
+    if isinstance(context.command, click.Group):
+        for name in context.command.list_commands(context):
+            found = context.command.get_command(context, name)
+            if found is not None:
+                yield from contexts(click.Context(found, info_name=name, parent=context))
+
+
+def _name(context: click.Context) -> str:
+    return context.command_path.replace(" ", "-")
+
+
+def _page(context: click.Context, everyone: list[click.Context]) -> Iterator[str]:
+    command = context.command
+    text = inspect.cleandoc(command.help or "").partition("\f")[0]
+    yield from title(_name(context), 1, f"wireproof {version()}", "User Commands")
+    yield section("Name")
+    yield rf"{literal(_name(context))} \- {literal(_about(context).rstrip('.'))}"
+    yield section("Synopsis")
+    yield from verbatim([" ".join([context.command_path, *command.collect_usage_pieces(context)])])
+    yield section("Description")
+    yield from paragraphs(text)
+    yield from _subcommands(context)
+    yield section("Options")
+    yield from _options(context)
+    if isinstance(command, Sectioned):
+        yield section("Examples")
+        yield from verbatim(command.examples)
+    yield from _end(context, everyone)
+
+
+def _about(context: click.Context) -> str:
+    """In one line."""
+    above = context.parent
+    if above is not None and above.parent is None:
+        return SUBCOMMANDS[context.info_name or ""]
+    return context.command.get_short_help_str(limit=200)
+
+
+def _subcommands(context: click.Context) -> Iterator[str]:
+    if isinstance(context.command, click.Group):
+        yield section("Subcommands")
+        for one in list(contexts(context))[1:]:
+            if one.parent is context:
+                yield from entry(one.info_name or "", _about(one))
+
+
+def _options(context: click.Context) -> Iterator[str]:
+    command = context.command
+    if isinstance(command, Sectioned):
+        groups = command.titled(context)
+    else:
+        groups = [("", command.get_params(context))]
+    for name, group in groups:
+        if name:
+            yield subsection(name)
+        for one in group:
+            record = one.get_help_record(context)
+            if record is not None and isinstance(one, click.Option):
+                yield from entry(*record)
+
+
+def _end(context: click.Context, everyone: list[click.Context]) -> Iterator[str]:
+    yield section("Exit status")
+    if context.parent is None:
+        for status, meaning in EXIT_STATUSES.items():
+            yield from entry(str(status), meaning)
+        yield section("Environment")
+        for name, declared in SETTINGS.items():
+            yield from entry(PREFIX + name.upper(), declared.help)
+        yield section("Files")
+        where = "in the working directory: the same settings; an option wins, then the environment."
+        yield from entry(FILE_NAME, where)
+    else:
+        yield from paragraphs("As of wireproof(1), unless the description says otherwise.")
+    yield section("See also")
+    yield from paragraphs(", ".join(f"{_name(one)}(1)" for one in _near(context, everyone)))
+
+
+def _near(context: click.Context, everyone: list[click.Context]) -> list[click.Context]:
+    """What is above and below it; of a group's subcommands, also the others of the group."""
+    above = context.parent
+    below = [one for one in everyone if one.parent is context]
+    if above is None:
+        return below
+    beside = [
+        one for one in everyone if above.parent and one.parent is above and one is not context
+    ]
+    return [above, *below, *beside]

@@ -10,24 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import results
-from wireproof.cli.declare import FORM, file, flag, number, text
+from wireproof.cli.console import Console, chosen_form, listed, print_document, say
+from wireproof.cli.declare import FORM, JSON, file, flag, number, text
 from wireproof.cli.options import link_claim
 from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from wireproof.model.history import Entry
-    from wireproof.report.document import Document
 
 __all__ = ["command"]
 
 ROOT = click.Argument(["root"], type=click.Path(path_type=Path), metavar="HISTORY")
 HOSTS = text("--hosts", "NODES", "only results in which one of these took part.")
 LAST = number("--last", 1, 100_000, "only so many.")
-JSON = flag("--json as_json", "one JSON document on stdout.")
 
 
 @click.group("history")
@@ -39,22 +36,21 @@ def command() -> None:
 
 
 @command.command("list", params=[ROOT, HOSTS, LAST, FORM, JSON])
-def list_(root: Path, hosts: str, last: int | None, form: str | None, as_json: bool) -> int:
+def list_(root: Path, hosts: str, last: int | None) -> int:
     """One line for each result, oldest first."""
     from wireproof.report.documents.history import entries_document
-    from wireproof.workflow.documents.lists import HistoryResults
 
     entries = _found(root, hosts)
     shown = entries[-last:] if last else entries
-    return _put(HistoryResults(results=shown), partial(entries_document, shown), form, as_json)
+    print_document(listed("HistoryResults", results=shown), partial(entries_document, shown))
+    return 0
 
 
 @command.command(
     "show", params=[ROOT, click.Argument(["result"], shell_complete=results), FORM, JSON]
 )
-def show(root: Path, result: str, form: str | None, as_json: bool) -> int:
+def show(root: Path, result: str) -> int:
     """One result, judged by the rules of this version. RESULT is its name in `list`, or `last`."""
-    from wireproof.cli.console import Console
     from wireproof.cli.delivery import deliver
     from wireproof.cli.outcome import status_of
     from wireproof.report.documents.history import log_document
@@ -67,16 +63,16 @@ def show(root: Path, result: str, form: str | None, as_json: bool) -> int:
     entry = entry_called(root, result)
     if entry.imported is not None:
         judged = judged_again(root, entry, entry.imported)
-        _put(judged, partial(log_document, entry, judged, advice(judged)), form, as_json)
+        print_document(judged, partial(log_document, entry, judged, advice(judged)))
         return status_of(judged.verdict)
     folder = root / RESULTS / entry.id
-    if form in ("html", "markdown"):
+    if (form := chosen_form()) in ("html", "markdown"):
         raise BadInput(
             f"{entry.id} is a run, not a log:"
             f" `wireproof report {clean(str(folder), 400)} --format {form}` writes its page."
         )
     (again,) = report(ReportSpecification(folders=(folder,), pages=False), Console())
-    return deliver(again.result, as_json=as_json or form == "json")
+    return deliver(again.result)
 
 
 @command.command(
@@ -90,7 +86,7 @@ def show(root: Path, result: str, form: str | None, as_json: bool) -> int:
         JSON,
     ],
 )
-def trend(root: Path, hosts: str, name: str, size: str, form: str | None, as_json: bool) -> int:
+def trend(root: Path, hosts: str, name: str, size: str) -> int:
     """Each number over time, where it has changed and what else changed there; and whether the
     newest result is worse than the good ones before it (exit status 1; 3: it could be held against
     nothing).
@@ -101,7 +97,6 @@ def trend(root: Path, hosts: str, name: str, size: str, form: str | None, as_jso
     from wireproof.cli.outcome import status_of
     from wireproof.report.documents.history import regression_lines, trend_document
     from wireproof.settings.sizes import parse_sizes
-    from wireproof.workflow.documents.lists import HistoryTrend
     from wireproof.workflow.history.look import (
         good_results,
         newest_of,
@@ -117,7 +112,7 @@ def trend(root: Path, hosts: str, name: str, size: str, form: str | None, as_jso
     lines = regression_lines(newest.id if newest else "no result", worse, good_results(entries))
     verdict = standing(entries, found, worse)
     document = partial(trend_document, found, lines, verdict)
-    _put(HistoryTrend(trends=found, regressions=worse), document, form, as_json)
+    print_document(listed("HistoryTrend", trends=found, regressions=worse), document)
     return status_of(verdict)
 
 
@@ -141,7 +136,6 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
     Any web server shows them, and a browser without one: open index.html. Run it again to write
     what has changed. The pages need no script to be read and load nothing from elsewhere.
     """
-    from wireproof.cli.console import Console, say
     from wireproof.workflow.pages.site import PagesSpecification, write_pages
 
     asked = PagesSpecification(root=root, folder=folder, topology=topology, runs=runs)
@@ -161,16 +155,16 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
         JSON,
     ],
 )
-def nodes(root: Path, hosts: str, by_link: bool, form: str | None, as_json: bool) -> int:
+def nodes(root: Path, hosts: str, by_link: bool) -> int:
     """When each node was last proven, the longest ago first."""
     from wireproof.report.documents.history import age_document
     from wireproof.settings.hosts import parse_hosts
-    from wireproof.workflow.documents.lists import HistoryNodes
     from wireproof.workflow.history.look import ages
 
     asked = parse_hosts(hosts) if hosts else ()
     found = ages(_found(root, ""), asked, by_link=by_link)
-    return _put(HistoryNodes(nodes=found), partial(age_document, found), form, as_json)
+    print_document(listed("HistoryNodes", nodes=found), partial(age_document, found))
+    return 0
 
 
 @command.command(
@@ -197,7 +191,6 @@ def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
     The numbers of a log are claims: they are listed and judged, and prove no node. Without
     --measured a log is as old as it says itself, or as its file.
     """
-    from wireproof.cli.console import Console
     from wireproof.report.documents.history import added_line
     from wireproof.workflow.history.add import add_all
     from wireproof.workflow.history.logs import LogClaims
@@ -241,10 +234,3 @@ def _found(root: Path, hosts: str) -> list[Entry]:
     from wireproof.workflow.history.look import found
 
     return found(root, hosts)
-
-
-def _put(value: object, build: Callable[[], Document], form: str | None, as_json: bool) -> int:
-    from wireproof.cli.console import print_document
-
-    print_document(value, build, form, as_json=as_json)
-    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -12,9 +11,15 @@ from typing import Any, TypeVar
 import click
 
 from wireproof.cli.atlas import SITE
-from wireproof.cli.console import Console, print_document, say
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import FORM, file, flag, number, text
+from wireproof.cli.console import (
+    Console,
+    chosen_form,
+    current_context,
+    look_of,
+    print_document,
+    say,
+)
+from wireproof.cli.declare import FORM, file, flag, json_as, number, text
 from wireproof.cli.options import link_claim
 from wireproof.cli.outcome import status_of
 from wireproof.model.errors import BadInput
@@ -27,7 +32,6 @@ from wireproof.report.documents.judgement import (
 )
 from wireproof.report.json.judgement import JudgedSeries, document_pieces, encoded
 from wireproof.report.text.document import part_text
-from wireproof.report.text.look import Look
 from wireproof.workflow.atlas import site_folder
 from wireproof.workflow.bug import BUG
 from wireproof.workflow.judge import (
@@ -52,7 +56,7 @@ OPTIONS: list[click.Parameter] = [
     SITE,
     flag("--all everything", "say everything even for many files."),
     FORM,
-    flag("--json as_json", 'one JSON object on stdout: {"series": [...]}.'),
+    json_as('one JSON object on stdout: {"series": [...]}.'),
     number("--jobs", 1, 256, "processes; default: one per core."),
 ]
 
@@ -71,8 +75,6 @@ def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[R
 def command(
     files: tuple[str, ...],
     everything: bool,
-    form: str | None,
-    as_json: bool,
     jobs: int | None,
     site: Path | None,
     **claim: Any,
@@ -91,15 +93,15 @@ def command(
         judge_files, names, against, stdin=sys.stdin.buffer, jobs=jobs, reporter=Console()
     )
     brief = len(names) >= _BRIEF_FROM and not everything
-    chosen = form or ("json" if as_json else "text")
-    if chosen == "json":
+    form = chosen_form()
+    if form == "json":
         series = _series(judged(encoded), tally)
         pieces = document_pieces(series, against.link, partial(tally.ending, against.link))
         current_context().answer.given = True
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
-    elif chosen == "text":
-        look = Look.of(sys.stdout, os.environ)
+    elif form == "text":
+        look = look_of()
         show: Callable[[JudgedSeries], Part] = brief_part if brief else series_section
         for part in _series(judged(show), tally):
             sys.stdout.write(part_text(part, look))
@@ -111,7 +113,7 @@ def command(
         found = tally.document(_series(judged(itself), tally), against.link)
         answer = tally.total(len(names)) if len(names) > 1 else ""
         build = partial(judgement_document, found, answer, brief=brief, advice=advice(found))
-        print_document(found, build, chosen)
+        print_document(found, build)
     return _status(tally)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from wireproof.cli.completion import labs, nodes
-from wireproof.cli.console import print_json
+from wireproof.cli.console import listed, print_either
+from wireproof.cli.declare import JSON
 from wireproof.model.errors import BadInput
 
 __all__ = ["command"]
@@ -47,22 +48,18 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
     return 0
 
 
-@command.command("status")
-@click.argument("name", required=False, shell_complete=labs)
-@click.option("--json", "as_json", is_flag=True, help="one JSON document on stdout.")
-def status(name: str | None, as_json: bool) -> int:
+@command.command(
+    "status", params=[click.Argument(["name"], required=False, shell_complete=labs), JSON]
+)
+def status(name: str | None) -> int:
     """Show the labs of this user, or the one called NAME."""
     from wireproof.lab.status import labs_called
+    from wireproof.report.text.lab import lab_text
 
     found = labs_called(name)
-    if as_json:
-        from wireproof.workflow.documents.lists import Labs
-
-        print_json(Labs(labs=found))
-    else:
-        from wireproof.report.text.lab import lab_text
-
-        click.echo("\n".join(map(lab_text, found)) or "no lab is up.")
+    print_either(
+        listed("Labs", labs=found), lambda: "\n".join(map(lab_text, found)) or "no lab is up."
+    )
     return 0
 
 

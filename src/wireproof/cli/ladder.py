@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.console import Console, print_document, remark
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import FORM, choice, flag, number, setting, text
+from wireproof.cli.console import Console, current_context, print_document, remark
+from wireproof.cli.declare import (
+    FORM,
+    Sectioned,
+    choice,
+    flag,
+    number,
+    sections,
+    setting,
+    text,
+)
+from wireproof.cli.delivery import answer
 from wireproof.cli.options import LINK, OUTPUT, TARGET, settings_of, storage_of
-from wireproof.cli.outcome import status_of
-from wireproof.cli.sections import Sectioned, sections
 from wireproof.model.errors import BadInput
 from wireproof.model.ladder import APPLICATIONS, COLLECTIVES
 
@@ -74,7 +81,7 @@ _KEPT = tuple(one for one in OUTPUT if one.name not in ("history", "resume"))
     examples=EXAMPLES,
     first="layers pattern metric unit rounds sizes smallest form",
 )
-def command(argv: tuple[str, ...], dry_run: bool, form: str | None, **options: Any) -> int:
+def command(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     """Between two hosts, layer by layer: where are time and rate lost?
 
     Raw verbs or kernel TCP, libfabric, MPI point to point, an MPI collective, and COMMAND or a
@@ -87,28 +94,20 @@ def command(argv: tuple[str, ...], dry_run: bool, form: str | None, **options: A
 
     Exit status: 0 no layer loses more than --smallest, 1 one does, 3 open, 4 could not measure.
     """
-    from wireproof.report.documents.ladder import ladder_document
-    from wireproof.workflow.ladder import run_ladder
+    from wireproof.report.documents.ladder import ladder_document, plan_document
+    from wireproof.workflow.ladder import plan_ladder, run_ladder
 
     settings = settings_of(options)
     wanted = _specification(argv, settings, options)
     if dry_run:
-        return _dry_run(wanted, form, as_json=settings.json)
+        plan = plan_ladder(wanted, Console(), current_context().environment)
+        print_document(plan, partial(plan_document, plan))
+        return 0
     found = run_ladder(wanted, Console(), current_context().environment)
-    document = partial(ladder_document, found.ladder)
-    print_document(found.ladder, document, form, as_json=settings.json)
+    status = answer(found.ladder, ladder_document)
     if found.folder is not None:
         remark(f"records: {found.folder}")
-    return status_of(found.ladder.verdict)
-
-
-def _dry_run(wanted: LadderSpecification, form: str | None, *, as_json: bool) -> int:
-    from wireproof.report.documents.ladder import plan_document
-    from wireproof.workflow.ladder import plan_ladder
-
-    plan = plan_ladder(wanted, Console(), current_context().environment)
-    print_document(plan, partial(plan_document, plan), form, as_json=as_json)
-    return 0
+    return status
 
 
 def _number(options: dict[str, Any]) -> Callable[[str], float | None] | None:

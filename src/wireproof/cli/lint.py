@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from wireproof.cli.completion import kinds
-from wireproof.cli.console import print_document, print_json, print_text, say
-from wireproof.cli.declare import FORM, choice, flag
+from wireproof.cli.console import chosen_form, listed, print_document, print_either, say
+from wireproof.cli.declare import FORM, JSON, choice, flag
 from wireproof.model.errors import BadInput, Problem
 from wireproof.report.names import clean
 
@@ -24,7 +24,7 @@ __all__ = ["command"]
 OPTIONS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, type=click.Path(path_type=str)),
     FORM,
-    flag("--json as_json", "one JSON document on stdout."),
+    JSON,
     click.Option(
         ["--kind"],
         shell_complete=kinds,
@@ -40,9 +40,8 @@ OPTIONS: list[click.Parameter] = [
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is printed, and what is done with the safe fixes."""
+    """What is done with the safe fixes."""
 
-    form: str
     diff: bool
     fix: bool
     yes: bool
@@ -54,8 +53,6 @@ def command(
     kind: str | None,
     severity: str,
     rules: bool,
-    form: str | None,
-    as_json: bool,
     **mending: bool,
 ) -> int:
     """Find what is wrong in job scripts, command lines and configuration FILEs; - is stdin.
@@ -63,9 +60,9 @@ def command(
     Exit status: 0 nothing found, 1 findings, 2 a file cannot be read
     or is not a recipe.
     """
-    wanted = _Wanted(form=form or ("json" if as_json else "text"), **mending)
+    wanted = _Wanted(**mending)
     if rules:
-        return _list_rules(wanted.form)
+        return _list_rules()
     if not files:
         raise BadInput(
             "lint needs a file, or - for stdin; 'wireproof lint --rules' lists what it looks for."
@@ -89,7 +86,7 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
         say(error.message)
     read = [one for one in results if not one.error]
     report = LintReport(findings=[each for one in read for each in one.findings], errors=errors)
-    print_document(report, partial(lint_document, report, len(read)), wanted.form)
+    print_document(report, partial(lint_document, report, len(read)))
     left = [one for one in read if one.findings and not _mend(one, chosen, wanted)]
     if any(one.bug for one in results):
         return BUG
@@ -106,7 +103,7 @@ def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:
     if mended is None:
         return False
     for line in mended.difference:
-        click.echo(line, err=wanted.form != "text")
+        click.echo(line, err=chosen_form() != "text")
     if not wanted.fix or not _agreed(mended, wanted):
         return False
     write_mended(mended)
@@ -124,16 +121,11 @@ def _agreed(mended: Mended, wanted: _Wanted) -> bool:
     return click.confirm(f"Write {shown}?", default=False, err=True)
 
 
-def _list_rules(form: str) -> int:
+def _list_rules() -> int:
     from wireproof.lint.rules import rules
+    from wireproof.report.text.titles import title_lines
 
-    if form == "json":
-        from wireproof.workflow.documents.lists import LintRules
-
-        print_json(LintRules(rules=list(rules().values())))
-    else:
-        from wireproof.report.text.titles import title_lines
-
-        titles = {code: rule.sentence for code, rule in sorted(rules().items())}
-        print_text("\n".join(title_lines(titles)))
+    titles = {code: rule.sentence for code, rule in sorted(rules().items())}
+    document = listed("LintRules", rules=list(rules().values()))
+    print_either(document, lambda: "\n".join(title_lines(titles)))
     return 0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import click
 
-from wireproof.cli.declare import file, flag, number
+from wireproof.cli.declare import JSON, file, number
 
 __all__ = ["command"]
 
@@ -21,7 +19,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         metavar="FILE",
     ),
     number("--rounds", 1, 100_000, "rounds of pairs in that world."),
-    flag("--json as_json", "one JSON document on stdout."),
+    JSON,
 )
 
 
@@ -31,7 +29,6 @@ def command(
     topology: Path | None,
     world: Path | None,
     rounds: int | None,
-    as_json: bool,
 ) -> int:
     """Which node, port, link or switch is slow, by what is in SOURCE.
 
@@ -40,10 +37,9 @@ def command(
     no path is proven by it: a table says what it says. Exit status 1: a node or pair is slow; 0:
     none is, and a slow node would have been found; 3: undecided.
     """
-    from wireproof.cli.console import print_json, say
+    from wireproof.cli.console import look_of, print_either, say
     from wireproof.cli.outcome import status_of
     from wireproof.report.text.located import document_lines
-    from wireproof.report.text.look import Look
     from wireproof.workflow.locate import locate
     from wireproof.workflow.specification import LocateSpecification
 
@@ -52,8 +48,5 @@ def command(
     )
     for note in found.notes:
         say(note)
-    if as_json:
-        print_json(found, indent=1)
-    else:
-        click.echo("\n".join(document_lines(found, Look.of(sys.stdout, os.environ))))
+    print_either(found, lambda: "\n".join(document_lines(found, look_of())), indent=1)
     return status_of(found.verdict)

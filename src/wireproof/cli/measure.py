@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import choice, flag, number, setting
+from wireproof.cli.console import Console, current_context, remark
+from wireproof.cli.declare import Sectioned, choice, flag, number, sections, setting
 from wireproof.cli.options import (
     JUDGED_BY,
     OUTPUT,
@@ -18,8 +17,6 @@ from wireproof.cli.options import (
     settings_of,
     storage_of,
 )
-from wireproof.cli.outcome import status_of
-from wireproof.cli.sections import Sectioned, sections
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
 
@@ -89,8 +86,7 @@ def command(pattern: str, **options: Any) -> int:
     allgather, alltoall; saturation (message_rate over sizes and ranks per host: where is the link
     full?).
     """
-    from wireproof.cli.console import Console
-    from wireproof.cli.delivery import deliver
+    from wireproof.cli.delivery import deliver, show_planned
     from wireproof.workflow.measure import measure, plan_measure
     from wireproof.workflow.specification import MeasureSpecification
     from wireproof.workflow.target.resolve import TargetSpecification
@@ -113,29 +109,24 @@ def command(pattern: str, **options: Any) -> int:
     if options["gain"] and settings.origin("history") == "option":
         raise BadInput("--gain is no result that a history keeps: give --out for its records.")
     if options["gain"]:
-        return _gain(specification, options["rounds"], as_json=settings.json)
+        return _gain(specification, options["rounds"])
     if options["rounds"]:
         raise BadInput("--rounds is for --gain: --repeat measures each point again.")
     if options["dry_run"]:
-        from wireproof.cli.dry_run import show
-
-        planned = plan_measure(specification, Console(), environment)
-        return show(planned, None, as_json=settings.json)
-    result = measure(specification, Console(), environment)
-    return deliver(result, as_json=settings.json)
+        return show_planned(plan_measure(specification, Console(), environment))
+    return deliver(measure(specification, Console(), environment))
 
 
-def _gain(specification: MeasureSpecification, rounds: int | None, *, as_json: bool) -> int:
-    from wireproof.cli.console import Console, print_document, remark
+def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
+    from wireproof.cli.delivery import answer
     from wireproof.report.documents.rail_gain import gain_document
     from wireproof.workflow.rails import measure_gain
 
     found = measure_gain(specification, Console(), current_context().environment, rounds=rounds)
-    document = partial(gain_document, found.gain)
-    print_document(found.gain, document, None, as_json=as_json)
+    status = answer(found.gain, gain_document)
     if found.folder is not None:
         remark(f"records: {found.folder}")
-    return status_of(found.gain.verdict)
+    return status
 
 
 _FIELDS = (

@@ -7,23 +7,27 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from wireproof.cli.completion import links
-from wireproof.cli.console import Console
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import choice, flag, number, rows, setting, text
+from wireproof.cli.console import Console, current_context, want_json
+from wireproof.cli.declare import choice, file, flag, number, rows, setting, text
+from wireproof.model.secrets import masked
 from wireproof.settings.options import ROWS, Options
 from wireproof.settings.resolve import FILE_NAME, SETTINGS, misspelt, read_file, resolve
 
 if TYPE_CHECKING:
+    from wireproof.settings.bmc import BmcOptions
     from wireproof.workflow.specification import Method, Storage
 
 __all__ = [
+    "BMC",
     "JOB",
     "JUDGED_BY",
     "LINK",
@@ -32,11 +36,13 @@ __all__ = [
     "PSM_STATISTICS",
     "SYSFS_ROOT",
     "TARGET",
+    "bmc_options",
     "link_claim",
     "method_of",
     "settings_file",
     "settings_of",
     "storage_of",
+    "typed_words",
 ]
 
 
@@ -98,8 +104,8 @@ def settings_of(options: Mapping[str, Any]) -> Options:
         if name in ROWS
     }
     found = resolve(texts, current_context().environment, settings_file())
-    if "json" in options:
-        current_context().answer.wanted |= found.json
+    if "json" in options and found.json:
+        want_json(click.get_current_context())
     return found
 
 
@@ -129,7 +135,6 @@ def method_of(options: Options) -> Method:
 
 def storage_of(settings: Options, *, kept: bool) -> Storage:
     """Where the records go, by ``--out`` and ``--resume``."""
-    from wireproof.cli.typed import typed_words
     from wireproof.workflow.history.keep import storage_folder
     from wireproof.workflow.specification import Storage
 
@@ -142,3 +147,72 @@ def storage_of(settings: Options, *, kept: bool) -> Storage:
         may_change_mode=settings.origin("out") != "file",
         command=typed_words(),
     )
+
+
+# --- How the management controllers of hosts are reached.
+
+BMC: tuple[click.Parameter, ...] = (
+    text(
+        "--bmc",
+        "FILE.toml|NAME",
+        "read the BIOS by Redfish: a TOML file of BMCs, an address, or a pattern: {host}-bmc.",
+        multiple=True,
+        default=(),
+    ),
+    text("--bmc-user", "NAME", "user of the BMC, where the file has none."),
+    file("--bmc-password-file", "its password: a file of mode 600; else it is asked for."),
+    file("--bmc-ca", "certificates (PEM) to trust for the BMC, in place of the system's."),
+    flag(
+        "--bmc-insecure", "take any certificate of the BMC: who is between can read the password."
+    ),
+)
+
+
+def bmc_options(options: dict[str, Any]) -> BmcOptions:
+    """What ``BMC`` was given. A password is asked for where there is a terminal."""
+    from wireproof.settings.bmc import BmcOptions
+
+    return BmcOptions(
+        sources=options["bmc"],
+        user=options["bmc_user"],
+        password_file=options["bmc_password_file"],
+        ca=options["bmc_ca"],
+        insecure=options["bmc_insecure"],
+        ask=_ask if sys.stdin.isatty() else None,
+    )
+
+
+@functools.cache
+def _ask(user: str) -> str:
+    return str(click.prompt(f"Password of {user!r} at the BMC", hide_input=True, err=True))
+
+
+# --- The command line of the subcommand that runs, written anew: what repeats it.
+
+_EACH_TIME = frozenset({"out", "resume", "as_json"})
+"""Options that each time has its own of."""
+
+
+def typed_words() -> tuple[str, ...]:
+    """The words, options by their long names and paths absolute; secrets are masked."""
+    context = click.get_current_context()
+    words = context.command_path.split()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if source is ParameterSource.COMMANDLINE and name in context.params.keys() - _EACH_TIME:
+            words += _words(parameter, context.params[name])
+    return tuple(masked(" ".join(words)).split(" ")) if _secret(words) else tuple(words)
+
+
+def _secret(words: list[str]) -> bool:
+    text = " ".join(words)
+    return masked(text) != text
+
+
+def _words(parameter: click.Parameter, value: object) -> list[str]:
+    from wireproof.workflow.resume import GivenOption
+
+    if isinstance(parameter, click.Argument):
+        return [str(one) for one in value] if isinstance(value, tuple) else [str(value)]
+    return GivenOption(name=parameter.name or "", flag=parameter.opts[-1], value=value).words

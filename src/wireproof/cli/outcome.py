@@ -12,8 +12,7 @@ from types import FrameType
 
 import click
 
-from wireproof.cli.console import LONGEST_SENTENCE, envelope_text, say
-from wireproof.cli.context import CallContext
+from wireproof.cli.console import LONGEST_SENTENCE, CallContext, envelope_text, say
 from wireproof.model.errors import BadInput, CouldNotMeasure, Failure, Problem, WireproofError
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from wireproof.cli.console import Console, print_document
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import FORM, file, flag, number, text
+from wireproof.cli.console import Console, current_context
+from wireproof.cli.declare import FORM, JSON, Sectioned, file, flag, number, sections, text
+from wireproof.cli.delivery import answer
 from wireproof.cli.options import TARGET, settings_of
-from wireproof.cli.outcome import status_of
-from wireproof.cli.sections import Sectioned, sections
 from wireproof.files.streams import descriptor
 
 __all__ = ["command"]
@@ -43,7 +40,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         metavar="METRES",
         help="of the links to the switch, for the headroom that drops call for.",
     ),
-    flag("--json as_json", "one JSON document on stdout."),
+    JSON,
     FORM,
     click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
 )
@@ -57,7 +54,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     first="priority duration senders no_load source snapshot cable_m as_json form",
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
 )
-def command(as_json: bool, form: str | None, **options: Any) -> int:
+def command(**options: Any) -> int:
     """Is priority flow control lossless, and which host pauses its switch?
 
     By the counters of the hosts before and after a load (an incast of our own, COMMAND, or what
@@ -79,8 +76,7 @@ def command(as_json: bool, form: str | None, **options: Any) -> int:
         (errors, errors),
         **{name: options[name] for name in _FIELDS},
     )
-    print_document(report, partial(pfc_document, report), form, as_json=as_json)
-    return status_of(report.verdict)
+    return answer(report, pfc_document)
 
 
 _FIELDS = ("priority", "duration", "source", "snapshot", "cable_m", "argv", "no_load", "senders")

@@ -11,12 +11,12 @@ import click
 
 from wireproof.cli.completion import modes
 from wireproof.cli.console import print_document
-from wireproof.cli.declare import FORM, choice, file, flag, text
+from wireproof.cli.declare import FORM, JSON, choice, file, text
 from wireproof.settings.sizes import parse_bytes
 
 __all__ = ["command"]
 
-FORMS = (flag("--json as_json", "one JSON document on stdout."), FORM)
+FORMS = (JSON, FORM)
 
 
 def _integer(flags: str, about: str, **more: Any) -> click.Option:
@@ -77,8 +77,6 @@ def footprint(
     ppn: int,
     mode: str,
     settings: Sequence[str],
-    as_json: bool,
-    form: str | None,
     **options: Any,
 ) -> int:
     """QPs and memory of a job in one mode of PSM3, rxm or UCX: for a rank, a node, the job.
@@ -90,7 +88,7 @@ def footprint(
     from wireproof.workflow.plan import plan_footprint, settings_of
 
     found = plan_footprint(nodes, ppn, mode, settings=settings_of(settings), **options)
-    print_document(found, partial(footprint_document, found), form, as_json=as_json)
+    print_document(found, partial(footprint_document, found))
     return 0
 
 
@@ -110,16 +108,13 @@ PFC: list[click.Parameter] = [
 
 
 @command.command("pfc", params=PFC)
-def pfc(
-    speed_gbps: float, mtu: int, cable_m: float, ports: int, form: str | None, **options: Any
-) -> int:
+def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any) -> int:
     """Headroom, XOFF, XON and buffer that priority flow control needs to lose nothing (802.1Q)."""
     from wireproof.report.documents.plan import pfc_document
     from wireproof.workflow.plan import plan_pfc
 
-    as_json = options.pop("as_json")
     found = plan_pfc(speed_gbps, mtu, cable_m, ports, **options)
-    print_document(found, partial(pfc_document, found), form, as_json=as_json)
+    print_document(found, partial(pfc_document, found))
     return 0
 
 
@@ -173,16 +168,14 @@ def scale(nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, *
     from wireproof.settings.sizes import parse_size
     from wireproof.workflow.plan import machine_options, plan_scale, scales_of, write_text
 
-    form, as_json = more.pop("form"), more.pop("as_json")
-    options = machine_options(more)
-    found = plan_scale(scales_of(nodes), ppn, size=parse_size(size), **options)
+    found = plan_scale(scales_of(nodes), ppn, size=parse_size(size), **machine_options(more))
     if csv is not None:
         write_text(csv, scale_csv(found))
     if svg is not None:
         from wireproof.report.figure.scale import scale_svg
 
         write_text(svg, scale_svg(found))
-    print_document(found, partial(scale_document, found), form, as_json=as_json)
+    print_document(found, partial(scale_document, found))
     return 0
 
 
@@ -200,11 +193,11 @@ VALIDATE: list[click.Parameter] = [
 
 
 @command.command("validate", params=VALIDATE)
-def validate(nodes: int, as_json: bool, form: str | None, **more: Any) -> int:
+def validate(nodes: int, **more: Any) -> int:
     """How many rounds of pairs, and how long, to prove that no node is slower than the others."""
     from wireproof.report.documents.plan import validation_document
     from wireproof.workflow.plan import machine_options, plan_validate
 
     found = plan_validate(nodes, **machine_options(more))
-    print_document(found, partial(validation_document, found), form, as_json=as_json)
+    print_document(found, partial(validation_document, found))
     return 0

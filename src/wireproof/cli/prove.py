@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from wireproof.cli.console import Console, print_json
-from wireproof.cli.declare import flag, text
+from wireproof.cli.console import Console, chosen_form, print_json
+from wireproof.cli.declare import flag, json_as, text
 from wireproof.cli.options import PSM_STATISTICS, SYSFS_ROOT, link_claim, settings_of
 from wireproof.cli.outcome import status_of
 from wireproof.files.streams import descriptor
@@ -67,7 +67,7 @@ OPTIONS: list[click.Parameter] = [
     ),
     PSM_STATISTICS,
     flag("--strict", "exit 1 or 3 when the path is not proven, if the command ended with 0."),
-    flag("--json as_json", "one JSON object on stdout; the command's output goes to stderr."),
+    json_as("one JSON object on stdout; the command's output goes to stderr."),
     click.Argument(
         ["argv"], metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED
     ),
@@ -79,7 +79,7 @@ OPTIONS: list[click.Parameter] = [
     params=OPTIONS,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) -> int:
+def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:
     """Run COMMAND between two readings of the ports of its hosts: did the bytes use the wire?
 
     Its output is passed on untouched and its exit status is kept; what the ports saw goes to
@@ -96,7 +96,7 @@ def command(argv: tuple[str, ...], strict: bool, as_json: bool, **options: Any) 
         console.say(line)
     allow_files(wanted.target)
     sys.stdout.flush()
-    errors = descriptor(sys.stderr)
+    errors, as_json = descriptor(sys.stderr), chosen_form() == "json"
     sinks = (errors if as_json else descriptor(sys.stdout), errors)
     proved = prove_command(wanted, environment=os.environ, sinks=sinks, reporter=console)
     if as_json:

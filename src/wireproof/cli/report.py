@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.declare import choice, file, flag
+from wireproof.cli.declare import choice, file, flag, json_as
 from wireproof.report.forms import FORMS, Form
 
 __all__ = ["command"]
@@ -28,7 +28,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     file("--topology", "which switch each node connects to; replaces the stored one."),
     flag("--no-page", "write no page."),
-    flag("--json as_json", "one JSON document on stdout; writes no page."),
+    json_as("one JSON document on stdout; writes no page."),
 )
 
 
@@ -38,7 +38,6 @@ def command(
     page: Path | None,
     topology: Path | None,
     no_page: bool,
-    as_json: bool,
     form: Form,
 ) -> int:
     """Judge a stored result again by the rules of this version, render it, and say what changed.
@@ -46,11 +45,12 @@ def command(
     FOLDER is the --out folder of a check or a measurement, from any machine. Nothing is measured
     and the records stay as they are. Exit status: that of the worst verdict.
     """
-    from wireproof.cli.console import Console, say
+    from wireproof.cli.console import Console, chosen_form, say
     from wireproof.cli.delivery import ended, show
     from wireproof.report.text.rejudged import change_lines
     from wireproof.workflow.report import ReportSpecification, report
 
+    as_json = chosen_form() == "json"
     if form != "html" and (no_page or as_json):
         raise click.UsageError(f"--format {form} writes files: leave out --no-page and --json.")
     found = report(
@@ -64,11 +64,11 @@ def command(
         Console(),
     )
     if as_json:
-        show([part.section for one in found for part in one.result.parts], as_json=True)
+        show([part.section for one in found for part in one.result.parts])
     statuses = []
     for one in found:
         if not as_json:
-            show([part.section for part in one.result.parts], as_json=False)
+            show([part.section for part in one.result.parts])
         statuses.append(ended(one.result))
         for line in change_lines(one.by, one.before, one.result.verdict, one.gone, one.new):
             say(f"{one.folder}: {line}")

@@ -10,8 +10,15 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from wireproof.cli.context import CallContext, current_context, is_quiet
-from wireproof.cli.declare import flag, text
+from wireproof.cli.console import (
+    CallContext,
+    Console,
+    chosen_form,
+    current_context,
+    is_quiet,
+    remark,
+)
+from wireproof.cli.declare import JSON, text
 from wireproof.cli.options import settings_file
 from wireproof.settings.resolve import PREFIX
 from wireproof.workflow.resume import (
@@ -74,13 +81,13 @@ OPTIONS: tuple[click.Parameter, ...] = (
         "how hosts are reached, where it was begun with a program.",
     ),
     text("--prefix", "'CMD ARG...'", "site command of every rank, where it was begun with one."),
-    flag("--json as_json", "one JSON document on stdout."),
+    JSON,
 )
 
 
 @click.command("resume", params=[*OPTIONS])
 @click.pass_context
-def command(context: click.Context, /, folder: Path, as_json: bool, **programs: str) -> int:
+def command(context: click.Context, /, folder: Path, **programs: str) -> int:
     """Go on with the check in FOLDER: hosts that were lost are tried again, only what is missing is
     measured.
 
@@ -88,8 +95,6 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     never taken from FOLDER: those that the first time had are given again. The whole is judged
     anew.
     """
-    from wireproof.cli.console import Console, remark
-
     folder = folder.absolute()
     asked = recall(folder)
     group = context.find_root().command
@@ -97,7 +102,7 @@ def command(context: click.Context, /, folder: Path, as_json: bool, **programs: 
     again = programs_again(asked, programs)
     words = [*safe_words(asked, group), *again]
     words += ["--resume", "--out", str(folder), "--seed", str(asked.seed)]
-    words += ["--json"] if as_json else []
+    words += ["--json"] if chosen_form() == "json" else []
     variables = stored_variables(asked, Console())
     shown = [f"{name}={value}" for name, value in sorted(variables.items())]
     remark(" ".join([*shown, "wireproof", *words]))

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from wireproof.cli.completion import labs, tools
-from wireproof.cli.console import Console, print_json
-from wireproof.cli.declare import choice, file, flag, number, text
+from wireproof.cli.console import Console, chosen_form, listed, look_of, print_either
+from wireproof.cli.declare import JSON, choice, file, flag, number, text
 from wireproof.cli.options import PSM_STATISTICS, link_claim, settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.workflow.benchmark.run import BenchmarkResult
     from wireproof.workflow.benchmark.specification import (
         BenchmarkOptions,
         BenchmarkSpecification,
@@ -69,7 +68,7 @@ OPTIONS: list[click.Parameter] = [
     PSM_STATISTICS,
     flag("--dry-run", "print the commands and run nothing."),
     flag("--list listed", "list the recipes."),
-    flag("--json as_json", "one JSON document on stdout."),
+    JSON,
 ]
 
 
@@ -79,7 +78,6 @@ def command(
     words: tuple[str, ...],
     listed: bool,
     dry_run: bool,
-    as_json: bool,
     **options: Any,
 ) -> int:
     """Run TOOL (osu, imb, hpcc, iperf3, qperf, perftest, sockperf or a program such as osu_bw,
@@ -89,17 +87,17 @@ def command(
     inconclusive, 4 when the tool could not run.
     """
     if listed:
-        return _list(tool or "", as_json)
+        return _list(tool or "")
     if tool is None:
         raise BadInput("say which TOOL to run; --list shows the recipes.")
-    wanted = _specification(tool, words, options, read_by_people=not as_json, dry=dry_run)
+    wanted = _specification(tool, words, options, dry=dry_run)
     for line in wanted.target.said:
         click.echo(f"wireproof: {line}", err=True)
-    return _dry_run(wanted, as_json) if dry_run else _run(wanted, as_json)
+    return _dry_run(wanted) if dry_run else _run(wanted)
 
 
 def _specification(
-    tool: str, words: tuple[str, ...], options: dict[str, Any], *, read_by_people: bool, dry: bool
+    tool: str, words: tuple[str, ...], options: dict[str, Any], *, dry: bool
 ) -> BenchmarkSpecification:
     """What follows ``--`` is in ``words`` too: the program's own options."""
     from wireproof.workflow.benchmark.specification import specification
@@ -112,23 +110,23 @@ def _specification(
         settings_of({**known, "link": ""}),
         cast("BenchmarkOptions", options),
         os.environ,
-        read_by_people=read_by_people,
+        read_by_people=chosen_form() != "json",
         dry=dry,
     )
 
 
-def _dry_run(wanted: BenchmarkSpecification, as_json: bool) -> int:
+def _dry_run(wanted: BenchmarkSpecification) -> int:
     from wireproof.report.text.benchmark import shell_text
     from wireproof.workflow.benchmark.run import prepared_document
     from wireproof.workflow.benchmark.steps import prepare_steps
 
     document = prepared_document(prepare_steps(wanted, os.environ))
-    print_json(document) if as_json else click.echo(shell_text(document))
+    print_either(document, lambda: shell_text(document))
     return 0
 
 
-def _run(wanted: BenchmarkSpecification, as_json: bool) -> int:
-    from wireproof.report.text.benchmark import shell_text
+def _run(wanted: BenchmarkSpecification) -> int:
+    from wireproof.report.text.benchmark import result_text, shell_text
     from wireproof.workflow.benchmark.run import prepared_document, ready, run_prepared
     from wireproof.workflow.prove.watch import allow_files
 
@@ -142,38 +140,23 @@ def _run(wanted: BenchmarkSpecification, as_json: bool) -> int:
             prepared,
             folder,
             environment=os.environ,
-            sinks=(errors if as_json else descriptor(sys.stdout), errors),
+            sinks=(errors if chosen_form() == "json" else descriptor(sys.stdout), errors),
             reporter=console,
         )
     if result.interrupted:
         for line in result.interruption_lines():
             console.say(line)
         return INTERRUPTED
-    _print(result, as_json)
+    document, status = result.document(), result.proved.exit_status
+    print_either(document, lambda: result_text(status, document, look_of()))
     return status_of(result.verdict)
 
 
-def _print(result: BenchmarkResult, as_json: bool) -> None:
-    from wireproof.report.text.benchmark import result_text
-    from wireproof.report.text.look import Look
-
-    document = result.document()
-    if as_json:
-        print_json(document)
-    else:
-        look = Look.of(sys.stdout, os.environ)
-        click.echo(result_text(result.proved.exit_status, document, look))
-
-
-def _list(tool: str, as_json: bool) -> int:
+def _list(tool: str) -> int:
     """Every recipe (of one tool), one line each."""
     from wireproof.report.text.benchmark import recipe_lines
     from wireproof.workflow.benchmark.specification import recipe_documents
-    from wireproof.workflow.documents.lists import Recipes
 
     recipes = recipe_documents(tool)
-    if as_json:
-        print_json(Recipes(recipes=recipes))
-    else:
-        click.echo("\n".join(recipe_lines(recipes)))
+    print_either(listed("Recipes", recipes=recipes), lambda: "\n".join(recipe_lines(recipes)))
     return 0

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.completion import spelt
-from wireproof.cli.console import Console, print_document, say
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import FORM, flag, number, setting, text
+from wireproof.cli.console import Console, current_context, say
+from wireproof.cli.declare import FORM, Sectioned, flag, number, sections, setting, text
+from wireproof.cli.delivery import answer
 from wireproof.cli.options import LINK, TARGET, method_of, settings_of
-from wireproof.cli.outcome import INTERRUPTED, status_of
-from wireproof.cli.sections import Sectioned, sections
+from wireproof.cli.outcome import INTERRUPTED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from wireproof.settings.options import Options
     from wireproof.workflow.study import StudySpecification
 
@@ -69,7 +69,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     examples=EXAMPLES,
     first="knobs values over study_budget ppn smallest form",
 )
-def command(library: str, form: str | None, **options: Any) -> int:
+def command(library: str, **options: Any) -> int:
     """Which settings of a library are obeyed here, and which of them help?
 
     Every value is read back from what the library itself says, and measured against the base in
@@ -83,33 +83,29 @@ def command(library: str, form: str | None, **options: Any) -> int:
     from wireproof.report.documents.study import study_document
     from wireproof.workflow.study import run_study
 
-    settings_options = {**options, "budget": options["each"]}
-    study = run_study(
-        _specification(library, settings_options), Console(), current_context().environment
-    )
-    as_json = settings_of(settings_options).json
-    print_document(study, partial(study_document, study), form, as_json=as_json)
+    settings = settings_of({**options, "budget": options["each"]})
+    wanted = _specification(library, settings, options)
+    study = run_study(wanted, Console(), current_context().environment)
+    status = answer(study, study_document)
     if study.stopped != "interrupted":
-        return status_of(study.verdict)
-    say("interrupted; what was measured is shown" + _kept(settings_of(settings_options)))
+        return status
+    say("interrupted; what was measured is shown" + _kept(settings.out))
     return INTERRUPTED
 
 
-def _kept(settings: Options) -> str:
-    folder = settings.out
+def _kept(folder: Path | None) -> str:
     if folder is None:
         return " and kept nowhere: give --out to keep it."
     return f" and kept in {folder}: the same command with --resume goes on."
 
 
-def _specification(library: str, options: dict[str, Any]) -> StudySpecification:
+def _specification(library: str, settings: Options, options: dict[str, Any]) -> StudySpecification:
     from wireproof.settings.durations import parse_duration
     from wireproof.settings.study import names_of, values_of
     from wireproof.workflow.specification import Storage
     from wireproof.workflow.study import StudySpecification, library_called
     from wireproof.workflow.target.resolve import TargetSpecification
 
-    settings = settings_of(options)
     method = method_of(settings)
     return StudySpecification(
         library=library_called(library),

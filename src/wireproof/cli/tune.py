@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from wireproof.cli.tune_apply import apply
-from wireproof.cli.tune_plan import export, plan
-from wireproof.cli.tune_sets import confirm, residue, revert, status, verify
+from wireproof.cli.console import Console, current_context, look_of, print_either
+from wireproof.cli.declare import JSON, flag
+from wireproof.cli.options import BMC, TARGET, bmc_options, settings_of
+from wireproof.cli.tune_plan import PLACES, apply, export, place_of, plan, show
 from wireproof.cli.tune_try import command as try_
 
+if TYPE_CHECKING:
+    from wireproof.workflow.target.target import Target
+
 __all__ = ["command"]
+
+_ID = click.Argument(["name"], required=False, default="", metavar="[ID]")
+_COMMON: tuple[click.Parameter, ...] = (JSON, *PLACES, *TARGET)
+_WITH_BMC: tuple[click.Parameter, ...] = (*_COMMON, *BMC)
 
 
 @click.group("tune")
@@ -17,5 +27,94 @@ def command() -> None:
     """Change settings of hosts so that it can be undone, and find out whether that helps."""
 
 
-for _subcommand in (plan, apply, confirm, revert, status, verify, export, residue, try_):
+for _subcommand in (plan, apply, export, try_):
     command.add_command(_subcommand)
+
+
+def _target(options: dict[str, Any]) -> Target:
+    from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+    from wireproof.workflow.target.target import this_machine
+
+    if options["root"] is not None:
+        return this_machine()
+    settings = settings_of(options)
+    specification = TargetSpecification.from_options(settings, alone=True)
+    return resolve_target(specification, current_context().environment)
+
+
+@command.command("confirm", params=[_ID, *_COMMON])
+def confirm(name: str, **options: Any) -> int:
+    """Keep what `tune apply` changed: end its timer and write the drop-in files 90-wireproof.*.
+
+    Without ID: the set that waits, if exactly one waits. A file that overrules a value at the next
+    boot is named.
+    """
+    from wireproof.workflow.tune.apply import confirm as keep
+
+    return show(keep(_target(options), name, place_of(options)))
+
+
+@command.command(
+    "revert",
+    params=[
+        _ID,
+        flag("--force", "also values that were changed by others since."),
+        *_WITH_BMC,
+    ],
+)
+def revert(name: str, **options: Any) -> int:
+    """Bring the old values and files back, byte for byte; also after a reboot, also half applied.
+
+    Without ID: the newest change set of each host, and of its BIOS with --bmc. A value that is
+    neither ours nor the old one is left alone and named.
+    """
+    from wireproof.workflow.tune.apply import revert as undo
+    from wireproof.workflow.tune.node import hosts_of
+    from wireproof.workflow.tune.with_bios import and_reverted, journals
+
+    target, force = _target(options), options["force"]
+    done = undo(target, name, place_of(options), force=force)
+    folder = journals(current_context().environment)
+    bmc = bmc_options(options)
+    done = and_reverted(done, hosts_of(target), bmc, folder, name=name, force=force)
+    return show(done)
+
+
+@command.command("status", params=[_ID, *_WITH_BMC])
+def status(name: str, **options: Any) -> int:
+    """Say what is applied where, until when, and what has moved since. Nothing is changed."""
+    from wireproof.workflow.tune.apply import status as standing
+    from wireproof.workflow.tune.node import hosts_of
+    from wireproof.workflow.tune.with_bios import and_standing, journals
+
+    target = _target(options)
+    done = standing(target, name, place_of(options))
+    folder = journals(current_context().environment)
+    done = and_standing(done, hosts_of(target), bmc_options(options), folder, name=name)
+    return show(done)
+
+
+@command.command("verify", params=[_ID, *_COMMON])
+def verify(name: str, **options: Any) -> int:
+    """Say after a boot what stands of the sets that were confirmed, and which file overrules them.
+
+    Nothing is changed. Exit status: 0 all of it stands, 1 something does not.
+    """
+    from wireproof.workflow.tune.verify import verify as held
+
+    return show(held(_target(options), name, place_of(options)))
+
+
+@command.command("residue", params=list(_COMMON))
+def residue(**options: Any) -> int:
+    """Find what earlier changes left: drop-ins of ours without a journal, sets half undone, values
+    that differ from what the files say, files of other tools that set the same. Nothing is changed.
+
+    Exit status: 0 nothing is left, 1 something is.
+    """
+    from wireproof.report.text.tune import residue_lines
+    from wireproof.workflow.tune.residue import residue as look_for
+
+    found = look_for(_target(options), Console(), place_of(options))
+    print_either(found, lambda: "\n".join(residue_lines(found, look_of())), indent=1)
+    return 1 if found.found else 0

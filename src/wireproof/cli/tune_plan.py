@@ -1,29 +1,38 @@
-"""``wireproof tune plan`` and ``tune export``: what would be changed, and as other tools' files."""
+"""``wireproof tune plan``, ``export`` and ``apply``: what would be changed, also as files of other
+tools, and carried out.
+"""
 
 from __future__ import annotations
 
-import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.bmc import BMC, bmc_options
 from wireproof.cli.completion import settings, settings_or_file
-from wireproof.cli.console import Console, print_json
-from wireproof.cli.context import current_context
-from wireproof.cli.declare import checked, file, flag
-from wireproof.cli.options import MACHINES, TARGET, settings_of
+from wireproof.cli.console import (
+    Console,
+    chosen_form,
+    current_context,
+    listed,
+    look_of,
+    print_either,
+    say,
+)
+from wireproof.cli.declare import JSON, checked, file, flag, json_as, number
+from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, settings_of
 from wireproof.model.errors import BadInput
 from wireproof.settings.row import absolute
 
 if TYPE_CHECKING:
-    from wireproof.model.tuning import TunePlan
-    from wireproof.report.text.look import Look
+    from wireproof.model.tuning import Tuned, TunePlan
+    from wireproof.workflow.target.target import Target
+    from wireproof.workflow.tune.node import JournalPlace
     from wireproof.workflow.tune.plan import PlanSpecification
 
-__all__ = ["PLACES", "WANTED", "export", "look_of", "plan", "plan_of", "specification_of"]
+__all__ = ["PLACES", "WANTED", "apply", "export", "place_of", "plan", "same_hosts", "show"]
 
 WANTED: tuple[click.Parameter, ...] = (
     *MACHINES,
@@ -52,13 +61,7 @@ PLACES: tuple[click.Parameter, ...] = (
 )
 
 
-def look_of() -> Look:
-    from wireproof.report.text.look import Look
-
-    return Look.of(sys.stdout, os.environ)
-
-
-def specification_of(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpecification:
+def _specification(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpecification:
     """The plan that the options ask for."""
     from wireproof.workflow.target.resolve import TargetSpecification
     from wireproof.workflow.tune.plan import PlanSpecification
@@ -97,7 +100,7 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
 
     files = [text for text in asked if _is_file(text)]
     if not files:
-        return make(specification_of(options, asked), Console(), current_context().environment)
+        return make(_specification(options, asked), Console(), current_context().environment)
     if len(asked) > 1 or options["skip"]:
         raise BadInput(
             f"{files[0]} is a plan as it stands: give it alone, or make it again with other"
@@ -114,7 +117,7 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
         ),
         *WANTED,
         file("-o --output", "keep the plan in this file (.json), for tune apply and tune export."),
-        flag("--json as_json", "one JSON document on stdout."),
+        JSON,
         PLACES[0],
         *TARGET,
     ],
@@ -133,10 +136,7 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
         from wireproof.workflow.tune.plan import save_plan
 
         save_plan(made, options["output"])
-    if options["as_json"]:
-        print_json(made, indent=1)
-    else:
-        click.echo("\n".join(plan_lines(made, look_of())))
+    print_either(made, lambda: "\n".join(plan_lines(made, look_of())), indent=1)
     return 3 if any(one.refused for one in made.hosts) else 0
 
 
@@ -151,7 +151,7 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
             shell_complete=settings_or_file,
         ),
         *WANTED,
-        flag("--json as_json", "one JSON document on stdout: host set to text."),
+        json_as("one JSON document on stdout: host set to text."),
         PLACES[0],
         *TARGET,
     ],
@@ -162,12 +162,141 @@ def export(form: str, asked: tuple[str, ...], **options: Any) -> int:
     Hosts with the same plan share a part of the playbook; the other forms are for one kind of host
     at a time. Nothing is changed.
     """
-    from wireproof.workflow.documents.lists import TuneExport
     from wireproof.workflow.tune.export import export as written
 
     texts = written(plan_of(options, asked), form)
-    if options["as_json"]:
-        print_json(TuneExport(form=form, texts=texts), indent=1)
-    else:
-        click.echo("\n".join(texts.values()), nl=False)
+    print_either(
+        listed("TuneExport", form=form, texts=texts),
+        lambda: "\n".join(texts.values()).removesuffix("\n"),
+        indent=1,
+    )
     return 0
+
+
+_REPEATED = ("hosts", "lab", "launcher", "scheduler", "prefix", "root", "state")
+
+
+def place_of(options: dict[str, Any]) -> JournalPlace:
+    from wireproof.workflow.tune.node import JournalPlace
+
+    root = options["root"]
+    return JournalPlace(state=options["state"], root=str(root.absolute()) if root else "")
+
+
+def same_hosts(options: dict[str, Any]) -> list[str]:
+    """The options that name the hosts and how they are reached, as they were given."""
+    defaults = (None, "", "auto")
+    return [f"--{key}={options[key]}" for key in _REPEATED if options.get(key) not in defaults]
+
+
+def _again(what: str, name: str, options: dict[str, Any]) -> str:
+    """The command for the same hosts."""
+    more = same_hosts(options)
+    if what == "revert":
+        more += _of_bmcs(options)
+    return shlex.join(["wireproof", "tune", what, name, *more])
+
+
+def _of_bmcs(options: dict[str, Any]) -> list[str]:
+    """The BMCs' options as they were given."""
+    words = [f"--bmc={source}" for source in options["bmc"]]
+    for key in ("bmc_user", "bmc_password_file", "bmc_ca"):
+        words += [f"--{key.replace('_', '-')}={options[key]}"] if options[key] else []
+    return [*words, "--bmc-insecure"] if options["bmc_insecure"] else words
+
+
+def show(done: Tuned) -> int:
+    """Print what the hosts did. 0 all hosts, 2 the request was wrong for all, 4 none could, 1 some
+    did not.
+    """
+    from wireproof.report.text.tune import tuned_lines
+
+    print_either(done, lambda: "\n".join(tuned_lines(done, look_of())), indent=1)
+    if done.done:
+        return 0
+    statuses = {one.status for one in done.hosts}
+    return statuses.pop() if statuses in ({2}, {4}) else 1
+
+
+@click.command(
+    "apply",
+    params=[
+        click.Argument(
+            ["asked"],
+            nargs=-1,
+            metavar="[PLAN.json | SETTING[=VALUE]...]",
+            shell_complete=settings_or_file,
+        ),
+        *WANTED,
+        flag("-y --yes", "do not ask."),
+        number(
+            "--timeout", 1, 86400, "seconds until it reverts by itself.", default=600, metavar="S"
+        ),
+        JSON,
+        *PLACES,
+        *TARGET,
+    ],
+)
+def apply(asked: tuple[str, ...], **options: Any) -> int:
+    """Change settings of the hosts, all or nothing on each; they revert by themselves unless `tune
+    confirm` comes in time.
+
+    Shows the plan and asks first. A host whose values have moved since the plan was made, or whose
+    scheduler may start a job on it, is left alone and named. Exit status: 0 all hosts, 1 some not,
+    4 none could.
+    """
+    from wireproof.workflow.tune.apply import may_be_touched
+    from wireproof.workflow.tune.plan import target_of
+
+    if options["source"] is not None:
+        raise BadInput("--from is for tune plan: what is changed is read from the hosts.")
+    environment = current_context().environment
+    plan = plan_of(options, asked)
+    target = target_of(_specification(options, ()), environment)
+    plan = may_be_touched(plan, target, environment, place_of(options))
+    if not _agreed(plan, options):
+        return 1
+    done = _carried_out(plan, target, options)
+    status = show(done)
+    if done.until and any(one.status == 0 for one in done.hosts):
+        say(
+            f"it reverts by itself at {done.until} unless `{_again('confirm', done.id, options)}`;"
+            f" `{_again('revert', done.id, options)}` undoes it now."
+        )
+    return status
+
+
+def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tuned:
+    """Interrupted, it names the set: what hosts have begun goes on there."""
+    from wireproof.workflow.tune.apply import apply as carry_out
+    from wireproof.workflow.tune.apply import new_id
+    from wireproof.workflow.tune.with_bios import and_firmware, journals
+
+    name, timeout = new_id(), options["timeout"]
+    try:
+        done = carry_out(plan, target, name=name, timeout_s=timeout, place=place_of(options))
+        folder = journals(current_context().environment)
+        return and_firmware(done, plan, bmc_options(options), folder)
+    except KeyboardInterrupt:
+        say(
+            f"hosts that had begun have the set {name} and revert by themselves within {timeout} s;"
+            f" `{_again('revert', name, options)}` undoes it now."
+        )
+        raise
+
+
+def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
+    """Show it, unless the answer is for programs; ask, unless ``--yes``."""
+    from wireproof.report.text.tune import plan_lines
+
+    to_do = any(
+        (one.changes or one.keeps or one.firmware) and not one.refused for one in plan.hosts
+    )
+    as_json = chosen_form() == "json"
+    if not as_json or not options["yes"]:
+        click.echo("\n".join(plan_lines(plan, look_of())), err=as_json)
+    if options["yes"] or not to_do:
+        return True
+    if not sys.stdin.isatty():
+        raise BadInput("there is no terminal to ask on: give --yes to apply the plan.")
+    return click.confirm("Apply this?", err=True)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from wireproof.cli.completion import settings
-from wireproof.cli.console import Console, print_document
-from wireproof.cli.context import current_context
+from wireproof.cli.console import Console, current_context
 from wireproof.cli.declare import FORM, choice, flag, number, setting, text
+from wireproof.cli.delivery import answer
 from wireproof.cli.options import LINK, TARGET, method_of, settings_of
-from wireproof.cli.outcome import status_of
 from wireproof.cli.tune_plan import PLACES, WANTED
 from wireproof.model.errors import BadInput
 
@@ -83,7 +81,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     params=[*OPTIONS, *TARGET, *LINK],
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True},
 )
-def command(knob: str, argv: tuple[str, ...], form: str | None, **options: Any) -> int:
+def command(knob: str, argv: tuple[str, ...], **options: Any) -> int:
     """Does a setting help here? Runs with each value in random, balanced blocks, compared.
 
     VAR=A,B: a variable of the runs; VAR=A: against what is set now; VAR=,A: against not set.
@@ -103,8 +101,7 @@ def command(knob: str, argv: tuple[str, ...], form: str | None, **options: Any) 
     settings = settings_of({**options, "profile": None})  # check's profile is another thing
     wanted = _specification(knob, argv, settings, options)
     trial = run_trial(wanted, Console(), current_context().environment)
-    print_document(trial, partial(trial_document, trial), form, as_json=settings.json)
-    return status_of(trial.verdict)
+    return answer(trial, trial_document)
 
 
 def _specification(

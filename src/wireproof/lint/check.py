@@ -1,28 +1,120 @@
-"""Finds what is wrong in a recipe, and writes the page of all rules."""
+"""Finds what is wrong in a recipe. The rules that are rows are evaluated here; the rows about
+variables stand in ``script.variables``.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 
-from wireproof.lint import admin, by_row, files, script
+from wireproof.lint import admin, files, script
+from wireproof.lint.fragments import LONGEST_LINE, Fragment, files_written
 from wireproof.lint.kinds import detected, kind_of_line, views
-from wireproof.lint.rule import Broken, Check, Kind, Recipe, Rule
-from wireproof.lint.rules import rules
+from wireproof.lint.rule import (
+    Broken,
+    Check,
+    CommandRow,
+    Kind,
+    LineRow,
+    Recipe,
+    Rule,
+    compiled,
+    filled,
+)
+from wireproof.lint.rules import book, rules
 from wireproof.lint.script.job import jobs
 from wireproof.lint.script.launch import BENCHMARK
-from wireproof.lint.shell import commands
-from wireproof.lint.shell.wrap import LAUNCHERS
-from wireproof.lint.tables import libraries, listed
-from wireproof.lint.written import WrittenFile, written
+from wireproof.lint.shell import LAUNCHERS, Command, Word, commands
+from wireproof.lint.shell import broken as broken_at
+from wireproof.lint.tables import libraries, listed, nearest
 from wireproof.model.lint import LintFinding
 
 __all__ = ["CHECKS", "MOST", "is_recipe", "lint_text"]
 
-CHECKS: tuple[Check, ...] = (*script.CHECKS, *admin.CHECKS, *files.CHECKS, *by_row.CHECKS)
 
+def by_line(recipe: Recipe) -> Iterator[Broken]:
+    """The rows ``[[line]]``."""
+    for row in book().line:
+        if recipe.kind in book().rules[row.code].kinds:
+            for number, line in enumerate(recipe.lines, start=1):
+                yield from _in_line(row, number, line)
+
+
+def _in_line(row: LineRow, number: int, line: str) -> Iterator[Broken]:
+    text = line[:LONGEST_LINE]
+    for match in compiled(row.match).finditer(text):
+        if row.unless and compiled(row.unless).search(text):
+            return
+        change = None if row.change is None else match.expand(row.change)
+        fix = None if change is None else line[: match.start()] + change + line[match.end() :]
+        seen = filled(match.expand(row.seen), match=match.group()[:120])
+        yield Broken(row.code, number, match.start() + 1, seen, fix)
+
+
+def by_command(recipe: Recipe) -> Iterator[Broken]:
+    """The rows ``[[command]]``."""
+    for command in commands(recipe):
+        for row in book().command if command.words else ():
+            if compiled(row.program).fullmatch(command.program) and _fits(row, recipe, command):
+                yield from _in_command(row, recipe, command)
+
+
+def _fits(row: CommandRow, recipe: Recipe, command: Command) -> bool:
+    if row.where and not compiled(row.where).search(command.text):
+        return False
+    if row.unless and compiled(row.unless).search(command.text):
+        return False
+    around = (line[:LONGEST_LINE] for line in recipe.lines) if row.elsewhere else ()
+    return not any(compiled(row.elsewhere).search(line) for line in around)
+
+
+def _in_command(row: CommandRow, recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """Each wrong word; of those that are changed the first, with a fix that changes them all."""
+    words = [(word, row.hit(word.raw, word.text)) for word in _words(row, command)]
+    wrong = [(word, match) for word, match in words if match is not None]
+    changes = [(word, _change(row, word, match)) for word, match in wrong]
+    edits = [(word, change) for word, change in changes if change is not None]
+    for word, _ in wrong[:1] if edits else wrong:
+        values = str(word.text.count(",") + 1)
+        names = {"command": command.text, "program": command.program, "values": values}
+        seen = filled(row.seen, word=word.text[:160], **names)
+        yield broken_at(row.code, recipe, command, word, seen, edits or None)
+
+
+def _change(row: CommandRow, word: Word, match: re.Match[str]) -> str | None:
+    """What takes the word's place, None if a person must decide."""
+    if row.choices:
+        lower = word.text.lower()
+        return row.meant.get(lower) or nearest(lower, row.choices, row.likeness)
+    return None if row.change is None else match.expand(row.change)
+
+
+def _words(row: CommandRow, command: Command) -> tuple[Word, ...]:
+    words = command.words
+    if row.option:
+        pairs = pairwise(words)
+        return tuple(value for name, value in pairs if name.text in row.option)
+    if row.place:
+        return words[row.place : row.place + 1]
+    return words[1:] if row.word else words[:1]
+
+
+def of_scripts(check: Check) -> Check:
+    """The check, for scripts alone: it need not ask what kind of recipe it is given."""
+
+    def checked(recipe: Recipe) -> Iterator[Broken]:
+        return check(recipe) if recipe.kind == "script" else iter(())
+
+    return checked
+
+
+CHECKS: tuple[Check, ...] = (
+    *map(of_scripts, (*script.CHECKS, *admin.CHECKS, by_command)),
+    *files.CHECKS,
+    by_line,
+)
 
 MOST = 1000
 """Findings per file; more help nobody."""
@@ -53,12 +145,12 @@ def _broken(recipe: Recipe) -> Iterator[Broken]:
     for view in views(recipe):
         yield from _checked(view)
         if view.kind == "script":
-            for file in written(view):
+            for file in files_written(view):
                 if file.kind == "script" and file.lines:  # nothing is broken in an empty one
                     yield from _inside(view, file)
 
 
-def _inside(view: Recipe, file: WrittenFile) -> Iterator[Broken]:
+def _inside(view: Recipe, file: Fragment) -> Iterator[Broken]:
     """What is broken in a script that the script writes, at its place. What is broken in another
     file that it writes is found by that file's own checks.
     """

@@ -4,10 +4,28 @@ packages, the fabric.
 
 from __future__ import annotations
 
-from wireproof.lint.admin import boot, fabric, networks, power, reach, software
-from wireproof.lint.rule import Check
+from collections.abc import Callable, Iterator
+
+from wireproof.lint.admin import addresses, machine, software
+from wireproof.lint.rule import Broken, Check, Recipe
+from wireproof.lint.shell import Command, commands
 
 __all__ = ["CHECKS"]
 
-PARTS = (reach, networks, power, boot, software, fabric)
-CHECKS: tuple[Check, ...] = tuple(check for part in PARTS for check in part.CHECKS)
+JUDGES: dict[str, Callable[[Recipe, Command], Iterator[Broken]]] = {
+    **addresses.JUDGES,
+    **machine.JUDGES,
+    **software.JUDGES,
+}
+"""What looks at each command, by its program."""
+
+
+def each_command(recipe: Recipe) -> Iterator[Broken]:
+    """Every command whose program has a judge."""
+    for command in commands(recipe):
+        judge = JUDGES.get(command.program)
+        if judge is not None:
+            yield from judge(recipe, command)
+
+
+CHECKS: tuple[Check, ...] = (each_command, *addresses.CHECKS, *software.CHECKS)

@@ -1,5 +1,5 @@
-"""Commands that install and start software: dnf, yum, rpm, systemctl, service, ulimit,
-irqbalance.
+"""Commands that install and start software (dnf, yum, systemctl, service, irqbalance, qcu64e), and
+outputs that a recipe shows as proof (opainfo, ibstat, modinfo).
 """
 
 from __future__ import annotations
@@ -7,15 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wireproof.lint.admin.by_program import by_program, is_commands, on
-from wireproof.lint.files import irqbalance as irqbalance_file
-from wireproof.lint.files.fragments import LONGEST_LINE, WrittenLine
-from wireproof.lint.files.nearest import nearest
+from wireproof.lint.files.system import KEY, OPTION, argument
+from wireproof.lint.fragments import LONGEST_LINE, WrittenLine
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.shell import Command, Word, commands
-from wireproof.lint.tables import listed
+from wireproof.lint.shell import Command, Word, broken, commands
+from wireproof.lint.tables import listed, nearest
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "JUDGES"]
 
 MEANT = {
     "openfm": "opafm",
@@ -36,20 +34,69 @@ VERBS = (
     "mask",
     "unmask",
 )
+
+# --- Lines that are looked at as they stand: markup in them is no shell.
+
 ADD_REPO = re.compile(r"\b(?:yum-)?config-manager\s+--add-repo(?:=|\s+)(\S.*)$")
 ADDRESS = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'`)]+")
-KEY = re.compile(r"\.(?:PUB|pub|asc|gpg|key)$|GPG-PUB-KEY|RPM-GPG-KEY")
+PROMPT = re.compile(r"\s\\?\$>\s+(?=[a-z./])")
+OFFLINE = re.compile(
+    r"\s*(?:PhysicalState:\s*(?:Offline|Disabled|Polling|Training)"
+    r"|PortState:\s*(?:Down|Init|Armed)|.{0,60}\bOfflineDisabledReason:)\b"
+)
+ENABLED_ONLY = re.compile(r"\s*LinkSpeed\s+En:\s*\S+\s+Sup:(?!.*\bAct:)")
+IBSTAT = re.compile(r"\s*State:\s*(?:Initializing|Initialize|Down|Armed)\s*$")
+PARAMETER = re.compile(r"\s*(?:parm:\s{0,30})?(hdrq_entsize|max_mtu)\s?:\s?\S")
+OLD_DEFAULTS = {"hdrq_entsize": r"64B \(default\)", "max_mtu": r"default is 8192"}
+APART = 4  # lines between two findings about ports: one listing has several that say the same
 
 
-def repositories(recipe: Recipe) -> Iterator[Broken]:
-    """``dnf config-manager --add-repo``, read from the line: markup in it is no shell."""
-    if not is_commands(recipe):
-        return
+def lines(recipe: Recipe) -> Iterator[Broken]:
+    """Commands with markup in them, several prompts in a line, and what tools have printed."""
+    seen_port = -10
     for number, long in enumerate(recipe.lines, start=1):
         text = long[:LONGEST_LINE]
+        following = recipe.lines[number][:LONGEST_LINE] if number < len(recipe.lines) else ""
         found = ADD_REPO.search(text) if "config-manager" in text and "add" in text else None
         if found is not None:
             yield from repository(number, text, found)
+        if _not_active(text, following) and number - seen_port > APART:
+            seen_port, indent = number, len(text) - len(text.lstrip())
+            yield Broken("port-not-active", number, indent + 1, text.strip()[:120])
+        if "hdrq_entsize" in text or "max_mtu" in text:
+            yield from _listing(number, text, following)
+        if "$> " in text:
+            yield from _prompts(number, text)
+
+
+def _not_active(text: str, following: str) -> bool:
+    """Whether a line is of opainfo or ibstat and says that the port is not active."""
+    if "LinkSpeed" in text:
+        return ENABLED_ONLY.match(text) is not None
+    if "State:" not in text and "Reason:" not in text:
+        return False
+    ibstat = IBSTAT.match(text) is not None and following.lstrip().startswith("Physical state:")
+    return ibstat or OFFLINE.match(text) is not None
+
+
+def _listing(number: int, text: str, following: str) -> Iterator[Broken]:
+    """modinfo's description of two parameters; a document wraps it to the next line."""
+    found = PARAMETER.match(text)
+    if found is None:
+        return
+    alone = "parm:" in following or not following.strip()
+    whole = text if alone else f"{text.rstrip()} {following.strip()}"
+    if re.search(OLD_DEFAULTS[found[1]], whole):
+        yield Broken("listing-old-default", number, found.start(1) + 1, whole.strip()[:120])
+
+
+def _prompts(number: int, text: str) -> Iterator[Broken]:
+    """``$> one $> two``, as a document's lines are joined."""
+    first = text.find("$> ")
+    inside = PROMPT.search(text, first + 3)
+    if inside is not None and not text[:first].strip(" \t\\-*•0123456789.)"):
+        fix = PROMPT.sub("\n" + text[: first + 3].replace("\\", "\\\\"), text)
+        yield Broken("prompt-inside-line", number, inside.start() + 2, "", fix)
 
 
 def repository(number: int, text: str, found: re.Match[str]) -> Iterator[Broken]:
@@ -69,6 +116,9 @@ def two_commands(head: str, place: str, keys: list[str]) -> str:
     begin = re.match(r"(.*?)(?:sudo\s+)?(?:dnf|yum)\b", head)
     indent = begin.group(1) if begin else ""
     return "\n".join([head + place, *(f"{indent}rpm --import {key}" for key in keys)])
+
+
+# --- Services.
 
 
 def systemctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -97,7 +147,7 @@ def unit(recipe: Recipe, command: Command, text: str, verb: int) -> Iterator[Bro
         word = next(word for word in command.words[verb + 1 :] if word.text == text)
         seen = f"{name}; nearest is {meant}" if other else ""
         edits = [(word, word.raw.replace(name, meant, 1))]
-        yield on("service-name", recipe, command, word, seen, edits)
+        yield broken("service-name", recipe, command, word, seen, edits)
 
 
 def opaconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -107,7 +157,7 @@ def opaconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
             (command.words[0], "systemctl enable --now opafm"),
             *((word, "") for word in command.words[1:]),
         ]
-        yield on("fabric-manager-place", recipe, command, command.words[0], command.text, edits)
+        yield broken("fabric-manager-place", recipe, command, command.words[0], command.text, edits)
 
 
 def elsewhere(recipe: Recipe, command: Command) -> bool:
@@ -128,8 +178,6 @@ IMAGE = re.compile(r"([a-z]+[\d.]+)-([a-z0-9_]+)-(?:netboot|statelite)-([\w.-]+)
 
 def images(recipe: Recipe) -> Iterator[Broken]:
     """The folder of a diskless image: set before it is used, and of the image that is packed."""
-    if not is_commands(recipe):
-        return
     every = commands(recipe)
     sets = [(at, word) for at, command in enumerate(every) if (word := root_of(command))]
     used = next(filter(None, map(first_use, every[: sets[0][0]])), None) if sets else None
@@ -170,45 +218,60 @@ def other_root(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]
     packed = {name: found.groups() for name in names if (found := IMAGE.match(name))}
     if root is not None and packed and root.groups() not in packed.values():
         seen = f"{word.text[:160]}, {next(iter(packed))}"
-        yield on("image-other-root", recipe, command, word, seen)
+        yield broken("image-other-root", recipe, command, word, seen)
 
 
-PROMPT = re.compile(r"\s\\?\$>\s+(?=[a-z./])")
+REBOOTS = ("reboot", "shutdown", "rpower", "ipmitool", "init")
+SOON = 3  # commands behind /SET within which the reboot must come
 
 
-def prompts(recipe: Recipe) -> Iterator[Broken]:
-    """``$> one $> two``, as a document's lines are joined."""
-    if not is_commands(recipe):
+def tools(recipe: Recipe) -> Iterator[Broken]:
+    """qcu64e: a change of mode without a reboot behind it, and two folders of one program."""
+    everything = commands(recipe)
+    folders: dict[str, Word] = {}
+    for at, command in enumerate(everything):
+        if re.match(r"qcu(?:64e|32)?$", command.program):
+            later = [text for other in everything[at + 1 : at + 1 + SOON] for text in other.texts]
+            if not any(text.rsplit("/", 1)[-1] in REBOOTS for text in later):
+                yield from _no_reboot(recipe, command)
+            yield from _folder(recipe, command, folders)
+
+
+def _no_reboot(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    change = next((word for word in command.words if word.text.upper() == "/SET"), None)
+    if change is None:
         return
-    for number, long in enumerate(recipe.lines, start=1):
-        text = long[:LONGEST_LINE]
-        first = text.find("$> ")
-        if first < 0 or text[:first].strip(" \t\\-*•0123456789.)"):
-            continue
-        inside = PROMPT.search(text, first + 3)
-        if inside is not None:
-            fix = PROMPT.sub("\n" + text[: first + 3].replace("\\", "\\\\"), text)
-            yield Broken("prompt-inside-line", number, inside.start() + 2, "", fix)
+    line, first = recipe.lines[command.line - 1], command.words[0]
+    fix = None
+    if command.line == command.last == first.line:
+        fix = f"{line}\n{line[: first.column - 1]}reboot"
+    yield Broken("qcu-reboot", change.line, change.column, command.text[:160], fix)
+
+
+def _folder(recipe: Recipe, command: Command, folders: dict[str, Word]) -> Iterator[Broken]:
+    """A second relative folder for one program; the first one named is taken for right."""
+    word = command.words[0]
+    path = word.text
+    if not path.startswith((".", "~")) and "/" not in path:
+        return
+    first = folders.setdefault(command.program, word).text
+    if path != first and not path.startswith("/") and not first.startswith("/"):
+        seen, edits = f"{path}, before {first}", [(word, first)]
+        yield broken("tool-two-folders", recipe, command, word, seen, edits)
 
 
 def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """The daemon's options given by hand."""
     if len(command.words) > 1 and command.last == command.line:
         line = WrittenLine(command.line, recipe.lines[command.line - 1])
-        for option in irqbalance_file.OPTION.finditer(line.text, command.words[1].column - 1):
-            yield from irqbalance_file.argument(line, option)
+        for option in OPTION.finditer(line.text, command.words[1].column - 1):
+            yield from argument(line, option)
 
 
-CHECKS = (
-    repositories,
-    images,
-    prompts,
-    by_program(
-        {
-            "systemctl": systemctl,
-            "service": service,
-            "opaconfig": opaconfig,
-            "irqbalance": irqbalance,
-        }
-    ),
-)
+JUDGES = {
+    "systemctl": systemctl,
+    "service": service,
+    "opaconfig": opaconfig,
+    "irqbalance": irqbalance,
+}
+CHECKS = (lines, images, tools)

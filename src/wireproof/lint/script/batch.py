@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script.job import Job, Option, jobs
+from wireproof.lint.script.job import Job, SetVariable, jobs
 from wireproof.lint.shell import at_word
 from wireproof.lint.tables import listed
 
@@ -73,12 +73,8 @@ def late(recipe: Recipe) -> Iterator[Broken]:
         for option in job.sbatch:
             if first is not None and option.word.line > first:
                 line = recipe.lines[option.word.line - 1]
-                yield Broken(
-                    "sbatch-after-command",
-                    option.word.line,
-                    1,
-                    f"{line.strip()} (line {first} is a command)",
-                )
+                seen = f"{line.strip()} (line {first} is a command)"
+                yield Broken("sbatch-after-command", option.word.line, 1, seen)
 
 
 def misspelt(recipe: Recipe) -> Iterator[Broken]:
@@ -104,38 +100,25 @@ def options(recipe: Recipe) -> Iterator[Broken]:
             line = recipe.lines[number - 1]
             match = _EQUALS.match(line[:1000])
             if match:
-                fix = (
-                    line[: match.end(1)]
-                    + (f"{match[2]} " if match[2] else f"{match[3]}=")
-                    + line[match.end() :]
-                )
+                written = f"{match[2]} " if match[2] else f"{match[3]}="
+                fix = line[: match.end(1)] + written + line[match.end() :]
                 yield Broken("sbatch-equals", number, match.end(1) + 1, line.strip(), fix)
             variable = _VARIABLE.search(line.split(" #")[0])
             if variable and "--wrap" not in line:
-                fix = re.sub(r"\$\{?SLURM_JOB_?ID\}?", "%j", line)
-                yield Broken(
-                    "sbatch-variable",
-                    number,
-                    variable.start() + 1,
-                    variable.group(),
-                    fix if fix != line else None,
-                )
+                new = re.sub(r"\$\{?SLURM_JOB_?ID\}?", "%j", line)
+                changed, column = new if new != line else None, variable.start() + 1
+                yield Broken("sbatch-variable", number, column, variable.group(), changed)
 
 
-def _unknown(recipe: Recipe, option: Option) -> Iterator[Broken]:
+def _unknown(recipe: Recipe, option: SetVariable) -> Iterator[Broken]:
     name, known = option.name, [f"--{each}" for each in sorted(listed("sbatch-options"))]
     if not name.startswith("--") or any(each.startswith(name) for each in known):
         return
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
     if near:
-        line = recipe.lines[option.word.line - 1]
-        fix = line[: option.word.column - 1] + near[0] + line[option.word.column - 1 + len(name) :]
-        yield at_word(
-            "sbatch-unknown-option",
-            option.word,
-            f"{name}, not {near[0]}",
-            fix,
-        )
+        line, begin = recipe.lines[option.word.line - 1], option.word.column - 1
+        fix = line[:begin] + near[0] + line[begin + len(name) :]
+        yield at_word("sbatch-unknown-option", option.word, f"{name}, not {near[0]}", fix)
 
 
 _MAY_REPEAT = ("--gres", "--constraint", "--mail-type", "--export")
@@ -144,7 +127,7 @@ _MAY_REPEAT = ("--gres", "--constraint", "--mail-type", "--export")
 def counts(recipe: Recipe) -> Iterator[Broken]:
     """Repeated options, counts that disagree."""
     for job in _scripts(recipe):
-        before: dict[str, Option] = {}
+        before: dict[str, SetVariable] = {}
         for option in job.sbatch:
             known = before.setdefault(option.name, option)
             if known.value != option.value and option.name not in _MAY_REPEAT:

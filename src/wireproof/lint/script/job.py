@@ -13,13 +13,22 @@ from itertools import islice
 
 from wireproof.lint.rule import Recipe
 from wireproof.lint.script.launch import Launch, launches
-from wireproof.lint.shell import Command, Segment, Word, commands, lines_inside, segments
+from wireproof.lint.shell import (
+    Command,
+    Segment,
+    Word,
+    commands,
+    lines_inside,
+    segments,
+    whole_number,
+)
 
-__all__ = ["Job", "Option", "SetVariable", "jobs"]
+__all__ = ["Job", "SetVariable", "jobs", "launched"]
 
 MOST = 500
 """Launches of one script that are looked at."""
 
+_WORD = re.compile(r"\S+")
 _SBATCH = re.compile(r"#SBATCH[ \t]+")
 _SHORT = {
     "-N": "--nodes",
@@ -49,24 +58,21 @@ _SHORT = {
     "-F": "--nodefile",
 }
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One option of an #SBATCH line: its long name, its value ("" when it has none), the place of
-    its name.
-    """
-
-    name: str
-    value: str
-    word: Word
+_OLD_INTEL = re.compile(
+    r"(?:\b(?:impi|intel-?mpi|intelmpi)[/_-]v?(?:[1-5]\.|201[0-8])|intel/(?:201[0-8]|1[0-8]\.)"
+    r"|parallel_studio_xe_201[0-8]"
+    r"|compilers_and_libraries_201[0-8]|bin64/mpivars)",
+    re.IGNORECASE,
+)
+_OF_INTEL = re.compile(r"(setvars|env/vars|mpivars|mpivars\.release)\.c?sh$")
 
 
 @dataclass(frozen=True, slots=True)
 class SetVariable:
-    """A variable that gets a value: by assignment, ``export``, ``-genv``, ``-x``. ``value_word`` is
-    the word that holds the value (the same as ``word`` for ``NAME=value``). ``how``: assignment,
-    export, genv, x, mca.
+    """A variable that gets a value: by assignment, ``export``, ``-genv``, ``-x``; or the option of
+    an #SBATCH line, by its long name, with its value ("" when it has none). ``value_word`` is the
+    word that holds the value (the same as ``word`` for ``NAME=value``). ``how``: assignment,
+    export, genv, x, mca, sbatch.
     """
 
     name: str
@@ -92,7 +98,7 @@ class Job:
         return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
 
     @cached_property
-    def sbatch(self) -> tuple[Option, ...]:
+    def sbatch(self) -> tuple[SetVariable, ...]:
         """The options of all #SBATCH lines, also of those that come too late."""
         return tuple(_sbatch(self.recipe, self.part))
 
@@ -111,8 +117,16 @@ class Job:
 
     def count(self, name: str) -> int | None:
         """The value of an #SBATCH option that is a plain number (of ``2-4`` the smaller)."""
-        value = (self.option(name) or "").split("-")[0]
-        return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None
+        return whole_number((self.option(name) or "").split("-")[0])
+
+    @cached_property
+    def old_intel(self) -> bool:
+        """It names an Intel MPI before 2019, whose fabrics and options were others."""
+        return bool(_OLD_INTEL.search(self.text))
+
+    def open_mpi(self, versions: str) -> bool:
+        """It names an Open MPI of these first ``versions``, a range of digits."""
+        return bool(re.search(rf"(?i)open-?mpi[^\n]{{0,12}}[/_-]v?[{versions}]\.", self.text))
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
@@ -164,9 +178,7 @@ class Job:
         """
         for command in self.commands:
             if command.program in ("source", ".") and len(command.words) > 1:
-                if not re.search(
-                    r"(setvars|env/vars|mpivars|mpivars\.release)\.c?sh$", command.texts[1]
-                ):
+                if not _OF_INTEL.search(command.texts[1]):
                     return True
             elif command.program in ("module", "ml", "spack", "eval", "conda", "micromamba"):
                 return True
@@ -187,45 +199,38 @@ def jobs(recipe: Recipe) -> tuple[Job, ...]:
     return tuple(found)
 
 
-def _sbatch(recipe: Recipe, part: Segment) -> Iterator[Option]:
+def launched(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
+    """Every launch with its job."""
+    yield from ((job, launch) for job in jobs(recipe) for launch in job.launches)
+
+
+def _sbatch(recipe: Recipe, part: Segment) -> Iterator[SetVariable]:
     inside = lines_inside(recipe)
     head = recipe.lines[part.first - 1]
     indent = len(head) - len(head.lstrip())  # of a script that a page shows indented
     for number in range(part.first, part.last + 1):
         line = recipe.lines[number - 1]
-        match = (
-            _SBATCH.match(line, indent)
-            if not line[:indent].strip() and number not in inside
-            else None
-        )
-        if match is None:
-            continue
-        words = [
-            Word(found.group(), number, found.start() + 1, found.group())
-            for found in re.finditer(
-                r"\S+", line[: line.find(" #", indent + 7) if " #" in line[indent + 7 :] else None]
+        apart = not line[:indent].strip() and number not in inside
+        match = _SBATCH.match(line, indent) if apart else None
+        if match is not None:
+            remark = line.find(" #", indent + 7)
+            words = _WORD.finditer(line, match.end(), remark if remark >= 0 else len(line))
+            yield from _options(
+                [Word(word.group(), number, word.start() + 1, word.group()) for word in words]
             )
-            if found.start() >= match.end()
-        ]
-        yield from _options(words)
 
 
-def _options(words: list[Word]) -> Iterator[Option]:
-    at = 0
-    while at < len(words):
-        text = words[at].text
+def _options(words: list[Word]) -> Iterator[SetVariable]:
+    for at, word in enumerate(words):
+        text = word.text
         name, equals, value = text.partition("=")
-        after = (
-            words[at + 1].text
-            if at + 1 < len(words) and not words[at + 1].text.startswith("-")
-            else ""
-        )
+        following = words[at + 1].text if at + 1 < len(words) else ""
+        after = "" if following.startswith("-") else following
         if text.startswith("--"):
-            yield Option(name, value if equals else after, words[at])
+            yield SetVariable(name, value if equals else after, word, word, "sbatch")
         elif text.startswith("-") and len(text) > 1:
             long = _SHORT.get(text[:2], text[:2])
-            yield Option(long, text[2:] or after, words[at])
-        at += 1
+            yield SetVariable(long, text[2:] or after, word, word, "sbatch")
 
 
 def _settings(every: tuple[Command, ...]) -> Iterator[SetVariable]:

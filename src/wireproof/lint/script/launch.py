@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from wireproof.lint.shell import Command, Word
-from wireproof.lint.shell.wrap import LAUNCHERS, launched
+from wireproof.lint.shell import LAUNCHERS, Command, Word, whole_number
+from wireproof.lint.shell.command import inner
 
 __all__ = ["BENCHMARK", "Family", "Launch", "launches"]
 
@@ -113,18 +113,12 @@ class Launch:
 
 
 def _number(word: Word | None) -> int | None:
-    text = word.text if word else ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+    return whole_number(word.text) if word else None
 
 
 def launches(every: Iterable[Command]) -> Iterator[Launch]:
     """The commands that start MPI ranks."""
     for command in every:
         if command.program in LAUNCHERS or command.program == "srun":
-            if command.program == "srun":
-                from wireproof.lint.shell.wrap import inner
-
-                start = inner(command.words)
-            else:
-                start = launched(command.words)
+            start = inner(command.words)
             yield Launch(command, command.words[start:] if start is not None else ())

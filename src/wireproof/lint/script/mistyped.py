@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, jobs
-from wireproof.lint.shell import Command, Word, at_word, commands, corrected, segments
+from wireproof.lint.shell import Command, Word, at_word, commands, corrected, edited, segments
 
 __all__ = ["CHECKS"]
 
@@ -28,11 +28,8 @@ _INVISIBLE = re.compile("[\u00a0\u2000-\u200d\u202f\u2060\u3000\ufeff]")
 
 
 def _plain(command: Command) -> bool:
-    return (
-        bool(re.match(r"[a-z0-9_.~$/-][\w.$/~{}-]*\Z", command.words[0].text))
-        if command.words
-        else False
-    )
+    words = command.words
+    return bool(words and re.match(r"[a-z0-9_.~$/-][\w.$/~{}-]*\Z", words[0].text))
 
 
 def dashes(recipe: Recipe) -> Iterator[Broken]:
@@ -86,11 +83,9 @@ def quotes(recipe: Recipe) -> Iterator[Broken]:
     for command in commands(recipe):
         if command.outer or (command.words and not _plain(command)):
             continue
-        words = (*command.assignments, *command.words)
-        for word in words:
+        for word in (*command.assignments, *command.words):
             if _opens(word):
-                line = recipe.lines[word.line - 1]
-                fix = _requoted(line, word.column - 1)
+                fix = _requoted(recipe.lines[word.line - 1], word.column - 1)
                 yield at_word("typographic-quote", word, word.text, fix)
                 break
 
@@ -152,8 +147,7 @@ def _backslash(recipe: Recipe, job: Job, command: Command, word: Word) -> Iterat
     # the markup of a page: "the \\ **-f** flag"
     markup = not job.part.script and any(mark in rest for mark in ("*", "`", "\\ "))
     if not markup and not rest.lstrip().startswith("#"):
-        fix = corrected(recipe, [(word, "")], word.line)
-        yield at_word("backslash-inside-line", word, command.text[:80], fix)
+        yield edited("backslash-inside-line", recipe, word, "", command.text[:80])
 
 
 def assignments(recipe: Recipe) -> Iterator[Broken]:

@@ -1,21 +1,133 @@
-"""Rules for MPI launch lines: what the launcher itself gets wrong."""
+"""Rules for MPI launch lines: whose MPI a launch is, what its processes see in their environment,
+and what the launcher itself gets wrong.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script.job import Job, jobs
-from wireproof.lint.script.launch import BENCHMARK, Launch
-from wireproof.lint.script.mpi_family import Mpi, environment, mpi_of, old_intel, open_mpi_5
+from wireproof.lint.script.job import Job, jobs, launched
+from wireproof.lint.script.launch import BENCHMARK, Family, Launch
 from wireproof.lint.script.variables import provider_of
-from wireproof.lint.shell import Command, Word, at_word, corrected
-from wireproof.lint.shell.wrap import LAUNCHERS
+from wireproof.lint.shell import LAUNCHERS, Command, Word, at_word, edited
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "environment", "mpi_of", "several_nodes"]
 
+Mpi = Literal["openmpi", "intel", "mpich", "mvapich"]
+
+_PLACES: tuple[tuple[re.Pattern[str], Mpi], ...] = (
+    (re.compile(r"open-?mpi|\bompi|hpc-?x", re.IGNORECASE), "openmpi"),
+    (
+        re.compile(
+            r"/intel/|intel-?mpi|\bimpi|oneapi|mpivars|setvars|/mpi/[\w.]+/env/vars", re.IGNORECASE
+        ),
+        "intel",
+    ),
+    (re.compile(r"mvapich", re.IGNORECASE), "mvapich"),
+    (re.compile(r"mpich", re.IGNORECASE), "mpich"),
+)
+_PREFIXES: tuple[tuple[str, Mpi], ...] = (
+    ("OMPI_", "openmpi"),
+    ("I_MPI_", "intel"),
+    ("MV2_", "mvapich"),
+)
+_PATH_NAMES = ("PATH=", "MPI_HOME=", "MPI_ROOT=", "I_MPI_ROOT=", "MPI_DIR=")
+
+
+def mpi_of(job: Job, launch: Launch) -> Mpi | None:
+    """Whose launcher it is by clear signs: its path, its name, what was sourced, loaded or put into
+    PATH before it, variables of one MPI; None when there is no sign or when signs contradict.
+    """
+    command = launch.command
+    places = [word.text for word in command.words[:1]]
+    places += [word.text for word in command.assignments if word.text.startswith("PATH=")][-1:]
+    direct = [mpi for place in places if (mpi := _by_place(place)) is not None]
+    if direct:
+        return direct[0]
+    around = _around(job, command.line)
+    if around:
+        return _fitting(around, launch)
+    signs = _of_variables(job, launch)
+    if "openmpi" in launch.families:
+        signs.add("openmpi")
+    return next(iter(signs)) if len(signs) == 1 else None
+
+
+def _of_variables(job: Job, launch: Launch) -> set[Mpi]:
+    names = environment(job, launch)
+    return {mpi for prefix, mpi in _PREFIXES if any(name.startswith(prefix) for name in names)}
+
+
+def _by_place(text: str) -> Mpi | None:
+    return next((mpi for pattern, mpi in _PLACES if pattern.search(text[:2000])), None)
+
+
+def _around(job: Job, line: int) -> list[Mpi]:
+    """The MPIs whose files are sourced, whose modules are loaded or whose folders are put into PATH
+    before the line.
+    """
+    signs = _signs(job)
+    at = bisect_right(signs, line, key=lambda sign: sign[0])
+    return [mpi for _, mpi in signs[max(0, at - 20) : at]]
+
+
+def _fitting(around: list[Mpi], launch: Launch) -> Mpi:
+    """The last one; where several are there (branches of an if), the last whose options the line
+    has.
+    """
+    family: dict[Mpi, Family] = {"openmpi": "openmpi", "intel": "hydra", "mpich": "hydra"}
+    fits = [mpi for mpi in around if family.get(mpi) in launch.families]
+    return fits[-1] if fits else around[-1]
+
+
+@lru_cache(maxsize=8)
+def _signs(job: Job) -> list[tuple[int, Mpi]]:
+    found: list[tuple[int, Mpi]] = []
+    for command in job.commands:
+        texts = command.texts
+        places: list[str] = []
+        if command.program in ("source", ".", "module", "ml") and len(texts) > 1:
+            places = [" ".join(texts[1:])]
+        elif command.program == "export" or not texts:
+            words = (*command.assignments, *command.words[1:])
+            places = [
+                word.text.partition("=")[2].split(":$PATH")[0]
+                for word in words
+                if word.text.startswith(_PATH_NAMES)
+            ]
+        for place in places:
+            mpi = _by_place(place)
+            if mpi:
+                found.append((command.line, mpi))
+    return found
+
+
+def environment(job: Job, launch: Launch) -> dict[str, str]:
+    """The variables that the ranks get, as far as the script sets them: name and value."""
+    command = launch.command
+    return job.before(command.line) | job.within(command.line, command.last)
+
+
+def several_nodes(job: Job, launch: Launch) -> bool:
+    """The launch is meant for more than one node, by what it or the batch script says."""
+    nodes = job.count("--nodes")
+    if nodes is not None and nodes > 1:
+        return True
+    hosts = launch.value("-hosts", "--hosts", "-host", "--host", "-H", "-w", "--nodelist")
+    if hosts and ("," in hosts.text or "[" in hosts.text):
+        return True
+    ranks, each = launch.ranks, launch.per_node
+    return bool(ranks and each and ranks > each)
+
+
+# --- What a launcher gets wrong.
 
 _QUIET = (
     "--version",
@@ -33,6 +145,7 @@ _QUIET = (
 _GONE = re.compile(
     r"--?(psm2?|PSM2?|tmi|TMI|dapl|DAPL|ofa|OFA|rdma|RDMA|ib|IB|mx|MX|gm|GM|lmt|LMT)\Z"
 )
+_SHOWN = re.compile(r"-(PSM2?|TMI|DAPL|OFA|RDMA)[,.]?\Z")
 _ONLY_OPENMPI = re.compile(
     r"(--?(mca|gmca|omca|prtemca|pmixmca)|-x|--(allow-run-as-root|oversubscribe|report-bindings"
     r"|display-map|display"
@@ -48,16 +161,15 @@ _PREFIX = re.compile(r"(?:--prefix=|(?:^|\s)(?:exec_)?prefix=|--exec-prefix=)(\S
 
 def continuation(recipe: Recipe) -> Iterator[Broken]:
     """A launch that ends before its program."""
-    for job, launch in _launches(recipe):
+    for job, launch in launched(recipe):
         command = launch.command
         if launch.program or launch.has(*_QUIET) or not launch.options or launch.is_srun:
             continue
         following = job.after(command.last)
         if following is not None and following.line <= command.last + 2 and _is_program(following):
-            line = recipe.lines[command.last - 1].rstrip()
-            yield Broken(
-                "missing-continuation", command.last, len(line) + 1, command.text, f"{line} \\"
-            )
+            line, last = recipe.lines[command.last - 1].rstrip(), command.last
+            fix = f"{line} \\"
+            yield Broken("missing-continuation", last, len(line) + 1, command.text, fix)
         elif launch.ranks is not None:
             yield Broken("program-missing", command.line, command.words[0].column, command.text)
 
@@ -69,13 +181,13 @@ def _is_program(command: Command) -> bool:
 
 def foreign(recipe: Recipe) -> Iterator[Broken]:
     """Options of another MPI or of another generation."""
-    for job, launch in _launches(recipe):
+    for job, launch in launched(recipe):
         if launch.is_srun:
             continue
         mpi = mpi_of(job, launch)
         for word in _option_words(launch):
             if _is_gone(word, mpi, launch):
-                if not old_intel(job):
+                if not job.old_intel:
                     yield _removed(recipe, word)
                 continue
             name = _not_of(word, mpi, job)
@@ -93,7 +205,7 @@ def _is_gone(word: Word, mpi: Mpi | None, launch: Launch) -> bool:
 def _not_of(word: Word, mpi: Mpi | None, job: Job) -> str:
     """The MPI that does not know the option, "" when it may."""
     if mpi == "openmpi" and _ONLY_HYDRA.match(word.text):
-        return "" if word.text.endswith("ppn") and open_mpi_5(job) else "Open MPI"
+        return "" if word.text.endswith("ppn") and job.open_mpi("5-9") else "Open MPI"
     if mpi in ("intel", "mpich") and _ONLY_OPENMPI.match(word.text):
         return "Intel MPI" if mpi == "intel" else "MPICH"
     return ""
@@ -114,37 +226,29 @@ def _shown_options(recipe: Recipe) -> Iterator[Broken]:
     """A document that shows an option alone: ``-PSM2``."""
     for job in jobs(recipe):
         for command in job.commands:
-            if len(command.words) == 1 and re.match(
-                r"-(PSM2?|TMI|DAPL|OFA|RDMA)[,.]?\Z", command.texts[0]
-            ):
-                word = command.words[0]
-                yield _removed(recipe, word)
+            if len(command.words) == 1 and _SHOWN.match(command.texts[0]):
+                yield _removed(recipe, command.words[0])
 
 
 def _removed(recipe: Recipe, word: Word) -> Broken:
-    """An option that chose a fabric, with the provider that took its place."""
-    found = at_word("option-removed", word, word.text, _by_provider(recipe, word))
+    """An option that chose a fabric, with the provider that took its place; the fix makes the same
+    choice by a variable, where it is clear which provider follows.
+    """
     right = f"-genv I_MPI_FABRICS ofi -genv FI_PROVIDER {provider_of(word.text)}"
-    return replace(found, right=right)
-
-
-def _by_provider(recipe: Recipe, word: Word) -> str | None:
-    """The same choice by a variable, where it is clear which provider follows."""
-    if not re.match(r"--?(PSM2|psm2|TMI|tmi)\b", word.text):
-        return None
     end = word.raw[len(word.raw.rstrip(",.")) :]
-    return corrected(recipe, [(word, f"-genv FI_PROVIDER psm2{end}")], word.line)
+    new = f"-genv FI_PROVIDER psm2{end}"
+    found = edited("option-removed", recipe, word, new, word.text)
+    clear = re.match(r"--?(PSM2|psm2|TMI|tmi)\b", word.text)
+    return replace(found, right=right, fix=found.fix if clear else None)
 
 
 def components(recipe: Recipe) -> Iterator[Broken]:
     """MCA parameters of Open MPI."""
-    for _, launch in _launches(recipe):
-        for at, word in enumerate(launch.command.words[:-1]):
-            following = launch.command.words[at + 1]
-            if word.text in ("-mca", "--mca") and "=" in following.text:
-                edits = [(following, following.raw.replace("=", " ", 1))]
-                fix = corrected(recipe, edits, following.line)
-                yield at_word("mca-equals", following, following.text, fix)
+    for _, launch in launched(recipe):
+        for word, value in pairwise(launch.command.words):
+            if word.text in ("-mca", "--mca") and "=" in value.text:
+                new = value.raw.replace("=", " ", 1)
+                yield edited("mca-equals", recipe, value, new, value.text)
     yield from _components(recipe)
 
 
@@ -160,28 +264,19 @@ def _components(recipe: Recipe) -> Iterator[Broken]:
             parts = setting.value.split(",")
             if name == "btl" and "self" not in parts and "$" not in setting.value:
                 new = word.raw.replace(setting.value, "self," + setting.value, 1)
-                fix = corrected(recipe, [(word, new)], word.line)
-                yield at_word("btl-without-self", word, f"{name} {setting.value}", fix)
-            if _REMOVED.get(name, set()).intersection(parts) and _maybe_new(job):
+                yield edited("btl-without-self", recipe, word, new, f"{name} {setting.value}")
+            if _REMOVED.get(name, set()).intersection(parts) and not job.open_mpi("1-4"):
                 yield at_word("component-removed", word, f"{name} {setting.value}")
-
-
-def _maybe_new(job: Job) -> bool:
-    """The text does not name an Open MPI before 5."""
-    return not re.search(r"open-?mpi[^\n]{0,12}[/_-]v?[1-4]\.", job.text, re.IGNORECASE)
 
 
 def nested(recipe: Recipe) -> Iterator[Broken]:
     """``srun mpirun``."""
-    for _, launch in _launches(recipe):
+    for _, launch in launched(recipe):
         name = launch.program[0].text.rsplit("/", 1)[-1] if launch.program else ""
         if launch.is_srun and name in LAUNCHERS and launch.ranks != 1 and not launch.has("--pty"):
-            yield Broken(
-                "srun-starts-mpirun",
-                launch.command.line,
-                launch.command.words[0].column,
-                launch.command.text,
-            )
+            command = launch.command
+            column = command.words[0].column
+            yield Broken("srun-starts-mpirun", command.line, column, command.text)
 
 
 _MOST_PREFIXES = 100
@@ -212,9 +307,9 @@ def _elsewhere(recipe: Recipe, job: Job, folders: list[str]) -> Iterator[Broken]
         if any("$" in folder for folder in (*folders, match[1])):
             continue
         word = command.words[0]
-        edits = [(word, word.raw.replace(match[1], folders[-1], 1))]
-        fix = corrected(recipe, edits, word.line)
-        yield at_word("program-other-prefix", word, f"{match[1]}, not {folders[-1]}", fix)
+        new = word.raw.replace(match[1], folders[-1], 1)
+        seen = f"{match[1]}, not {folders[-1]}"
+        yield edited("program-other-prefix", recipe, word, new, seen)
 
 
 def paths(recipe: Recipe) -> Iterator[Broken]:
@@ -223,9 +318,8 @@ def paths(recipe: Recipe) -> Iterator[Broken]:
         for setting in job.settings:
             if setting.name == "PATH" and setting.how == "export" and _overwrites(setting.value):
                 word, bare = setting.word, setting.word.raw.rstrip("\"'")
-                edits = [(word, bare + ":$PATH" + word.raw[len(bare) :])]
-                fix = corrected(recipe, edits, word.line)
-                yield at_word("path-overwritten", word, word.text, fix)
+                new = bare + ":$PATH" + word.raw[len(bare) :]
+                yield edited("path-overwritten", recipe, word, new, word.text)
 
 
 def _overwrites(path: str) -> bool:
@@ -237,7 +331,7 @@ def _overwrites(path: str) -> bool:
 
 def slots(recipe: Recipe) -> Iterator[Broken]:
     """More ranks than hosts, for Open MPI without slots."""
-    for job, launch in _launches(recipe):
+    for job, launch in launched(recipe):
         hosts = launch.value("--host", "-host", "-H")
         if hosts is None or launch.ranks is None or mpi_of(job, launch) != "openmpi":
             continue
@@ -254,10 +348,6 @@ def _oversubscribes(job: Job, launch: Launch) -> bool:
     by = launch.value("--map-by", "-map-by")
     values = [f"{name}={value}" for name, value in environment(job, launch).items()]
     return any("oversubscribe" in text.lower() for text in (by.text if by else "", *values))
-
-
-def _launches(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
-    yield from ((job, launch) for job in jobs(recipe) for launch in job.launches)
 
 
 CHECKS = (continuation, foreign, components, nested, prefixes, paths, slots)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from wireproof.lint.rule import Broken, Recipe, VariableRow, compiled, filled
 from wireproof.lint.rules import book
 from wireproof.lint.script.job import Job, SetVariable, jobs
-from wireproof.lint.script.mpi_family import old_intel
 from wireproof.lint.shell import at_word, corrected
 from wireproof.lint.tables import libraries, listed
 from wireproof.model.site import of_site
@@ -45,7 +44,7 @@ def provider_of(text: str) -> str:
 def names(recipe: Recipe) -> Iterator[Broken]:
     """Variables that nobody reads."""
     for job in jobs(recipe):
-        old = old_intel(job)
+        old = job.old_intel
         for number in range(job.part.first, job.part.last + 1):
             line = recipe.lines[number - 1][:4000]
             if line.lstrip().startswith("#") or "_" not in line:
@@ -186,7 +185,7 @@ def _fabric(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Itera
         yield _at("fabric-is-provider", setting, seen, fix)
     elif not any(_GONE.match(part) for part in parts):
         yield _at("value-invalid", setting, seen)
-    elif not old_intel(job):
+    elif not job.old_intel:
         yield _removed(recipe, job, setting, value)
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script.job import Job, SetVariable, jobs
+from wireproof.lint.script.job import Job, SetVariable, jobs, launched
 from wireproof.lint.script.launch import Launch
-from wireproof.lint.script.mpi_family import environment, mpi_of, open_mpi_5, several_nodes
-from wireproof.lint.shell import Word, at_word, corrected
+from wireproof.lint.script.mpi import environment, mpi_of, several_nodes
+from wireproof.lint.shell import Word, at_word, corrected, edited
 
 __all__ = ["CHECKS"]
 
@@ -31,10 +31,7 @@ def _wire_tests(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
     """Launches of point-to-point benchmarks, and launch lines that a document shows without their
     program.
     """
-    for job in jobs(recipe):
-        for launch in job.launches:
-            if _is_wire_test(launch):
-                yield job, launch
+    yield from ((job, launch) for job, launch in launched(recipe) if _is_wire_test(launch))
 
 
 def _is_wire_test(launch: Launch) -> bool:
@@ -75,8 +72,7 @@ def _placed_by_slurm(recipe: Recipe, launch: Launch, per_node: Word) -> Broken:
     if per_node in launch.options:
         option = launch.options[launch.options.index(per_node) - 1]
     new = f"-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT off {option.raw}"
-    fix = corrected(recipe, [(option, new)], option.line)
-    return at_word("ppn-under-slurm", option, f"{option.text} {per_node.text}", fix)
+    return edited("ppn-under-slurm", recipe, option, new, f"{option.text} {per_node.text}")
 
 
 def _on_one_node(job: Job, launch: Launch) -> bool:
@@ -86,13 +82,8 @@ def _on_one_node(job: Job, launch: Launch) -> bool:
 
 
 def _respects(job: Job, launch: Launch) -> bool:
-    value = (
-        environment(job, launch)
-        .get("I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "on")
-        .strip("\"'")
-        .lower()
-    )
-    return value not in ("0", "off", "no", "disable", "false")
+    value = environment(job, launch).get("I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "on")
+    return value.strip("\"'").lower() not in ("0", "off", "no", "disable", "false")
 
 
 _PLACING = """--map-by -map-by --host -host -H -hosts --hosts -hostfile --hostfile -f -machinefile
@@ -159,11 +150,10 @@ def _looks_intel(job: Job, launch: Launch) -> bool:
 
 def transports(recipe: Recipe) -> Iterator[Broken]:
     """Open MPI's BTLs: interface and PML; also on a launch line whose program is missing."""
-    for job in jobs(recipe):
-        for launch in job.launches:
-            wire = not launch.program or _is_wire_test(launch)
-            if wire and not launch.is_srun and not job.hidden:
-                yield from _btl(recipe, job, launch)
+    for job, launch in launched(recipe):
+        wire = not launch.program or _is_wire_test(launch)
+        if wire and not launch.is_srun and not job.hidden:
+            yield from _btl(recipe, job, launch)
 
 
 def _btl(recipe: Recipe, job: Job, launch: Launch) -> Iterator[Broken]:
@@ -192,7 +182,7 @@ def _aborts(job: Job, launch: Launch, values: dict[str, str]) -> bool:
     following = None if launch.program else job.after(launch.command.last)
     name = launch.benchmark or (following.program if following else "")
     one_sided = _ONE_SIDED.match(name) is not None
-    return one_sided and "OMPI_MCA_osc" not in values and not open_mpi_5(job)
+    return one_sided and "OMPI_MCA_osc" not in values and not job.open_mpi("5-9")
 
 
 def _inserted(recipe: Recipe, launcher: Word, options: str) -> str:

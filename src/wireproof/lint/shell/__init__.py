@@ -6,29 +6,23 @@ Pure, linear, total.
 """
 
 from wireproof.lint.shell.command import (
+    LAUNCHERS,
     Command,
     Edit,
     Heredoc,
     Redirect,
     Word,
     at_word,
+    broken,
     corrected,
+    edited,
     heredocs,
+    launched,
     lines_inside,
+    whole_number,
 )
 from wireproof.lint.shell.read import Segment, commands, segments
 
-__all__ = [
-    "Command",
-    "Edit",
-    "Heredoc",
-    "Redirect",
-    "Segment",
-    "Word",
-    "at_word",
-    "commands",
-    "corrected",
-    "heredocs",
-    "lines_inside",
-    "segments",
-]
+__all__ = ["LAUNCHERS", "Command", "Edit", "Heredoc", "Redirect", "Segment", "Word", "at_word"]
+__all__ += ["broken", "commands", "corrected", "edited", "heredocs", "launched", "lines_inside"]
+__all__ += ["segments", "whole_number"]

@@ -8,9 +8,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from wireproof.lint.rule import Recipe
-from wireproof.lint.shell.command import Command, Heredoc, Redirect, Word, heredocs, lines_inside
+from wireproof.lint.shell.command import (
+    Command,
+    Heredoc,
+    Redirect,
+    Word,
+    heredocs,
+    inner,
+    lines_inside,
+)
 from wireproof.lint.shell.lex import Token, tokens
-from wireproof.lint.shell.wrap import inner
 
 __all__ = ["Segment", "commands", "indent", "is_prose", "segments"]
 

@@ -1,8 +1,11 @@
-"""The names and values that lint knows: the files of this folder, read when they are asked for."""
+"""The names and values that lint knows, and which of them a misspelt name means: the files of this
+folder, read when they are asked for.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from difflib import get_close_matches
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -10,8 +13,11 @@ from wireproof.model.packaged import packaged
 from wireproof.model.site import HEADS, CatalogueFile, of_site, site_texts
 from wireproof.model.toml import Row, read_rows, read_toml
 
-__all__ = ["Module", "NumberRange", "Sysctl", "VariableTable"]
-__all__ += ["folders", "libraries", "listed", "modules", "sysctls"]
+__all__ = ["MOST_WORDS", "Module", "NumberRange", "Sysctl", "VariableTable"]
+__all__ += ["folders", "libraries", "listed", "modules", "nearest", "sysctls"]
+
+LONGEST_NAME = 80  # what is longer was never one of our names
+MOST_WORDS = 120  # of one line are looked at; a line with more is no one's configuration
 
 
 class VariableTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -144,3 +150,26 @@ def listed(name: str) -> frozenset[str]:
 def _lists() -> dict[str, frozenset[str]]:
     tree = msgspec.convert(read_toml(_text("words.toml"), "words.toml"), dict[str, str])
     return {name: frozenset(text.split()) for name, text in tree.items()}
+
+
+@lru_cache(maxsize=8192)
+def nearest(
+    name: str, known: tuple[str, ...] | frozenset[str], likeness: float = 0.8
+) -> str | None:
+    """The known name most like ``name`` (ratio of matching characters, difflib), None when it is
+    known or far off.
+    """
+    if not name or name in known or len(name) > LONGEST_NAME:
+        return None
+    # A ratio of r needs lengths within a factor of 2/r - 1: most names are put aside before they
+    # are compared.
+    most = int(len(name) * (2 / likeness - 1))
+    least = int(len(name) / (2 / likeness - 1))
+    near = [other for other in sorted(known) if least <= len(other) <= most and other[0] in name]
+    found = get_close_matches(name, near, n=1, cutoff=likeness)
+    return found[0] if found else None
+
+
+def spelled(name: str, known: frozenset[str], likeness: float) -> str | None:
+    """The known name that ``name`` is, or else resembles: what was meant by another case of it."""
+    return name if name in known else nearest(name, known, likeness)

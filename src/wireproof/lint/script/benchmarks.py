@@ -1,5 +1,5 @@
-"""Rules for the tools that measure a network without MPI: perftest and qperf. Those that are rows
-are in ``rules/benchmarks.toml``.
+"""Rules for the programs that measure a network: the Intel MPI Benchmarks, the OSU
+Micro-Benchmarks, perftest and qperf. Those that are rows are in ``rules/benchmarks.toml``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,74 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.shell import Command, Word, at_word, commands, corrected
+from wireproof.lint.script.job import launched
+from wireproof.lint.script.variables import distance
+from wireproof.lint.shell import Command, at_word, commands, corrected, edited
+from wireproof.lint.tables import listed
 
 __all__ = ["CHECKS"]
 
+
+_SUITES = ("IMB-MPI1", "IMB-P2P", "IMB-RMA", "IMB-EXT", "IMB-MT", "IMB-NBC")
+_TWO = re.compile(
+    r"osu_(latency|bw|bibw|(put|get|acc|cas|fop|get_acc)_(latency|bw|bibw)|(latency|bw"
+    r"|bibw)_persistent)\Z"
+)
+_EVEN = ("osu_mbw_mr", "osu_multi_lat")
+
+
+def misspelt(recipe: Recipe) -> Iterator[Broken]:
+    """``osu_latancy``."""
+    for command in commands(recipe):
+        name = command.program
+        if not re.fullmatch(r"osu_[a-z_]{2,40}", name) or name in listed("osu"):
+            continue
+        long = (known for known in sorted(listed("osu")) if len(known) > 8)
+        near = [known for known in long if distance(name, known, 2) <= 2]
+        if len(near) == 1:
+            word, seen = command.words[0], f"{name}, not {near[0]}"
+            new = word.raw.replace(name, near[0])
+            yield edited("benchmark-misspelt", recipe, word, new, seen)
+
+
+def unknown(recipe: Recipe) -> Iterator[Broken]:
+    """``IMB-RMA PingPong``."""
+    for command in commands(recipe):
+        for word in command.words[1:] if command.program in _SUITES else ():
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]+", word.text):
+                break
+            seen = _unknown(command.program, word.text)
+            if seen:
+                yield at_word("imb-unknown-benchmark", word, seen)
+
+
+def _unknown(program: str, name: str) -> str:
+    """What is wrong with a benchmark of a suite; "" for one that it has, or may have."""
+    known, lower = listed(program), name.lower()
+    elsewhere = [other for other in _SUITES if lower in listed(other)]
+    if lower in known:
+        return ""
+    if elsewhere:
+        return f"{name} is in {', '.join(elsewhere)}"
+    near = sorted(each for each in known if distance(lower, each, 2) <= 2 and len(each) > 5)
+    return f"{name} for {program}; {near[0]} is meant?" if len(near) == 1 else ""
+
+
+def ranks(recipe: Recipe) -> Iterator[Broken]:
+    """The number of ranks of OSU benchmarks. Of several programs in one line (``prog1 : -n 1
+    prog2``) the ranks add up.
+    """
+    for _, launch in launched(recipe):
+        words, name, count = launch.command.words, launch.benchmark, launch.ranks
+        if count is None or any(word.text == ":" for word in words):
+            continue
+        if _TWO.match(name) and count != 2:
+            yield at_word("osu-needs-two", words[0], f"{name} with {count}")
+        elif name in _EVEN and count % 2:
+            yield at_word("osu-needs-even", words[0], f"{name} with {count}")
+
+
+# --- perftest and qperf.
 
 _PERFTEST = re.compile(r"(ib|raw_ethernet)_(write|read|send|atomic|burst)_(bw|lat)\Z")
 # Options of perftest without a value; all others of one letter take one.
@@ -54,15 +118,14 @@ def _sides(server: Command, client: Command) -> Iterator[Broken]:
 
 def _small_mtu(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """A bandwidth over Omni-Path whose queue pair keeps an MTU of InfiniBand."""
-    size = _value(command, "-s") or _value(command, "--size")
+    size = command.value("-s") or command.value("--size")
     small = size is not None and (not size.text.isdigit() or int(size.text[:9]) < _OPA_MTU)
     shown = any(text in ("-h", "--help", "-V", "--version") for text in command.texts)
-    device = _value(command, "-d") or _value(command, "--ib-dev")
+    device = command.value("-d") or command.value("--ib-dev")
     fits = device.text.startswith("hfi1") if device is not None else omni_path(recipe)
     if fits and command.program.endswith("_bw") and not small and not shown:
         word = command.words[0]
-        fix = corrected(recipe, [(word, f"{word.raw} -R")], word.line)
-        yield at_word("perftest-without-cm", word, command.text, fix)
+        yield edited("perftest-without-cm", recipe, word, f"{word.raw} -R", command.text)
 
 
 @lru_cache(maxsize=4)
@@ -72,13 +135,6 @@ def omni_path(recipe: Recipe) -> bool:
     return any(_OMNI_PATH.search(line) for line in texts) and not any(
         "mlx" in line or "mthca" in line for line in texts
     )
-
-
-def _value(command: Command, option: str) -> Word | None:
-    for at, word in enumerate(command.words[:-1]):
-        if word.text == option:
-            return command.words[at + 1]
-    return None
 
 
 def _host(command: Command) -> bool:
@@ -114,4 +170,4 @@ def _late(recipe: Recipe, command: Command, first: int, last: int) -> Iterator[B
         yield at_word("qperf-option-order", late[0], command.text, fix)
 
 
-CHECKS = (perftest, qperf)
+CHECKS = (misspelt, unknown, ranks, perftest, qperf)

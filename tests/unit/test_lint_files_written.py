@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from wireproof.lint.check import lint_text
+from wireproof.lint.fragments import Fragment, files_written
 from wireproof.lint.kinds import kind_of_name
 from wireproof.lint.rule import Kind, Recipe
 from wireproof.lint.shell import heredocs, lines_inside
-from wireproof.lint.written import WrittenFile, written
 
 PATHS: list[tuple[str, Kind]] = [
     ("/etc/modprobe.d/hfi1.conf", "modprobe"),
@@ -28,8 +28,8 @@ PATHS: list[tuple[str, Kind]] = [
 ]
 
 
-def files(*lines: str) -> list[WrittenFile]:
-    return list(written(Recipe("setup.sh", "script", lines)))
+def files(*lines: str) -> list[Fragment]:
+    return list(files_written(Recipe("setup.sh", "script", lines)))
 
 
 @pytest.mark.parametrize(("path", "kind"), PATHS)
@@ -44,7 +44,7 @@ def test_a_path_has_one_kind_however_the_file_is_met(path: str, kind: Kind) -> N
     ):
         (found,) = files("#!/bin/bash", *lines)
         assert found.kind == kind
-        assert found.whole
+        assert not found.quoted
         assert found.path.endswith(path)
         assert [(line.number, line.text) for line in found.lines] == [(3, "text")]
     for line in (
@@ -53,7 +53,7 @@ def test_a_path_has_one_kind_however_the_file_is_met(path: str, kind: Kind) -> N
         f"printf 'text' | sudo tee -a {path}",
     ):
         (found,) = files("#!/bin/bash", line)
-        assert (found.kind, found.path, found.whole) == (kind, path, False)
+        assert (found.kind, found.path, found.quoted) == (kind, path, True)
         assert [line.text for line in found.lines] == ["text"]
         assert found.lines[0].with_text("text") == line
 

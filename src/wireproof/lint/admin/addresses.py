@@ -1,0 +1,291 @@
+"""Commands that give or test addresses, and define networks: ping, ip, ifconfig, nmcli, xCAT's
+tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from itertools import pairwise
+
+from wireproof.lint.files.interfaces import (
+    CONNECTED_MOST,
+    DATAGRAM_MOST,
+    ETHERNET_MOST,
+    Interface,
+    is_address,
+    network_of,
+    prefix_of,
+    same_place,
+)
+from wireproof.lint.fragments import LONGEST_LINE
+from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.shell import Command, Word, broken, commands
+from wireproof.lint.tables import listed, nearest
+
+__all__ = ["CHECKS", "JUDGES", "mtu"]
+
+# Options of ping that take a value. Source: ping(8) of iputils.
+PING_VALUES = frozenset(f"-{letter}" for letter in "ciIsWwtlmMpQSTFNe")
+
+
+def ping(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``ping -c ADDRESS``: a count that is no count, and no host."""
+    if _pinged(command):
+        return
+    for word, value in pairwise(command.words[1:]):
+        if _plain(word.text) == "-c" and not value.text.isdigit() and _is_host(value.text):
+            new = [(word, f"{word.raw} 3")]
+            yield broken("ping-count", recipe, command, word, f"-c {value.text}", new)
+            return
+
+
+def _pinged(command: Command) -> bool:
+    """Whether the command names a host that no option takes."""
+    skip = False
+    for word in command.words[1:]:
+        if skip:
+            skip = False
+        elif _plain(word.text) in PING_VALUES:
+            skip = True
+        elif not word.text.startswith(("-", "–")):
+            return True
+    return False
+
+
+def _plain(option: str) -> str:
+    """An option with its typographic dash made a hyphen."""
+    return "-" + option[1:] if option[:1] in "–—−" else option
+
+
+def _is_host(text: str) -> bool:
+    """An address or a name, as a host is written; no variable that may hold a number."""
+    return is_address(text) or bool(re.match(r"[A-Za-z][\w.-]*$|<[^>]*>$", text))
+
+
+def ip(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``ip addr add`` and ``ip link set mtu``."""
+    texts = command.texts
+    if len(texts) > 3 and texts[1][:1] == "a" and texts[2] in ("add", "a", "replace", "change"):
+        word = command.words[3]
+        if word.text[:1].isdigit() and "$" not in word.text:
+            yield from _address(recipe, command, word)
+    size = command.value("mtu")
+    if size is not None and "set" in texts:
+        device = command.value("dev") or command.value("set")
+        yield from mtu(recipe, command, device.text if device else "", size)
+
+
+def ifconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``ifconfig IF ADDRESS netmask MASK mtu N``."""
+    mask, size = command.value("netmask"), command.value("mtu")
+    if mask is not None and re.match(r"[0-9.]+$", mask.text) and prefix_of(mask.text) is None:
+        yield broken("command-address", recipe, command, mask)
+    if size is not None and len(command.words) > 1:
+        yield from mtu(recipe, command, command.words[1].text, size)
+
+
+def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """Addresses that nmcli sets: one by its first digit, not a list."""
+    for word, value in pairwise(command.words):
+        name = word.text.lstrip("+-")
+        if name not in ("ipv4.addresses", "ipv4.address", "ip4"):
+            continue
+        if value.text[:1].isdigit() and not {",", "$"} & set(value.text):
+            yield from _address(recipe, command, value)
+
+
+def _address(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
+    """An address that must have a prefix length."""
+    host, slash, length = word.text.partition("/")
+    if not is_address(host) or (slash and not _is_length(host, length)):
+        yield broken("command-address", recipe, command, word)
+    elif not slash and "peer" not in command.texts:
+        seen, edits = f"{word.text} without /24", [(word, f"{word.raw}/24")]
+        yield broken("command-address", recipe, command, word, seen, edits)
+
+
+def _is_length(host: str, length: str) -> bool:
+    """A prefix length that fits the address, or a mask."""
+    if length.isascii() and length.isdigit() and int(length[:4]) <= (128 if ":" in host else 32):
+        return True
+    return prefix_of(length) is not None
+
+
+def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[Broken]:
+    """An MTU against the kind of interface that the name tells."""
+    if not re.fullmatch(r"[0-9]{1,9}", size.text):
+        return
+    interface, value, seen = Interface(device), int(size.text), f"{size.text} on {device}"
+    most = ETHERNET_MOST if interface.ethernet else CONNECTED_MOST
+    if (interface.ethernet or interface.infiniband) and value > most:
+        right = "9000" if interface.ethernet else str(most)
+        yield broken("command-mtu", recipe, command, size, seen, [(size, right)])
+    elif interface.infiniband and value > DATAGRAM_MOST:
+        if _ipoib_mode(recipe, device) == "datagram":
+            seen += ", which is set to datagram"
+            yield broken("command-mtu", recipe, command, size, seen)
+        elif not any("connected" in line[:LONGEST_LINE].lower() for line in recipe.lines):
+            yield broken("mtu-not-connected", recipe, command, size, seen)
+
+
+def _ipoib_mode(recipe: Recipe, device: str) -> str:
+    """The IPoIB mode that the text sets for a device, "" when it sets none or both."""
+    modes = {
+        text
+        for command in commands(recipe)
+        for redirect in command.redirects
+        if redirect.target.text.endswith(f"/{device}/mode")
+        if command.program in ("echo", "printf")
+        for text in command.texts
+        if text in ("connected", "datagram")
+    }
+    return modes.pop() if len(modes) == 1 else ""
+
+
+# --- Networks.
+
+TYPES = {
+    "ethernet": "Ethernet",
+    "infiniband": "InfiniBand",
+    **{kind: kind for kind in ("vlan", "bond", "bridge", "bridge_ovs", "bmc", "unused")},
+}
+DEFINE = ("chdef", "mkdef")
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """One address with its mask as ``command`` gives them; ``word`` is where the mask stands."""
+
+    command: Command
+    word: Word
+    address: str
+    length: int
+
+    @property
+    def by_xcat(self) -> bool:
+        """Whether it is a network of xCAT's tables, not an interface's."""
+        return self.command.program in DEFINE
+
+
+def networks(recipe: Recipe) -> Iterator[Broken]:
+    """Masks of all networks of one text, and xCAT's commands."""
+    everything = commands(recipe)
+    xcat = any(command.program in listed("xcat") for command in everything)
+    found: list[Defined] = []
+    for command in everything:
+        if command.program == "make" and len(command.words) == 2:
+            yield from _make(recipe, command, xcat)
+        elif command.program in DEFINE:
+            yield from _masks_and_types(recipe, command)
+        for word, address, mask in _pairs(command):
+            length = prefix_of(mask)
+            if length is not None and is_address(address) and ":" not in address:
+                found.append(Defined(command, word, address, length))
+    yield from _merging(recipe, found[:500])
+
+
+def _make(recipe: Recipe, command: Command, xcat: bool) -> Iterator[Broken]:
+    """``make networks``. Other tables count only beside xCAT's commands: a Makefile may well have a
+    rule 'hosts'.
+    """
+    program, table = command.words
+    if table.text == "networks" or (xcat and table.text in listed("xcat-tables")):
+        joined = [(program, f"make{table.text}"), (table, "")]
+        yield broken("xcat-make", recipe, command, program, command.text, joined)
+
+
+def _masks_and_types(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``mask=`` that is no mask; ``nictypes.ib0=OmniPath``: confignetwork makes the letters small
+    and then finds none.
+    """
+    for word in command.words:
+        name, equals, value = word.text.partition("=")
+        kind = value.lower()
+        if name == "mask" and re.match(r"[0-9.]+$", value) and prefix_of(value) is None:
+            yield broken("network-mask", recipe, command, word)
+        if not name.startswith("nictypes.") or not equals or kind in TYPES:
+            continue
+        if re.fullmatch(r"[a-z_]{2,20}", kind):
+            fabric = re.match(r"omni|opa|hfi|ib", kind)
+            meant = "infiniband" if fabric else nearest(kind, tuple(TYPES), 0.7)
+            fix = [(word, f"{name}={TYPES[meant]}")] if meant else None
+            yield broken("xcat-nic-type", recipe, command, word, "", fix)
+
+
+def _pairs(command: Command) -> Iterator[tuple[Word, str, str]]:
+    """Each address and mask that one command gives, and the word of the mask."""
+    program, texts = command.program, command.texts
+    if program in DEFINE:  # chdef -t network NAME net=10.0.0.0 mask=255.255.255.0
+        pairs = {word.text.partition("=")[0]: word for word in command.words if "=" in word.text}
+        if "net" in pairs and "mask" in pairs:
+            net, mask = (pairs[name].text.partition("=")[2] for name in ("net", "mask"))
+            yield pairs["mask"], net, mask
+    elif program == "ifconfig":
+        word = command.value("netmask")
+        if word is not None and len(texts) > 2:
+            yield word, texts[2], word.text
+    elif program == "nmcli" or (program == "ip" and {"add", "a", "replace"} & set(texts[2:3])):
+        for word in command.words[2:]:
+            address, slash, mask = word.text.partition("/")
+            if slash and address[:1].isdigit():
+                yield word, address, mask
+
+
+def _merging(recipe: Recipe, several: list[Defined]) -> Iterator[Broken]:
+    """A network address with bits outside its mask, or two networks in one."""
+    for at, one in enumerate(several):
+        network = network_of(one.address, one.length)
+        if network is None or one.length >= 24:
+            continue
+        other = next((o for o in several if _apart(o, one) and _contains(network, o)), None)
+        seen = f"{one.address} with {one.word.text.removeprefix('mask=')} is the network {network}"
+        if one.by_xcat and str(network.network_address) != one.address:
+            if other is not None:
+                seen += f", with {other.address} in it"
+            edits = _narrower(one)
+            yield broken("network-mask-merges", recipe, one.command, one.word, seen, edits)
+        elif other is not None and other.length < 24 and not (one.by_xcat and at == 0):
+            seen = f"{one.address} and {other.address} are both in {network}"
+            yield broken("network-mask-merges", recipe, one.command, one.word, seen)
+
+
+def _apart(one: Defined, other: Defined) -> bool:
+    """Whether two definitions are of different /24, and of two interfaces of one node where they
+    are interfaces'.
+    """
+    if same_place(one.address, other.address):
+        return False
+    if one.by_xcat or other.by_xcat:
+        return True
+    here, there = _device(one.command), _device(other.command)
+    nodes = [[word.text for word in each.command.outer] for each in (one, other)]
+    return bool(here and there and here != there and nodes[0] == nodes[1])
+
+
+def _device(command: Command) -> str:
+    """The interface that a command names, "" when it names none."""
+    if command.program == "ifconfig":
+        return command.texts[1]
+    word = command.value("dev", "ifname", "modify", "mod", "con-name")
+    return word.text if word else ""
+
+
+def _contains(network: IPv4Network, other: Defined) -> bool:
+    """Whether the other definition's address lies in ``network``."""
+    single = network_of(other.address, 32)
+    return single is not None and single.subnet_of(network)
+
+
+def _narrower(one: Defined) -> list[tuple[Word, str]] | None:
+    """The mask that fits the network's address: /24 for x.y.z.0, /16 for x.y.0.0."""
+    if not one.address.endswith(".0"):
+        return None
+    mask = "255.255.0.0" if one.address.endswith(".0.0") else "255.255.255.0"
+    return [(one.word, f"mask={mask}")]
+
+
+JUDGES = {"ping": ping, "ping6": ping, "ip": ip, "ifconfig": ifconfig, "nmcli": nmcli}
+CHECKS = (networks,)

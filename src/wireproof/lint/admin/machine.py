@@ -1,0 +1,264 @@
+"""Commands that set a machine: the kernel (modprobe, sysctl, grubby, echo into /proc and /sys) and
+the processor's clock (cpupower, tuned-adm).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from wireproof.lint.admin.addresses import mtu
+from wireproof.lint.files.kernel import WORD, judge_parameters, option, parameters
+from wireproof.lint.files.sysctl import judge_setting, setting_of
+from wireproof.lint.fragments import Part, WrittenLine
+from wireproof.lint.rule import Broken, Recipe
+from wireproof.lint.shell import Command, Edit, Word, broken
+from wireproof.lint.tables import listed, nearest, spelled
+
+__all__ = ["JUDGES"]
+
+
+def modprobe(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """The module's parameters, as in modprobe.d."""
+    names = [word for word in command.words[1:] if not word.text.startswith(("-", "–", "—"))]
+    if len(names) < 2 or {"-r", "--remove", "-a", "--all"} & set(command.texts):
+        return
+    module = names[0].text.replace("-", "_")
+    for word in names[1:]:
+        line = WrittenLine(word.line, recipe.lines[word.line - 1])
+        found = WORD.match(line.text, word.column - 1)
+        if found is not None and found.group() == word.raw:
+            yield from option(Part(line, found.start(), word.raw), word.text, module)
+
+
+def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``sysctl -w name=value``: the words, then each setting as in sysctl.d."""
+    words = [word for word in command.words[1:] if not word.text.startswith("-")]
+    if {"-p", "-f", "--load", "--system", "-a"} & set(command.texts) or not words:
+        return
+    joined = _one_setting([word.text for word in words])
+    if joined:
+        quoted = f"'{joined}'" if " " in joined else joined
+        edits = [(words[0], quoted), *((word, "") for word in words[1:])]
+        yield broken("sysctl-command", recipe, command, words[0], command.text, edits)
+        return
+    for word in words:
+        inside = word.raw.find(word.text)
+        if "=" not in word.text or "$" in word.text or inside < 0:
+            continue
+        cut = _cut(recipe, word, inside, inside + len(word.text))
+        setting = setting_of(cut)
+        if setting is not None:
+            yield from judge_setting(setting)
+
+
+def _one_setting(texts: list[str]) -> str:
+    """``name=value`` where the words are one that blanks have parted, else ""."""
+    first, rest = texts[0], texts[1:]
+    if not rest:
+        return ""
+    if first.endswith("="):
+        return f"{first}{' '.join(rest)}"
+    if rest[0] in ("=", "=="):
+        return f"{first}={' '.join(rest[1:])}"
+    numbers = all(re.fullmatch(r"[0-9]{1,19}", text) for text in rest)
+    return f"{first} {' '.join(rest)}" if "=" in first and numbers else ""
+
+
+def _cut(recipe: Recipe, word: Word, begin: int, end: int) -> WrittenLine:
+    """What stands from ``begin`` to ``end`` of a word, as a line of a file; a fix puts it back into
+    its quotes.
+    """
+    line, start = recipe.lines[word.line - 1], word.column - 1
+    before, after = line[: start + begin], line[start + end :]
+    return WrittenLine(word.line, line[start + begin : start + end], before, after)
+
+
+def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """The parameters of --args."""
+    words = command.words
+    for at, word in enumerate(words):
+        if word.text == "--args" or word.text.startswith("--args="):
+            apart = word.text == "--args" and at + 1 < len(words)
+            value = words[at + 1] if apart else word
+            begin = 0 if apart else value.raw.find("=") + 1
+            cut = _cut(recipe, value, begin, len(value.raw))
+            yield from judge_parameters(parameters(cut, 0))
+
+
+def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``echo VALUE > FILE`` below /sys and /proc."""
+    values = [word for word in command.words[1:] if not word.text.startswith("-")]
+    for redirect in command.redirects:
+        target, path = redirect.target, redirect.target.text
+        system = path.startswith(("/sys/", "/proc/", "/etc/"))
+        if redirect.operator not in (">", ">>") or not system:
+            continue
+        if command.outer and command.outer[-1].text == "sudo":
+            yield broken("echo-sudo", recipe, command, target, f"sudo echo … > {path[:100]}")
+        if _has_pattern(target):
+            yield broken("echo-many", recipe, command, target)
+        if len(values) == 1 and "$" not in values[0].text:
+            yield from _written(recipe, command, values[0], path)
+
+
+def _has_pattern(target: Word) -> bool:
+    """Whether the shell would look for several files."""
+    # an array's [index] is no pattern
+    literal = re.sub(r"\$\{[^}]{0,200}\}", "", target.raw)
+    return literal[:1] not in ("'", '"') and bool(re.search(r"[*?]|\[[^]]{1,40}\]", literal))
+
+
+def _written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterator[Broken]:
+    """The value against the file."""
+    if re.match(r"/sys/class/net/\w{1,15}/mode$", path):
+        if value.text == "connected":
+            edits = [(value, "datagram")]
+            yield broken("ipoib-connected-mode", recipe, command, value, path, edits)
+        yield from _chosen(recipe, command, value, path, frozenset(("connected", "datagram")))
+    elif re.match(r"/sys/class/net/\w{1,15}/mtu$", path):
+        yield from mtu(recipe, command, path.split("/")[4], value)
+    elif path.endswith("/scaling_governor"):
+        yield from _chosen(recipe, command, value, path, listed("governors"))
+    elif path.startswith("/proc/sys/"):
+        name = path.removeprefix("/proc/sys/").replace("/", ".")
+        setting = setting_of(WrittenLine(value.line, f"{name}={value.text}"))
+        for found in judge_setting(setting) if setting else ():
+            yield Broken(found.code, value.line, value.column, found.seen)
+
+
+def _chosen(
+    recipe: Recipe, command: Command, value: Word, path: str, choices: frozenset[str]
+) -> Iterator[Broken]:
+    """A value of which there are few."""
+    if value.text not in choices:
+        meant = spelled(value.text.lower(), choices, 0.6)
+        fix = [(value, meant)] if meant else None
+        seen = f"{value.text} into {path[:100]}"
+        yield broken("echo-value", recipe, command, value, seen, fix)
+
+
+# --- The processor's clock.
+
+FREQUENCY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([kKmMgGtT]?)(?:[hH][zZ])?$")
+SCALE = {"": 1.0, "k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}  # in kHz: the unit that cpupower assumes
+
+
+def cpupower(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """One cpupower command. All corrections of its options go into one fix; typographic dashes
+    alone have a rule of their own.
+    """
+    rights = [(word, _option(word.text)) for word in command.words[1:]]
+    edits: list[Edit] = [(word, right) for word, right in rights if right != word.text]
+    governor, known = _governor(command), listed("governors")
+    wrong = [word for word, _ in edits if word is not governor and word.text.startswith("-")]
+    if governor is not None:
+        lower = governor.text.lower()
+        meant = spelled(lower, known, 0.7)
+        edits.append((governor, meant or governor.raw))
+    if wrong:
+        seen = " ".join(word.text for word in wrong)
+        yield broken("cpupower-option", recipe, command, wrong[0], seen, edits)
+    if governor is not None:
+        fix = edits if edits[-1][1] in known else None
+        yield broken("cpupower-governor", recipe, command, governor, "", fix)
+    yield from _order(recipe, command)
+    yield from _limits(recipe, command)
+
+
+def _option(text: str) -> str:
+    """An option as cpupower wants it: ``–min`` and ``-min`` are ``--min``, ``–c`` is ``-c``."""
+    found = re.match(r"([-–—−]+)([A-Za-z][\w-]*)(=.*)?$", text)
+    if found is None:
+        return text
+    dashes, name, value = found.groups("")
+    if len(name) == 1:
+        return f"-{name}{value}"
+    long = name in listed("cpupower-options") or dashes[0] != "-"
+    return f"--{name}{value}" if long else text
+
+
+def _governor(command: Command) -> Word | None:
+    """The governor's word when it is none that exists."""
+    for word, value in pairwise(command.words):
+        if _option(word.text) in ("-g", "--governor"):
+            known = value.text in listed("governors") or not re.match(r"[A-Za-z]+$", value.text)
+            return None if known else value
+    return None
+
+
+def _order(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``frequency-set -c all``, and a subcommand that is misspelt."""
+    words, subcommands = command.words, listed("cpupower-subcommands")
+    at = next((at for at, word in enumerate(words) if word.text in subcommands), None)
+    if at is None:
+        yield from _subcommand(recipe, command)
+    elif words[at].text.startswith("frequency"):
+        for flag, cpus in pairwise(words[at + 1 :]):
+            if _option(flag.text) in ("-c", "--cpu"):
+                name = words[at].text
+                edits = [(words[at], f"-c {cpus.raw} {name}"), (flag, ""), (cpus, "")]
+                seen = f"{name} -c {cpus.text}"
+                yield broken("cpupower-order", recipe, command, flag, seen, edits)
+                return
+
+
+def _subcommand(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """``frequency_set``: the first word that resembles a subcommand."""
+    for word in command.words[1:]:
+        meant = spelled(word.text.replace("_", "-"), listed("cpupower-subcommands"), 0.85)
+        if meant and not word.text.startswith("-"):
+            yield broken("cpupower-option", recipe, command, word, "", [(word, meant)])
+            return
+
+
+def _limits(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """--min above --max."""
+    values: dict[str, Word] = {}
+    for word, value in pairwise(command.words):
+        name = {"-d": "--min", "-u": "--max"}.get(_option(word.text), _option(word.text))
+        values.setdefault(name, value)
+    if "--min" in values and "--max" in values:
+        word, most = values["--min"], values["--max"]
+        low, high = _kilohertz(word.text), _kilohertz(most.text)
+        if low is not None and high is not None and low > high:
+            seen = f"{word.text} > {most.text}"
+            yield broken("cpupower-frequency", recipe, command, word, seen)
+
+
+def _kilohertz(text: str) -> float | None:
+    """A frequency in kHz, None when it is none."""
+    found = FREQUENCY.match(text)
+    return float(found[1]) * SCALE[found[2].lower()] if found else None
+
+
+def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
+    """One tuned-adm command."""
+    first, profiles = command.words[1:2], listed("tuned-profiles")
+    if command.texts[1:2] == ("profile",):
+        yield from _profiles(recipe, command, command.words[2:], profiles)
+    elif first and first[0].text in profiles:
+        edits = [(first[0], f"profile {first[0].raw}")]
+        yield broken("tuned-profile", recipe, command, first[0], "", edits)
+
+
+def _profiles(
+    recipe: Recipe, command: Command, words: Iterable[Word], profiles: frozenset[str]
+) -> Iterator[Broken]:
+    """Names of profiles; what begins with another name, or is its beginning, may be a site's."""
+    for word in words:
+        text, meant = word.text, nearest(word.text, profiles, 0.85)
+        if meant and "-" in meant and not (meant.startswith(text) or text.startswith(meant)):
+            seen = f"{text}; nearest is {meant}"
+            yield broken("tuned-profile", recipe, command, word, seen, [(word, meant)])
+
+
+JUDGES = {
+    "modprobe": modprobe,
+    "sysctl": sysctl,
+    "grubby": grubby,
+    "echo": echo,
+    "cpupower": cpupower,
+    "tuned-adm": tuned,
+}

@@ -1,1 +1,0 @@
-"""What makes a network interface: ifcfg and keyfiles, host names."""

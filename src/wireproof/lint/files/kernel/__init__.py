@@ -1,1 +1,0 @@
-"""What the kernel is given: its command line, module options, sysctl settings."""

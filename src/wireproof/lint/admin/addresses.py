@@ -219,15 +219,15 @@ def _pairs(command: Command) -> Iterator[tuple[Word, str, str]]:
     """Each address and mask that one command gives, and the word of the mask."""
     program, texts = command.program, command.texts
     if program in DEFINE:  # chdef -t network NAME net=10.0.0.0 mask=255.255.255.0
-        pairs = {word.text.partition("=")[0]: word for word in command.words if "=" in word.text}
-        if "net" in pairs and "mask" in pairs:
-            net, mask = (pairs[name].text.partition("=")[2] for name in ("net", "mask"))
-            yield pairs["mask"], net, mask
-    elif program == "ifconfig":
+        given = {word.text.partition("=")[0]: word for word in command.words if "=" in word.text}
+        if {"net", "mask"} <= given.keys():
+            net, mask = (given[name].text.partition("=")[2] for name in ("net", "mask"))
+            yield given["mask"], net, mask
+    elif program == "ifconfig" and len(texts) > 2:
         word = command.value("netmask")
-        if word is not None and len(texts) > 2:
+        if word is not None:
             yield word, texts[2], word.text
-    elif program == "nmcli" or (program == "ip" and {"add", "a", "replace"} & set(texts[2:3])):
+    elif program == "nmcli" or (program == "ip" and texts[2:3] in (("add",), ("a",), ("replace",))):
         for word in command.words[2:]:
             address, slash, mask = word.text.partition("/")
             if slash and address[:1].isdigit():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wireproof.audit.alike import odd_ones
+from wireproof.audit.alike import kind_of, odd_ones
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.firmware import plain_name
 from wireproof.audit.judge import judge_machine, judge_machines
@@ -261,7 +261,8 @@ def test_the_odd_one_among_like_hosts_is_named_with_what_differs() -> None:
         machines.append(machine_of(HostFacts.of(f"n{number}", frames)))
     results = judge_machines(machines, catalogue(), "throughput", ["bios-attributes"])
     assert {one.status for one in results} == {"pass"}
-    (odd,) = odd_ones(machines, results, catalogue())
+    kinds = {each.facts.host: kind_of(each) for each in machines}
+    (odd,) = odd_ones(kinds, results, catalogue())
     assert odd.host == "n3"
     assert "Turbo Mode: Disabled, not Enabled" in odd.message
     assert "Node" not in odd.message

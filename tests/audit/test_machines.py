@@ -118,7 +118,7 @@ def test_a_hostile_text_is_unknown_or_wrong_and_never_passes(text: str, tmp_path
 
 
 def test_the_odd_one_out(tmp_path: Path) -> None:
-    from wireproof.audit.alike import odd_ones
+    from wireproof.audit.alike import kind_of, odd_ones
     from wireproof.audit.facts import HostFacts
     from wireproof.audit.judge import judge_machines
     from wireproof.audit.machine import machine_of
@@ -137,16 +137,19 @@ def test_the_odd_one_out(tmp_path: Path) -> None:
         return machine_of(HostFacts.of(name, frames))
 
     machines = [host(f"n{number}", "20.31" if number != 3 else "20.28") for number in range(1, 9)]
-    results = judge_machines(machines, catalogue(), "throughput", ["firmware"])
-    (odd,) = odd_ones(machines, results, catalogue())
+
+    def odd_of(machines: list[Any]) -> list[Any]:
+        results = judge_machines(machines, catalogue(), "throughput", ["firmware"])
+        kinds = {each.facts.host: kind_of(each) for each in machines}
+        return odd_ones(kinds, results, catalogue())
+
+    (odd,) = odd_of(machines)
     assert (odd.id, odd.host, odd.seen) == ("firmware", "n3", "20.28")
     assert "7 others" in odd.message
     assert "vendor's tool" in odd.fix, "the value of the others passes: its own fix is none"
-    two = judge_machines(machines[1:3], catalogue(), "throughput", ["firmware"])
-    assert not odd_ones(machines[1:3], two, catalogue()), "of two, neither is the odd one"
+    assert not odd_of(machines[1:3]), "of two, neither is the odd one"
     halves = [host(f"n{number}", ("20.31", "20.28")[number > 4]) for number in range(1, 9)]
-    results = judge_machines(halves, catalogue(), "throughput", ["firmware"])
-    split = odd_ones(halves, results, catalogue())
+    split = odd_of(halves)
     assert [one.host for one in split] == [f"n{number}" for number in range(1, 9)]
     assert "hosts of one kind differ: 20.31 on 4 hosts, 20.28 on 4 hosts" in split[0].message
 

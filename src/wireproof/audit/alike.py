@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,9 +15,13 @@ from wireproof.audit.machine import Machine
 from wireproof.audit.reading import firmware_on, shown
 from wireproof.audit.remedy import by_hand_of
 from wireproof.model.quantity import counted
+from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Setting
 
-__all__ = ["kind_of", "odd_ones"]
+__all__ = ["Kind", "kind_of", "odd_ones"]
+
+_Group = tuple[str, str, str]
+"""Kind of host, setting and instance, whose values are compared."""
 
 _LEAST = 3
 """Hosts of one kind, below which none is the odd one."""
@@ -25,52 +31,66 @@ _ATTRIBUTES = "bios-attributes"
 _KIND = ("host.cpu", "host.fabrics", "host.virtual", "host.gpus")
 
 
-def kind_of(machine: Machine) -> Machine:
-    """What `odd_ones` needs of the machine: many are held at once."""
+class Kind(NamedTuple):
+    """What tells whether hosts are of one kind, and what their firmware said: those of all hosts
+    are held at once.
+    """
+
+    of: str
+    firmware: dict[str, FactFrame]
+
+
+def kind_of(machine: Machine) -> Kind:
+    """What `odd_ones` needs of the machine."""
     firmware = {place: frame for place, frame in machine.facts.files.items() if "bios" in place}
-    names = {name: machine.names[name] for name in _KIND if name in machine.names}
-    return Machine(HostFacts(machine.facts.host, files=firmware), names)
+    return Kind(sys.intern(repr([machine.names.get(name) for name in _KIND])), firmware)
 
 
 def odd_ones(
-    machines: Sequence[Machine], results: Iterable[AuditResult], catalogue: Catalogue
+    kinds: Mapping[str, Kind], results: Sequence[AuditResult], catalogue: Catalogue
 ) -> list[AuditResult]:
     """A result for each host, interface or port whose value is not that of most of its kind, or not
-    that of the other end.
+    that of the other end. ``kinds``: by host.
     """
-    kinds = {
-        machine.facts.host: repr([machine.names.get(name) for name in _KIND])
-        for machine in machines
-    }
-    read: Mapping[tuple[str, str, str], list[AuditResult]] = defaultdict(list)
+    values: dict[_Group, set[str]] = defaultdict(set)
+    for one, group in _grouped(kinds, results, catalogue):
+        values[group].add(one.seen)
+    differing: dict[_Group, list[AuditResult]] = defaultdict(list)
+    for one, group in _grouped(kinds, results, catalogue):
+        if len(values[group]) > 1:
+            differing[group].append(one)
+    return [
+        _with_names(odd, members, kinds) if odd.id == _ATTRIBUTES else odd
+        for members in differing.values()
+        for odd in _odd(members, catalogue)
+    ]
+
+
+def _grouped(
+    kinds: Mapping[str, Kind], results: Iterable[AuditResult], catalogue: Catalogue
+) -> Iterator[tuple[AuditResult, _Group]]:
+    """What was read of settings that like hosts agree on, with its group."""
+    alike = {name for name, entry in catalogue.entries.items() if entry.setting.alike}
     for one in results:
-        entry = catalogue.entries.get(one.id)
-        if entry is not None and entry.setting.alike and one.status in ("pass", "fail"):
-            read[(kinds.get(one.host, ""), one.id, one.instance)].append(one)
-    odd = [one for group in read.values() for one in _odd(group, catalogue)]
-    by_host = {machine.facts.host: machine for machine in machines}
-    return [_named(one, by_host, read) if one.id == _ATTRIBUTES else one for one in odd]
+        if one.id in alike and one.status in ("pass", "fail"):
+            yield one, (kinds[one.host].of, one.id, one.instance)
 
 
-def _named(
-    one: AuditResult,
-    machines: Mapping[str, Machine],
-    read: Mapping[tuple[str, str, str], Sequence[AuditResult]],
+def _with_names(
+    odd: AuditResult, members: Iterable[AuditResult], kinds: Mapping[str, Kind]
 ) -> AuditResult:
     """With the attributes of the firmware that differ: a digest names none."""
-    group = next(each for each in read.values() if any(_same(one, other) for other in each))
-    usual = next(other.host for other in group if other.seen == one.usual)
-    mine, theirs = firmware_on(machines[one.host]), firmware_on(machines[usual])
+    usual = next((one.host for one in members if one.seen == odd.usual), odd.host)
+    mine, theirs = (
+        firmware_on(Machine(HostFacts(host, files=kinds[host].firmware)))
+        for host in (odd.host, usual)
+    )
     if mine is None or theirs is None:
-        return one
+        return odd
     differing = mine.differs_from(theirs)
     more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
-    message = f"{one.message}: {'; '.join(map(shown, differing[:_SHOWN]))}{more}"
-    return msgspec.structs.replace(one, message=message)
-
-
-def _same(one: AuditResult, other: AuditResult) -> bool:
-    return (one.id, one.host, one.instance) == (other.id, other.host, other.instance)
+    named = "; ".join(map(shown, differing[:_SHOWN]))
+    return msgspec.structs.replace(odd, message=f"{odd.message}: {named}{more}") if named else odd
 
 
 def _odd(group: Sequence[AuditResult], catalogue: Catalogue) -> list[AuditResult]:

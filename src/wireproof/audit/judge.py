@@ -10,15 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from wireproof.audit.catalogue import Catalogue, ParsedSetting
+from wireproof.audit.depends import LikeHosts, Slot
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.facts import UNKEPT
-from wireproof.audit.machine import ADAPTERS, Instance, Machine
+from wireproof.audit.machine import ADAPTERS, WHOLE, Instance, Machine
 from wireproof.audit.places import alike
 from wireproof.audit.reading import SettingReading, reading_of, shown
 from wireproof.audit.releases import gone, not_yet
 from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
-from wireproof.audit.signature import Signatures
-from wireproof.audit.twins import Slot, Twins
 from wireproof.model.setting import AuditResult, Profile, Setting, Status
 
 __all__ = [
@@ -31,7 +30,6 @@ __all__ = [
     "shown",
 ]
 
-_WHOLE = Instance("", {}, {})
 _FIXED = "[fixed]"
 """How ethtool marks what the driver does not let be changed."""
 
@@ -46,54 +44,41 @@ def judge_machine(
 def judge_machines(
     machines: Iterable[Machine], catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
 ) -> list[AuditResult]:
-    """As `judge_machine` for each of them. Where an entry meets the same texts and the same kind of
-    machine again, the answer is the same: most hosts of a cluster are alike.
+    """As `judge_machine` for each of them. Most hosts of a cluster are alike: of a host that is
+    like one before, only what depends on the differences is judged again.
     """
     wanted = set(only)
     entries = [entry for name, entry in catalogue.entries.items() if not wanted or name in wanted]
-    known: dict[tuple[object, ...], AuditResult] = {}
-    signatures = Signatures(catalogue)
-    twins = Twins(signatures)
+    before = LikeHosts(catalogue)
     found: list[AuditResult] = []
     for machine in machines:
-        found += _Judge(machine, signatures, profile, known).beside(twins, entries)
+        found += _Judge(machine, catalogue, profile).beside(before, entries)
     return found
 
 
 class _Judge:
-    """One machine before the catalogue. ``known``: answers to what was met before."""
+    """One machine before the catalogue."""
 
-    def __init__(
-        self,
-        machine: Machine,
-        signatures: Signatures,
-        profile: Profile,
-        known: dict[tuple[object, ...], AuditResult],
-    ) -> None:
-        self.machine, self.profile, self.known = machine, profile, known
-        self.signatures, self.catalogue = signatures, signatures.catalogue
+    def __init__(self, machine: Machine, catalogue: Catalogue, profile: Profile) -> None:
+        self.machine, self.catalogue, self.profile = machine, catalogue, profile
 
-    def beside(self, twins: Twins, entries: Sequence[ParsedSetting]) -> list[AuditResult]:
-        """All results; those of a host like this where they do not depend on what differs."""
-        found = twins.of(self.machine)
+    def beside(self, before: LikeHosts, entries: Sequence[ParsedSetting]) -> list[AuditResult]:
+        """All results; those of a host like this if they do not depend on what differs."""
+        found = before.of(self.machine)
         if found is None:
             slots, results = zip(*self.all(entries), strict=True) if entries else ((), ())
-            twins.add(self.machine, slots, results)
+            before.add(self.machine, slots, results)
             return list(results)
         model, again = found
-        host, own = self.machine.facts.host, self._own_instances()
+        host = self.machine.facts.host
+        mine = {one.label: one for one in (*self.machine.nics, *self.machine.rdma)}
         like = [msgspec.structs.replace(one, host=host) for one in model.results]
         for number in again:
             entry, instance = model.slots[number]
             if instance is not None:
-                mine = own.get(tuple(instance.places.items()), instance)
-                like[number] = self._met_before(entry, mine)
+                by_name = entry.setting.scope in ("nic", "rdma")
+                like[number] = self._result(entry, mine[instance.label] if by_name else instance)
         return like
-
-    def _own_instances(self) -> dict[tuple[tuple[str, str], ...], Instance]:
-        """Interfaces and ports by their places."""
-        own = (*self.machine.nics, *self.machine.rdma)
-        return {tuple(one.places.items()): one for one in own}
 
     def all(self, entries: Iterable[ParsedSetting]) -> Iterator[tuple[Slot, AuditResult]]:
         """Each result with what it is of."""
@@ -102,7 +87,7 @@ class _Judge:
             if not instances:
                 yield (entry, None), self._none(entry)
             for instance in instances:
-                yield (entry, instance), self._met_before(entry, instance)
+                yield (entry, instance), self._result(entry, instance)
             for one in self._cut(entry):
                 yield (entry, None), one
 
@@ -112,15 +97,7 @@ class _Judge:
         for read in entry.setting.reads if entry.setting.scope == "each" else ():
             if facts.is_cut(read.file):
                 why = f"there are more than {len(facts.matching(read.file))} of {read.file}"
-                yield self._made(entry, _WHOLE, "unknown", why)
-
-    def _met_before(self, entry: ParsedSetting, instance: Instance) -> AuditResult:
-        key = self.signatures.of(self.machine, entry, instance)
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = self._result(entry, instance)
-        host = self.machine.facts.host
-        return found if found.host == host else msgspec.structs.replace(found, host=host)
+                yield self._made(entry, WHOLE, "unknown", why)
 
     def _none(self, entry: ParsedSetting) -> AuditResult:
         """There is no such interface, port or file."""
@@ -135,7 +112,7 @@ class _Judge:
         what = f"no {lacking}" if lacking else f"nothing that matches {entry.setting.reads[0].file}"
         unlisted = status == "unknown" and not self.machine.facts.hidden
         more = f", and the list of them {UNKEPT}" if unlisted else ""
-        return self._made(entry, _WHOLE, status, f"{what} was found on this host{more}")
+        return self._made(entry, WHOLE, status, f"{what} was found on this host{more}")
 
     def _result(self, entry: ParsedSetting, instance: Instance) -> AuditResult:
         applies = entry.applies.holds(self._lookup(instance, UNKNOWN))
@@ -219,7 +196,7 @@ def instances_of(machine: Machine, entry: ParsedSetting) -> list[Instance]:
             return list(machine.rdma)
         case "each":
             return _each(machine, entry.setting)
-    return [_WHOLE]
+    return [WHOLE]
 
 
 def _whose(reading: SettingReading | None) -> str:
@@ -285,7 +262,7 @@ class Names:
     def _same_instance(self, entry: ParsedSetting) -> Instance | None:
         """The one of ours; of another file's pattern that whose open parts are the same."""
         if entry.setting.scope != "each":
-            return _WHOLE if entry.setting.scope == "host" else self.instance
+            return WHOLE if entry.setting.scope == "host" else self.instance
         files = _each(self.machine, entry.setting)
         return next((one for one in files if one.label == self.instance.label), None)
 

@@ -37,6 +37,7 @@ __all__ = [
     "GLOBS",
     "NAMES",
     "RDMA_PORTS",
+    "WHOLE",
     "Instance",
     "Machine",
     "machine_of",
@@ -119,6 +120,10 @@ class Instance:
     label: str
     places: dict[str, str]
     names: dict[str, Value]
+
+
+WHOLE = Instance("", {}, {})
+"""The host itself."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from wireproof.audit.alike import kind_of, odd_ones
+from wireproof.audit.alike import Kind, kind_of, odd_ones
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.golden import differences, reference_for
@@ -168,14 +168,13 @@ def _judged(
     beside: list[Collected] | None = None,
 ) -> Audit:
     """``answers`` and ``beside`` lose their frames."""
-    machines: list[Machine] = []
-    results = judge_machines(
-        _machines(answers, machines), known, specification.profile, specification.only
-    )
+    kinds: dict[str, Kind] = {}
+    machines = _machines(answers, kinds)
+    results = judge_machines(machines, known, specification.profile, specification.only)
     if beside is not None:
         results = _held_against(beside, results, specification, known)
     else:
-        results += odd_ones(machines, results, known)
+        results += odd_ones(kinds, results, known)
     if site is not NOTHING:
         results = decided(results, site, datetime.date.today(), parse_hosts, known.entries)
     if specification.at_least != SEVERITIES[0]:
@@ -190,7 +189,7 @@ def _judged(
     )
 
 
-def _machines(answers: list[Collected], kinds: list[Machine]) -> Iterator[Machine]:
+def _machines(answers: list[Collected], kinds: dict[str, Kind]) -> Iterator[Machine]:
     """The machine of each answer, one after another; what tells its kind goes to ``kinds``. The
     answers lose their frames: those of ten thousand hosts and all results would not fit.
     """
@@ -200,7 +199,7 @@ def _machines(answers: list[Collected], kinds: list[Machine]) -> Iterator[Machin
         if one.frames:
             answers[number] = Collected(one.host, problem=one.problem)
             machine = machine_of(HostFacts.of(one.host, one.frames))
-            kinds.append(kind_of(machine))
+            kinds[one.host] = kind_of(machine)
             yield machine
 
 
@@ -212,7 +211,7 @@ def _held_against(
 ) -> list[AuditResult]:
     """Raises ``BadInput`` if a host has no reference."""
     references: dict[str, list[AuditResult]] = defaultdict(list)
-    judged = judge_machines(_machines(beside, []), known, specification.profile, specification.only)
+    judged = judge_machines(_machines(beside, {}), known, specification.profile, specification.only)
     for one in judged:
         references[one.host].append(one)
     hosts = dict.fromkeys(one.host for one in results)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from wireproof.audit.golden import differences, reference_for
+from wireproof.audit.alike import differences, reference_for
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import AuditResult
 from wireproof.store.snapshot import read_snapshot, write_snapshot

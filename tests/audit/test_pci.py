@@ -8,7 +8,7 @@ import pytest
 from tests.audit.test_machines import audited
 from tests.audit.trees import lay_out
 
-from wireproof.audit.lspci import devices_of_lspci
+from wireproof.audit.pci import devices_of_lspci
 from wireproof.model.setting import AuditResult
 
 pytestmark = pytest.mark.engine

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from tests.audit.trees import HFI1_2015, lay_out
 
-from wireproof.audit.releases import gone, not_yet
+from wireproof.audit.judge import gone, not_yet
 from wireproof.model.setting import Setting
 from wireproof.workflow.audit import settings_called
 

@@ -14,14 +14,13 @@ import pytest
 from tests.audit.test_pci import LSPCI
 from tests.audit.trees import MACHINES, lay_out
 
-from wireproof.audit import ib_text, pci
+from wireproof.audit import pci, printed
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.fastest import port_info
+from wireproof.audit.interfaces import IP_ADDRESS
 from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
-from wireproof.audit.ip_text import IP_ADDRESS
 from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
-from wireproof.audit.printed import DMIDECODE
+from wireproof.audit.printed import DMIDECODE, port_info
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
@@ -463,22 +462,22 @@ BLANK = "\n" * 400_000
     [
         ("ethtool", "eth0"),
         ("ethtool", "-i", "eth0"),
-        ib_text.IBSTAT,
-        ib_text.DEVINFO,
+        printed.IBSTAT,
+        printed.DEVINFO,
         IP_ADDRESS,
         pci.LSPCI,
         DMIDECODE,
         AFFINITIES,
         vectors_of("eth0"),
         port_info("mlx5_0", "1"),
-        ib_text.perfquery_of("mlx5_0", "1"),
+        printed.perfquery_of("mlx5_0", "1"),
     ],
 )
 def test_blank_lines_without_end_cost_no_time(argv: tuple[str, ...]) -> None:
     """What grows with the square of them takes hours."""
     heads = {
-        ib_text.IBSTAT: "CA 'mlx5_0'\n\tPort 1:\n",
-        ib_text.DEVINFO: "hca_id:\tmlx5_0\n\tport:\t1\n",
+        printed.IBSTAT: "CA 'mlx5_0'\n\tPort 1:\n",
+        printed.DEVINFO: "hca_id:\tmlx5_0\n\tport:\t1\n",
         IP_ADDRESS: "2: eth0: <UP> mtu 1500 state UP\n",
         pci.LSPCI: "01:00.0 Ethernet controller [0200]: Intel [8086:1592]\n\tCapabilities:\n",
     }

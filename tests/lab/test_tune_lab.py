@@ -18,7 +18,7 @@ from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import lab_target
 from wireproof.workflow.tune.apply import apply, confirm, revert, status
 from wireproof.workflow.tune.plan import PlanSpecification, plan
-from wireproof.workflow.tune.residue import standing_on
+from wireproof.workflow.tune.verify import standing_on
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

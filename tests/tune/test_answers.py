@@ -12,7 +12,7 @@ from wireproof.instrument.changes import ask_hosts
 from wireproof.model.tuning import HostTuned, Tuned
 from wireproof.report.text.look import Look
 from wireproof.report.text.tune import tuned_lines
-from wireproof.tune.dropin import merged, set_lines
+from wireproof.tune.settings_files import merged, set_lines
 
 SET = '{"frame":"set","id":"s1","state":"armed","deadline_s":600,"timer":"alive"}'
 CHANGE = '{"frame":"change","id":"a","state":"applied","old":"1","wanted":"2","seen":"2"}'

@@ -13,7 +13,7 @@ from wireproof.audit.remedy import filled, remedy_with
 from wireproof.instrument.changes import write_change_set
 from wireproof.launch.engines import find_program
 from wireproof.model.change import Change, ChangeSet, Keep
-from wireproof.tune.dropin import merged
+from wireproof.tune.settings_files import merged
 from wireproof.workflow.audit import catalogue
 
 pytestmark = pytest.mark.engine

@@ -8,8 +8,7 @@ from wireproof.audit.facts import HostFacts
 from wireproof.instrument.facts import without_secrets
 from wireproof.model.record import FactFrame
 from wireproof.tune.boot_mtu import boot_files, mtus_in
-from wireproof.tune.overruled import overruled, unread
-from wireproof.tune.settings_files import written_in
+from wireproof.tune.settings_files import overruled, unread, written_in
 
 SYSCTL = "90-wireproof.conf"
 

@@ -7,7 +7,7 @@ import pytest
 from wireproof.model.change import SetAnswer
 from wireproof.model.errors import BadInput
 from wireproof.model.tuning import HostTuned
-from wireproof.tune.sets import in_force_first, waiting
+from wireproof.tune.standing import in_force_first, waiting
 
 
 def host(name: str, *sets: tuple[str, str], problem: str = "") -> HostTuned:

@@ -15,7 +15,7 @@ from wireproof.model.tuning import HostTuned, Standing
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.summary import summary
 from wireproof.report.undo import undo
-from wireproof.tune.sets import standing_of
+from wireproof.tune.standing import standing_of
 from wireproof.verdict import judge
 from wireproof.workflow.target.target import this_machine
 from wireproof.workflow.tune.node import JournalPlace, set_status

@@ -10,8 +10,8 @@ import pytest
 from tests.unit.test_report_html import Reader
 from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile
 
-from wireproof.audit.disclosed import disclosed_items
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.host import disclosed_items
 from wireproof.model.disclosure import GROUPS, Disclosed, Disclosure
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Audit, AuditResult

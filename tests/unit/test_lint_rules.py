@@ -13,6 +13,7 @@ from wireproof.lint.check import lint_text
 from wireproof.lint.rules import book, rules
 from wireproof.model.errors import BadInput
 from wireproof.model.site import CatalogueFile, use_site
+from wireproof.workflow import lint
 
 LINT = Path(check.__file__).parent
 RULE = """\
@@ -102,3 +103,17 @@ def test_what_a_variable_holds_is_not_judged() -> None:
         'allowed = "4"\n'
     )
     assert lint_text("#!/bin/sh\nlaunch -n $N ./x\nlaunch -n 4 ./x\n", "a.sh") == []
+
+
+def test_a_rows_pattern_without_end_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lint, "LONGEST_S", 4.0)
+    site(RULE + '[[line]]\ncode = "site-rule"\nmatch = "(?:a+)+!"\n')
+    (tmp_path / "slow.sh").write_text(f"#!/bin/sh\necho {'a' * 60}\n")
+    found = lint.lint_file(str(tmp_path / "slow.sh"), lint.Filter())
+    assert not found.bug
+    assert "site.toml" in found.error
+    (tmp_path / "good.sh").write_text("#!/bin/sh\necho aa!\n")
+    (one,) = lint.lint_file(str(tmp_path / "good.sh"), lint.Filter()).findings
+    assert one.code == "site-rule"

@@ -15,7 +15,7 @@ from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.facts import WHOSE, HostFacts, Place, matches_any
 from wireproof.audit.firmware import BIOS, CERTIFICATE, PENDING, REGISTRY
 from wireproof.audit.machine import WHOLE, Instance, Machine
-from wireproof.audit.places import alike, argv_of, path_of
+from wireproof.audit.reading import alike, argv_of, path_of
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Read
 
@@ -30,6 +30,8 @@ _RELEASE = ("host.kernel", "host.os", "host.os_version")
 _Frames = Mapping[Any, FactFrame]
 Slot = tuple[ParsedSetting, Instance | None]
 """What a result is of; no instance: of none, or of all."""
+_Needed = tuple[frozenset[str], frozenset[Place]]
+"""Names and places."""
 
 
 class _Model:
@@ -97,19 +99,15 @@ class _Needs:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._entries = catalogue.entries
-        self._known: dict[tuple[str, str], tuple[frozenset[str], frozenset[Place]]] = {}
+        self._known: dict[tuple[str, str], _Needed] = {}
 
-    def of(
-        self, entry: ParsedSetting, instance: Instance
-    ) -> tuple[frozenset[str], frozenset[Place]]:
+    def of(self, entry: ParsedSetting, instance: Instance) -> _Needed:
         key = (entry.setting.id, instance.label)
         if key not in self._known:
             self._known[key] = self._found(entry, instance)
         return self._known[key]
 
-    def _found(
-        self, entry: ParsedSetting, instance: Instance
-    ) -> tuple[frozenset[str], frozenset[Place]]:
+    def _found(self, entry: ParsedSetting, instance: Instance) -> _Needed:
         dated = entry.setting.since or entry.setting.until
         names, places = set(_RELEASE if dated else ()), set[Place]()
         waiting, seen = [entry], {entry.setting.id}

@@ -5,27 +5,28 @@ Zero evidence never passes: what could not be read is ``unknown`` and says what 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.depends import LikeHosts, Slot
-from wireproof.audit.expression import UNKNOWN, Unknown, Value
+from wireproof.audit.expression import UNKNOWN, Lookup, Unknown, Value
 from wireproof.audit.facts import UNKEPT
 from wireproof.audit.machine import ADAPTERS, WHOLE, Instance, Machine
-from wireproof.audit.places import alike
-from wireproof.audit.reading import SettingReading, reading_of, shown
-from wireproof.audit.releases import gone, not_yet
+from wireproof.audit.reading import SettingReading, alike, reading_of, shown
 from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
 from wireproof.model.setting import AuditResult, Profile, Setting, Status
 
 __all__ = [
     "Names",
     "SettingReading",
+    "gone",
     "instances_of",
     "judge_machine",
     "judge_machines",
+    "not_yet",
     "reading_of",
     "shown",
 ]
@@ -284,3 +285,45 @@ def _varying(path: str, pattern: str) -> str:
     """The parts of ``path`` that the pattern leaves open."""
     pairs = zip(path.split("/"), pattern.split("/"), strict=True)
     return " ".join(part for part, known in pairs if "*" in known)
+
+
+_RELEASE = re.compile(r"(Linux|RHEL) (\d+(?:\.\d+){0,3})", re.ASCII)
+_LIKE_RHEL = {"rhel", "centos", "rocky", "almalinux", "ol"}
+
+
+def gone(setting: Setting, names: Lookup) -> str:
+    """Why the host's release does not have it any more; "" where it has, or nothing is known."""
+    found = _compared(setting.until, names)
+    if found is None or found[0] < found[1]:
+        return ""
+    return f"it is gone since {setting.until}; {found[2]}"
+
+
+def not_yet(setting: Setting, names: Lookup) -> str:
+    """Why the host's release does not have it yet; "" where it has, or nothing is known. Systems
+    take new things into old kernels: only what is not there is told so.
+    """
+    found = _compared(setting.since, names)
+    if found is None or found[0] >= found[1]:
+        return ""
+    return f"it is there since {setting.since}; {found[2]}"
+
+
+def _compared(release: str, names: Lookup) -> tuple[list[int], list[int], str] | None:
+    """The host's release, the setting's, and the host's for people."""
+    wanted = _RELEASE.fullmatch(release)
+    if wanted is None:
+        return None
+    linux = wanted.group(1) == "Linux"
+    if not linux and names("host.os") not in _LIKE_RHEL:
+        return None
+    here = names("host.kernel" if linux else "host.os_version")
+    number = re.match(r"\d+(?:\.\d+){0,3}", here, re.ASCII) if isinstance(here, str) else None
+    if number is None:
+        return None
+    said = f"this {'kernel' if linux else 'system'} is {number.group()}"
+    return _parts(number.group()), _parts(wanted.group(2)), said
+
+
+def _parts(text: str) -> list[int]:
+    return [int(part) for part in text.split(".")]

@@ -11,12 +11,16 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from wireproof.audit.disclosed import DISCLOSED_FILES, DISCLOSED_GLOBS
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.fastest import add_sisters, modes_of, signalled
-from wireproof.audit.host import HOST_FILES, PACKAGES, host_names, modules_in
-from wireproof.audit.ib_text import IBSTAT
+from wireproof.audit.host import (
+    DISCLOSED_FILES,
+    DISCLOSED_GLOBS,
+    HOST_FILES,
+    PACKAGES,
+    host_names,
+    modules_in,
+)
 from wireproof.audit.interfaces import (
     INTERFACES,
     audited,
@@ -25,9 +29,15 @@ from wireproof.audit.interfaces import (
     names_of,
     rate_of,
 )
-from wireproof.audit.mlxconfig import mlxconfig_files
 from wireproof.audit.pci import PCI, accelerators, adapters_of, pci_devices, pci_facts
-from wireproof.audit.printed import printed_files
+from wireproof.audit.printed import (
+    IBSTAT,
+    add_sisters,
+    mlxconfig_files,
+    modes_of,
+    printed_files,
+    signalled,
+)
 from wireproof.audit.values import cpu_list
 from wireproof.model.record import Nic
 

@@ -4,16 +4,30 @@ Pure. The texts are hostile: what is not understood is left out.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from wireproof.audit.facts import HostFacts
-from wireproof.audit.ib_text import files_of_ib
-from wireproof.audit.interfaces import listed_nics
-from wireproof.audit.ip_text import IP_ADDRESS, link_files
-from wireproof.model.record import FactFrame
+from wireproof.audit.expression import UNKNOWN, Value
+from wireproof.audit.facts import UNKEPT, HostFacts
+from wireproof.audit.interfaces import IP_ADDRESS, link_files, listed_nics
+from wireproof.model.record import FactFrame, Nic
 
-__all__ = ["DMIDECODE", "printed_files", "printed_of"]
+__all__ = [
+    "DEVINFO",
+    "DMIDECODE",
+    "IBSTAT",
+    "add_sisters",
+    "files_of_ib",
+    "mlxconfig_files",
+    "modes_of",
+    "perfquery_of",
+    "port_info",
+    "printed_files",
+    "printed_of",
+    "queries_of",
+    "signalled",
+]
 
 DMIDECODE = ("dmidecode",)
 _DMI = {
@@ -78,3 +92,224 @@ def _of_dmidecode(facts: HostFacts) -> Iterator[tuple[str, str]]:
         for key, value in re.findall(r"^\t([\w ]+): (.+?)\s*$", body, re.MULTILINE):
             if name := _DMI.get((title, key)):
                 yield f"/sys/class/dmi/id/{name}", value
+
+
+IBSTAT = ("ibstat",)
+DEVINFO = ("ibv_devinfo", "-v")
+_PORT_STATES = {"Down": 1, "Initializing": 2, "Armed": 3, "Active": 4}
+"""Numbers of PortInfo.PortState (IBA, 14.2.5.6), as /sys prints them before the word."""
+_PHYSICAL = {"Sleep": 1, "Polling": 2, "Disabled": 3, "PortConfigurationTraining": 4,
+             "LinkUp": 5, "LinkErrorRecovery": 6}  # fmt: skip
+_CA = re.compile(r"^CA '([\w.-]{1,64})'\n((?:[ \t].*\n?)*)", re.MULTILINE)
+_PORT = re.compile(r"^[ \t]+Port (\d{1,3}):\n((?:\s+(?!Port \d)[^\n]*\n?)*)", re.MULTILINE)
+_HCA = re.compile(r"^hca_id:[ \t]*([\w.-]{1,64})\n((?:[ \t].*\n?|\n)*)", re.MULTILINE)
+_HCA_PORT = re.compile(r"^[ \t]+port:\s+(\d{1,3})\n((?:\s+(?!port:)[^\n]*\n?)*)", re.MULTILINE)
+_GID = re.compile(r"^[ \t]+GID\[\s*(\d{1,4})\]:.*, (RoCE v[12]|IB/RoCE v1)\s*$", re.MULTILINE)
+_DRIVERS = {
+    "mlx5": "mlx5_core",
+    "mlx4": "mlx4_core",
+    "hfi1": "hfi1",
+    "irdma": "irdma",
+    "bnxt_re": "bnxt_re",
+}
+"""Drivers whose devices have names of the kernel: NAME_NUMBER or NAMENUMBER."""
+_QUERIED = {
+    "SymbolErrorCounter": "symbol_error",
+    "LinkErrorRecoveryCounter": "link_error_recovery",
+    "LinkDownedCounter": "link_downed",
+    "PortRcvErrors": "port_rcv_errors",
+    "PortRcvRemotePhysicalErrors": "port_rcv_remote_physical_errors",
+    "PortXmitDiscards": "port_xmit_discards",
+    "LocalLinkIntegrityErrors": "local_link_integrity_errors",
+    "ExcessiveBufferOverrunErrors": "excessive_buffer_overrun_errors",
+}
+_FOLDER = "/sys/class/infiniband"
+
+Files = Iterator[tuple[str, str]]
+
+
+def perfquery_of(device: str, port: str) -> tuple[str, ...]:
+    """What an archive keeps of a port's counters."""
+    return ("perfquery", "-C", device, "-P", port)
+
+
+def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
+    """By path, what the files would say. ``nics``: by whose addresses RoCE's ports are theirs."""
+    lanes = dict(_lanes(facts))
+    owners = {_guid(one.mac): one for one in nics if len(one.mac) == _MAC}
+    for device, body in _CA.findall(f"{facts.command(IBSTAT).text or ''}\n"):
+        folder = f"{_FOLDER}/{device}"
+        if driver := _DRIVERS.get(re.sub(r"_?\d{1,4}$", "", device)):
+            yield f"{folder}/device/uevent", f"DRIVER={driver}\n"
+        if firmware := re.search(r"^[ \t]+Firmware version: (\S+)$", body, re.MULTILINE):
+            yield f"{folder}/fw_ver", firmware[1]
+        for port, lines in _PORT.findall(body):
+            values = dict(re.findall(r"^[ \t]+([\w ]+): (.+)$", lines, re.MULTILINE))
+            for name, text in _of_port(values, lanes.get((device, port), "")):
+                yield f"{folder}/ports/{port}/{name}", text
+            if owner := owners.get(values.get("Port GUID", "")):
+                yield f"{folder}/device/net/{owner.name}/mtu", str(owner.mtu or "")
+    yield from _of_devinfo(facts)
+    yield from _of_perfquery(facts)
+
+
+_MAC = len("00:11:22:33:44:55")
+_LOCAL = 0x02
+"""The bit of an EUI-64 that an interface identifier inverts (RFC 4291, appendix A)."""
+
+
+def _guid(mac: str) -> str:
+    """The GUID that drivers give RoCE's port of the interface."""
+    first, *rest = (int(part, 16) for part in mac.split(":"))
+    parts = [first ^ _LOCAL, *rest[:2], 0xFF, 0xFE, *rest[2:]]
+    return "0x" + "".join(f"{part:02x}" for part in parts)
+
+
+def _of_port(values: dict[str, str], lanes: str) -> Files:
+    if layer := values.get("Link layer"):
+        yield "link_layer", layer
+    if re.fullmatch(r"\d{1,4}(\.\d)?", rate := values.get("Rate", "")):
+        yield "rate", f"{rate} Gb/sec ({lanes})" if lanes else f"{rate} Gb/sec"
+    if (state := values.get("State", "")) in _PORT_STATES:
+        yield "state", f"{_PORT_STATES[state]}: {state.upper().replace('INITIALIZING', 'INIT')}"
+    if (state := values.get("Physical state", "")) in _PHYSICAL:
+        yield "phys_state", f"{_PHYSICAL[state]}: {state}"
+    if re.fullmatch(r"\d{1,5}", lid := values.get("SM lid", "")):
+        yield "sm_lid", f"0x{int(lid):x}"
+
+
+def _devinfo(facts: HostFacts) -> Iterator[tuple[str, str]]:
+    return iter(_HCA.findall(f"{facts.command(DEVINFO).text or ''}\n"))
+
+
+def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
+    """How many lanes each port uses, such as 4X."""
+    for device, body in _devinfo(facts):
+        for port, lines in _HCA_PORT.findall(body):
+            if found := re.search(r"^[ \t]+active_width:\s+(\d{1,2}X)\b", lines, re.MULTILINE):
+                yield (device, port), found[1]
+
+
+def _of_devinfo(facts: HostFacts) -> Files:
+    for device, body in _devinfo(facts):
+        if board := re.search(r"^[ \t]+board_id:\s+(\S+)$", body, re.MULTILINE):
+            yield f"{_FOLDER}/{device}/board_id", board[1]
+        for port, lines in _HCA_PORT.findall(body):
+            for index, kind in _GID.findall(lines):
+                yield f"{_FOLDER}/{device}/ports/{port}/gid_attrs/types/{index}", kind
+
+
+_WORDS = len(perfquery_of("", ""))
+
+
+def _of_perfquery(facts: HostFacts) -> Files:
+    for argv, frame in facts.commands.items():
+        if frame.status != "ok" or len(argv) != _WORDS or argv != perfquery_of(argv[2], argv[4]):
+            continue
+        for name, count in re.findall(r"^(\w+):\.+(\d{1,20})$", frame.text, re.MULTILINE):
+            if file := _QUERIED.get(name):
+                yield f"{_FOLDER}/{argv[2]}/ports/{argv[4]}/counters/{file}", count
+
+
+_TOOLS = ("mlxconfig", "mstconfig")
+_ROW = re.compile(r"^[* ]\s+([A-Z][A-Z0-9_]{1,60})\s+(\S+)\s+(\S+)\s+(\S+)[ \t]*$", re.MULTILINE)
+_SHOWN = ("PCI_WR_ORDERING", "LINK_TYPE_P1")
+_PENDING = "pending"
+_MOST_NAMED = 8
+_LIVE = "is read from an archive: on a host mlxconfig has to be started by hand"
+
+
+def queries_of(address: str) -> tuple[tuple[str, ...], ...]:
+    """The commands whose text may tell of the adapter at a PCI address: sos asks function 0."""
+    first = f"{address.rpartition('.')[0]}.0"
+    return tuple((tool, "-d", first, "-e", "q") for tool in _TOOLS)
+
+
+def mlxconfig_files(
+    facts: HostFacts, adapters: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, FactFrame]]:
+    """Files ``mlxconfig/NIC/NAME``. ``adapters``: interfaces with their PCI addresses."""
+    for nic, address in adapters:
+        said = [facts.at(argv) for argv in queries_of(address)] if address else []
+        text = next((one.text for one in said if one is not None and one.status == "ok"), "")
+        values = _values(text)
+        asked = any(one is not None for one in said)
+        for name in (*_SHOWN, _PENDING):
+            path = f"mlxconfig/{nic}/{name}"
+            yield path, _frame(path, values.get(name, ""), UNKEPT if asked else _LIVE)
+
+
+def _values(text: str) -> dict[str, str]:
+    """What is in force, and which values another one waits for."""
+    rows = _ROW.findall(text)
+    if not rows:
+        return {}
+    waiting = [f"{name} {after}" for name, _, now, after in rows if now != after]
+    return {name: now for name, _, now, _ in rows} | {
+        _PENDING: ", ".join(waiting[:_MOST_NAMED]) or "none"
+    }
+
+
+def _frame(path: str, text: str, why: str) -> FactFrame:
+    if text:
+        return FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+    status = "failed" if why == UNKEPT else "missing"
+    return FactFrame(rank=0, kind="file", status=status, path=path, reason=why)  # type: ignore[arg-type]
+
+
+_MODES = r"^[ \t]*{}:((?:\s+\d+base\S+)+)"
+_SUPPORTED = re.compile(_MODES.format("Supported link modes"), re.MULTILINE)
+_OFFERED = re.compile(_MODES.format("Link partner advertised link modes"), re.MULTILINE)
+_LANES = re.compile(r"^LinkWidthSupported:\.*(.+)$", re.MULTILINE)
+_SIGNALS = re.compile(r"^LinkSpeed(?:Ext)?Supported2?:\.*(.+)$", re.MULTILINE)
+
+
+def modes_of(facts: HostFacts, nic: str) -> dict[str, Value]:
+    """Gb/s of the fastest link mode that the interface supports, and of the fastest that both ends
+    offer, as ``ethtool NIC`` prints them.
+    """
+    text = facts.command(("ethtool", nic)).text
+    supported, offered = _modes(text) if text else (UNKNOWN, UNKNOWN)
+    return {"nic.most": supported, "nic.offered": offered}
+
+
+@functools.lru_cache(maxsize=256)
+def _modes(text: str) -> tuple[Value, Value]:
+    supported = _rates(_SUPPORTED, text)
+    both = supported & _rates(_OFFERED, text)
+    return max(supported, default=UNKNOWN), max(both, default=UNKNOWN)
+
+
+def _rates(heading: re.Pattern[str], text: str) -> set[float]:
+    """Gb/s of the modes below a heading: 10000baseT/Full is 10."""
+    found = heading.search(text)
+    modes = re.findall(r"\s(\d{1,7})base", found[1]) if found else []
+    return {int(mode) / 1000 for mode in modes}
+
+
+def port_info(device: str, port: str) -> tuple[str, ...]:
+    """What the port says of itself, from the port itself."""
+    return ("ibportstate", "-C", device, "-P", port, "-D", "0", port)
+
+
+def signalled(facts: HostFacts, device: str, port: str) -> Value:
+    """Gb/s that the InfiniBand port's lanes can signal, encoding included."""
+    text = facts.command(port_info(device, port)).text or ""
+    lanes, signals = _LANES.search(text), " ".join(_SIGNALS.findall(text))
+    widths = [int(width) for width in re.findall(r"\b(\d{1,2})X", lanes[1])] if lanes else []
+    speeds = [float(speed) for speed in re.findall(r"\b(\d{1,4}(?:\.\d{1,6})?) Gbps", signals)]
+    return max(widths) * max(speeds) if widths and speeds else UNKNOWN
+
+
+def add_sisters(all_names: Sequence[dict[str, Value]], scope: str, like: Sequence[str]) -> None:
+    """Add ``SCOPE.sisters`` to the names of each instance: the fastest rate of those whose values
+    of ``like`` are the same.
+    """
+    fastest: dict[str, float] = {}
+    for names in all_names:
+        rate, key = names[f"{scope}.rate"], repr([names[name] for name in like])
+        if isinstance(rate, (int, float)):
+            fastest[key] = max(rate, fastest.get(key, 0.0))
+    for names in all_names:
+        key = repr([names[name] for name in like])
+        names[f"{scope}.sisters"] = fastest.get(key, UNKNOWN)

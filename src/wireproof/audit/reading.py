@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from wireproof.audit.catalogue import ParsedSetting
-from wireproof.audit.expression import UNKNOWN, Unknown, Value
+from wireproof.audit.expression import UNKNOWN, Lookup, Unknown, Value
 from wireproof.audit.facts import PlaceAnswer
 from wireproof.audit.firmware import (
     ALL,
@@ -21,12 +23,22 @@ from wireproof.audit.firmware import (
     written,
 )
 from wireproof.audit.machine import Instance, Machine
-from wireproof.audit.operators import Lookup
-from wireproof.audit.places import argv_of, part_read, path_of
+from wireproof.audit.remedy import filled
 from wireproof.audit.values import part_of, typed
 from wireproof.model.setting import Form, Read, Setting
 
-__all__ = ["SettingReading", "attributes_of", "firmware_on", "reading_of", "said", "shown"]
+__all__ = [
+    "SettingReading",
+    "alike",
+    "argv_of",
+    "attributes_of",
+    "firmware_on",
+    "part_read",
+    "path_of",
+    "reading_of",
+    "said",
+    "shown",
+]
 
 _LONGEST_SHOWN = 120
 _MISSING = "is not there"
@@ -268,3 +280,34 @@ def shown(text: str) -> str:
     """A value for people: one line, bounded."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 3] + "..."
+
+
+def argv_of(read: Read, instance: Instance) -> tuple[str, ...]:
+    """The command with the instance's names in it."""
+    if not instance.places:
+        return read.command
+    return tuple(filled(word, instance) for word in read.command)
+
+
+def path_of(read: Read, instance: Instance) -> str:
+    """The file; of scope each those that the instance is."""
+    if not instance.places:
+        return read.file
+    places = instance.places
+    return places.get("pattern") or places.get("file") or filled(read.file, instance)
+
+
+def alike(pattern: str, label: str) -> str:
+    """``pattern`` with its last open parts as ``label`` names them."""
+    names = label.split(" ")
+    parts = []
+    for part in reversed(pattern.split("/")):
+        parts.append(names.pop() if "*" in part and names else part)
+    return "/".join(reversed(parts))
+
+
+def part_read(read: Read, instance: Instance) -> Read:
+    """The read with the instance's names in its section."""
+    if "{" not in read.section:
+        return read
+    return msgspec.structs.replace(read, section=filled(read.section, instance))

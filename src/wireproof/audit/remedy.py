@@ -11,9 +11,8 @@ import re
 from dataclasses import dataclass
 
 from wireproof.audit.catalogue import ParsedSetting
-from wireproof.audit.expression import Value
+from wireproof.audit.expression import Lookup, Value
 from wireproof.audit.machine import Instance
-from wireproof.audit.operators import Lookup
 from wireproof.model.setting import PROFILES, Fix, Profile, Setting
 
 __all__ = [

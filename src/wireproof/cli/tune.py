@@ -113,7 +113,7 @@ def residue(**options: Any) -> int:
     Exit status: 0 nothing is left, 1 something is.
     """
     from wireproof.report.text.tune import residue_lines
-    from wireproof.workflow.tune.residue import residue as look_for
+    from wireproof.workflow.tune.verify import residue as look_for
 
     found = look_for(_target(options), Console(), place_of(options))
     print_either(found, lambda: "\n".join(residue_lines(found, look_of())), indent=1)

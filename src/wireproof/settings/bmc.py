@@ -11,8 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.files.hostile import read_bounded
-from wireproof.files.secret import read_secret
+from wireproof.files.hostile import read_bounded, read_secret
 from wireproof.model.bmc import Bmc, Login, Secret
 from wireproof.model.errors import BadInput
 from wireproof.model.toml import LARGEST, read_toml

@@ -17,9 +17,9 @@ from wireproof.model.change import Change, Keep
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import Read
 from wireproof.model.tuning import ByHand, HostPlan, PlannedChange, PlannedKeep
-from wireproof.tune.coupled import coupled_with, lossy
-from wireproof.tune.dropin import is_text, merged
+from wireproof.tune.carrying import coupled_with, lossy
 from wireproof.tune.named import Named
+from wireproof.tune.settings_files import is_text, merged
 from wireproof.tune.standing import has_value, standing, text_of_file
 from wireproof.tune.wishes import Wish
 

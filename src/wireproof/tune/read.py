@@ -10,7 +10,7 @@ from wireproof.model.change import Change, Keep
 from wireproof.model.errors import BadInput
 from wireproof.model.json_reader import decode_json
 from wireproof.model.tuning import HostPlan, TunePlan
-from wireproof.tune.dropin import is_text
+from wireproof.tune.settings_files import is_text
 
 __all__ = ["read_plan"]
 

@@ -9,9 +9,7 @@ from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.facts import HostFacts
 from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import HostTuned, ResidueFound
-from wireproof.tune.dropin import set_lines
-from wireproof.tune.overruled import files_of
-from wireproof.tune.settings_files import FileSetting, winning, written_in
+from wireproof.tune.settings_files import FileSetting, files_of, set_lines, winning, written_in
 
 __all__ = ["TOOLS", "residue_of", "values_asked"]
 

@@ -4,14 +4,35 @@ limits.d, the network's files, and the kernel's command line. Pure.
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from wireproof.audit.facts import HostFacts
+from wireproof.model.plan import FactRequest
 from wireproof.tune.boot_mtu import boot_files, boot_files_of, mtus_in
 
-__all__ = ["FILES", "FOLDERS", "FileSetting", "counted", "sysctl_path", "winning", "written_in"]
+__all__ = [
+    "FILES",
+    "FOLDERS",
+    "HEAD",
+    "FileSetting",
+    "counted",
+    "files_of",
+    "is_text",
+    "key_of",
+    "merged",
+    "overruled",
+    "set_lines",
+    "settings_files",
+    "sysctl_path",
+    "unread",
+    "winning",
+    "written_in",
+]
 
 FILES = ("/etc/sysctl.conf", "/etc/security/limits.conf", "/proc/cmdline")
 FOLDERS = (
@@ -215,3 +236,98 @@ def _kind(file: str) -> str:
 
 def _name(file: str) -> str:
     return file.rpartition("/")[2]
+
+
+HEAD = "# Written by wireproof tune; undone by wireproof tune revert."
+_LIMIT = re.compile(r"(\S+\s+(?:-|soft|hard)\s+\w+)\s.*")
+
+
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffd]")
+"""Control characters, and what stands for bytes that are no UTF-8."""
+
+
+def is_text(text: str) -> bool:
+    """Whether a host takes it, whole, for a drop-in."""
+    return len(text.encode("utf-8", "replace")) <= 65536 and not _NO_TEXT.search(text)
+
+
+def key_of(path: str, line: str) -> str:
+    """What a line sets; two lines with the same key set the same thing, however they are spaced."""
+    written = written_in(path, line)
+    if len(written) == 1 and not written[0].whom:
+        return written[0].place
+    found = _LIMIT.fullmatch(line) if "/limits.d/" in path else None
+    return " ".join(found[1].split()) if found else line
+
+
+def merged(path: str, now: str | None, lines: Iterable[str]) -> str:
+    """The text of the drop-in with ``lines``: in the place of those that set the same, else at its
+    end. Lines of others stay as they are.
+    """
+    wanted = {key_of(path, line): line for line in lines}
+    out: list[str] = []
+    for line in (now or HEAD).splitlines():
+        key = key_of(path, line.strip())
+        if key not in wanted:
+            out.append(line)
+        elif wanted[key] not in out:
+            out.append(wanted[key])
+    out += [line for line in wanted.values() if line not in out]
+    return "\n".join(out) + "\n"
+
+
+def set_lines(text: str) -> list[str]:
+    """The lines of a drop-in that set something."""
+    stripped = (line.strip() for line in text.splitlines())
+    return [line for line in stripped if line and line[0] not in "#;"]
+
+
+_PATTERN = frozenset("*?[")
+
+
+def settings_files() -> tuple[FactRequest, ...]:
+    """The files that set something at boot."""
+    files = [FactRequest(kind="file", path=path) for path in FILES]
+    globs = [FactRequest(kind="glob", path=path, limit_bytes=65536) for path in FOLDERS]
+    return (*files, *globs)
+
+
+def files_of(facts: HostFacts) -> Mapping[str, str]:
+    """The texts of those that are there, by path."""
+    paths = [path for pattern in FOLDERS for path in facts.matching(pattern)]
+    texts = {path: facts.file(path).text for path in [*FILES, *paths]}
+    return {path: text for path, text in texts.items() if text is not None}
+
+
+def unread(facts: HostFacts, ours: Mapping[str, str]) -> list[str]:
+    """The network's files that could not be read, if ``ours`` set an MTU: they may overrule it."""
+    places = [one.place for path, text in ours.items() for one in written_in(path, text)]
+    if not any(place.endswith("/mtu") for place in places):
+        return []
+    paths = [path for kind in boot_files() for one in kind.paths for path in facts.matching(one)]
+    answers = {path: facts.file(path) for path in paths}
+    return [
+        f"{path} {one.why}: whether it overrules the MTU at the next boot is not known"
+        for path, one in answers.items()
+        if one.text is None and not one.absent
+    ]
+
+
+def overruled(files: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, FileSetting]:
+    """By place: the line that gives it another value than ``ours`` at the next boot. ``ours``: the
+    texts of our drop-ins by path, in place of what ``files`` has there.
+    """
+    texts = {**files, **ours}
+    written = counted(one for path, text in texts.items() for one in written_in(path, text))
+    at_place: defaultdict[str, list[FileSetting]] = defaultdict(list)
+    patterns: list[FileSetting] = []
+    for one in written:
+        (patterns if _PATTERN.intersection(one.place) else at_place[one.place]).append(one)
+    found = {}
+    for place, mine in sorted(winning(one for one in written if one.file in ours).items()):
+        fitting = (one for one in patterns if fnmatchcase(place, one.place))
+        others = [dataclasses.replace(one, place=place) for one in fitting]
+        counting = winning([*at_place[place], *others])[place]
+        if counting.file not in ours and counting.value != mine.value:
+            found[place] = counting
+    return found

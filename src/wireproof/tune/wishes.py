@@ -12,7 +12,7 @@ from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.remedy import Remedy, remedy_of, remedy_with
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import Profile
-from wireproof.tune.coupled import coupled_with, lossy
+from wireproof.tune.carrying import coupled_with, lossy
 from wireproof.tune.named import Named
 
 __all__ = ["DROP_INS", "Wish", "requests_of", "wishes_of"]

@@ -12,19 +12,15 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from wireproof.audit.alike import Kind, kind_of, odd_ones
+from wireproof.audit.alike import Kind, differences, kind_of, odd_ones, reference_for
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.golden import differences, reference_for
-from wireproof.audit.ib_text import DEVINFO, IBSTAT, perfquery_of
-from wireproof.audit.interfaces import CHOSEN
+from wireproof.audit.interfaces import CHOSEN, IP_ADDRESS
 from wireproof.audit.interrupts import folded
-from wireproof.audit.ip_text import IP_ADDRESS
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import Machine, machine_of
-from wireproof.audit.mlxconfig import queries_of
 from wireproof.audit.pci import LSPCI, adapters_of
-from wireproof.audit.printed import DMIDECODE, printed_of
+from wireproof.audit.printed import DEVINFO, DMIDECODE, IBSTAT, perfquery_of, printed_of, queries_of
 from wireproof.audit.site import NOTHING, Site, decided, grave_enough, site_of
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect

@@ -43,7 +43,7 @@ from wireproof.workflow.target.fabric import fabric_for
 from wireproof.workflow.target.job import imagined_target, job_target
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
-from wireproof.workflow.tune.residue import standing_on
+from wireproof.workflow.tune.verify import standing_on
 
 __all__ = ["check", "plan_check"]
 

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from wireproof.audit.disclosed import disclosed_items
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.host import disclosed_items
 from wireproof.files.hostile import read_bounded
 from wireproof.model.disclosure import GROUPS, Group
 from wireproof.model.errors import BadInput

@@ -39,7 +39,7 @@ from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.claims import refuse_lone_claims
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
-from wireproof.workflow.tune.residue import standing_on
+from wireproof.workflow.tune.verify import standing_on
 
 __all__ = ["Prepared", "measure", "plan_measure", "points_of", "prepare"]
 

@@ -22,8 +22,7 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.settings.criteria import read_criteria
 from wireproof.store.seal import table_differences
 from wireproof.verdict.node import node_verdicts
-from wireproof.workflow.dossier.criteria import criteria_of, criteria_toml
-from wireproof.workflow.dossier.seal import CRITERIA, DISCLOSURE
+from wireproof.workflow.dossier.seal import CRITERIA, DISCLOSURE, criteria_of, criteria_toml
 from wireproof.workflow.stored import conclusions, merged_records
 
 __all__ = ["contradictions"]

@@ -3,25 +3,53 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import hashlib
+import platform
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib import metadata
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import msgspec
 
 from wireproof.files.hostile import replace_file
-from wireproof.model.dossier import Agreed, AgreedFile, Dossier
+from wireproof.locate.criteria import LocateCriteria
+from wireproof.model.claim import LinkClaim
+from wireproof.model.dossier import (
+    DEFAULT_SOURCE,
+    KNOWN,
+    Agreed,
+    AgreedFile,
+    Criterion,
+    Dossier,
+    threshold_criteria,
+)
 from wireproof.model.errors import BadInput
+from wireproof.model.stored import StoredPart
+from wireproof.physics.table import default_table
+from wireproof.report.names import clean
 from wireproof.store.dossier import DOSSIER, write_dossier
 from wireproof.store.manifest import MANIFEST, is_sealed, signatures_of, write_manifest
 from wireproof.store.result import RESULT
 from wireproof.version import version
-from wireproof.workflow.dossier.criteria import criteria_of, criteria_toml
-from wireproof.workflow.dossier.program import platform_name, program_digest, rules_digest
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import PAGE, Result
 from wireproof.workflow.stored import stored_in
 
-__all__ = ["CRITERIA", "DISCLOSURE", "seal", "unseal"]
+__all__ = [
+    "CRITERIA",
+    "DISCLOSURE",
+    "criteria_of",
+    "criteria_toml",
+    "platform_name",
+    "program_digest",
+    "rules_digest",
+    "seal",
+    "unseal",
+]
 
 CRITERIA, DISCLOSURE = "criteria.toml", "disclosure.json"
 
@@ -106,3 +134,128 @@ def unseal(folder: Path, reporter: Reporter) -> None:
         f"{folder} was a dossier; it is measured on, and sealed again at the end"
         + (": its signatures are removed." if len(gone) > 2 else ".")
     )
+
+
+_LOCATE = {
+    "alpha": "probability that a sweep of healthy nodes names a culprit",
+    "practical_goodput": "least loss of goodput that is called slow",
+    "practical_latency": "least added time that is called slow",
+    "floor": "spread of healthy ports that is never called a difference",
+}
+
+
+def criteria_of(parts: Sequence[StoredPart], agreed: Agreed | None) -> list[Criterion]:
+    """Of a result with ``parts``, which share them: thresholds, how sure a culprit must be, the
+    link that is claimed, and the constants of its limits that were set.
+    """
+    first = parts[0]
+    links = {part.run.claim.link for part in parts if part.run.claim.wire}
+    return [
+        *threshold_criteria(first.criteria, agreed),
+        *_located(),
+        *(one for link in sorted(links, key=str) if link for one in _link(link)),
+        *_constants(first.constants),
+    ]
+
+
+def _located() -> Iterator[Criterion]:
+    values = dataclasses.asdict(LocateCriteria())
+    for name, about in _LOCATE.items():
+        yield Criterion(name=f"locate.{name}", value=values[name], unit="1", about=about)
+
+
+def _link(link: LinkClaim) -> Iterator[Criterion]:
+    chosen, source = link.source.startswith("--"), link.source or DEFAULT_SOURCE
+    yield Criterion(
+        name="link",
+        value=link.name,
+        unit="",
+        about="the link that the limits are those of",
+        chosen=chosen,
+        source=source,
+    )
+    if link.line_rate is not None:
+        yield Criterion(
+            name="link.rate",
+            value=link.line_rate,
+            unit="bit/s",
+            about="its line rate",
+            chosen=chosen,
+            source=source,
+        )
+
+
+def _constants(values: Mapping[str, float]) -> Iterator[Criterion]:
+    table = default_table()
+    for name, value in values.items():
+        default = table[name]
+        yield Criterion(
+            name=f"constant.{name}",
+            value=value,
+            unit=default.unit,
+            about=f"constant of the limits; the default is {default.value:g}",
+            chosen=True,
+            source="--physics",
+        )
+
+
+def criteria_toml(criteria: Sequence[Criterion]) -> str:
+    """The thresholds as a file that ``check --criteria`` reads; the rest as comments."""
+    settable = {one.name for one in KNOWN}
+    lines = ["# Criteria of this result. `wireproof check --criteria FILE` reads this file."]
+    for one in criteria:
+        source = clean(f"{one.source}" if one.chosen else DEFAULT_SOURCE, 200)
+        lines += ["", f"# {clean(one.about, 200)} ({source})"]
+        line = f"{one.name} = {_toml(one.value)}"
+        lines.append(line if one.name in settable else f"# {line}")
+    return "\n".join([*lines, ""])
+
+
+def _toml(value: float | str) -> str:
+    if isinstance(value, str):
+        return f'"{clean(value, 100)}"'
+    return repr(int(value)) if float(value).is_integer() else repr(value)
+
+
+_RULES = ("model", "physics", "analysis", "locate", "verdict")
+"""The packages that make a judgement of records; they are pure."""
+_SUFFIXES = (".py", ".toml", ".html", ".css", ".js")
+
+
+@functools.cache
+def rules_digest() -> str:
+    """SHA-256 of the modules that judge: equal ones conclude the same of the same records."""
+    return _digest(_RULES)
+
+
+@functools.cache
+def program_digest() -> str:
+    """SHA-256 of all modules: equal ones also write the same page, on the same platform."""
+    return _digest(())
+
+
+@functools.cache
+def platform_name() -> str:
+    """What the last digit of a computed number, and the page's text, can depend on."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "jinja2"))
+    return f"{python}, {libraries}, {platform.system()} {platform.machine()}"
+
+
+def _digest(packages: tuple[str, ...]) -> str:
+    root = files("wireproof")
+    places = [(name, root / name) for name in packages] or [("", root)]
+    digest = hashlib.sha256()
+    for name, data in sorted(one for place in places for one in _sources(*place)):
+        digest.update(f"{name}\0{len(data)}\0".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def _sources(name: str, place: Traversable) -> Iterator[tuple[str, bytes]]:
+    for one in place.iterdir():
+        inside = f"{name}/{one.name}"
+        if one.is_dir():
+            yield from _sources(inside, one)
+        elif one.name.endswith(_SUFFIXES):
+            yield inside, one.read_bytes()

@@ -18,8 +18,13 @@ from wireproof.store.result import RESULT
 from wireproof.version import version
 from wireproof.workflow.dossier.evidence import contradictions
 from wireproof.workflow.dossier.intact import told, unaltered
-from wireproof.workflow.dossier.program import platform_name, program_digest, rules_digest
-from wireproof.workflow.dossier.seal import CRITERIA, DISCLOSURE
+from wireproof.workflow.dossier.seal import (
+    CRITERIA,
+    DISCLOSURE,
+    platform_name,
+    program_digest,
+    rules_digest,
+)
 from wireproof.workflow.dossier.signature import checked
 from wireproof.workflow.report import Rejudged, judged_anew
 from wireproof.workflow.result import PAGE

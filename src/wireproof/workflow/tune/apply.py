@@ -17,8 +17,7 @@ from wireproof.model.change import ChangeSet
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import HostPlan, HostTuned, Tuned, TunePlan
-from wireproof.tune.sets import in_force_first, waiting
-from wireproof.tune.standing import moved, places_of
+from wireproof.tune.standing import in_force_first, moved, places_of, waiting
 from wireproof.workflow.audit import reader_argv
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import (
@@ -26,10 +25,10 @@ from wireproof.workflow.tune.node import (
     apply_sets,
     confirm_set,
     hosts_of,
+    read_files,
     revert_set,
     set_status,
 )
-from wireproof.workflow.tune.read_files import read_files
 from wireproof.workflow.tune.verify import with_overruled
 
 __all__ = ["apply", "confirm", "may_be_touched", "new_id", "refusals", "revert", "status", "who"]

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from wireproof.model.errors import BadInput
 from wireproof.model.tuning import HostPlan, TunePlan
 from wireproof.settings.hosts import fold_hosts
-from wireproof.tune.export import FORMS
-from wireproof.tune.export.ansible import ansible
+from wireproof.tune.export import FORMS, ansible
 
 __all__ = ["export"]
 

@@ -5,17 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from wireproof.instrument.changes import ask_hosts, write_change_set
+from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_program
 from wireproof.model.change import ChangeSet
 from wireproof.model.errors import BadInput
+from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import HostTuned
-from wireproof.workflow.audit import hosts_of
+from wireproof.workflow.audit import hosts_of, more_of_source, reader_argv
 from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.target import Target
 
-__all__ = ["JournalPlace", "apply_sets", "confirm_set", "hosts_of", "revert_set", "set_status"]
+__all__ = [
+    "JournalPlace",
+    "apply_sets",
+    "confirm_set",
+    "hosts_of",
+    "read_files",
+    "revert_set",
+    "set_status",
+]
 
 
 @dataclass(frozen=True)
@@ -97,3 +108,26 @@ def _state(target: Target, where: JournalPlace, host: str) -> str:
     if target.lab is None:
         return where.state
     return f"{where.state or target.lab.folder / 'tune'}/{host}"
+
+
+def read_files(
+    target: Target, wanted: Mapping[str, tuple[FactRequest, ...]], place: JournalPlace | None = None
+) -> dict[str, Collected]:
+    """What each host answers to its requests. A host that is asked for nothing is left out."""
+    groups: dict[tuple[FactRequest, ...], list[str]] = {}
+    for host, asked in wanted.items():
+        if asked:
+            groups.setdefault(asked, []).append(host)
+    if place is not None and place.root:
+        root = Path(place.root)
+        return {
+            host: Collected(host, more_of_source(root, host, asked))
+            for asked, hosts in groups.items()
+            for host in hosts
+        }
+    argv_of = reader_argv(target)
+    return {
+        answer.host: answer
+        for asked, hosts in groups.items()
+        for answer in collect({host: argv_of[host] for host in hosts}, asked)
+    }

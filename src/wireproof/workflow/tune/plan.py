@@ -29,16 +29,16 @@ from wireproof.store.snapshot import is_snapshot
 from wireproof.tune.bios import AskedAttribute, firmware_wishes, with_attributes
 from wireproof.tune.carrying import (
     CONNECTIONS,
+    coupled_with,
     default_interfaces,
     having,
     ssh_addresses,
     with_lower,
 )
-from wireproof.tune.coupled import coupled_with
 from wireproof.tune.named import Named, named_all, nowhere
-from wireproof.tune.overruled import files_of, overruled, settings_files, unread
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.read import read_plan
+from wireproof.tune.settings_files import files_of, overruled, settings_files, unread
 from wireproof.tune.wishes import DROP_INS, Wish, requests_of, wishes_of
 from wireproof.workflow.audit import (
     catalogue,

@@ -19,7 +19,7 @@ from tests.unit.test_prove_verdict import (
 
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.ledger import Carrier, Ledger, LedgerEntry, Level, PortLedger
-from wireproof.model.record import Nic, Rdma
+from wireproof.model.record import AdapterIdentity, Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
     DirectionTraffic,
@@ -132,8 +132,8 @@ def test_namespaces_of_one_kernel_prove_no_wire() -> None:
     assert judge_traffic(traffic(*apart), [stream()], claim("eth0")).proof == "on-wire"
 
 
-def on(kernel: str, name: str, sent: float, received: float) -> HostTraffic:
-    ends = port("eth0", way(sent), way(received))
+def on(kernel: str, name: str, sent: float, received: float, peak: float = 117e6) -> HostTraffic:
+    ends = port("eth0", way(sent, peak), way(received, peak))
     return msgspec.structs.replace(host(name, ends), machine=f"{kernel}/{name}")
 
 
@@ -191,6 +191,82 @@ def test_containers_of_one_machine_do_not_spoil_what_crossed_between_machines(
     shared = [one for one in found.reasons if one.code == "traffic-one-kernel"]
     assert shared[0].evidence["hosts"] == "c1, c2"
     assert shared[0].severity == ("warning" if proof == "on-wire" else "inconclusive")
+
+
+PING_PONG = pingpong((1 << 20, 10_500.0), iterations=950)
+
+
+@pytest.mark.parametrize(
+    ("moved", "proof"),
+    [
+        ((ALL, ALL, 2 * ALL), "on-wire"),
+        ((2 * ALL, 2 * ALL, 2 * ALL), "on-wire"),
+        ((ALL, ALL, 0.3 * ALL), "unproven"),
+        ((ALL, ALL, NONE), "unproven"),
+    ],
+    ids=["with the third host", "all pairs", "hardly with it", "inside"],
+)
+def test_ping_pongs_of_two_containers_are_proven_by_what_a_third_host_heard(
+    moved: tuple[float, float, float], proof: str
+) -> None:
+    """Whatever c1 sent, c2 may have received; but b cannot have heard it from itself."""
+    names = (("k", "c1"), ("k", "c2"), ("m", "b"))
+    hosts = [on(*name, n, n, 50e6) for name, n in zip(names, moved, strict=True)]
+    claims = [HostClaim(rank=n, host=one.host, nic="eth0") for n, one in enumerate(hosts)]
+    rows = [PING_PONG] * (2 if min(moved) > ALL else 1)
+    found = judge_traffic(traffic(*hosts), rows, Claim(hosts=claims, link=LINK))
+    shared = [one for one in found.reasons if one.code == "traffic-one-kernel"]
+    assert (found.proof, len(shared)) == (proof, 1), found.reasons
+    assert shared[0].evidence["hosts"] == "c1, c2"
+
+
+def guest(name: str, serial: str, sent: float, received: float) -> HostTraffic:
+    """A virtual machine with a function of the adapter of that serial number."""
+
+    def entries(count: float) -> list[LedgerEntry]:
+        peak = 117e6 if count > MB else 0.0
+        return [
+            LedgerEntry(
+                carrier="any",
+                level="function",
+                quality="exact",
+                bytes=count,
+                peak_bytes_per_s=peak,
+            )
+        ]
+
+    nic = Nic(
+        name="eth0",
+        driver="iavf",
+        speed_mbps=1000,
+        mtu=1500,
+        adapter=AdapterIdentity(serial=serial),
+    )
+    ports = {"eth0": PortLedger(nic=nic, tx=entries(sent), rx=entries(received))}
+    ledger = Ledger(host=name, interval_ns=1e10, ports=ports)
+    return HostTraffic(host=name, machine=f"{name}/1", seconds=10, ledger=ledger)
+
+
+@pytest.mark.parametrize("nic", ["", "eth0"])
+@pytest.mark.parametrize(
+    ("moved", "proof"),
+    [
+        (((ALL, NONE), (NONE, NONE), (NONE, ALL)), "on-wire"),
+        (((ALL, NONE), (NONE, ALL), (NONE, NONE)), "unproven"),
+    ],
+    ids=["between machines", "inside"],
+)
+def test_guests_on_one_adapter_do_not_spoil_what_crossed_to_another_machine(
+    moved: tuple[tuple[float, float], ...], proof: str, nic: str
+) -> None:
+    """Two of three hosts on one adapter made the whole run inconclusive, and it named no host."""
+    names = (("g1", "a0-01"), ("g2", "a0-01"), ("b", "a0-77"))
+    hosts = [guest(*name, *counts) for name, counts in zip(names, moved, strict=True)]
+    claims = [HostClaim(rank=n, host=one.host, nic=nic) for n, one in enumerate(hosts)]
+    found = judge_traffic(traffic(*hosts), [stream()], Claim(hosts=claims, link=LINK))
+    shared = [one for one in found.reasons if one.code == "traffic-one-adapter"]
+    assert (found.proof, len(shared)) == (proof, 1), found.reasons
+    assert shared[0].evidence["hosts"] == "g1, g2"
 
 
 def test_the_claimed_port_at_one_end_and_another_at_the_other_is_a_wrong_path() -> None:

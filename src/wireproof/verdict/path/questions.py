@@ -27,12 +27,14 @@ __all__ = [
     "busiest",
     "is_masked",
     "is_on_air",
+    "kernel_of",
     "kernels",
     "lacks_packets",
     "looped",
     "mostly",
     "one_adapter",
     "other_protocol",
+    "sharing",
     "turned_round",
     "uncounted",
 ]
@@ -59,14 +61,29 @@ _FEWEST_PACKETS = 500  # fewer messages than this cannot be told from other pack
 # --- whose machine, whose adapter
 
 
+def sharing(ends: Iterable[tuple[AbstractSet[Identity], T]]) -> list[list[T]]:
+    """What states an identity in common, also by way of a third, in groups; what states none is
+    alone.
+    """
+    groups: list[tuple[set[Identity], list[T]]] = []
+    for stated, one in ends:
+        same = [group for group in groups if group[0] & stated]
+        groups = [group for group in groups if group not in same]
+        known = set(stated).union(*(group[0] for group in same))
+        groups.append((known, [*(mate for group in same for mate in group[1]), one]))
+    return [mates for _, mates in groups]
+
+
 def kernels(spaces: Iterable[tuple[str, T]]) -> list[list[T]]:
     """What runs on one kernel, by its boot id, whatever the network namespaces; what states none
     is alone.
     """
-    found: dict[object, list[T]] = {}
-    for number, (boot_id, one) in enumerate(spaces):
-        found.setdefault(boot_id or number, []).append(one)
-    return list(found.values())
+    return sharing((kernel_of(boot_id), one) for boot_id, one in spaces)
+
+
+def kernel_of(boot_id: str) -> set[Identity]:
+    """The identity of a kernel; empty if it is not known."""
+    return {("kernel", boot_id)} if boot_id else set()
 
 
 def adapters_of(nics: Sequence[Nic], name: str) -> set[Identity]:

@@ -17,7 +17,7 @@ from wireproof.physics.limits import limits
 from wireproof.verdict.external.watched.beside import (
     beside,
     far_below,
-    one_kernel,
+    one_place,
     other_protocol,
     rail_reasons,
     troubles,
@@ -75,7 +75,7 @@ def judge_traffic(
     if proof == "on-wire":
         reasons += rail_reasons(judged.ports, claim.link, criteria or Criteria())
         reasons += far_below(series, claim.link)
-        reasons += [] if claim.virtual else one_kernel(judged.ports, judged.claimed)
+        reasons += one_place(judged.ports, judged.claimed)
     reasons += troubles(traffic)
     return TrafficVerdict(
         proof=proof,

@@ -15,11 +15,17 @@ from wireproof.model.rails import is_several
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, WatchedPorts, reason
+from wireproof.verdict.external.watched.ports import (
+    PLACES,
+    START_UP_BYTES,
+    Carried,
+    WatchedPorts,
+    reason,
+)
 from wireproof.verdict.path.questions import other_protocol as contradicting
 from wireproof.verdict.path.shares import due_shares, state_of
 
-__all__ = ["beside", "far_below", "one_kernel", "other_protocol", "rail_reasons", "troubles"]
+__all__ = ["beside", "far_below", "one_place", "other_protocol", "rail_reasons", "troubles"]
 
 # --- How claimed rails shared what a watched command moved. It decides nothing: whether a command
 # is to use them all, only its author knows.
@@ -142,12 +148,14 @@ def _unwatched(traffic: Traffic, ports: WatchedPorts, claimed: Carried) -> Itera
         yield reason("traffic-one-end", text, severity="note")
 
 
-def one_kernel(ports: WatchedPorts, claimed: Carried) -> Iterator[Reason]:
+def one_place(ports: WatchedPorts, claimed: Carried) -> Iterator[Reason]:
     """The bytes are proven between machines; what these hosts said to each other is not."""
     if claimed.level != "wire":
-        for names in ports.one_kernel():
-            text = f"{names} run on one kernel: what they send each other is on no wire."
-            yield reason("traffic-one-kernel", text, {"hosts": names}, "warning")
+        for names, kind in ports.mates().items():
+            text = (
+                f"{names}: {PLACES[kind]}; what they send each other is not known to be on a wire."
+            )
+            yield reason(f"traffic-one-{kind}", text, {"hosts": names}, "warning")
 
 
 def _above(claimed: Carried, attainable: float | None, line: float | None) -> Iterator[Reason]:

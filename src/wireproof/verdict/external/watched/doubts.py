@@ -14,9 +14,14 @@ from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import START_UP_BYTES, Carried, WatchedPorts, reason
+from wireproof.verdict.external.watched.ports import (
+    PLACES,
+    START_UP_BYTES,
+    Carried,
+    WatchedPorts,
+    reason,
+)
 from wireproof.verdict.path.questions import (
-    adapters_of,
     is_masked,
     is_on_air,
     lacks_packets,
@@ -69,7 +74,7 @@ class Doubts:
         """The strongest doubt; None when there is none."""
         for question in (
             self._radio,
-            self._one_kernel,
+            self._one_place,
             self._one_adapter,
             self._above_the_rows,
             self._more_than_counted,
@@ -97,27 +102,26 @@ class Doubts:
         text = f"{', '.join(radios)} is a Wi-Fi interface: what crossed it crossed no wire."
         return reason("traffic-adapter-unknown", text, {"nic": ", ".join(radios)})
 
-    def _one_kernel(self) -> Reason | None:
-        """What two namespaces of one kernel say to each other needs no wire; what they say to other
-        machines does.
+    def _one_place(self) -> Reason | None:
+        """What two namespaces of one kernel, or functions of one adapter, say to each other needs
+        no wire; what they say to other machines does.
         """
-        mates = self.ports.one_kernel()
-        if not mates or self.claim.virtual or self.claimed.level == "wire":
+        shared = self.ports.mates()
+        if not shared or self.claimed.level == "wire":
             return None
         least = max(
             _MOST * self.printed.least_bytes, _MOSTLY * self.claimed.bytes, 2 * START_UP_BYTES
         )
-        left = self.ports.left_machine()
+        left = self.ports.left()
         if left.at_least(least):
             return None
+        hosts, kind = "; ".join(shared), "kernel" if "kernel" in shared.values() else "adapter"
         text = (
-            f"{'; '.join(mates)}: on one kernel, and no counter of a physical port shows that the"
-            f" bytes left the machine; {volume(left.bytes)} of {volume(self.claimed.bytes)} did for"
-            " certain."
+            f"{hosts}: {PLACES[kind]}, and no counter of a physical port shows that the bytes left"
+            f" it; {volume(left.bytes)} of {volume(self.claimed.bytes)} did for certain."
         )
-        return reason(
-            "traffic-one-kernel", text, {"hosts": "; ".join(mates), "left_bytes": left.bytes}
-        )
+        seen: dict[str, str | float | None] = {"hosts": hosts, "left_bytes": left.bytes}
+        return reason(f"traffic-one-{kind}", text, seen)
 
     def _above_the_rows(self) -> Reason | None:
         """More than the rows can put on a port in one direction is somebody else's, at least in
@@ -155,19 +159,16 @@ class Doubts:
         return reason("traffic-not-its-own", text, {"most_bytes": most, "crossed_bytes": crossed})
 
     def _one_adapter(self) -> Reason | None:
-        """The adapter's own switch may have carried what no counter of a physical port shows."""
+        """A register that this host may not read looks like one that stands still because the
+        adapter's own switch carried it all.
+        """
         if self.claimed.level == "wire":
             return None
-        ends = self._busiest()
-        stated = [
-            adapters_of([port.nic for port in ledger.ports.values()], name) for ledger, name in ends
-        ]
-        shared = one_adapter(stated)
-        if not shared and (shared is False or not any(is_masked(*end) for end in ends)):
+        places = [set().union(*map(self.ports.adapters, one)) for one in self.ports.places()]
+        if one_adapter(places) is not None or not any(is_masked(*end) for end in self._busiest()):
             return None
-        are = "are" if shared else "may be"
         text = (
-            f"the ports {are} functions of one adapter, and no counter of its physical port shows "
+            "the ports may be functions of one adapter, and no counter of its physical port shows "
             "that it left."
         )
         return reason("traffic-one-adapter", text)

@@ -29,9 +29,18 @@ from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Reason
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
-from wireproof.verdict.path.questions import busiest, kernels, looped, uncounted
+from wireproof.verdict.path.questions import (
+    Identity,
+    adapters_of,
+    busiest,
+    kernel_of,
+    kernels,
+    looped,
+    sharing,
+    uncounted,
+)
 
-__all__ = ["NOTHING", "START_UP_BYTES", "Carried", "WatchedPorts", "reason"]
+__all__ = ["NOTHING", "PLACES", "START_UP_BYTES", "Carried", "WatchedPorts", "reason"]
 
 # --- Reasons about traffic as values.
 
@@ -55,6 +64,8 @@ def reason(
     return Reason(code=code, severity=severity, message=message, evidence={**(evidence or {})})
 
 
+PLACES = {"kernel": "on one kernel", "adapter": "functions of one adapter"}
+"""What hosts may share so that what they say to each other needs no wire."""
 Kind = Literal["claimed", "other", "loopback"]
 
 
@@ -105,11 +116,6 @@ def _bytes(carried: Carried) -> float:
 _most = operator.attrgetter("upper")
 
 
-def _less(end: Carried, moved: float) -> Carried:
-    """``end`` without ``moved`` bytes."""
-    return dataclasses.replace(end, bytes=max(0.0, end.bytes - moved), most=_most(end))
-
-
 _Key = Callable[[Carried], float]
 
 
@@ -134,7 +140,7 @@ class WatchedPorts:
         # each machine once: its ports under a second name are no second end
         each = kernels((host.machine or f"name {host.host}", host) for host in read)
         self.hosts = [mates[0] for mates in each]
-        self.both_ways = both_ways
+        self.both_ways, self._virtual = both_ways, claim.virtual
         self._nics = {one.host: one.nic for one in claim.hosts}
         anywhere = {one.nic for one in claim.hosts if one.nic}
         self._common = anywhere.pop() if len(anywhere) == 1 else ""
@@ -240,29 +246,53 @@ class WatchedPorts:
         """The claimed port of a host, or the way out that carried most, in its busier direction."""
         return busiest(self.ledger(host), DIRECTIONS, self.claimed_name(host))
 
-    def one_kernel(self) -> list[str]:
-        """The names of hosts that run on one kernel, whatever their network namespaces; one text
-        for each such kernel.
+    def places(self) -> list[list[HostTraffic]]:
+        """Hosts between which bytes need no wire, together: of one kernel, whatever their network
+        namespaces (those of a virtual lab are apart), or with functions of one adapter.
         """
-        groups = (mates for mates in self._kernels() if len(mates) > 1)
-        return [", ".join(host.host for host in mates) for mates in groups]
+        return sharing((self.adapters(host) | self._kernel(host), host) for host in self.hosts)
 
-    def _kernels(self) -> list[list[HostTraffic]]:
-        return kernels((host.machine.partition("/")[0], host) for host in self.hosts)
+    def _kernel(self, host: HostTraffic) -> set[Identity]:
+        return set() if self._virtual else kernel_of(_boot_id(host))
 
-    def left_machine(self) -> Carried:
-        """What the claimed ports carried, less all that may have gone to, or come from, another
-        host of the same kernel.
-        """
-        ends = []
-        for mates in self._kernels():
-            for host in mates:
-                others = [mate for mate in mates if mate is not host]
-                sent = _less(self._end(host, "claimed", "tx"), self._moved(others, "rx"))
-                ends.append(
-                    (sent, _less(self._end(host, "claimed", "rx"), self._moved(others, "tx")))
-                )
+    def mates(self) -> dict[str, str]:
+        """The names of the hosts of each place that has several, with what they share."""
+        found = {}
+        for mates in (mates for mates in self.places() if len(mates) > 1):
+            apart = sharing((self._kernel(one), one) for one in mates)
+            names = ", ".join(host.host for host in mates)
+            found[names] = "adapter" if len(apart) == len(mates) else "kernel"
+        return found
+
+    def adapters(self, host: HostTraffic) -> set[Identity]:
+        """What the adapters state behind the claimed port, or the way out that carried most."""
+        nics = [port.nic for port in self.ledger(host).ports.values()]
+        return adapters_of(nics, self.busiest(host)[0])
+
+    def left(self) -> Carried:
+        """What the claimed ports of a place sent to others and received from them for certain."""
+        ends = [(self._left(mates, "tx"), self._left(mates, "rx")) for mates in self.places()]
         return self._of_ends("claimed", ends)
+
+    def _left(self, mates: list[HostTraffic], direction: Direction) -> Carried:
+        """What mates cannot have said to each other: what a port carried beyond all that the other
+        mates' ports did, or what a host elsewhere did beyond all that the rest can account for.
+        """
+        ends = {host.host: self._end(host, "claimed", direction) for host in mates}
+        if len(mates) == 1:
+            return ends[mates[0].host]
+        back: Direction = "rx" if direction == "tx" else "tx"
+        beyond = 0.0
+        for host in mates:
+            others = [mate for mate in mates if mate is not host]
+            beyond += max(0.0, ends[host.host].bytes - self._moved(others, back))
+        outside = [host for host in self.hosts if host not in mates]
+        for host in outside:
+            there, rest = self._end(host, "claimed", back), [h for h in outside if h is not host]
+            heard = there.bytes - there.unsure - self._moved(rest, direction)
+            beyond = max(beyond, min(heard, sum(map(_bytes, ends.values()))))
+        most = sum(map(_most, ends.values()))
+        return dataclasses.replace(max(ends.values(), key=_bytes), bytes=beyond, most=most)
 
     def _moved(self, hosts: list[HostTraffic], direction: Direction) -> float:
         """The most that these hosts may have moved; infinite if a port of theirs is in doubt."""
@@ -291,7 +321,7 @@ class WatchedPorts:
         found = everywhere(ledger, direction)
         if not any(port.known for port in ledger.ports.values() if is_real(port)):
             found = {one: dataclasses.replace(seen, complete=False) for one, seen in found.items()}
-        machines = {host.machine.partition("/")[0] for host in self.hosts}
+        machines = set(map(_boot_id, self.hosts))
         if "" not in machines and len(machines) > 1:
             return found
         inside = [one for one in found if may_lead_out(ledger.ports[one])]
@@ -300,12 +330,16 @@ class WatchedPorts:
         return found | {one: _at_other_end(one) for one in unclear}
 
 
+def _boot_id(host: HostTraffic) -> str:
+    return host.machine.partition("/")[0]
+
+
 def _at_other_end(name: str) -> Crossed:
     return Crossed(None, remark=f"the other end of {name} may be on this machine")
 
 
 def _total(seen: dict[str, Crossed]) -> Carried:
-    """Ports that share no byte, together."""
+    """WatchedPorts that share no byte, together."""
     whole = added(list(seen.values()))
     return Carried(
         whole.bytes or 0.0,

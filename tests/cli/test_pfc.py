@@ -14,7 +14,7 @@ from tests.zoo.pfc_worlds import SITUATIONS, World, record_of
 from wireproof.cli.outcome import run
 from wireproof.cli.subcommands import subcommands
 from wireproof.model.errors import BadInput
-from wireproof.workflow.pfc.judged import judged
+from wireproof.workflow.pfc.report import judged
 from wireproof.workflow.pfc.stored import record_of as record_of_source
 
 SLIDE = {

@@ -102,6 +102,11 @@ class PriorityReading(msgspec.Struct, frozen=True, kw_only=True):
     tx: Pauses
     rx: Pauses
 
+    @property
+    def paused(self) -> bool:
+        """A pause is known to have been sent or received."""
+        return bool(self.tx.stopped or self.rx.stopped)
+
 
 class Drop(msgspec.Struct, frozen=True, kw_only=True):
     """Packets that a port lost. ``priority``: of these alone; None: of all of them together.

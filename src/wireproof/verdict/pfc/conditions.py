@@ -1,4 +1,5 @@
-"""The four conditions of priority flow control on one port. Pure; what is not counted is unproven.
+"""The four conditions of priority flow control on one port, as a table of rules over its counters.
+Pure; what is not counted is unproven.
 
 Source: the PSM3 slides ("PFC is configured properly if and only if"): no drops; Xon and Xoff
 present; here also the priority and link-level flow control, which IEEE 802.1Q excludes beside PFC.
@@ -6,51 +7,247 @@ present; here also the priority and link-level flow control, which IEEE 802.1Q e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-import msgspec
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from wireproof.model.ledger import Direction
-from wireproof.model.pfc import Condition, Pauses, PfcReading, PfcSettings
-from wireproof.verdict.pfc.drops import drops_of, no_drops
-from wireproof.verdict.pfc.said import (
-    VERB,
-    amount,
-    both,
-    counts,
-    fails,
-    missing,
-    names,
-    of_driver,
-    passes,
-    sent,
-    unread,
+from wireproof.model.pfc import (
+    Answer,
+    Condition,
+    Count,
+    Drop,
+    Pauses,
+    PfcReading,
+    PfcSettings,
+    PriorityReading,
 )
 
-__all__ = ["conditions"]
-
-
-# --- Condition 3: the pressure and the traffic are in the lossless priority; the others are quiet.
+__all__ = ["Port", "conditions", "drops_of"]
 
 IN_PRIORITY = 0.9
 """Share of a port's traffic in one priority from which on the rest is other traffic."""
 HARDLY = 0.1
 LEAST_TRAFFIC = 1_000_000
 """Bytes (or packets) below which shares say nothing."""
+_VERB: dict[Direction, str] = {"tx": "sent", "rx": "received"}
+_MISSING = "pfc-counters-missing"
 
 
-def other_priorities(reading: PfcReading, priority: int) -> list[int]:
-    """Priorities that paused beside ``priority``; those that only count in unison with it (one
-    traffic class) are left out.
+class Port(NamedTuple):
+    """A port under judgement. ``priority`` None: it is not known which one is lossless.
+    ``claimed``: the priority is the user's or the settings', not guessed from what moved.
     """
-    own = reading.of(priority)
-    return [
-        one.priority
-        for one in reading.priorities
-        if one.priority != priority
-        and (one.tx.stopped or one.rx.stopped)
-        and not (reading.unison and _alike(one.tx, own.tx) and _alike(one.rx, own.rx))
+
+    reading: PfcReading
+    priority: int | None
+    settings: PfcSettings | None
+    claimed: bool
+
+    @property
+    def own(self) -> PriorityReading:
+        """The pauses of the lossless priority, which is known."""
+        return self.reading.of(self.lossless)
+
+    @property
+    def lossless(self) -> int:
+        """The priority where one is known; 0 where none is, of which no rule then speaks."""
+        return self.priority or 0
+
+    @property
+    def ways(self) -> list[tuple[str, Pauses]]:
+        """What was sent, and what was received."""
+        return [(_VERB["tx"], self.own.tx), (_VERB["rx"], self.own.rx)]
+
+    @property
+    def others(self) -> list[PriorityReading]:
+        return [one for one in self.reading.priorities if one.priority != self.priority]
+
+    @property
+    def of_driver(self) -> str:
+        """Whose counters they are, to be put behind a sentence."""
+        if self.reading.family:
+            return f" ({self.reading.family})"
+        return f": no counters of the driver {self.reading.driver or '(none)'} are known"
+
+
+class Said(NamedTuple):
+    """What a rule concludes of its condition; ``code``: the finding's."""
+
+    answer: Answer
+    because: str
+    code: str = ""
+    counts: Sequence[Count] = ()
+
+
+Rule = Callable[[Port], Iterator[Said]]
+"""Yields what it concludes; nothing where it has nothing to say."""
+
+
+def conditions(port: Port) -> list[Condition]:
+    """All four: of each what the first rule that has something to say concludes."""
+    return [_first(port, name, rules) for name, rules in CONDITIONS.items()]
+
+
+def _first(port: Port, name: str, rules: Iterable[Rule]) -> Condition:
+    said = next(chain.from_iterable(rule(port) for rule in rules))
+    if said.code == _MISSING and not port.reading.family and name != "link-pause":
+        because = f"no counters of pauses are known of the driver {port.reading.driver or '(none)'}"
+        said = said._replace(because=because, code="pfc-adapter-unknown")
+    counters = [counter for one in said.counts for counter in one.counters]
+    return Condition(
+        name=name, answer=said.answer, because=said.because, code=said.code, counters=counters
+    )
+
+
+def _unread(counts: Sequence[Count | None]) -> Iterator[Said]:
+    """Counters are there and say nothing of this interval."""
+    if unknown := [one for one in counts if one is not None and one.moved is None]:
+        why = unknown[0].remark or "not known"
+        because = f"{_leaf(unknown[0].counters)} says nothing of this time: {why}"
+        yield Said("unproven", because, "pfc-counters-unreadable", unknown)
+
+
+def _no_priority(port: Port) -> Iterator[Said]:
+    if port.priority is None:
+        because = "which priority is lossless is not known: give --priority"
+        yield Said("unproven", because, "pfc-no-priority")
+
+
+# --- Condition 1: no drops, sent or received.
+
+
+def drops_of(reading: PfcReading, priority: int | None) -> list[Drop]:
+    """What was dropped that may be of ``priority``: drops that the counters of other priorities
+    account for are not.
+    """
+    if priority is None:
+        return [one for one in reading.drops if one.count.moved]
+    risen = [one for one in reading.drops if one.count.moved and one.priority in (None, priority)]
+    return [one for one in risen if not _elsewhere(one, reading, priority)]
+
+
+def _elsewhere(drop: Drop, reading: PfcReading, priority: int) -> bool:
+    """Every packet of this sum was of another priority, by counters that tell them apart."""
+    if drop.priority is not None or not drop.proves or drop.count.value is None:
+        return False
+    by_priority = {
+        one.priority: one.count
+        for one in reading.drops
+        if one.priority is not None and one.proves and one.direction == drop.direction
+    }
+    if len(by_priority) < 8 or by_priority[priority].moved is not False:
+        return False
+    return sum(count.value or 0 for count in by_priority.values()) >= drop.count.value
+
+
+def _asked(port: Port) -> list[Drop]:
+    return [one for one in port.reading.drops if one.priority in (None, port.priority)]
+
+
+def _lost(port: Port) -> Iterator[Said]:
+    if dropped := drops_of(port.reading, port.priority):
+        said = "; ".join(f"{_amount(one.count)} ({one.direction})" for one in dropped[:3])
+        counts = [one.count for one in dropped]
+        yield Said("fail", f"packets were dropped: {said}", "pfc-dropped", counts)
+    if lost := [one for one in port.reading.lost if one.moved]:
+        said = "; ".join(_amount(one) for one in lost[:3])
+        yield Said("fail", f"packets were lost on the way: {said}", "pfc-lost", lost)
+
+
+def _drops_unread(port: Port) -> Iterator[Said]:
+    yield from _unread([*(one.count for one in _asked(port)), *port.reading.lost])
+
+
+def _in_the_switch(port: Port) -> Iterator[Said]:
+    """What a switch drops is seen by hosts only as what they send again."""
+    reading = port.reading
+    if reading.lost and not reading.by_kernel:
+        return
+    if reading.resent is None:
+        because = "what a switch drops shows nowhere: no counter of packets sent again was read"
+        yield Said("unproven", because + port.of_driver, _MISSING)
+    elif reading.resent.moved:
+        because = (
+            f"TCP sent segments again ({_amount(reading.resent)}): lost in a switch, or only late"
+        )
+        yield Said("unproven", because, "pfc-lost", [reading.resent])
+    yield from _unread([reading.resent])
+
+
+def _none_dropped(port: Port) -> Iterator[Said]:
+    proving = [
+        one
+        for one in _asked(port)
+        if one.proves and not _elsewhere(one, port.reading, port.lossless)
     ]
+    for direction, verb in _VERB.items():
+        if not any(one.direction == direction for one in proving):
+            because = f"no counter of packets dropped when {verb} is there"
+            yield Said("unproven", because + port.of_driver, _MISSING)
+    because = "0 dropped, sent or received, by the host's own counters"
+    yield Said("pass", because, "", [one.count for one in proving])
+
+
+# --- Condition 2: where a pause was asked for, it was also taken back.
+
+
+def _never_resumed(port: Port) -> Iterator[Said]:
+    for verb, pauses in port.ways:
+        if pauses.stopped and pauses.resumed is False:
+            because = f"Xoff was {verb} ({_sent(pauses)}) and Xon never"
+            yield Said("fail", because, "pfc-no-xon", _counts(pauses))
+
+
+def _no_pause(port: Port) -> Iterator[Said]:
+    if any(one.stopped is not False for _, one in port.ways):
+        return
+    if drops_of(port.reading, port.priority):
+        because = "packets were dropped and no pause was sent or received"
+        yield Said("fail", because, "pfc-no-xoff", _both(port.own))
+    because = "no pause was sent or received: no pressure reached this port"
+    yield Said("quiet", because, "", _both(port.own))
+
+
+def _pauses_uncounted(port: Port) -> Iterator[Said]:
+    for verb, pauses in port.ways:
+        if pauses.stopped is None:
+            yield from _unread(_counts(pauses))
+            because = f"no counter of pauses {verb} in priority {port.priority} is there"
+            because += port.of_driver
+            if port.reading.shown_when_on:
+                because += "; its driver lists them only where PFC is on for the priority"
+            elif port.reading.total:
+                because += "; its counters do not separate PFC frames by priority"
+            yield Said("unproven", because, _MISSING)
+        elif pauses.stopped and pauses.resumed is None:
+            because = f"Xoff was {verb} ({_sent(pauses)}), and no counter shows that one ended"
+            yield Said("unproven", because + port.of_driver, _MISSING)
+
+
+def _resumed(port: Port) -> Iterator[Said]:
+    ended = [f"{verb}: {_sent(one)}, ended" for verb, one in port.ways if one.stopped]
+    yield Said("pass", ", ".join(ended), "", _both(port.own))
+
+
+# --- Condition 3: the pressure and the traffic are in the lossless priority; the others are quiet.
+
+
+def _others_paused(port: Port) -> Iterator[Said]:
+    """Those that only count in unison with it (one traffic class) are left out."""
+    others = [
+        one
+        for one in port.others
+        if one.paused
+        and not (
+            port.reading.unison and _alike(one.tx, port.own.tx) and _alike(one.rx, port.own.rx)
+        )
+    ]
+    if others:
+        shown = ", ".join(str(one.priority) for one in others)
+        because = f"priorities that paused too: {shown}; the lossless one is {port.priority}"
+        counts = [count for one in others for count in _both(one)]
+        yield Said("fail", because, "pfc-wrong-priority", counts)
 
 
 def _alike(one: Pauses, other: Pauses) -> bool:
@@ -60,71 +257,18 @@ def _alike(one: Pauses, other: Pauses) -> bool:
     return first.value is not None and first.value == second.value
 
 
-def in_priority(reading: PfcReading, priority: int, *, claimed: bool) -> Condition:
-    """Condition 3: the pressure and the traffic are in this priority; the others are quiet."""
-    name = "priority"
-    if others := other_priorities(reading, priority):
-        shown = ", ".join(map(str, others))
-        said = f"priorities that paused too: {shown}; the lossless one is {priority}"
-        counts = [count for one in others for count in both(reading, one)]
-        return fails(name, said, "pfc-wrong-priority", counts)
-    shares = _shares(reading)
-    if shares is not None and shares[priority] < IN_PRIORITY:
-        return _traffic_elsewhere(name, shares, priority, reading)
-    unknown = [
-        count
-        for one in reading.priorities
-        for count in both(reading, one.priority)
-        if count.moved is None
-    ]
-    if unknown:
-        return unread(name, unknown)
-    return _others_quiet(name, reading, priority, shares, claimed=claimed)
-
-
-def _others_quiet(
-    name: str,
-    reading: PfcReading,
-    priority: int,
-    shares: Sequence[float] | None,
-    *,
-    claimed: bool,
-) -> Condition:
-    own = reading.of(priority)
-    paused = own.tx.stopped or own.rx.stopped
-    if not _sees_others(reading, priority):
-        return missing(name, f"pauses of the other priorities are not counted{of_driver(reading)}")
-    if not claimed:
-        said = f"only priority {priority} paused; no --priority says whether that is the right one"
-        return Condition(name=name, answer="unproven", because=said, code="pfc-no-priority")
-    if shares is not None:
-        said = f"{shares[priority]:.0%} of the traffic was in priority {priority}"
-        said += "; no other one paused"
-        return passes(name, said, both(reading, priority))
-    if paused:
-        said = f"priority {priority} paused and no other one"
-        return passes(name, said, both(reading, priority))
-    said = "no priority paused, and no counter separates their traffic"
-    return Condition(name=name, answer="quiet", because=said)
-
-
-def _traffic_elsewhere(
-    name: str, shares: Sequence[float], priority: int, reading: PfcReading
-) -> Condition:
-    most = max(range(8), key=lambda one: shares[one])
-    said = f"{shares[priority]:.0%} of the traffic was in priority {priority}"
-    counts = both(reading, most)
-    if most != priority and shares[priority] < HARDLY:
-        said += f", {shares[most]:.0%} in priority {most}"
-        return fails(name, said, "pfc-wrong-priority", counts)
-    said += f", {1 - shares[priority]:.0%} in others: other traffic, or a part of the load"
-    return Condition(
-        name=name,
-        answer="unproven",
-        because=said,
-        code="pfc-mixed-priorities",
-        counters=names(counts),
-    )
+def _traffic_elsewhere(port: Port) -> Iterator[Said]:
+    shares = _shares(port.reading)
+    if shares is None or shares[port.lossless] >= IN_PRIORITY:
+        return
+    own, most = shares[port.lossless], max(range(8), key=lambda one: shares[one])
+    because = f"{own:.0%} of the traffic was in priority {port.priority}"
+    counts = _both(port.reading.of(most))
+    if most != port.priority and own < HARDLY:
+        because += f", {shares[most]:.0%} in priority {most}"
+        yield Said("fail", because, "pfc-wrong-priority", counts)
+    because += f", {1 - own:.0%} in others: other traffic, or a part of the load"
+    yield Said("unproven", because, "pfc-mixed-priorities", counts)
 
 
 def _shares(reading: PfcReading) -> list[float] | None:
@@ -146,116 +290,99 @@ def _shares(reading: PfcReading) -> list[float] | None:
     return [value / sum(busiest) for value in busiest]
 
 
-def _sees_others(reading: PfcReading, priority: int) -> bool:
+def _others_unseen(port: Port) -> Iterator[Said]:
     """Pauses of every other priority are counted, in both directions, or the driver shows them only
     where they can be.
     """
-    others = [one for one in reading.priorities if one.priority != priority]
-    if all(one.tx.stopped is not None and one.rx.stopped is not None for one in others):
-        return True
-    own = reading.of(priority)
-    return reading.shown_when_on and own.tx.stopped is not None and own.rx.stopped is not None
+    yield from _unread([count for one in port.reading.priorities for count in _both(one)])
+    shown = port.reading.shown_when_on and None not in (port.own.tx.stopped, port.own.rx.stopped)
+    if not shown and any(None in (one.tx.stopped, one.rx.stopped) for one in port.others):
+        because = f"pauses of the other priorities are not counted{port.of_driver}"
+        yield Said("unproven", because, _MISSING)
 
 
-def conditions(
-    reading: PfcReading, priority: int | None, settings: PfcSettings | None, *, claimed: bool
-) -> list[Condition]:
-    """All four. ``claimed``: the priority is the user's or the settings', not guessed from what
-    moved.
-    """
-    found = _each(reading, priority, settings, claimed=claimed)
-    if reading.family:
-        return found
-    said = f"no counters of pauses are known of the driver {reading.driver or '(none)'}"
-    return [
-        msgspec.structs.replace(one, because=said, code="pfc-adapter-unknown")
-        if one.code == "pfc-counters-missing" and one.name != "link-pause"
-        else one
-        for one in found
-    ]
+def _others_quiet(port: Port) -> Iterator[Said]:
+    shares, counts = _shares(port.reading), _both(port.own)
+    if not port.claimed:
+        because = (
+            f"only priority {port.priority} paused; no --priority says whether that is the right"
+            " one"
+        )
+        yield Said("unproven", because, "pfc-no-priority")
+    if shares is not None:
+        because = f"{shares[port.lossless]:.0%} of the traffic was in priority {port.priority}"
+        yield Said("pass", f"{because}; no other one paused", "", counts)
+    if port.own.paused:
+        yield Said("pass", f"priority {port.priority} paused and no other one", "", counts)
+    yield Said("quiet", "no priority paused, and no counter separates their traffic")
 
 
-def _each(
-    reading: PfcReading, priority: int | None, settings: PfcSettings | None, *, claimed: bool
-) -> list[Condition]:
-    if priority is None:
-        unknown = "which priority is lossless is not known: give --priority"
-        open_ones = [
-            Condition(name=name, answer="unproven", because=unknown, code="pfc-no-priority")
-            for name in ("xon-xoff", "priority")
-        ]
-        return [no_drops(reading, None), *open_ones, _link_pause(reading, settings)]
-    return [
-        no_drops(reading, priority),
-        _xon_xoff(reading, priority),
-        in_priority(reading, priority, claimed=claimed),
-        _link_pause(reading, settings),
-    ]
+# --- Condition 4: link-level flow control (802.3x) is off, by the setting and by its frames.
 
 
-def _xon_xoff(reading: PfcReading, priority: int) -> Condition:
-    """Condition 2: where a pause was asked for, it was also taken back."""
-    name = "xon-xoff"
-    found = reading.of(priority)
-    ways: dict[Direction, Pauses] = {"tx": found.tx, "rx": found.rx}
-    for way, pauses in ways.items():
-        if pauses.stopped and pauses.resumed is False:
-            said = f"Xoff was {VERB[way]} ({sent(pauses)}) and Xon never"
-            return fails(name, said, "pfc-no-xon", counts(pauses))
-    if all(one.stopped is False for one in ways.values()):
-        return _nothing_moved(name, reading, priority, ways.values())
-    for way, pauses in ways.items():
-        if pauses.stopped is None:
-            return _unseen(name, reading, priority, way, pauses)
-        if pauses.stopped and pauses.resumed is None:
-            said = f"Xoff was {VERB[way]} ({sent(pauses)}), and no counter shows that one ended"
-            return missing(name, said + of_driver(reading))
-    said = ", ".join(f"{VERB[way]}: {sent(one)}, ended" for way, one in ways.items() if one.stopped)
-    return passes(name, said, [count for one in ways.values() for count in counts(one)])
-
-
-def _nothing_moved(
-    name: str, reading: PfcReading, priority: int, ways: Iterable[Pauses]
-) -> Condition:
-    moving = [count for one in ways for count in counts(one)]
-    if drops_of(reading, priority):
-        said = "packets were dropped and no pause was sent or received"
-        return fails(name, said, "pfc-no-xoff", moving)
-    said = "no pause was sent or received: no pressure reached this port"
-    return Condition(name=name, answer="quiet", because=said, counters=names(moving))
-
-
-def _unseen(
-    name: str, reading: PfcReading, priority: int, way: Direction, pauses: Pauses
-) -> Condition:
-    if unknown := [one for one in counts(pauses) if one.moved is None]:
-        return unread(name, unknown)
-    said = f"no counter of pauses {VERB[way]} in priority {priority} is there{of_driver(reading)}"
-    if reading.shown_when_on:
-        said += "; its driver lists them only where PFC is on for the priority"
-    elif reading.total:
-        said += "; its counters do not separate PFC frames by priority"
-    return missing(name, said)
-
-
-def _link_pause(reading: PfcReading, settings: PfcSettings | None) -> Condition:
-    """Condition 4: link-level flow control (802.3x) is off, by the setting and by its frames."""
-    name = "link-pause"
-    on = (
-        []
-        if settings is None
-        else [way for way, value in (("RX", settings.link_rx), ("TX", settings.link_tx)) if value]
-    )
-    moved = [one for one in reading.link if one.moved]
-    if on:
-        said = f"`ethtool -a {reading.nic}` says {' and '.join(on)} on"
-        return fails(name, said, "pfc-link-flow-control", moved)
+def _link_pauses(port: Port) -> Iterator[Said]:
+    reading, settings = port.reading, port.settings
+    moved, code = [one for one in reading.link if one.moved], "pfc-link-flow-control"
+    if settings is not None and (settings.link_rx or settings.link_tx):
+        both = (("RX", settings.link_rx), ("TX", settings.link_tx))
+        on = " and ".join(way for way, value in both if value)
+        yield Said("fail", f"`ethtool -a {reading.nic}` says {on} on", code, moved)
     if moved:
-        said = f"pause frames of the whole link were counted: {amount(moved[0])}"
-        return fails(name, said, "pfc-link-flow-control", moved)
+        because = f"pause frames of the whole link were counted: {_amount(moved[0])}"
+        yield Said("fail", because, code, moved)
     if reading.shown_when_on and reading.link:
-        said = "its driver lists pause frames of the whole link, as it does only where that is on"
-        return fails(name, said, "pfc-link-flow-control", reading.link)
+        because = (
+            "its driver lists pause frames of the whole link, as it does only where that is on"
+        )
+        yield Said("fail", because, code, reading.link)
+
+
+def _link_quiet(port: Port) -> Iterator[Said]:
+    settings = port.settings
     if settings is None or settings.link_rx is None or settings.link_tx is None:
-        return missing(name, f"`ethtool -a {reading.nic}` was not read")
-    return passes(name, "`ethtool -a` says RX and TX off", reading.link)
+        yield Said("unproven", f"`ethtool -a {port.reading.nic}` was not read", _MISSING)
+    yield Said("pass", "`ethtool -a` says RX and TX off", "", port.reading.link)
+
+
+CONDITIONS: Mapping[str, tuple[Rule, ...]] = {
+    "no-drops": (_lost, _drops_unread, _in_the_switch, _none_dropped),
+    "xon-xoff": (_no_priority, _never_resumed, _no_pause, _pauses_uncounted, _resumed),
+    "priority": (_no_priority, _others_paused, _traffic_elsewhere, _others_unseen, _others_quiet),
+    "link-pause": (_link_pauses, _link_quiet),
+}
+"""The rules of each condition in their order: the first that speaks decides."""
+
+
+# --- Counters in sentences.
+
+
+def _sent(pauses: Pauses) -> str:
+    """How much was paused: frames, else microseconds."""
+    best = pauses.sent or pauses.paused_us
+    if best is None or best.value is None:
+        return "some"
+    unit = " us of pause" if best is pauses.paused_us else " frames"
+    return f"{'at least ' if best.least else ''}{best.value:,}{unit}"
+
+
+def _amount(count: Count) -> str:
+    """``rx_discards_phy +12``."""
+    least = "at least " if count.least else ""
+    rise = "unknown" if count.value is None else f"+{least}{count.value:,}"
+    return f"{_leaf(count.counters)} {rise}"
+
+
+def _leaf(counters: Sequence[str]) -> str:
+    """Counters without their folders."""
+    return " + ".join(name.rsplit("/", 1)[-1].strip() for name in counters[:3])
+
+
+def _both(one: PriorityReading) -> list[Count]:
+    """All that counts the pauses of one priority, in both directions."""
+    return [*_counts(one.tx), *_counts(one.rx)]
+
+
+def _counts(pauses: Pauses) -> list[Count]:
+    """All that counts the pauses of one direction."""
+    every = (pauses.xoff, pauses.xon, pauses.frames, pauses.resumes, pauses.paused_us)
+    return [one for one in every if one is not None]

@@ -16,11 +16,10 @@ from wireproof.model.pfc import Count, PauseRate, Pauses, PfcLoad, PfcReading
 from wireproof.verdict.catalogue import CATALOGUE
 
 __all__ = [
-    "HALF",
+    "NEAR",
     "Pressure",
     "busiest",
     "made",
-    "matters",
     "pause_findings",
     "pause_rate",
     "pressure_of",
@@ -102,8 +101,7 @@ def _ports(count: int) -> str:
 
 
 def _paused(reading: PfcReading) -> bool:
-    by_priority = any(one.tx.stopped or one.rx.stopped for one in reading.priorities)
-    return by_priority or any(one.moved for one in reading.total)
+    return any(one.paused for one in reading.priorities) or any(one.moved for one in reading.total)
 
 
 def _unseen(reading: PfcReading) -> bool:
@@ -213,7 +211,8 @@ def slow_receivers(frames: Sequence[int]) -> list[int]:
     ]
 
 
-_NEAR = 0.9
+NEAR = 0.9
+"""Share of the line rate from which on a receiver takes all that its link can carry."""
 _ONE_SIDED = 100
 """Pauses sent for each one that came in."""
 
@@ -286,7 +285,7 @@ def _was_the_target(reading: PfcReading, load: PfcLoad) -> bool:
     of a burst.
     """
     found = busiest([reading])
-    return load.receivers == [reading.host] and found is not None and found[1] >= _NEAR
+    return load.receivers == [reading.host] and found is not None and found[1] >= NEAR
 
 
 def _alarms(readings: Sequence[PfcReading]) -> Iterator[Finding]:
@@ -294,7 +293,8 @@ def _alarms(readings: Sequence[PfcReading]) -> Iterator[Finding]:
     if alarmed:
         first = alarmed[0]
         names = [name for count in first.storms if count.moved for name in count.counters]
-        said = f"{first.host} {first.nic}: the adapter's own alarm rose ({_leaves(names)})"
+        shown = ", ".join(name.rsplit("/", 1)[-1].strip() for name in names)
+        said = f"{first.host} {first.nic}: the adapter's own alarm rose ({shown})"
         yield made("pfc-storm", "fail", said, [one.host for one in alarmed])
 
 
@@ -343,7 +343,3 @@ def _spreading(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> 
 def _frames(rate: PauseRate) -> str:
     shown = f"{rate.frames:,}" + (f" ({rate.per_second:,.0f}/s)" if rate.per_second else "")
     return f"at least {shown}" if rate.least else shown
-
-
-def _leaves(names: Sequence[str]) -> str:
-    return ", ".join(name.rsplit("/", 1)[-1].strip() for name in names)

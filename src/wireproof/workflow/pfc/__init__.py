@@ -1,6 +1,5 @@
 """Priority flow control under load, read before and after, live or from stored texts."""
 
-from wireproof.workflow.pfc.options import PfcOptions
-from wireproof.workflow.pfc.report import pfc_report
+from wireproof.workflow.pfc.report import PfcOptions, pfc_report
 
 __all__ = ["PfcOptions", "pfc_report"]

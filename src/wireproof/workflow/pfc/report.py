@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Unpack
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypedDict, Unpack
 
 from wireproof.model.errors import BadInput
-from wireproof.model.pfc import PfcRecord, PfcReport
+from wireproof.model.pfc import Headroom, PfcRecord, PfcReport
 from wireproof.model.rails import rails_of
+from wireproof.plan.pfc import pfc
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic
 from wireproof.settings.options import Options
-from wireproof.workflow.pfc.incast import Incast, check_incast
-from wireproof.workflow.pfc.judged import judged
-from wireproof.workflow.pfc.live import LiveSpecification
-from wireproof.workflow.pfc.options import PfcOptions
+from wireproof.verdict.pfc.judge import judge_pfc, read
+from wireproof.workflow.pfc.live import Incast, LiveSpecification, check_incast, record_live, refuse
 from wireproof.workflow.pfc.stored import record_of, write_snapshot
 from wireproof.workflow.prove.hosts import entered_node, target_of_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks
@@ -23,7 +23,7 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.specification import Method
 from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 
-__all__ = ["live_specification", "pfc_report"]
+__all__ = ["PfcOptions", "judged", "live_specification", "pfc_report"]
 
 
 def pfc_report(
@@ -43,7 +43,10 @@ def pfc_report(
     if source is not None:
         record = record_of(source, nic=target.nic, seconds=seconds)
     else:
-        record = _live(target, settings, environment, reporter, sinks, options)
+        wanted = live_specification(target, settings, environment, options)
+        for line in wanted.target.said:
+            reporter.say(line)
+        record = record_live(wanted, environment=environment, reporter=reporter, sinks=sinks)
     if snapshot := options.get("snapshot"):
         write_snapshot(snapshot, record)
     return judged(record, options.get("priority"), options.get("cable_m"))
@@ -69,23 +72,6 @@ def _check(target: TargetSpecification, options: PfcOptions) -> None:
         raise BadInput("--from has the hosts that were read: leave --hosts out.")
     if (snapshot := options.get("snapshot")) and snapshot.exists():
         raise BadInput(f"{snapshot} is there already: give the snapshot another name.")
-
-
-def _live(
-    asked: TargetSpecification,
-    settings: Options,
-    environment: Mapping[str, str],
-    reporter: Reporter,
-    sinks: Sinks,
-    options: PfcOptions,
-) -> PfcRecord:
-    from wireproof.workflow.pfc.live import record_live
-    from wireproof.workflow.pfc.report import live_specification
-
-    wanted = live_specification(asked, settings, environment, options)
-    for line in wanted.target.said:
-        reporter.say(line)
-    return record_live(wanted, environment=environment, reporter=reporter, sinks=sinks)
 
 
 _SECONDS = "10s"
@@ -137,3 +123,58 @@ def _of_command(
         target, sysfs_root=asked.sysfs_root, prefix=asked.prefix, start_on=start_on
     )
     return LiveSpecification(target=target, load="command", nic=asked.nic, argv=argv)
+
+
+# --- The options of ``wireproof pfc``.
+
+
+class PfcOptions(TypedDict, total=False):
+    """As the options of ``wireproof pfc`` are written; ``source``: of --from; ``argv``: the load's
+    command; ``no_load``: what runs there anyway is watched; ``senders``: of our own incast.
+    """
+
+    priority: int | None
+    duration: str
+    source: Path | None
+    snapshot: Path | None
+    cable_m: float | None
+    argv: Sequence[str]
+    no_load: bool
+    senders: int | None
+
+
+# --- A record judged, with the headroom that its ports need by ``plan pfc``.
+
+CABLES_M = (3.0, 100.0)
+"""In a rack and across a hall, where nobody says."""
+
+
+def judged(record: PfcRecord, priority: int | None, cable_m: float | None = None) -> PfcReport:
+    """``cable_m``: of the links to the switch, for the headroom. Raises ``BadInput`` where the
+    named interface is on no host, or where PFC is nothing that its link has.
+    """
+    refuse(record)
+    readings = read(record)
+    cables = CABLES_M if cable_m is None else (cable_m,)
+    kinds = {
+        (one.speed_bits_per_s / 1e9, one.mtu)
+        for one in readings
+        if one.speed_bits_per_s and one.mtu
+    }
+    needed = {kind: [need for each in cables if (need := _need(*kind, each))] for kind in kinds}
+    return judge_pfc(record, readings, priority, needed)
+
+
+def _need(speed_gbps: float, mtu: int, cable_m: float) -> Headroom | None:
+    """None: no response time is known for this speed."""
+    try:
+        found = pfc(speed_gbps, mtu, cable_m, 1)
+    except BadInput:
+        return None
+    return Headroom(
+        speed_gbps=speed_gbps,
+        mtu=mtu,
+        cable_m=cable_m,
+        least_bytes=int(found.headroom_bytes.low),
+        most_bytes=int(found.headroom_bytes.high),
+    )

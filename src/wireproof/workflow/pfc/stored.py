@@ -16,8 +16,7 @@ from wireproof.model.json_reader import decode_json
 from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.sound import unsound
 from wireproof.model.traffic import CounterMark, Watched
-from wireproof.workflow.pfc.configured import settings_of
-from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read_host
+from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read_host, settings_of
 
 __all__ = ["read_snapshot", "record_of", "write_snapshot"]
 

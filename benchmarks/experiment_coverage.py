@@ -19,12 +19,11 @@ import numpy as np
 
 from benchmarks.study_power import design_of as study_of
 from benchmarks.trial_series import design_of as try_of
-from wireproof.analysis.rail_gain import gain_of
-from wireproof.experiment.design import Contrast, Design
+from wireproof.experiment.design import Contrast, Design, is_look, level
 from wireproof.experiment.effects import Trial, effects
-from wireproof.experiment.looks import is_look, level
 from wireproof.model.claim import Criteria
 from wireproof.model.experiment import Interval, Metric
+from wireproof.verdict.rail_gain import gain_of
 
 __all__ = ["DESIGNS", "Outcome", "Row", "row", "table"]
 

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from wireproof.experiment.design import ALPHA, Design, against_base
-from wireproof.experiment.looks import is_look, level
+from wireproof.experiment.design import ALPHA, Design, against_base, is_look, level
 from wireproof.experiment.trial import compared
 from wireproof.model.experiment import Answer, Metric
 from wireproof.model.trial import TrialRun

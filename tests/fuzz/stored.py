@@ -156,7 +156,7 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     from wireproof.workflow.gate import GateSpecification, _answer
     from wireproof.workflow.pfc.stored import read_snapshot
     from wireproof.workflow.resume import StoredInvocation, recall
-    from wireproof.workflow.study.stored import Keeper
+    from wireproof.workflow.study.course import Keeper
     from wireproof.workflow.tune.plan import load_plan
 
     def result(folder: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from wireproof.analysis.signed_rank import above, shift
 from wireproof.model.ladder import LayerName, LayerStep
 from wireproof.verdict.ladder import Rung, decided
-from wireproof.verdict.ladder.lines import Round, enough_rounds, fitted
+from wireproof.verdict.ladder.steps import Round, enough_rounds, fitted
 
 SIZES = (8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20)
 NAMES: tuple[LayerName, ...] = ("tcp", "ofi", "mpi", "collective")

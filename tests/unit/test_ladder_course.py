@@ -13,7 +13,7 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Proof
 from wireproof.model.ladder import LayerName
 from wireproof.settings.resolve import resolve
-from wireproof.verdict.ladder.lines import Round
+from wireproof.verdict.ladder.steps import Round
 from wireproof.workflow.ladder import LadderSpecification, methods_of, run_ladder
 from wireproof.workflow.ladder import run as course
 from wireproof.workflow.reporter import LoggingReporter

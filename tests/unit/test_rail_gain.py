@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wireproof.analysis.rail_gain import gain_of, goodput_of
 from wireproof.model.rail_gain import GainRow, RailGain, RailNumber, Span
 from wireproof.report.documents.rail_gain import gain_document
 from wireproof.report.text.document import document_text
 from wireproof.report.text.look import Look
-from wireproof.verdict.rail_gain import judge_gain
+from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain
 
 SIZE = 1 << 20
 LINE = 117.7e6

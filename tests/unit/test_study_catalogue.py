@@ -9,8 +9,14 @@ import pytest
 from wireproof.model.errors import BadInput
 from wireproof.model.study import Configuration, Readback
 from wireproof.settings.study import names_of, values_of
-from wireproof.study.catalogue import chosen, configurations, library_of
-from wireproof.study.patterns import PATTERNS, patterns_for, points_of
+from wireproof.study.catalogue import (
+    PATTERNS,
+    chosen,
+    configurations,
+    library_of,
+    patterns_for,
+    points_of,
+)
 from wireproof.study.readback import complaint, readbacks, said_in
 from wireproof.workflow.study import libraries, library_called
 

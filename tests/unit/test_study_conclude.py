@@ -20,8 +20,7 @@ from wireproof.model.study import (
     Study,
     StudyRun,
 )
-from wireproof.study.conclude import concluded
-from wireproof.study.honoured import judged
+from wireproof.study.conclude import concluded, judged
 from wireproof.workflow.study import library_called
 
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="")

@@ -21,10 +21,10 @@ from wireproof.model.study import (
     Study,
     StudyRun,
 )
+from wireproof.study.path import agreed_rails
 from wireproof.workflow.specification import Storage
 from wireproof.workflow.study import StudySpecification, library_called, run_study
 from wireproof.workflow.study import course as under_test
-from wireproof.workflow.study.rails import agreed_rails
 from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import Target
 

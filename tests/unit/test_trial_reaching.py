@@ -9,7 +9,7 @@ import pytest
 from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.plan import TransportKind
-from wireproof.workflow.tune.trial.reaching import overridden, unread
+from wireproof.workflow.tune.trial.pattern import overridden, unread
 
 
 def install(family: Family) -> MpiInstall:

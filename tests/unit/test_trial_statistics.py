@@ -10,8 +10,7 @@ from benchmarks.trial_series import design_of
 
 from wireproof.analysis.signed_rank import least_size, shift
 from wireproof.analysis.workload import guards_of, losses
-from wireproof.experiment.design import ALPHA
-from wireproof.experiment.looks import is_look, level
+from wireproof.experiment.design import ALPHA, is_look, level
 from wireproof.experiment.trial import compared, said
 from wireproof.model.experiment import Better, Metric
 from wireproof.model.record import PointRecord, WitnessReading

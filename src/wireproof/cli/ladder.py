@@ -124,7 +124,7 @@ def _specification(
     argv: tuple[str, ...], settings: Options, options: dict[str, Any]
 ) -> LadderSpecification:
     from wireproof.workflow.ladder import LadderSpecification, methods_of
-    from wireproof.workflow.ladder.specification import layers_of, model_step_of
+    from wireproof.workflow.ladder.launched import layers_of, model_step_of
     from wireproof.workflow.target.resolve import TargetSpecification
 
     if argv and options["pattern"]:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from wireproof.experiment.design import Design, TrialPlace
-from wireproof.experiment.looks import is_look, level
+from wireproof.experiment.design import Design, TrialPlace, is_look, level
 from wireproof.model import quantity
 from wireproof.model.errors import WireproofError
 from wireproof.model.experiment import InterimLook

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +19,7 @@ from wireproof.model.experiment import Metric
 __all__ = [
     "ALPHA",
     "BLOCK_VALUES",
+    "RULE",
     "WARM_UP",
     "Contrast",
     "Design",
@@ -26,20 +27,9 @@ __all__ = [
     "Test",
     "TrialPlace",
     "against_base",
+    "is_look",
     "least_rounds",
-]
-
-__all__ = [
-    "ALPHA",
-    "BLOCK_VALUES",
-    "WARM_UP",
-    "Contrast",
-    "Design",
-    "Shape",
-    "Test",
-    "TrialPlace",
-    "against_base",
-    "least_rounds",
+    "level",
 ]
 
 ALPHA = 0.05
@@ -141,3 +131,37 @@ class Design:
         for block in blocks:
             draw.shuffle(block)
         return [tuple(block) for block in blocks]
+
+
+# --- When the intervals are looked at, and how much of the error each look may spend. Repeated
+# confidence intervals (Jennison and Turnbull, J. R. Statist. Soc. B 51 (1989)): the intervals of
+# all looks hold the truth together with probability 1 - alpha, so one may stop after any look and
+# for any reason. The error is divided among the looks by Bonferroni's inequality instead of a
+# boundary that presumes normal noise; the last look has all that the earlier ones have left.
+
+RULE = (
+    "repeated confidence intervals (Jennison and Turnbull 1989) after 8, 12, 18, 27, 40 ... blocks"
+    " and at the end; the looks share the error (Bonferroni): the first has 16 % of it, each later"
+    " one 0.8 times as much, the last all that is left"
+)
+_FIRST, _GROWTH = 8, 1.5
+_SHARE, _LESS = 0.16, 0.8
+
+
+def _looks() -> Iterator[int]:
+    blocks = _FIRST
+    while True:
+        yield blocks
+        blocks = int(blocks * _GROWTH)
+
+
+def is_look(blocks: int) -> bool:
+    """The intervals are looked at after so many blocks, even if others can follow."""
+    return next(look for look in _looks() if look >= blocks) == blocks
+
+
+def level(alpha: float, looked: Sequence[float], *, last: bool) -> float:
+    """What the next look may spend of ``alpha`` when the earlier ones have spent ``looked``."""
+    if last:
+        return alpha - sum(looked)
+    return alpha * _SHARE * _LESS ** len(looked)

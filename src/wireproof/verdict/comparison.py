@@ -23,7 +23,7 @@ from wireproof.model.comparison import LAUNCHES, Conclusion, Ratio, Side
 from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
 from wireproof.model.history import Number
 from wireproof.model.run import Run
-from wireproof.verdict.changed_nodes import changed_apart
+from wireproof.verdict.node import changed_apart
 
 __all__ = ["PRACTICAL", "ComparedResult", "Key", "compared", "number_of", "samples_of"]
 

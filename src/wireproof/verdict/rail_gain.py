@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from wireproof.analysis.interval import Floats
+from wireproof.analysis.repeats import median_draws
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Evidence, Finding, Route, Verdict, verdict_of, worst
@@ -12,7 +16,7 @@ from wireproof.model.quantity import goodput
 from wireproof.model.rail_gain import GainRow, RailNumber, Span
 from wireproof.verdict.issue import Issue, merge
 
-__all__ = ["GainJudgement", "judge_gain"]
+__all__ = ["GainJudgement", "Launches", "gain_of", "goodput_of", "judge_gain"]
 
 _ADDS = 1.1  # times one rail: less adds nothing worth a second rail
 _DOUBLES = 1.5  # times one rail: a single message that is carried so fast used several
@@ -168,3 +172,40 @@ def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow], criteria: Crit
 def _largest_waiting(rows: Sequence[GainRow]) -> GainRow | None:
     waiting = [row for row in rows if not row.expected and row.pattern == "pingpong"]
     return max(waiting, key=lambda row: row.message_bytes, default=None)
+
+
+# --- From launches over each rail and over all to the gain, with its interval.
+
+Launches = Sequence[Sequence[float]]
+"""Times of one operation (ns) by launch."""
+
+
+def goodput_of(size: int, launches: Launches, *, seed: int = 0) -> Span:
+    """Bytes/s with the interval over the launches. Raises ValueError when nothing was timed."""
+    return _span(_rates(size, launches, seed), _centre(size, launches))
+
+
+def gain_of(size: int, alone: Sequence[Launches], together: Launches) -> tuple[Span, Span]:
+    """(all rails against the best one alone, all rails against the sum of all alone)."""
+    rates = [_rates(size, one, seed) for seed, one in enumerate(alone, start=1)]
+    every = _rates(size, together, 0)
+    centres = [_centre(size, one) for one in alone]
+    whole = _centre(size, together)
+    best = int(np.argmax(centres))  # one rail, chosen once: the largest of each draw is biased up
+    gain = _span(every / rates[best], whole / centres[best])
+    of_sum = _span(every / np.sum(rates, axis=0), whole / sum(centres))
+    return gain, of_sum
+
+
+def _rates(size: int, launches: Launches, seed: int) -> Floats:
+    return np.asarray(size / (median_draws(launches, seed=seed) * 1e-9), dtype=np.float64)
+
+
+def _centre(size: int, launches: Launches) -> float:
+    medians = [float(np.median(np.asarray(one))) for one in launches if len(one)]
+    return size / (float(np.median(medians)) * 1e-9)
+
+
+def _span(draws: Floats, value: float) -> Span:
+    low, high = (float(one) for one in np.percentile(draws, (2.5, 97.5)))
+    return Span(value=value, low=min(low, value), high=max(high, value))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.verdict.ladder.findings import JudgedSteps, judge_ladder
-from wireproof.verdict.ladder.knobs import KNOBS, LayerKnob, hints_for
+from wireproof.verdict.ladder.findings import KNOBS, JudgedSteps, LayerKnob, hints_for, judge_ladder
 from wireproof.verdict.ladder.steps import Rung, decided
 
 __all__ = ["KNOBS", "JudgedSteps", "LayerKnob", "Rung", "decided", "hints_for", "judge_ladder"]

@@ -13,9 +13,14 @@ from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.model.quantity import percent, volume
 from wireproof.model.traffic import Traffic
 from wireproof.verdict.issue import Issue, merge
-from wireproof.verdict.psm3.job import StatisticsJob, listed
-from wireproof.verdict.psm3.path import loss_issues, path_issues, path_proof
-from wireproof.verdict.psm3.witness import witness_issues
+from wireproof.verdict.psm3.path import (
+    StatisticsJob,
+    listed,
+    loss_issues,
+    path_issues,
+    path_proof,
+    witness_issues,
+)
 
 __all__ = ["judge_statistics"]
 

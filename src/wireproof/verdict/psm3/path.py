@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from wireproof.model.finding import Evidence, Port, Proof, Severity
+from wireproof.analysis.crossed import Crossed, crossed_at
+from wireproof.analysis.psm3 import by_host
+from wireproof.analysis.psm3 import counted as counted_in
+from wireproof.analysis.relations import port_called
+from wireproof.model.finding import Evidence, Node, Port, Proof, Severity, Subject, Whole
+from wireproof.model.ledger import Direction
 from wireproof.model.psm3 import Counted, CountedHost, NicCounted, Statistics
 from wireproof.model.quantity import counted, percent, volume
+from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.issue import Issue
-from wireproof.verdict.psm3.job import StatisticsJob, listed
 
-__all__ = ["loss_issues", "lower_bound", "path_issues", "path_proof"]
+__all__ = [
+    "StatisticsJob",
+    "listed",
+    "loss_issues",
+    "lower_bound",
+    "path_issues",
+    "path_proof",
+    "witness_issues",
+]
 
 # --- What was lost and sent again, what waited for credits, and what must never be counted at all.
 
@@ -211,3 +226,137 @@ def _rails(job: StatisticsJob, file: Statistics, one: Counted) -> Iterator[Issue
     elif max(carried.values()) > _UNEVEN * mean:
         text = f"{one.who} {way} {parts}: the rails' shares differ"
         yield Issue("psm-rails-unequal", "inconclusive", job.node(one.host), text, seen)
+
+
+# --- The statistics of one job under judgement.
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class StatisticsJob:
+    """``wire``: True where a wire is claimed, False where memory is, None where nothing is.
+    ``pauses``: pause and PFC counters that rose at the ports of these hosts, None when nobody
+    looked.
+    """
+
+    files: Sequence[Statistics]
+    wire: bool | None = None
+    pauses: Mapping[str, int] | None = None
+    whole: Whole = field(default_factory=lambda: Whole("statistics"))
+
+    @cached_property
+    def processes(self) -> list[Counted]:
+        return [counted_in(one) for one in self.files]
+
+    @cached_property
+    def hosts(self) -> list[CountedHost]:
+        return by_host(self.processes)
+
+    @property
+    def hal(self) -> str:
+        """``verbs`` or ``sockets``; "" where the files do not say it, or not the same."""
+        found = {one.identity.hal for one in self.files}
+        return found.pop() if len(found) == 1 else ""
+
+    def setting(self, one: Statistics, name: str) -> str:
+        """The last value that the file states, "" when it states none."""
+        return next((found.value for found in reversed(one.settings) if found.name == name), "")
+
+    def node(self, host: str) -> Subject:
+        return Node(host) if host else self.whole
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+# --- Two witnesses of the same bytes: PSM3's own counters of each NIC, and those of its port.
+
+_ON_WIRE = 0.98
+"""As for the payload of our own points: what a port may lack of it."""
+_START_UP_BYTES = 1 << 20
+"""What launchers and libraries say beside the messages, over the same port."""
+_COMPARED_BYTES = 2 * _START_UP_BYTES
+_FRAMED = 1.10
+"""Headers of full packets: RoCE at 1024 bytes adds 8 %, TCP at 1500 bytes 5 % (docs/physics.md)."""
+_ANSWERED = 0.10
+"""Acknowledgements of what came in, of its bytes: one of 66 bytes for each 1448 is 5 %."""
+_PER_PACKET = 200
+"""PSM's header of 56 bytes, those below it, and the answer, of a packet that is not full."""
+
+
+def witness_issues(hosts: Sequence[CountedHost], traffic: Traffic) -> Iterator[Issue]:
+    """Findings about each NIC that PSM3 counted bytes at, in both directions."""
+    packets = sum(nic.packets for host in hosts for nic in host.nics)
+    for host in hosts:
+        watched = next((one for one in traffic.hosts if _same(one, host.host)), None)
+        for nic in host.nics:
+            if nic.sent_bytes or nic.received_bytes:
+                yield from _of_nic(host.host, nic, watched, packets)
+
+
+def _same(watched: HostTraffic, host: str) -> bool:
+    """A process knows its host by its short name, or by the full one."""
+    return watched.host.partition(".")[0] == host.partition(".")[0] and not watched.error
+
+
+def _of_nic(
+    host: str, nic: NicCounted, watched: HostTraffic | None, packets: int
+) -> Iterator[Issue]:
+    subject = Port(host, nic=nic.name)
+    ledger = watched.ledger if watched is not None else None
+    ports = ledger.ports if ledger is not None else {}
+    port = port_called((one.nic for one in ports.values()), nic.name)
+    name = port.name if port is not None else ""
+    if ledger is None or not name:
+        why = "the host was not watched" if ledger is None else f"it has no port {nic.name}"
+        text = (
+            f"PSM3 counted {volume(nic.sent_bytes)} out and {volume(nic.received_bytes)} in; {why}"
+        )
+        yield Issue("psm-port-unread", "inconclusive", subject, text)
+        return
+    compared = 0
+    for way, here, back in (
+        ("tx", nic.sent_bytes, nic.received_bytes),
+        ("rx", nic.received_bytes, nic.sent_bytes),
+    ):
+        direction: Direction = "tx" if way == "tx" else "rx"
+        found = _held(subject, direction, here, back, packets, crossed_at(ledger, name, direction))
+        compared += found is not None and found.severity == "note"
+        if found is not None:
+            yield found
+    if not compared and max(nic.sent_bytes, nic.received_bytes) < _COMPARED_BYTES:
+        text = f"PSM3 counted {volume(nic.sent_bytes)} out, too little to be held against the port"
+        yield Issue("psm-port-unread", "note", subject, text)
+
+
+def _held(
+    port: Port, way: Direction, here: int, back: int, packets: int, crossed: Crossed
+) -> Issue | None:
+    """One direction; None where PSM3 counted too little."""
+    if here < _COMPARED_BYTES:
+        return None
+    subject = Port(port.node, way, port.nic)
+    if crossed.bytes is None:
+        text = f"PSM3 counted {volume(here)}, and the port's counter cannot be read"
+        return Issue("psm-port-unread", "inconclusive", subject, text)
+    most = _FRAMED * here + _ANSWERED * back + _PER_PACKET * packets + _START_UP_BYTES
+    seen: Evidence = {
+        "psm_bytes": here,
+        "port_bytes": crossed.bytes,
+        "most_bytes": most,
+        "background_bytes": crossed.background,
+    }
+    text = f"PSM3 counted {volume(here)} of payload, the port {volume(crossed.bytes)}"
+    if crossed.bytes + crossed.background < _ON_WIRE * here:
+        if not crossed.complete:
+            text += ", and some of it may have passed uncounted"
+            return Issue("psm-port-unread", "inconclusive", subject, text, seen)
+        return Issue("psm-port-disagrees", "fail", subject, f"{text}: it lacks a part", seen)
+    if crossed.bytes > most + crossed.background:
+        more = f"{text}: more than headers and answers explain ({volume(most)})"
+        return Issue("psm-port-disagrees", "warning", subject, more, seen)
+    return Issue("psm-port-agrees", "note", subject, text, seen)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from wireproof.workflow.ladder.launched import LadderSpecification, ModelStep, methods_of
 from wireproof.workflow.ladder.run import LadderResult, plan_ladder, run_ladder
-from wireproof.workflow.ladder.specification import LadderSpecification, ModelStep, methods_of
 
 __all__ = [
     "LadderResult",

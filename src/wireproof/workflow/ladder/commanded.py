@@ -17,7 +17,7 @@ from wireproof.model.ladder import LayerName, PlannedLayer
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.report.json.encode import json_text
 from wireproof.verdict.external.watched import judge_traffic
-from wireproof.verdict.ladder.lines import Round
+from wireproof.verdict.ladder.steps import Round
 from wireproof.workflow.benchmark.run import proof_of, ready
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.documents import in_envelope

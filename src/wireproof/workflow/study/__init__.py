@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wireproof.workflow.study.course import run_study
+from wireproof.workflow.study.launching import StudySpecification
 from wireproof.workflow.study.libraries import libraries, library_called
-from wireproof.workflow.study.specification import StudySpecification
 
 __all__ = ["StudySpecification", "libraries", "library_called", "run_study"]

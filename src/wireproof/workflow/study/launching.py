@@ -7,12 +7,15 @@ from __future__ import annotations
 import dataclasses
 import random
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from wireproof.adapters.psm3 import is_statistics, readback, statistics
 from wireproof.analysis.workload import metric_of, value_of
+from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.launch.command import request_for
 from wireproof.launch.known import MPIS
@@ -20,24 +23,25 @@ from wireproof.launch.mpi.environment import psm3_variables
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest, Point
+from wireproof.model.psm3 import Statistics
 from wireproof.model.rails import first_rail, rails_of
 from wireproof.model.record import Host
 from wireproof.model.study import Configuration, Library, StudiedPattern, StudyRun
 from wireproof.report.judged_run import JudgedRun
+from wireproof.study.catalogue import points_of, title_of
 from wireproof.study.path import path_of
-from wireproof.study.patterns import points_of, title_of
+from wireproof.study.readback import Said, said_in
+from wireproof.verdict.psm3.judge import judge_statistics
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.run import run_session
 from wireproof.workflow.session.session import Session
-from wireproof.workflow.specification import Method
-from wireproof.workflow.study.reading import counted, counting
-from wireproof.workflow.study.specification import StudySpecification
-from wireproof.workflow.target.resolve import resolve_target
+from wireproof.workflow.specification import Method, Storage
+from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
 from wireproof.workflow.target.target import Target
-from wireproof.workflow.tune.trial.reaching import unread
+from wireproof.workflow.tune.trial.pattern import unread
 
-__all__ = ["COUNTS", "Launcher"]
+__all__ = ["COUNTS", "Launcher", "StudySpecification", "counted", "counting", "heard"]
 
 EACH_S = 0.15
 """What one point measures: launches differ more than what is in one."""
@@ -231,3 +235,91 @@ def _log(folder: Path) -> str:
     except OSError:
         return ""
     return data.decode("utf-8", "replace")
+
+
+# --- What a study is asked for.
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StudySpecification:
+    """``knobs`` empty: all of the library's, or those of ``values``. ``over``: patterns, empty:
+    what the knobs can move. ``budget_s``: no round is begun that would end later. ``smallest``:
+    share below which an effect is not worth a setting.
+    """
+
+    library: Library
+    target: TargetSpecification
+    method: Method = dataclasses.field(default_factory=Method)
+    storage: Storage = dataclasses.field(default_factory=lambda: Storage(kept=False))
+    knobs: tuple[str, ...] = ()
+    values: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    over: tuple[str, ...] = ()
+    ppn: int = 1
+    budget_s: float = 300.0
+    smallest: float = 0.03
+    seed: int = 0
+
+
+# --- What a launch of a study said and counted, by the library's own reader where it has one.
+# Statistics files hold the whole environment of a process: their readers let the library's own
+# settings pass and nothing else, and no text of them is kept.
+
+_MOST_FILES = 256
+_LARGEST = 16 << 20
+_TELLING = ("fail", "inconclusive", "warning")
+
+
+def counting(library: Library, folder: Path) -> dict[str, str]:
+    """The variables that make a run leave its counters in ``folder``, which is made."""
+    if not library.counts:
+        return {}
+    make_folder(folder, 0o700)
+    return {name: value.replace("{folder}", str(folder)) for name, value in library.counts.items()}
+
+
+def heard(text: str, library: Library, folder: Path) -> Said:
+    """The lines of a start by their kinds; what a reader makes of text and counters has kinds of
+    its own (observed, taken).
+    """
+    found: Mapping[str, list[tuple[str, str, str]]] = defaultdict(
+        list, {kind: list(lines) for kind, lines in said_in(text, library).items()}
+    )
+    if library.reader == "psm3":
+        texts = [data.decode("utf-8", "replace") for _, data in _files(folder)]
+        for seen in readback(text, texts):
+            if seen.kind in ("observed", "taken"):
+                found[seen.kind].append((seen.who, seen.setting, seen.value))
+    return found
+
+
+def counted(library: Library, folder: Path) -> dict[str, str]:
+    """What the library's own counters are found to say, by code; nothing where none were left."""
+    if library.reader != "psm3":
+        return {}
+    files: list[Statistics] = []
+    for name, data in _files(folder):
+        try:
+            files.append(statistics(data, name))
+        except BadInput:
+            continue
+    if not files:
+        return {}
+    judged = judge_statistics(files, wire=True)
+    return {one.code: one.message for one in judged.findings if one.severity in _TELLING}
+
+
+def _files(folder: Path) -> list[tuple[str, bytes]]:
+    """Statistics files that the ranks on this machine have left."""
+    found: list[tuple[str, bytes]] = []
+    try:
+        paths = sorted(folder.iterdir())[:_MOST_FILES]
+    except OSError:
+        return []
+    for path in paths:
+        try:
+            data = read_bounded(path, _LARGEST, follow=False)
+        except OSError:
+            continue
+        if is_statistics(data):
+            found.append((path.name, data))
+    return found

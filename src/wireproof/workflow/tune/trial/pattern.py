@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import resource
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -12,21 +13,30 @@ from typing import Self
 
 import msgspec
 
-from wireproof.analysis.workload import guards_of, messages_of, metric_of, value_of
+from wireproof.analysis.workload import guards_of, losses, messages_of, metric_of, value_of
+from wireproof.instrument.watch_command import WatchedCommand
+from wireproof.launch.known import MPIS
+from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.request import LaunchCommand
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.experiment import Metric
+from wireproof.model.plan import TransportKind
 from wireproof.model.trial import TriedKnob
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import prepare
+from wireproof.workflow.prove.command import on_target
+from wireproof.workflow.prove.servers import start_servers
+from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.run import command_of, run_session
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import MeasureSpecification, Storage
-from wireproof.workflow.tune.trial.reaching import overridden, unread
-from wireproof.workflow.tune.trial.specification import RunNumbers, Variables
+from wireproof.workflow.target.reach import launcher_environment
+from wireproof.workflow.tune.trial.specification import OwnCommand, RunNumbers, Variables
 
-__all__ = ["PatternWorkload", "processor_s"]
+__all__ = ["CommandWorkload", "PatternWorkload", "overridden", "processor_s", "unread"]
 
 RUN_S = 0.2
 """What one run measures, when nothing else is asked for: launches differ more than what is in
@@ -134,3 +144,163 @@ def processor_s() -> float:
     """Processor time of all that we have started and that has ended, here; seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+# --- Whether a variable under trial gets to what reads it: one that is overridden, or that nothing
+# reads, would have no effect for a reason that says nothing about it.
+
+_OF_LIBFABRIC = ("FI_", "PSM3_", "PSM2_", "HFI_")
+_MCA = "OMPI_MCA_"
+
+
+def unread(name: str, transport: TransportKind, install: MpiInstall | None) -> str:
+    """Why nothing in a launch over ``transport`` reads the variable; "" when something may, and
+    where no messages are sent at all.
+    """
+    if transport == "tcp":
+        return "the transport tcp has no MPI that reads it"
+    if transport == "ofi" and not name.startswith(_OF_LIBFABRIC):
+        return "libfabric does not read it"
+    if transport == "mpi" and install is not None:
+        mpi = MPIS[install.family]
+        if name.startswith(mpi.foreign):
+            return f"{mpi.title} does not read it: choose another --mpi"
+    return ""
+
+
+def overridden(command: LaunchCommand, name: str, value: str) -> str:
+    """The value that the launch itself gives the variable in place of ``value``; "" when none."""
+    given = [command.environment.get(name, value)]
+    argv = ("", *command.argv, "")
+    for before, word, after in zip(argv, argv[1:], argv[2:], strict=False):
+        if before in ("-genv", "-env") and word == name:
+            given.append(after)
+        elif before == "-x" and word.startswith(f"{name}="):
+            given.append(word.partition("=")[2])
+        elif before == "--mca" and f"{_MCA}{word}" == name:
+            given.append(after)
+    return next((one for one in given if one != value), "")
+
+
+# --- A command of the user's as the workload of a trial, between two readings of its hosts' ports.
+
+READ_EVERY_S = 10.0
+"""Ports are read before and after a run; between, only to keep the connection."""
+
+
+class CommandWorkload:
+    """Runs of one command. Its output is kept for its number and shown when it fails."""
+
+    def __init__(
+        self, wanted: OwnCommand, reporter: Reporter, environment: Mapping[str, str]
+    ) -> None:
+        proof = wanted.proof
+        self._wanted, self._reporter = wanted, reporter
+        self.target = proof.target
+        self._environment = {**environment, **launcher_environment(self.target, environment)}
+        self._argv = on_target(proof.argv, self.target)
+        self.title = " ".join(proof.argv)
+        self.notes = list(self.target.said)
+        self.metric = (
+            Metric(name="wall time", unit="s", better="lower", source="clock")
+            if wanted.reader is None
+            else Metric(name=wanted.text, unit="", better=wanted.better, source="output")
+        )
+        allow_files(self.target)
+        self._watch = Watch(self.target, self._environment, READ_EVERY_S, reporter)
+        self._reads = False
+
+    def __enter__(self) -> Self:
+        try:
+            self._begin_to_read()
+            start_servers(self._watch, self._wanted.proof.companions, NOWHERE, self._reporter)
+        except BaseException:
+            self._watch.__exit__()
+            raise
+        return self
+
+    def _begin_to_read(self) -> None:
+        try:
+            self._watch.begin()
+            self._watch.mark()
+            self._reads = True
+        except CouldNotMeasure as error:
+            self._reporter.warn(f"no retransmits and drops are seen: {error}")
+            self.notes.append(f"no retransmits and drops are seen: {error}")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._watch.__exit__()
+
+    def check(self, knob: TriedKnob) -> None:
+        """What a command reads is its own business."""
+
+    def run(self, variables: Variables, shown: str) -> RunNumbers:
+        environment = {**self._environment, **{k: v for k, v in variables.items() if v is not None}}
+        for name in [name for name, value in variables.items() if value is None]:
+            environment.pop(name, None)
+        if self._reads:
+            self._watch.mark()
+        before = processor_s()
+        output, seconds = self._output(environment, shown)
+        used = processor_s() - before
+        guards = {"cpu_s": used, **self._losses()}
+        return RunNumbers(metric=self._number(output, seconds, shown), guards=guards)
+
+    def _output(self, environment: Mapping[str, str], shown: str) -> tuple[str, float]:
+        """Its output, and the seconds that it took; ``CouldNotMeasure`` when it failed."""
+        begun = time.monotonic()
+        command = WatchedCommand(
+            self._argv, environment, self._watch.node, NOWHERE, self._watch.hearing
+        )
+        try:
+            in_time = self._watch.hearing.listen(self._wanted.longest_s, command.ended)
+            seconds = time.monotonic() - begun
+            status = command.end()
+        finally:
+            command.close()
+        if not in_time:
+            raise CouldNotMeasure(
+                f"{shown}: the command did not end within {self._wanted.longest_s:.0f} s: give a"
+                " larger --budget-s, or a shorter command."
+            )
+        if status != 0:
+            words = command.last_words()
+            last = f": {words}" if words else "."
+            raise CouldNotMeasure(f"{shown}: the command ended with status {status}{last}")
+        return command.output.decode("utf-8", "replace"), seconds
+
+    def _number(self, output: str, seconds: float, shown: str) -> float:
+        if self._wanted.reader is None:
+            return seconds
+        value = self._wanted.reader(output)
+        if value is None:
+            raise CouldNotMeasure(
+                f"{shown}: --metric {self._wanted.text[:60]!r} finds no number in the command's"
+                " output."
+            )
+        if not 0.0 < value < float("inf"):
+            raise CouldNotMeasure(
+                f"{shown}: --metric {self._wanted.text[:60]!r} found {value:g}: ratios need"
+                " positive numbers."
+            )
+        return value
+
+    def _losses(self) -> dict[str, float]:
+        """Of all hosts; empty when one of them cannot be read."""
+        if not self._reads:
+            return {}
+        self._watch.mark()
+        found: dict[str, float] = {}
+        for host in self._watch.watched():
+            if host.error or host.before is None or host.after is None:
+                return {}
+            before = host.before.counters
+            rose = {name: n - before.get(name, n) for name, n in host.after.counters.items()}
+            for name, count in losses(rose).items():
+                found[name] = found.get(name, 0.0) + count
+        return found

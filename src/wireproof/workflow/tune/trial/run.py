@@ -13,8 +13,7 @@ import msgspec
 
 from wireproof.analysis.signed_rank import least_size
 from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import ALPHA, WARM_UP, Design, TrialPlace, against_base
-from wireproof.experiment.looks import RULE
+from wireproof.experiment.design import ALPHA, RULE, WARM_UP, Design, TrialPlace, against_base
 from wireproof.experiment.trial import compared, said
 from wireproof.model import quantity
 from wireproof.model.trial import Stopping, TrialRun, TriedKnob, TryResult, ValueEffect
@@ -23,9 +22,8 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.plan import PlanSpecification, plan
-from wireproof.workflow.tune.trial.command import CommandWorkload
 from wireproof.workflow.tune.trial.on_hosts import OnHosts, planned
-from wireproof.workflow.tune.trial.pattern import PatternWorkload
+from wireproof.workflow.tune.trial.pattern import CommandWorkload, PatternWorkload
 from wireproof.workflow.tune.trial.specification import (
     OwnCommand,
     TrialSpecification,

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wireproof.analysis.measured import block_times
-from wireproof.analysis.rail_gain import gain_of, goodput_of
 from wireproof.experiment.course import Bench, Experiment, carry_out
 from wireproof.experiment.design import Design, TrialPlace
 from wireproof.files.hostile import replace_file
@@ -26,7 +25,7 @@ from wireproof.physics.rails import one_rail
 from wireproof.plan.sweep import sweep
 from wireproof.report.json.encode import json_text
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.rail_gain import judge_gain
+from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain
 from wireproof.verdict.run.plateau import fills_link
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Reporter

@@ -8,17 +8,15 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.fabtests.rows import (
-    FabricRows,
     command_before,
-    point_of,
+    points_of,
     provider_of,
     read_fabric_rows,
 )
-from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
-from wireproof.model.quantity import counted
+from wireproof.adapters.registry import Adapter, Parsed, Sign
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest
 
@@ -44,51 +42,38 @@ _PROTOCOLS: dict[str, Protocol] = {
 }
 
 
-def _notes(found: FabricRows, left_out: int, provider: str) -> list[str]:
-    notes = [f"provider {provider} (from the command line)"] if provider else []
-    if any(row.rounded for row in found.rows):
-        notes.append("sizes are printed as 1.5k: what is below the last digit is lost")
-    if left_out:
-        notes.append(f"{counted(left_out, 'row')} left out: time zero or not a number")
-    odd = [row.line + 1 for row in found.rows if not row.acknowledged.startswith("=")]
-    if odd:
-        notes.append(f"{len(odd)} rows (line {odd[0]}) count other answers than messages sent")
-    return notes
-
-
 def parse(page: Page, start: int) -> Parsed:
     """The table whose heading is on line index ``start``."""
     heading = _HEADING.search(page.lines[start])
     if heading is None:
         return Parsed([], start + 1)
-    found = read_fabric_rows(page, start + 1, _COLUMNS, heading.group(1) is not None)
-    points = [point_of(row, 2) for row in found.rows]
-    good = sorted(
-        (point for point in points if point is not None), key=lambda point: point.message_bytes
-    )
-    incomplete = "" if good else "no row that can be read follows the heading"
-    if found.torn:
-        incomplete = f"line {found.torn[0] + 1}: a row is torn ({len(found.torn)} in all)"
-    if found.cut:
-        incomplete = f"line {len(page.lines)}: the text ends inside a row"
-    _, rest = command_before(page, start, _PROGRAM)
-    provider = provider_of(rest)
+    found, rows = read_fabric_rows(page, start + 1, _COLUMNS, heading.group(1) is not None)
+    points, notes = points_of(rows, 2)
+    incomplete = found.fault(page)
+    if not points and not incomplete:
+        incomplete = "no row that can be read follows the heading"
+    provider = provider_of(command_before(page, start, _PROGRAM)[1])
+    if provider:
+        notes.insert(0, f"provider {provider} (from the command line)")
+    odd = [row.line + 1 for row in rows if not row.acknowledged.startswith("=")]
+    if odd:
+        notes.append(f"{len(odd)} rows (line {odd[0]}) count other answers than messages sent")
     series = Series(
         tool="fi_pingpong",
         benchmark="fi_pingpong",
         metric="half_round_trip",
         traffic="pingpong",
-        points=good,
+        points=points,
         formula=_FORMULA,
         unit="us; MB = 10^6 bytes; sizes 1k = 1024 bytes, two digits",
         waits=True,
         protocol=_PROTOCOLS.get(provider.partition(";")[0], ""),
         complete=not incomplete,
         incomplete=incomplete,
-        notes=_notes(found, len(points) - len(good), provider),
+        notes=notes,
         source=page.source,
         first_line=start + 1,
-        last_line=found.rows[-1].line + 1 if found.rows else start + 1,
+        last_line=rows[-1].line + 1 if rows else start + 1,
     )
     return Parsed([series], found.after)
 
@@ -99,18 +84,10 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 
     ``benchmark``: the provider. The server takes the same options without an address.
     """
-    refuse_others(request, "fi_pingpong", "server", "port", "sizes", "iterations", "device")
-    size = one_size(request, "fi_pingpong measures one size a run, or its own list")
     provider = "" if request.benchmark == "fi_pingpong" else request.benchmark
-    options = given(
-        ("-p", provider),
-        ("-d", request.device),
-        ("-P" if request.role == "client" else "-B", request.port),
-        ("-I", request.iterations),
-        ("-S", size),
-    )
-    server = server_of(request, "fi_pingpong")
-    return (request.program, *options, *request.extra, *([server] if server else []))
+    port = "-P" if request.role == "client" else "-B"
+    flags = {"device": "-d", "port": port, "iterations": "-I", "sizes": "-S"}
+    return command(request, "fi_pingpong", flags, ("-p", provider))
 
 
 ADAPTER = Adapter(

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from wireproof.adapters.adapter import Benchmark
 from wireproof.adapters.osu.benchmarks import by_name
 from wireproof.adapters.page import Page
+from wireproof.adapters.registry import Benchmark
 from wireproof.adapters.rows import number, step_of
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint

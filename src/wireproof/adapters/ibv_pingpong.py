@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 
-from wireproof.adapters.adapter import Adapter, Parsed, Sign
-from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import step_of
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
@@ -49,8 +48,8 @@ def _ends(page: Page, start: int) -> tuple[re.Match[str] | None, re.Match[str] |
     index = start
     for index in range(start + 1, min(len(page.lines), start + _LINES)):
         line = page.lines[index]
-        whole = not (page.cut and index == len(page.lines) - 1)
-        turned = _ITERATIONS.match(line) if moved is not None and whole else None
+        whole = moved is not None and index != page.ragged
+        turned = _ITERATIONS.match(line) if whole else None
         if turned is not None:
             return moved, turned, index
         if starts_result(line) and _ADDRESS.match(line) is None:
@@ -104,19 +103,8 @@ def parse(page: Page, start: int) -> Parsed:
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
     """``ibv_rc_pingpong -d mlx5_0 -s 4096 -n 1000 SERVER``."""
-    refuse_others(
-        request, "ibv_rc_pingpong", "server", "port", "sizes", "iterations", "device", "mtu"
-    )
-    size = one_size(request, "ibv_rc_pingpong measures one size a run")
-    options = given(
-        ("-d", request.device),
-        ("-p", request.port),
-        ("-s", size),
-        ("-n", request.iterations),
-        ("-m", request.mtu),
-    )
-    server = server_of(request, "ibv_rc_pingpong")
-    return (request.program, *options, *request.extra, *([server] if server else []))
+    flags = {"device": "-d", "port": "-p", "sizes": "-s", "iterations": "-n", "mtu": "-m"}
+    return command(request, "ibv_rc_pingpong", flags)
 
 
 ADAPTER = Adapter(

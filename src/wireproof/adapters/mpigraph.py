@@ -10,10 +10,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.options import one_size, refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest

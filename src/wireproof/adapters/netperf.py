@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 
-from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import number, step_of
+from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
+from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
@@ -46,29 +45,28 @@ def _heading(page: Page, start: int) -> tuple[int, float | None]:
     return start + 1, None
 
 
-def _rows(page: Page, first: int) -> tuple[list[tuple[list[str], int]], int]:
+def _rows(page: Page, first: int) -> Rows:
     """Rows of numbers; a last line without a line end may be torn and is none."""
-    found, index = [], first
-    for index in range(first, min(len(page.lines), first + _LINES)):
+
+    def take(rows: Rows, index: int) -> list[str] | What:
         words = page.lines[index].split()
+        if index >= first + _LINES:
+            return "end"
         if words and all(number(word) is not None for word in words):
-            if not (page.cut and index == len(page.lines) - 1):
-                found.append((words, index))
-        elif words and (found or starts_result(page.lines[index])):
-            return found, index
-    return found, index + 1
+            return "cut" if index == page.ragged else words
+        ends = words and (rows.fields or starts_result(page.lines[index]))
+        return "end" if ends else "skipped"
+
+    return scan_rows(page, first, take)
 
 
-def _stream(rows: list[tuple[list[str], int]], unit: float, udp: bool) -> SeriesPoint | None:
+def _stream(rows: Rows, unit: float, udp: bool) -> SeriesPoint | None:
     """The row of a stream: TCP's five numbers; of UDP what the receiver got, on the second row."""
-    if udp:
-        if len(rows) < 2 or len(rows[0][0]) != 6 or len(rows[1][0]) != 4:
-            return None
-        size, rate, line = rows[0][0][1], rows[1][0][-1], rows[1][1]
-    elif rows and len(rows[0][0]) == 5:
-        size, rate, line = rows[0][0][2], rows[0][0][-1], rows[0][1]
-    else:
+    widths = [len(words) for words in rows.fields]
+    if widths[:2] != [6, 4] if udp else widths[:1] != [5]:
         return None
+    size, at = rows.fields[0][1 if udp else 2], 1 if udp else 0
+    rate, line = rows.fields[at][-1], rows.lines[at]
     if not size.isdigit() or not float(rate) > 0:
         return None
     return SeriesPoint(
@@ -79,11 +77,11 @@ def _stream(rows: list[tuple[list[str], int]], unit: float, udp: bool) -> Series
     )
 
 
-def _answers(rows: list[tuple[list[str], int]]) -> SeriesPoint | None:
+def _answers(rows: Rows) -> SeriesPoint | None:
     """Sizes of two sockets, of request and answer, the time, and transactions per second."""
-    if not rows or len(rows[0][0]) != 6:
+    if not rows.fields or len(rows.fields[0]) != 6:
         return None
-    words, line = rows[0]
+    words, line = rows.fields[0], rows.lines[0]
     rate = float(words[-1])
     same = words[2] == words[3] and words[2].isdigit()
     if not rate > 0 or not same:  # half a round trip of two sizes is of neither
@@ -104,7 +102,7 @@ def parse(page: Page, start: int) -> Parsed:
         return Parsed([], start + 1)
     udp, answers = title.group(1) == "UDP", title.group(2) == "REQUEST/RESPONSE"
     first, unit = _heading(page, start)
-    rows, after = _rows(page, first)
+    rows = _rows(page, first)
     point = _answers(rows) if answers else _stream(rows, unit, udp) if unit else None
     kind = "RR" if answers else title.group(2)
     series = Series(
@@ -122,9 +120,9 @@ def parse(page: Page, start: int) -> Parsed:
         notes=[f"to {title.group(4) or title.group(3)}"],
         source=page.source,
         first_line=start + 1,
-        last_line=(rows[-1][1] if rows else start) + 1,
+        last_line=(rows.lines or [start])[-1] + 1,
     )
-    return Parsed([series], max(after, start + 1))
+    return Parsed([series], rows.after)
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:

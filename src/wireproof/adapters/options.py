@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 
-__all__ = ["given", "one_size", "refuse_others", "server_of"]
+__all__ = ["command", "given", "one_size", "refuse_others", "server_of"]
 
 # field of ToolRequest: what it asks for
 _NAMES = {
@@ -65,3 +67,18 @@ def server_of(request: ToolRequest, tool: str) -> str:
     if not request.server:
         raise BadInput(f"{tool}'s client needs the server's address.")
     return request.server
+
+
+def command(
+    request: ToolRequest, tool: str, flags: Mapping[str, str], *first: tuple[str, str]
+) -> tuple[str, ...]:
+    """``PROGRAM -s 64 -n 100 SERVER``: the options ``first``, those of ``flags`` (field
+    of ToolRequest: option) in their order, one size at the most, and the server that a client talks
+    to. Raises BadInput for anything else asked for.
+    """
+    refuse_others(request, tool, "server", *flags)
+    size = one_size(request, f"{tool} measures one size a run, or its own list")
+    asked = {**{name: getattr(request, name) for name in flags}, "sizes": size}
+    options = given(*first, *((flag, asked[name]) for name, flag in flags.items()))
+    server = server_of(request, tool)
+    return (request.program, *options, *request.extra, *([server] if server else []))

@@ -160,6 +160,11 @@ class Page:
     label: str = ""
     indexes: Sequence[int] = ()
 
+    @property
+    def ragged(self) -> int:
+        """The index of a last line that may be torn, -1 if the text ends with a line end."""
+        return len(self.lines) - 1 if self.cut else -1
+
 
 def _decoded(data: bytes, source: str) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

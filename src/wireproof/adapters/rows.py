@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from wireproof.adapters.page import Page
 
-__all__ = ["Rows", "integer", "number", "read_rows", "scaled", "step_of", "times", "whole"]
+__all__ = ["PATIENCE", "Rows", "What", "integer", "number", "read_rows", "scaled", "scan_rows"]
+__all__ += ["step_of", "times", "whole"]
 
 PATIENCE = 60
 """Lines that are no rows (warnings, banners between rows) before a table is taken to have ended."""
@@ -63,11 +65,18 @@ def times(time_ns: float | None, half: bool) -> tuple[float | None, float | None
     return (time_ns, None) if half else (None, time_ns)
 
 
+What = Literal["skipped", "foreign", "odd", "torn", "cut", "end"]
+"""What a line is that is no row. ``foreign``: a warning or a banner between rows; ``odd``: one that
+cannot be the first line below a table; ``torn``: a row with too few columns; ``cut``: the text ends
+inside it; ``end``: the table ended before it.
+"""
+
+
 @dataclass(slots=True)
 class Rows:
     """``fields[i]`` are the words of the row on line index ``lines[i]``. ``torn``: line indexes of
     rows with too few columns; ``cut``: the text ended inside a row. ``after``: index of the first
-    line not used.
+    line not used; ``idle``: foreign lines since the last row.
     """
 
     fields: list[list[str]] = field(default_factory=list)
@@ -75,72 +84,83 @@ class Rows:
     torn: list[int] = field(default_factory=list)
     cut: bool = False
     after: int = 0
+    idle: int = 0
+
+    def add(self, words: list[str], line: int) -> None:
+        """One more row."""
+        self.fields.append(words)
+        self.lines.append(line)
+
+    def fault(self, page: Page) -> str:
+        """Why the rows are not whole; "" when nothing says so."""
+        if self.cut:
+            return f"line {len(page.lines)}: the text ends inside a row"
+        if self.torn:
+            return f"line {self.torn[0] + 1}: a row is torn ({len(self.torn)} in all)"
+        return ""
 
 
-def _whole(last: str, before: Sequence[str]) -> bool:
+def scan_rows(
+    page: Page,
+    start: int,
+    take: Callable[[Rows, int], list[str] | What],
+    patience: int = PATIENCE,
+) -> Rows:
+    """The rows from line index ``start`` on, until ``take`` says that they have ended or more than
+    ``patience`` foreign lines follow each other. ``take(rows, index)`` gives the words of a row, or
+    says what else stands on that line.
+    """
+    rows, index = Rows(), start
+    while index < len(page.lines):
+        what = take(rows, index)
+        if isinstance(what, list):
+            rows.add(what, index)
+            rows.idle = 0
+        elif what == "torn":
+            rows.torn.append(index)
+        rows.cut |= what == "cut"
+        rows.idle += what in ("foreign", "odd")
+        if what == "end" or (what == "foreign" and rows.idle > patience):
+            break
+        index += 1
+    rows.after = index
+    return rows
+
+
+def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[str], bool]) -> Rows:
+    """Rows from line index ``start`` on whose number of words is in ``columns`` and whose first
+    word is a whole number.
+
+    ``ends(line)`` True: the table ended before that line. Lines that are no rows are skipped; a
+    line of numbers with other columns is torn.
+    """
+    allowed = frozenset(columns)
+
+    def take(rows: Rows, index: int) -> list[str] | What:
+        line = page.lines[index]
+        words = line.split()
+        if not words:
+            return "skipped"
+        if not (words[0].isdigit() and words[0].isascii()):
+            return "end" if ends(line) else "foreign"
+        if index == page.ragged and not _is_padded(line, rows, page):
+            return "cut"
+        if len(words) in allowed:
+            return words
+        return "torn" if all(number(word) is not None for word in words) else "odd"
+
+    rows = scan_rows(page, start, take)
+    rows.after = max(rows.after, start + 1)
+    return rows
+
+
+def _is_padded(last: str, rows: Rows, page: Page) -> bool:
     """A last line without a line end is believed only in a padded table whose rows all have its
     length and decimals.
     """
     line = last.rstrip()
+    before = [page.lines[index].rstrip() for index in rows.lines[-_ALIKE:]]
     if not before or "  " not in line or line != last:
         return False
     digits = len(line.rpartition(".")[2])
-    return all(
-        len(row.rstrip()) == len(line) and len(row.rstrip().rpartition(".")[2]) == digits
-        for row in before
-    )
-
-
-def _is_torn(rows: Rows, page: Page, index: int) -> bool:
-    if not page.cut or index < len(page.lines) - 1:
-        return False
-    return not _whole(page.lines[index], [page.lines[one] for one in rows.lines[-_ALIKE:]])
-
-
-def _take(rows: Rows, page: Page, index: int, fits: bool, idle: int) -> int:
-    """Puts a line that begins with a whole number where it belongs. Returns the number of lines
-    since the last row, of ``idle`` before it.
-    """
-    words = page.lines[index].split()
-    if _is_torn(rows, page, index):
-        rows.cut = True
-    elif fits:
-        rows.fields.append(words)
-        rows.lines.append(index)
-        return 0
-    elif all(number(word) is not None for word in words):
-        rows.torn.append(index)
-    else:
-        return idle + 1
-    return idle
-
-
-def read_rows(
-    page: Page,
-    start: int,
-    columns: Sequence[int],
-    ends: Callable[[str], bool],
-    is_row: Callable[[list[str]], bool] | None = None,
-) -> Rows:
-    """Rows from line index ``start`` on whose number of words is in ``columns`` and whose first
-    word is a whole number.
-
-    ``ends(line)`` True: the table ended before that line. ``is_row`` looks at the words of a line
-    with a fitting number of words. Lines that are no rows are skipped; a line of numbers with other
-    columns is torn.
-    """
-    rows, lines, idle = Rows(), page.lines, 0
-    allowed = frozenset(columns)
-    index = start
-    while index < len(lines):
-        words = lines[index].split()
-        if words and words[0].isdigit() and words[0].isascii():
-            fits = len(words) in allowed and (is_row is None or is_row(words))
-            idle = _take(rows, page, index, fits, idle)
-        elif words:
-            idle += 1
-            if idle > PATIENCE or ends(lines[index]):
-                break
-        index += 1
-    rows.after = max(index, start + 1)
-    return rows
+    return all(len(row) == len(line) and len(row.rpartition(".")[2]) == digits for row in before)

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from wireproof.adapters.adapter import Adapter
 from wireproof.adapters.headless import headless
 from wireproof.adapters.page import Page, pages_of, without_commas
-from wireproof.adapters.registry import adapter_names, tool_of
+from wireproof.adapters.registry import Adapter, adapter_names, tool_of
 from wireproof.adapters.table import tables
 from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.quantity import counted

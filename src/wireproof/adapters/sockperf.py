@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import PATIENCE, number, scaled, step_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint

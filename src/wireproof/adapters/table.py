@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from wireproof.adapters.adapter import Benchmark
 from wireproof.adapters.columns import Column, ColumnGroup, columns_of, groups_of
 from wireproof.adapters.osu.benchmarks import by_name
 from wireproof.adapters.page import Page
+from wireproof.adapters.registry import Benchmark
 from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
 from wireproof.model.series import Series, SeriesPoint
 

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 import msgspec
 
-from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.fabtests.rows import (
     FabricRow,
-    FabricRows,
     command_before,
     option_of,
-    point_of,
+    points_of,
     provider_of,
     read_fabric_rows,
 )
-from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import PATIENCE, integer, number, scaled, step_of
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
+from wireproof.adapters.rows import Rows, What, integer, number, scaled, scan_rows, step_of
 from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted
-from wireproof.model.series import Series, SeriesPoint, Traffic
+from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.tool import ToolRequest
 
 __all__ = ["ADAPTER", "PROGRAM", "test_of"]
@@ -44,31 +41,19 @@ PROGRAM = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FabTest:
-    """``transfers`` per iteration: 2 when both sides send in turn."""
-
-    metric: str
-    traffic: Traffic
-    formula: str
-    transfers: int
-    waits: bool = False
-    window: int | None = None
-
-
-_PINGPONG = FabTest(
+_PINGPONG = Benchmark(
+    "",
     "half_round_trip",
     "pingpong",
     "elapsed / (2 x iterations): half of a mean round trip; MB/sec = 2 x iterations x size / "
     "elapsed",
-    2,
     waits=True,
 )
-_STREAM = FabTest(
+_STREAM = Benchmark(
+    "",
     "bandwidth",
     "stream",
     "iterations x size / elapsed; each window of messages ends with a short answer",
-    1,
     window=64,
 )
 _BOTH = (
@@ -77,22 +62,22 @@ _BOTH = (
 )
 
 
-def _rma(rest: str) -> FabTest:
+def _rma(rest: str) -> Benchmark:
     operation = re.search(r"-o ?(writedata|write|read)\b", rest)
     what = operation.group(1) if operation else "write"
     if what == "writedata":
-        return FabTest(
-            "bandwidth", "put", "iterations x size / elapsed; one side writes", 1, window=64
-        )
-    return FabTest("bandwidth", "get" if what == "read" else "put", _BOTH, 1, window=64)
+        text = "iterations x size / elapsed; one side writes"
+        return Benchmark("", "bandwidth", "put", text, window=64)
+    return Benchmark("", "bandwidth", "get" if what == "read" else "put", _BOTH, window=64)
 
 
-def test_of(program: str, rest: str, transfers: int) -> FabTest:
+def test_of(program: str, rest: str, transfers: int) -> Benchmark:
     """The test that a program's name says; without a name the bytes per iteration (``transfers``)
     tell which it is.
     """
     if "atomic" in program:
-        return FabTest("latency", "atomic", "elapsed / iterations of one atomic operation", 1)
+        text = "elapsed / iterations of one atomic operation"
+        return Benchmark("", "latency", "atomic", text)
     if "rma" in program and "pingpong" not in program:
         return _rma(rest)
     if "pingpong" in program or program.endswith(("_lat", "_latency")):
@@ -120,7 +105,7 @@ def _transfers(size: int, iterations: int, total: int) -> int:
 
 
 def _series(
-    page: Page, start: int, name: str, rest: str, test: FabTest, points: list[SeriesPoint]
+    page: Page, start: int, name: str, rest: str, test: Benchmark, points: list[SeriesPoint]
 ) -> Series:
     window = option_of(rest, "W")
     notes = [f"provider {provider_of(rest)} (from the command line)"] if provider_of(rest) else []
@@ -150,42 +135,24 @@ def _finished(series: Series, incomplete: str, notes: list[str]) -> Series:
     )
 
 
-def _table_notes(rows: list[FabricRow], left_out: int) -> list[str]:
-    notes = []
-    if any(row.rounded for row in rows):
-        notes.append("sizes are printed as 1.5k: what is below the last digit is lost")
-    if left_out:
-        notes.append(f"{counted(left_out, 'row')} left out: time zero or not a number")
-    return notes
-
-
-def _table_state(page: Page, found: FabricRows) -> str:
-    if found.cut:
-        return f"line {len(page.lines)}: the text ends inside a row"
-    if found.torn:
-        return f"line {found.torn[0] + 1}: a row is torn ({len(found.torn)} in all)"
-    return ""
-
-
 def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
     """One series per name in the rows (an operation, say), one in all when rows have none."""
     columns = [*_COLUMNS, *(["mxfers"] if heading.group(5) else [])]
     if heading.group(2):
         columns.insert(1, "xfers")
-    found = read_fabric_rows(page, start + 1, columns, heading.group(1) is not None)
+    found, rows = read_fabric_rows(page, start + 1, columns, heading.group(1) is not None)
     program, rest = command_before(page, start, PROGRAM)
-    state, unit = _table_state(page, found), _rate_unit(heading)
-    groups: dict[str, list[FabricRow]] = {}
-    for row in found.rows:
+    groups: dict[str, list[FabricRow]] = {} if rows else {"": []}
+    for row in rows:
         groups.setdefault(row.name, []).append(row)
     series = []
-    for name, rows in (groups or {"": []}).items():
-        known = [_transfers(row.size, row.iterations, row.total_bytes) for row in rows if row.size]
+    for name, some in groups.items():
+        known = [_transfers(row.size, row.iterations, row.total_bytes) for row in some if row.size]
         test = test_of(program, rest, _most_frequent(known))
-        points = [point_of(row, test.transfers, unit) for row in rows]
-        good = [point for point in points if point is not None]
-        whole = _series(page, start, f"{program} {name}".strip(), rest, test, good)
-        series.append(_finished(whole, state, _table_notes(rows, len(rows) - len(good))))
+        transfers = 2 if test.half_round_trip else 1
+        points, notes = points_of(some, transfers, _rate_unit(heading))
+        whole = _series(page, start, f"{program} {name}".strip(), rest, test, points)
+        series.append(_finished(whole, found.fault(page), notes))
     return Parsed(series, found.after)
 
 
@@ -232,68 +199,35 @@ def _halved(point: SeriesPoint) -> SeriesPoint:
     return msgspec.structs.replace(point, hrt_ns=point.time_ns, time_ns=None)
 
 
-@dataclass(slots=True)
-class _MachineLines:
-    """Consecutive ``-m`` lines. ``torn``: the first line that is, 0 without; ``odd``: how many hold
-    no measured number.
-    """
-
-    points: list[SeriesPoint] = field(default_factory=list)
-    transfers: list[int] = field(default_factory=list)
-    torn: int = 0
-    odd: int = 0
-
-    def take(self, line: str, index: int) -> None:
-        found = _machine_point(line, index)
-        if found is None:
-            self.torn = self.torn or index + 1
-        elif found[0] is None:
-            self.odd += 1
-        else:
-            self.points.append(found[0])
-            self.transfers.append(found[1])
-
-
-def _machine_lines(page: Page, start: int) -> tuple[_MachineLines, int]:
-    """The lines from ``start`` on, and the index of the first that is none."""
-    found, index, idle = _MachineLines(), start, 0
-    while index < len(page.lines) and idle <= PATIENCE:
-        line = page.lines[index]
-        if _MACHINE.search(line):
-            found.take(line, index)
-            idle = 0
-        elif "xfer_size" in line:
-            found.torn = found.torn or index + 1
-        elif line.strip() == "---" or starts_result(line):
-            break
-        else:
-            idle += bool(line.strip())
-        index += 1
-    return found, index
-
-
 def _most_frequent(counts: list[int]) -> int:
     return max(set(counts), key=counts.count) if counts else 1
 
 
 def _parse_machine(page: Page, start: int) -> Parsed:
     """Consecutive ``-m`` lines; the command stands before the first one, after ``---``."""
-    found, after = _machine_lines(page, start)
+    known: list[tuple[SeriesPoint | None, int]] = []
+
+    def take(rows: Rows, index: int) -> list[str] | What:
+        line = page.lines[index]
+        found = _machine_point(line, index) if _MACHINE.search(line) else None
+        if found is not None:
+            known.append(found)
+            return [line]
+        if "xfer_size" in line:
+            return "torn"
+        if line.strip() == "---" or starts_result(line):
+            return "end"
+        return "foreign" if line.strip() else "skipped"
+
+    rows = scan_rows(page, start, take)
     program, rest = command_before(page, start, PROGRAM)
-    test = test_of(program, rest, _most_frequent(found.transfers))
-    points = found.points
-    if test.transfers == 2:
-        points = [_halved(point) for point in points]
-    notes = (
-        [f"{counted(found.odd, 'row')} left out: a value that cannot have been measured"]
-        if found.odd
-        else []
-    )
-    state = f"line {found.torn}: a row is torn" if found.torn else ""
-    return Parsed(
-        [_finished(_series(page, start, program, rest, test, points), state, notes)],
-        max(after, start + 1),
-    )
+    good = [(point, transfers) for point, transfers in known if point is not None]
+    test = test_of(program, rest, _most_frequent([transfers for _, transfers in good]))
+    points = [_halved(point) if test.half_round_trip else point for point, _ in good]
+    odd = len(known) - len(good)
+    left_out = f"{counted(odd, 'row')} left out: a value that cannot have been measured"
+    series = _series(page, start, program, rest, test, points)
+    return Parsed([_finished(series, rows.fault(page), [left_out] if odd else [])], rows.after)
 
 
 def parse(page: Page, start: int) -> Parsed:
@@ -310,21 +244,13 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     """``fi_rdm_bw -I 1000 -S 65536 -W 64 SERVER``; one size, or the program's own list without
     ``-S``.
     """
-    refuse_others(request, "a fabtest", "server", "port", "sizes", "iterations", "device", "window")
-    size = one_size(request, "a fabtest measures one size a run, or its own list")
     if request.window is not None and "_bw" not in f"{request.program} {request.benchmark}":
         raise BadInput(
             f"{request.benchmark or request.program} has no window: only the _bw tests have one."
         )
-    options = given(
-        ("-d", request.device),
-        ("-P" if request.role == "client" else "-B", request.port),
-        ("-I", request.iterations),
-        ("-S", size),
-        ("-W", request.window),
-    )
-    server = server_of(request, "a fabtest")
-    return (request.program, *options, *request.extra, *([server] if server else []))
+    port = "-P" if request.role == "client" else "-B"
+    flags = {"device": "-d", "port": port, "iterations": "-I", "sizes": "-S", "window": "-W"}
+    return command(request, "a fabtest", flags)
 
 
 ADAPTER = Adapter(

@@ -5,23 +5,18 @@ with two decimals.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import number
+from wireproof.adapters.rows import Rows, What, number, scan_rows, times
+from wireproof.model.quantity import counted
 from wireproof.model.series import SeriesPoint
 
-__all__ = [
-    "FabricRow",
-    "FabricRows",
-    "command_before",
-    "option_of",
-    "point_of",
-    "provider_of",
-    "read_fabric_rows",
-]
+__all__ = ["FabricRow", "command_before", "option_of", "points_of", "provider_of"]
+__all__ += ["read_fabric_rows"]
 
 _SIZE_FORM, _COUNT_FORM, _RATE_FORM = (
     r"(\d{1,15}(?:\.\d)?[kmgt]?)",
@@ -67,14 +62,6 @@ class FabricRow:
     line: int
 
 
-@dataclass(slots=True)
-class FabricRows:
-    rows: list[FabricRow] = field(default_factory=list)
-    torn: list[int] = field(default_factory=list)
-    cut: bool = False
-    after: int = 0
-
-
 def _bytes_of(text: str) -> int:
     """Bytes of ``64``, ``1.5k`` or ``12m`` (1024-based); what was rounded off is lost."""
     if text.isdigit():
@@ -98,7 +85,7 @@ def _form(columns: tuple[str, ...], named: bool) -> re.Pattern[str]:
     return re.compile(rf" *{before}" + " +".join(_FORMS[name] for name in columns) + " *")
 
 
-def _row(match: re.Match[str], columns: tuple[str, ...], named: bool, line: int) -> FabricRow:
+def _row(match: re.Match[str], columns: Sequence[str], named: bool, line: int) -> FabricRow:
     name, *cells = match.groups()
     texts = dict(zip(columns, cells, strict=True))
     return FabricRow(
@@ -124,34 +111,49 @@ def _looks_torn(words: list[str]) -> bool:
     )
 
 
-def read_fabric_rows(page: Page, start: int, columns: list[str], named: bool) -> FabricRows:
+def read_fabric_rows(
+    page: Page, start: int, columns: Sequence[str], named: bool
+) -> tuple[Rows, list[FabricRow]]:
     """Rows from line index ``start`` on. ``columns``: bytes, count, [ack], total, time, rate, usec,
     [mxfers].
 
     The decimals are fixed by the program, so that a row that was cut in its last number is known by
     its form.
     """
-    found, lines, idle = FabricRows(), page.lines, 0
-    form, last, index = _form(tuple(columns), named), len(lines) - 1, start
-    while index <= last and idle <= _PATIENCE:
-        line = lines[index][:_LONGEST_LINE]
+    form, found = _form(tuple(columns), named), list[FabricRow]()
+
+    def take(rows: Rows, index: int) -> list[str] | What:
+        line = page.lines[index][:_LONGEST_LINE]
         match = form.fullmatch(line)
         if match is not None:
-            found.rows.append(_row(match, tuple(columns), named, index))
-            idle = 0
-        elif line.strip():
-            words = line.split()
-            if starts_result(line):
-                break
-            if index == last and page.cut and (words[0][0].isdigit() or named):
-                found.cut = True
-            elif _looks_torn(words):
-                found.torn.append(index)
-            else:
-                idle += 1
-        index += 1
-    found.after = max(index, start)
-    return found
+            found.append(_row(match, columns, named, index))
+            return [line]
+        words = line.split()
+        if not words:
+            return "skipped"
+        if starts_result(line):
+            return "end"
+        if index == page.ragged and (words[0][0].isdigit() or named):
+            return "cut"
+        return "torn" if _looks_torn(words) else "foreign"
+
+    return scan_rows(page, start, take, _PATIENCE), found
+
+
+def points_of(
+    rows: Iterable[FabricRow], transfers: int, rate_unit: float = 1e6
+) -> tuple[list[SeriesPoint], list[str]]:
+    """The points by size, and what is said of rows that were rounded or are none."""
+    known = list(rows)
+    points = [point_of(row, transfers, rate_unit) for row in known]
+    good = sorted(filter(None, points), key=lambda point: point.message_bytes)
+    notes = []
+    if any(row.rounded for row in known):
+        notes.append("sizes are printed as 1.5k: what is below the last digit is lost")
+    if len(good) < len(known):
+        left_out = counted(len(known) - len(good), "row")
+        notes.append(f"{left_out} left out: time zero or not a number")
+    return good, notes
 
 
 def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPoint | None:
@@ -165,11 +167,12 @@ def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPo
     time, rate, messages = number(row.time), number(row.rate), number(row.messages or "0")
     if time is None or rate is None or messages is None or time <= 0:
         return None
+    hrt, whole = times(time * 1e3, transfers == 2)
     step = max(_STEP * 1e3, 1e3 / max(1, row.iterations * transfers))
     return SeriesPoint(
         message_bytes=row.size,
-        hrt_ns=time * 1e3 if transfers == 2 else None,
-        time_ns=time * 1e3 if transfers != 2 else None,
+        hrt_ns=hrt,
+        time_ns=whole,
         goodput_bytes_per_s=rate * rate_unit,
         # below that two decimals say too little
         messages_per_s=messages * 1e6 if messages >= 1.0 else None,

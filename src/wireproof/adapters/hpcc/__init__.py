@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.hpcc.results import Figures, results
 from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import integer, number, step_of
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest

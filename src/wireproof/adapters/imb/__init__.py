@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from wireproof.adapters.adapter import Adapter, Parsed
 from wireproof.adapters.imb.heading import SIGNS, ImbRun, is_own, is_table, run_of
 from wireproof.adapters.imb.tables import read_table
 from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Adapter, Parsed, starts_result
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 from wireproof.model.tool import ToolRequest

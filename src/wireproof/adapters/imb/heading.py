@@ -8,9 +8,8 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from wireproof.adapters.adapter import Sign
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Sign, starts_result
 
 __all__ = [
     "SIGNS",

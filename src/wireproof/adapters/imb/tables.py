@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.imb.benchmarks import ImbTest, described
 from wireproof.adapters.imb.cells import (
     MEGA,
@@ -25,6 +24,7 @@ from wireproof.adapters.imb.cells import (
 )
 from wireproof.adapters.imb.heading import Heading, ImbRun, ends_table, is_table, read_heading
 from wireproof.adapters.page import Page
+from wireproof.adapters.registry import Parsed
 from wireproof.adapters.rows import Rows, number, read_rows, times, whole
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint

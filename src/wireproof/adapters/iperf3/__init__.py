@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from wireproof.adapters.adapter import Adapter, Parsed, Sign
 from wireproof.adapters.iperf3.json_output import DOCUMENT, STREAM, parse_document, parse_stream
 from wireproof.adapters.iperf3.text_output import parse_text
 from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
+from wireproof.adapters.registry import Adapter, Parsed, Sign
 from wireproof.model.errors import BadInput
 from wireproof.model.tool import ToolRequest
 

@@ -8,10 +8,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.documents import JsonText, amount, document_at, member, text
 from wireproof.adapters.iperf3.results import IperfFlow, RunInfo, series_of, spread
 from wireproof.adapters.page import Page
+from wireproof.adapters.registry import Parsed
 
 __all__ = ["DOCUMENT", "STREAM", "parse_document", "parse_stream"]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from wireproof.adapters.adapter import Parsed
 from wireproof.adapters.iperf3.results import IperfFlow, RunInfo, series_of, spread
 from wireproof.adapters.iperf3.rows import TAIL_UDP, IperfRow, IperfRun, collect, datagram, extra
 from wireproof.adapters.page import Page
+from wireproof.adapters.registry import Parsed
 from wireproof.model.series import Series
 
 __all__ = ["parse_text"]

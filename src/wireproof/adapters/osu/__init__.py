@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 
-from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
 from wireproof.adapters.options import given
 from wireproof.adapters.osu.benchmarks import by_title
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import (
     Rows,
+    What,
     integer,
     number,
     read_rows,
     scaled,
+    scan_rows,
     step_of,
     times,
     whole,
@@ -45,41 +45,30 @@ _FEWEST_ROWS = 3
 _MOST_CELLS = 1000
 
 
-def _columns(page: Page, start: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]], int]:
-    """Whole numbers and decimals with their line indexes, and the index of the line that ends
-    them.
-    """
-    sizes: list[tuple[str, int]] = []
-    values: list[tuple[str, int]] = []
-    index, last = start, len(page.lines) - 1
-    while index <= last and len(sizes) + len(values) < _MOST_CELLS:
-        words = page.lines[index].split()
-        if any(number(word) is None for word in words):
-            break
-        if not (index == last and page.cut):
-            for word in words:
-                (values if "." in word else sizes).append((word, index))
-        index += 1
-    return sizes, values, index
-
-
 def rows_of_cells(page: Page, start: int) -> Rows | None:
     """The rows from line index ``start`` on; None when the cells do not pair up without doubt."""
-    sizes, values, after = _columns(page, start)
-    if (
-        len(sizes) != len(values)
-        or len(sizes) < _FEWEST_ROWS
-        or not all(word.isdigit() for word, _ in sizes)
-    ):
+    sizes: list[tuple[str, int]] = []
+    values: list[tuple[str, int]] = []
+
+    def take(rows: Rows, index: int) -> list[str] | What:
+        words = page.lines[index].split()
+        many = len(sizes) + len(values) >= _MOST_CELLS
+        if many or any(number(word) is None for word in words):
+            return "end"
+        for word in words if index != page.ragged else ():
+            (values if "." in word else sizes).append((word, index))
+        return "skipped"
+
+    rows = scan_rows(page, start, take)
+    if len(sizes) != len(values) or len(sizes) < _FEWEST_ROWS:
+        return None
+    if not all(word.isdigit() for word, _ in sizes):
         return None
     numbers = [int(word) for word, _ in sizes]
-    if any(later != max(1, 2 * one) for one, later in pairwise(numbers)):
+    if any(later != max(1, 2 * before) for before, later in pairwise(numbers)):
         return None
-    pairs = zip(sizes, values, strict=True)
-    rows = Rows(after=after)
-    for (size, line), (value, _) in pairs:
-        rows.fields.append([size, value])
-        rows.lines.append(line)
+    for (size, line), (value, _) in zip(sizes, values, strict=True):
+        rows.add([size, value], line)
     return rows
 
 
@@ -146,24 +135,8 @@ def _heading(page: Page, start: int) -> tuple[list[str], bool, int]:
     return columns, sized, index
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where each number of a row stands; worked out once per table. ``tails`` and ``others`` are
-    kept by name.
-    """
-
-    columns: tuple[str, ...]
-    tails: tuple[str, ...]
-    others: tuple[str, ...]
-    test: Benchmark
-
-
-def _layout(columns: list[str], test: Benchmark) -> _Layout:
-    tails = tuple(name for name in columns if re.fullmatch(r"p\d+(\.\d+)?", name))
-    known = {"time", "time_min", "time_max", "goodput", "rate", "iterations", "valid", *tails}
-    return _Layout(
-        tuple(columns), tails, tuple(name for name in columns if name not in known), test
-    )
+_KNOWN = {"time", "time_min", "time_max", "goodput", "rate", "iterations"}
+_TAIL = re.compile(r"p\d+(\.\d+)?")
 
 
 def _fields(texts: dict[str, str]) -> dict[str, float] | None:
@@ -177,19 +150,17 @@ def _fields(texts: dict[str, str]) -> dict[str, float] | None:
     return found
 
 
-def _step(texts: dict[str, str], role: str, factor: float) -> float:
-    return step_of(texts[role]) * factor if role in texts else 0.0
-
-
-def _point(words: list[str], layout: _Layout, line: int) -> SeriesPoint | None:
+def _point(words: list[str], columns: list[str], test: Benchmark, line: int) -> SeriesPoint | None:
+    """The row's point; None when it holds what is no measured number (nan, a negative time)."""
     size = integer(words[0])
-    texts = dict(zip(layout.columns, words[1:], strict=True))
+    texts = dict(zip(columns, words[1:], strict=True))
     valid = texts.pop("valid", None)
     fields = _fields(texts)
     if size is None or not fields:
         return None
-    hrt, time = times(scaled(fields.get("time"), 1e3), layout.test.half_round_trip)
+    hrt, time = times(scaled(fields.get("time"), 1e3), test.half_round_trip)
     tail_unit = 1e3 if "time" in fields else 1e6
+    tails = {name for name in fields if _TAIL.fullmatch(name)}
     return SeriesPoint(
         message_bytes=size,
         hrt_ns=hrt,
@@ -199,51 +170,39 @@ def _point(words: list[str], layout: _Layout, line: int) -> SeriesPoint | None:
         goodput_bytes_per_s=scaled(fields.get("goodput"), 1e6),
         messages_per_s=fields.get("rate"),
         iterations=whole(fields.get("iterations")),
-        time_step_ns=_step(texts, "time", 1e3),
-        goodput_step=_step(texts, "goodput", 1e6),
-        percentiles={name: fields[name] * tail_unit for name in layout.tails},
-        values={name: fields[name] for name in layout.others},
+        time_step_ns=step_of(texts["time"]) * 1e3 if "time" in texts else 0.0,
+        goodput_step=step_of(texts["goodput"]) * 1e6 if "goodput" in texts else 0.0,
+        percentiles={name: fields[name] * tail_unit for name in fields if name in tails},
+        values={name: fields[name] for name in fields if name not in _KNOWN | tails},
         valid=None if valid is None else valid.lower() == "pass",
         line=line + 1,
     )
 
 
-def _points(rows: Rows, columns: list[str], test: Benchmark) -> tuple[list[SeriesPoint], int]:
-    """Points by size, and how many rows held what is no measured number (nan, a negative time)."""
-    layout = _layout(columns, test)
-    points = [
-        _point(words, layout, line) for words, line in zip(rows.fields, rows.lines, strict=True)
-    ]
-    good = [point for point in points if point is not None]
-    good.sort(key=lambda point: point.message_bytes)
-    return good, len(points) - len(good)
-
-
-def _state(page: Page, rows: Rows, points: list[SeriesPoint], odd: int) -> str:
+def _state(page: Page, rows: Rows, points: list[SeriesPoint]) -> str:
     """Why the table is incomplete; "" when nothing says so."""
-    if rows.cut:
-        return f"line {len(page.lines)}: the text ends inside a row"
-    if rows.torn:
-        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
-    if odd:
+    odd = len(rows.fields) - len(points)
+    if odd and not rows.fault(page):
         return f"{counted(odd, 'row')} with what is not a number >= 0"
-    return "" if points else "no row that can be read follows the heading"
+    return rows.fault(page) or ("" if points else "no row that can be read follows the heading")
 
 
 def _size_less(page: Page, start: int, columns: list[str]) -> Rows:
     """The one row of a barrier: as many numbers as columns, no size."""
-    rows = Rows(after=start)
-    for index in range(start, min(start + 4, len(page.lines))):
+
+    def take(rows: Rows, index: int) -> list[str] | What:
         words = page.lines[index].split()
-        if words and all(number(word) is not None for word in words):
-            rows.after = index + 1
-            if index == len(page.lines) - 1 and page.cut:
-                rows.cut = True
-            elif len(words) == len(columns):
-                rows.fields, rows.lines = [["0", *words]], [index]
-            else:
-                rows.torn = [index]
-            break
+        if index == start + 4 or rows.fields or rows.torn or rows.cut:
+            return "end"
+        if not words or any(number(word) is None for word in words):
+            return "skipped"
+        if index == page.ragged:
+            return "cut"
+        return ["0", *words] if len(words) == len(columns) else "torn"
+
+    rows = scan_rows(page, start, take)
+    if not (rows.fields or rows.torn or rows.cut):
+        rows.after = start
     return rows
 
 
@@ -273,8 +232,12 @@ def parse(page: Page, start: int) -> Parsed:
     if not columns and test.metric == "other":
         return Parsed([], first)
     rows = _rows(page, first, columns, sized)
-    points, odd = _points(rows, columns, test)
-    incomplete = _state(page, rows, points, odd)
+    read = (
+        _point(words, columns, test, line)
+        for words, line in zip(rows.fields, rows.lines, strict=True)
+    )
+    points = sorted(filter(None, read), key=lambda point: point.message_bytes)
+    incomplete = _state(page, rows, points)
     window = _count(_WINDOW, heading)
     series = Series(
         tool="osu",

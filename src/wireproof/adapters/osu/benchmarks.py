@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from wireproof.adapters.adapter import Benchmark
+from wireproof.adapters.registry import Benchmark
 from wireproof.model.series import Traffic
 
 __all__ = ["by_name", "by_title"]

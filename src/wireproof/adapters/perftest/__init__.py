@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.benchmarks import (
     COMMAND,
@@ -19,7 +18,7 @@ from wireproof.adapters.perftest.benchmarks import (
 )
 from wireproof.adapters.perftest.block import ERROR, RULE, Block, block_at, printable
 from wireproof.adapters.perftest.json_output import DOCUMENT, parse_document
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import (
     Rows,
     integer,

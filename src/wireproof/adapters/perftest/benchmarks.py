@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from wireproof.adapters.adapter import Benchmark
 from wireproof.adapters.options import refuse_others
+from wireproof.adapters.registry import Benchmark
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Traffic
 from wireproof.model.tool import ToolRequest

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from wireproof.adapters.adapter import Benchmark, Parsed
 from wireproof.adapters.documents import amount, document_at, member, text
 from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.benchmarks import test_of
+from wireproof.adapters.registry import Benchmark, Parsed
 from wireproof.adapters.rows import times, whole
 from wireproof.model.series import Series, SeriesPoint
 

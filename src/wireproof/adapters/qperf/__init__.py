@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
 from wireproof.adapters.page import Page
 from wireproof.adapters.qperf.benchmarks import TITLE, argv, default_size, protocol_of, test_of
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import integer, number, step_of, times
 from wireproof.model.series import Series, SeriesPoint
 

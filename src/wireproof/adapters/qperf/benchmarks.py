@@ -6,8 +6,8 @@ import re
 from itertools import pairwise
 from typing import Literal
 
-from wireproof.adapters.adapter import Benchmark
 from wireproof.adapters.options import given, refuse_others
+from wireproof.adapters.registry import Benchmark
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Traffic
 from wireproof.model.tool import ToolRequest

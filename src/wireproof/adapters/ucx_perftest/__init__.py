@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from wireproof.adapters.adapter import Adapter, Benchmark, Parsed, Sign
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
-from wireproof.adapters.rows import number, step_of, times
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign
+from wireproof.adapters.rows import Rows, number, step_of, times
 from wireproof.adapters.ucx_perftest.rows import COLUMNS, Found, LastLine, read, without_progress
 from wireproof.adapters.ucx_perftest.setup import Setup, setup_before, test_of
 from wireproof.model.series import Series, SeriesPoint
@@ -164,9 +164,9 @@ def _name_of(batch: str, test: str) -> str:
     return known[0] if known else test or "/".join(part for part in parts if not part.isdigit())
 
 
-def _state(page: Page, found: Found, rows: list[LastLine]) -> str:
-    if found.cut:
-        return f"line {len(page.lines)}: the text ends inside a row"
+def _state(page: Page, every: Rows, found: Found, rows: list[LastLine]) -> str:
+    if every.cut:
+        return every.fault(page)
     if not rows:
         return f"no final line after {found.progress} lines of progress"
     late = found.last > rows[-1].line
@@ -185,10 +185,10 @@ def parse(page: Page, start: int) -> Parsed:
     line = page.lines[start]
     table, csv = _TABLE.search(line), _CSV.search(line)
     if table is not None:
-        found = read(page, start, table.group(1) or "", None)
+        every, found = read(page, start, table.group(1) or "", None)
         percentile = table.group(2) or ""
     elif csv is not None:
-        found = read(page, start, "", csv.group(1).count(","))
+        every, found = read(page, start, "", csv.group(1).count(","))
         percentile = csv.group(2) or ""
     else:
         return Parsed([], start + 1)
@@ -196,7 +196,7 @@ def parse(page: Page, start: int) -> Parsed:
     rows = found.rows
     if not found.progress:
         rows = without_progress(rows, setup.iterations or _DEFAULT_ITERATIONS)
-    about = _Table(_heading(page, start, setup), percentile, _state(page, found, rows))
+    about = _Table(_heading(page, start, setup), percentile, _state(page, every, found, rows))
     groups: dict[str, list[LastLine]] = {}
     for row in rows:
         groups.setdefault(_name_of(row.name, setup.test), []).append(row)
@@ -204,7 +204,7 @@ def parse(page: Page, start: int) -> Parsed:
         _series(page, start, name, some, about, setup)
         for name, some in (groups or {"": []}).items()
     ]
-    return Parsed(series, max(found.after, start + 1))
+    return Parsed(series, every.after)
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:

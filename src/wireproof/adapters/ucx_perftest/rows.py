@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
-from wireproof.adapters.rows import number
+from wireproof.adapters.rows import Rows, What, number, scan_rows
 
 __all__ = ["COLUMNS", "Found", "LastLine", "read", "without_progress"]
 
@@ -46,10 +46,12 @@ class LastLine:
 
 @dataclass(slots=True)
 class Found:
+    """``rows``: the last lines; ``progress``: lines of progress; ``last``: index of the last of
+    either.
+    """
+
     rows: list[LastLine] = field(default_factory=list)
     progress: int = 0
-    cut: bool = False
-    after: int = 0
     last: int = 0
 
 
@@ -107,63 +109,41 @@ def _csv_row(line: str, names: int, index: int) -> LastLine | None:
     return LastLine("/".join(cells[:names])[:160], texts, index, final) if _fits(texts) else None
 
 
-class _UcxReader:
-    """Collects the last lines of all tests under one heading. ``csv_names``: columns of names
-    before the numbers, None in a table of blanks.
+def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[Rows, Found]:
+    """The last lines of all tests under one heading. ``csv_names``: columns of names before the
+    numbers, None in a table of blanks.
     """
+    found, batch = Found(last=start), ""
 
-    def __init__(self, page: Page, start: int, heading: str, csv_names: int | None) -> None:
-        self.page, self.heading, self.csv_names = page, heading, csv_names
-        self.found = Found(last=start)
-        self.batch = ""
-        self.idle = 0
-        self.final = len(page.lines) - 1 if page.cut else None
-        """The index of a last line that may be torn."""
-
-    def take(self, index: int) -> bool:
-        """Reads one line; False when another result starts there."""
-        line = self.page.lines[index][:_LONGEST_LINE]
-        if _THREAD.match(line) or ",[thread " in line:
-            self.found.progress += 1
-            self._reached(index)
-            return self._foreign(line, index)
-        row = self._row(line, index)
-        if row is None:
-            return self._foreign(line, index)
-        if index == self.final and not _is_whole(row.texts):
-            self.found.cut = True
-        else:
-            self.found.rows.append(LastLine(row.name or self.batch, row.texts, index, row.marked))
-            self._reached(index)
-        return True
-
-    def _reached(self, index: int) -> None:
-        self.found.last, self.idle = index, 0
-
-    def _row(self, line: str, index: int) -> LastLine | None:
-        if self.csv_names is not None:
-            return _csv_row(line, self.csv_names, index) if "," in line else None
+    def row(line: str, index: int) -> LastLine | None:
+        nonlocal batch
+        if csv_names is not None:
+            return _csv_row(line, csv_names, index) if "," in line else None
         named = _BATCH.match(line)
         if named is not None:
-            self.batch = named.group(1)
-            return None
-        return _row_of(line, self.heading, index)
+            batch = named.group(1)
+        return None if named is not None else _row_of(line, heading, index)
 
-    def _foreign(self, line: str, index: int) -> bool:
-        if line.strip() and starts_result(line):
-            return False
-        self.found.cut |= index == self.final and _begins_row(line)
-        self.idle += bool(line.strip())
-        return True
+    def take(rows: Rows, index: int) -> list[str] | What:
+        line = page.lines[index][:_LONGEST_LINE]
+        progress = _THREAD.match(line) or ",[thread " in line
+        last = None if progress else row(line, index)
+        if progress:
+            found.progress += 1
+            found.last, rows.idle = index, 0
+        elif last is not None and index == page.ragged and not _is_whole(last.texts):
+            return "cut"
+        elif last is not None:
+            found.rows.append(replace(last, name=last.name or batch))
+            found.last = index
+            return last.texts
+        if not line.strip():
+            return "skipped"
+        if starts_result(line):
+            return "end"
+        return "cut" if index == page.ragged and _begins_row(line) else "foreign"
 
-
-def read(page: Page, start: int, heading: str, csv_names: int | None) -> Found:
-    reader = _UcxReader(page, start, heading, csv_names)
-    index = start + 1
-    while index < len(page.lines) and reader.idle <= _PATIENCE and reader.take(index):
-        index += 1
-    reader.found.after = index
-    return reader.found
+    return scan_rows(page, start + 1, take, _PATIENCE), found
 
 
 def _begins_row(line: str) -> bool:

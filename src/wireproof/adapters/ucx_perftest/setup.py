@@ -8,9 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from wireproof.adapters.adapter import Benchmark
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import Benchmark, starts_result
 from wireproof.adapters.rows import integer
 from wireproof.model.series import Traffic
 

@@ -1,0 +1,378 @@
+"""nccl-tests and rccl-tests: the tables of all_reduce_perf and its sisters, out of place and in
+place.
+
+GB = 10^9 bytes. Ranks may share a node, so that a table proves nothing of a network unless its
+devices' list names more than one host.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from wireproof.adapters.options import given, refuse_others
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
+from wireproof.adapters.rows import Rows, What, integer, number, scan_rows, step_of
+from wireproof.model.quantity import counted
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.tool import ToolRequest
+
+__all__ = ["ADAPTER"]
+
+
+_HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
+_TYPE = re.compile(r"[a-z][a-z0-9_]{1,15}")
+_PATIENCE = 3000
+_LAST_LINES = 6
+_LONGEST_LINE = 500
+_ALIKE = 5
+_PLACES = ("out-of-place", "in-place")
+_FORMULA = (
+    "time: mean over iterations and ranks; algorithm bandwidth = size / time; bus bandwidth "
+    "(values) = algorithm bandwidth x {factor}, which is what a link would carry"
+)
+
+
+# --- What stands around a table: the devices' list, the arguments, the program's name, the last
+# lines.
+
+_RANK = re.compile(
+    r"\bRank +(\d{1,7}) +(?:Group +\d{1,5} +)?Pid +\d{1,10} +on +(\S{1,255}) +device +\d"
+)
+_ARGUMENTS = re.compile(
+    r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +(\d{1,18}) +maxBytes +(\d{1,18})\b"
+)
+_ITERATIONS = re.compile(r"(?<!warmup )(?<!agg )\biters: +(\d{1,9})")
+_STARTING = re.compile(r"Collective test (?:starting|concluded): +([\w-]{1,60})")
+_VERSION = re.compile(r"\b(?:nccl|rccl)-tests:? [Vv]ersion:? ?([\w.:-]{1,40})")
+_NAMES = (
+    "all_reduce|all_gather|reduce_scatter|broadcast|reduce|alltoallv?|sendrecv|gather|scatter"
+    "|hypercube"
+)
+_PROGRAM = re.compile(rf"(?:^|[\s/'\"=])((?:{_NAMES})_perf)(?:_mpi)?(?=[\s'\"]|$)")
+_AVERAGE = re.compile(r"Avg bus bandwidth *: *(\S{1,30})")
+_OUT_OF_BOUNDS = re.compile(r"Out of bounds values *: *(\d{1,18})\b")
+_TABLE_BEFORE = ("busbw", "Avg bus bandwidth", "concluded")
+_TELLING = ("Rank", "_perf", "nThread", "ersion")
+_LOOK_BACK = 5000
+
+# times (n - 1) / n over n ranks
+_FACTORS = {
+    "all_reduce": 2.0,
+    "reduce_scatter": 1.0,
+    "all_gather": 1.0,
+    "alltoall": 1.0,
+    "gather": 1.0,
+    "scatter": 1.0,
+}
+
+
+@dataclass(slots=True)
+class NcclRun:
+    """``hosts``: by rank, without repeats; ``repeated``: rank 0 is listed more than once, so each
+    process ran alone.
+    """
+
+    program: str = ""
+    version: str = ""
+    hosts: list[str] = field(default_factory=list)
+    ranks: int | None = None
+    repeated: bool = False
+    most_bytes: int | None = None
+    iterations: int | None = None
+    average: str = ""
+    wrong: int | None = None
+    ended: bool = False
+
+
+def bus_factor(program: str, ranks: int) -> float | None:
+    """Bus bandwidth / algorithm bandwidth as nccl-tests defines it: 2 (n - 1) / n for all_reduce;
+    None when unknown.
+    """
+    name = program.removesuffix("_perf").removesuffix("v")
+    if name in ("broadcast", "reduce", "sendrecv"):
+        return 1.0
+    return _FACTORS[name] * (ranks - 1) / ranks if name in _FACTORS and ranks > 0 else None
+
+
+def guessed_name(redop: str, root: str, ratio: float | None, ranks: int | None) -> str:
+    """The program by its columns, when the log does not name it; "" when several fit."""
+    if root.isdigit():
+        return "broadcast_perf" if redop in ("", "none") else "reduce_perf"
+    if redop in ("", "none") or ratio is None or not ranks or ranks < 2:
+        return ""
+    for name in ("all_reduce_perf", "reduce_scatter_perf"):
+        if abs(ratio - (bus_factor(name, ranks) or 0.0)) < 0.02:
+            return name
+    return ""
+
+
+def _read_arguments(run: NcclRun, found: re.Match[str]) -> None:
+    threads, devices, _, most = map(int, found.groups())
+    iterations = _ITERATIONS.search(found.string)
+    if iterations is not None:
+        run.iterations = run.iterations or int(iterations.group(1))
+    run.most_bytes = run.most_bytes or most
+    run.ranks = run.ranks or threads * devices
+
+
+def _read_line(run: NcclRun, line: str, seen: dict[int, str]) -> None:
+    if (rank := _RANK.search(line)) is not None:
+        run.repeated = run.repeated or int(rank.group(1)) in seen
+        seen.setdefault(int(rank.group(1)), rank.group(2))
+    elif (arguments := _ARGUMENTS.search(line)) is not None:
+        _read_arguments(run, arguments)
+    elif not run.program and (named := _STARTING.search(line) or _PROGRAM.search(line)) is not None:
+        run.program = named.group(1).removesuffix("_mpi")
+    elif not run.version and (version := _VERSION.search(line)) is not None:
+        run.version = version.group(1)
+
+
+def run_before(page: Page, start: int) -> NcclRun:
+    """Reads back from the table's heading, not beyond the table before it."""
+    run, seen = NcclRun(), dict[int, str]()
+    for index in range(start - 1, max(-1, start - _LOOK_BACK), -1):
+        line = page.lines[index][:_LONGEST_LINE]
+        if any(word in line for word in _TABLE_BEFORE):
+            break
+        if any(word in line for word in _TELLING):
+            _read_line(run, line, seen)
+    if seen:
+        run.hosts = list(dict.fromkeys(seen[rank] for rank in sorted(seen)))
+        run.ranks = len(seen)
+    return run
+
+
+def read_end(run: NcclRun, line: str) -> bool:
+    """Takes up what the last lines say; True when ``line`` is one of them."""
+    if ":" not in line:
+        return False
+    average, wrong, named = (
+        _AVERAGE.search(line),
+        _OUT_OF_BOUNDS.search(line),
+        _STARTING.search(line),
+    )
+    if average is not None:
+        run.average = average.group(1)
+    elif wrong is not None:
+        run.wrong = int(wrong.group(1))
+    elif named is not None:
+        run.program = run.program or named.group(1)
+    else:
+        return False
+    run.ended = True
+    return True
+
+
+# --- The table.
+
+
+def _columns(line: str) -> list[str]:
+    """``time`` and its followers get their place's number: time0, algbw0, busbw0, wrong0, time1
+    ...
+    """
+    columns, place = list[str](), -1
+    for word in line.replace("#wrong", " wrong ").replace("#", " ").split():
+        name = "time" if word == "cputime" else "wrong" if word == "wrong" else word
+        place += name == "time"
+        columns.append(
+            f"{name}{place}" if name in ("time", "algbw", "busbw", "wrong", "error") else name
+        )
+    return columns
+
+
+def _is_row(words: list[str]) -> bool:
+    sizes = [integer(word) for word in words[:2]]
+    return len(words) >= 3 and None not in sizes and _TYPE.fullmatch(words[2]) is not None
+
+
+def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
+    """The rows below a heading; the last lines of the run tell of it."""
+
+    def take(rows: Rows, index: int) -> list[str] | What:
+        line = page.lines[index][:_LONGEST_LINE]
+        words = line.split()
+        if len(words) > 3 and words[0].endswith(":"):
+            words = words[1:]
+        if words and words[0].isdigit():
+            if index == page.ragged and not _is_padded(page, rows, line):
+                return "cut"
+            if not _is_row(words):
+                return "skipped"
+            return words if len(words) == len(columns) else "torn"
+        if run.ended and "nThread" in line:
+            return "end"
+        if read_end(run, line):
+            rows.idle = max(rows.idle, _PATIENCE - _LAST_LINES)
+            return "skipped"
+        if words and starts_result(line):
+            return "end"
+        return "foreign" if words else "skipped"
+
+    return scan_rows(page, start + 1, take, _PATIENCE)
+
+
+def _is_padded(page: Page, rows: Rows, line: str) -> bool:
+    """A last line without a line end counts only if it is as long as the padded rows before it."""
+    text, before = line.rstrip(), [page.lines[index].rstrip() for index in rows.lines[-_ALIKE:]]
+    return bool(before) and "  " in text and all(len(row) == len(text) for row in before)
+
+
+def _point(texts: dict[str, str], place: int, run: NcclRun, line: int) -> SeriesPoint | None:
+    """One place of one row; None when it was not measured (N/A), is no number, or sent nothing."""
+    names = ("time", "algbw", "busbw", "wrong", "error")
+    time, rate, bus, wrong, error = (number(texts.get(f"{name}{place}", "")) for name in names)
+    size = integer(texts["size"])
+    if not size or not time or rate is None or bus is None or min(time, rate, bus) < 0:
+        return None
+    return SeriesPoint(
+        message_bytes=size,
+        time_ns=time * 1e3,
+        goodput_bytes_per_s=rate * 1e9,
+        iterations=run.iterations,
+        time_step_ns=step_of(texts[f"time{place}"]) * 1e3,
+        goodput_step=step_of(texts[f"algbw{place}"]) * 1e9,
+        values={"bus_bytes_per_s": bus * 1e9} | ({} if error is None else {"error": error}),
+        valid=None if wrong is None else wrong == 0,
+        line=line + 1,
+    )
+
+
+def _ratio(points: list[SeriesPoint]) -> float | None:
+    """Bus / algorithm bandwidth where rounding hurts least."""
+    known = [point for point in points if point.goodput_bytes_per_s]
+    best = max(known, key=lambda point: point.goodput_bytes_per_s or 0.0, default=None)
+    return (
+        best.values["bus_bytes_per_s"] / (best.goodput_bytes_per_s or 1.0)
+        if best is not None
+        else None
+    )
+
+
+def _state(page: Page, rows: Rows, run: NcclRun, usable: bool) -> str:
+    fault = rows.fault(page)
+    if fault:
+        return fault
+    if not rows.fields:
+        return "no row that can be read follows the heading"
+    if not usable:
+        return "no row holds a measured time"
+    largest = max(integer(words[0]) or 0 for words in rows.fields)
+    if not run.ended and run.most_bytes is not None and 2 * largest <= run.most_bytes:
+        return (
+            f"the rows end at {largest} bytes, the run was asked for {run.most_bytes}, and no "
+            "last line follows"
+        )
+    return ""
+
+
+def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> list[str]:
+    notes = _notes_on_hosts(run)
+    factor = _factor(run, program)
+    if factor is not None and ratio is not None and abs(ratio - factor) > 0.02 * max(factor, 0.5):
+        notes.append(
+            f"bus / algorithm bandwidth is {ratio:.3f}; {program} over {run.ranks} ranks has "
+            f"{factor:.3f}"
+        )
+    if run.average:
+        notes.append(
+            f"printed average bus bandwidth: {run.average[:30]} GB/s over all sizes, small ones "
+            "included"
+        )
+    if run.wrong:
+        notes.append(f"{counted(run.wrong, 'value')} out of bounds")
+    if left_out:
+        notes.append(
+            f"{counted(left_out, 'row')} left out: not measured, or nothing was sent (0 bytes)"
+        )
+    return notes
+
+
+def _notes_on_hosts(run: NcclRun) -> list[str]:
+    notes = []
+    if len(run.hosts) == 1:
+        notes.append(f"all {run.ranks} ranks are on one host: no network was measured")
+    if not run.hosts:
+        notes.append("no list of devices: how many hosts took part is not known")
+    if run.repeated:
+        notes.append(
+            "a rank is listed more than once: each process ran alone (a build without MPI), no "
+            "exchange"
+        )
+    return notes
+
+
+def _factor(run: NcclRun, program: str) -> float | None:
+    return bus_factor(program, run.ranks) if run.ranks else None
+
+
+def _series(
+    page: Page, start: int, columns: list[str], found: Rows, run: NcclRun, place: int
+) -> Series:
+    rows = [dict(zip(columns, words, strict=True)) for words in found.fields]
+    read = (_point(row, place, run, at) for row, at in zip(rows, found.lines, strict=True))
+    good = sorted(filter(None, read), key=lambda point: point.message_bytes)
+    first = rows[0] if rows else {}
+    ratio = _ratio(good)
+    guess = guessed_name(first.get("redop", ""), first.get("root", ""), ratio, run.ranks)
+    program = run.program or guess
+    factor = _factor(run, program)
+    incomplete = _state(page, found, run, bool(good))
+    return Series(
+        tool="nccl_tests",
+        version=run.version,
+        benchmark=f"{program or 'nccl-tests'} {_PLACES[min(place, 1)]}",
+        metric="time",
+        traffic="ring" if program.startswith("sendrecv") else "collective",
+        points=good,
+        formula=_FORMULA.format(
+            factor="a factor of the collective" if factor is None else f"{factor:.4g}"
+        ),
+        unit="us; GB = 10^9 bytes",
+        processes=run.ranks,
+        complete=not incomplete,
+        incomplete=incomplete,
+        hosts=run.hosts,
+        notes=_notes(run, program, ratio, len(rows) - len(good)),
+        source=page.source,
+        first_line=start + 1,
+        last_line=(found.lines or [start])[-1] + 1,
+    )
+
+
+def parse(page: Page, start: int) -> Parsed:
+    """The table whose column names are on line index ``start``: a series per place (out of place,
+    in place).
+    """
+    heading = _HEADING.search(page.lines[start][:_LONGEST_LINE])
+    if heading is None:
+        return Parsed([], start + 1)
+    run, columns = run_before(page, start), _columns(heading.group())
+    rows = _read(page, start, columns, run)
+    places = range(min(sum(name.startswith("time") for name in columns), 2))
+    return Parsed([_series(page, start, columns, rows, run, place) for place in places], rows.after)
+
+
+def argv(request: ToolRequest) -> tuple[str, ...]:
+    """``all_reduce_perf -b 8 -e 134217728 -f 2 -n 20 -g 1``: a range of doubling sizes, one device
+    per process.
+    """
+    refuse_others(request, "nccl-tests", "sizes", "iterations")
+    sizes = request.sizes
+    options = given(
+        ("-b", min(sizes) if sizes else None),
+        ("-e", max(sizes) if sizes else None),
+        ("-f", 2 if sizes else None),
+        ("-n", request.iterations),
+        ("-g", None if "-g" in request.extra else 1),
+    )
+    return (request.program, *options, *request.extra)
+
+
+ADAPTER = Adapter(
+    name="nccl_tests",
+    signs=(Sign("algbw", r"\bsize +count +type\b[ \w]{0,60}time +algbw +busbw\b"),),
+    parse=parse,
+    argv=argv,
+)

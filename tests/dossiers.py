@@ -21,8 +21,7 @@ from wireproof.workflow.dossier.verify import VerifySpecification, verify
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.result import MeasuredPart, Result, kept
 from wireproof.workflow.session.run import judged
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.specification import Storage
+from wireproof.workflow.session.session import Session, Storage
 
 GOOD = lab(sizes=(8, 65536, 1 << 20))
 

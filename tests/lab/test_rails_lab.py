@@ -19,9 +19,8 @@ from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.rails import measure_gain
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.run import run_session
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.specification import MeasureSpecification, Method, Storage
-from wireproof.workflow.target.resolve import TargetSpecification
+from wireproof.workflow.session.session import Method, Session, Storage
+from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]
@@ -55,7 +54,9 @@ def shares(found: Judgement) -> dict[str, float]:
 def gained(lab: Lab, **method: Any) -> RailGain:
     wanted = MeasureSpecification(
         pattern="stream",
-        target=TargetSpecification(hosts=lab.nodes[:2], nic=BOTH, lab=lab.name),
+        hosts=lab.nodes[:2],
+        nic=BOTH,
+        lab=lab.name,
         method=Method(budget_s=0.3, **method),
         storage=Storage(kept=False),
         sizes=(SIZE,),

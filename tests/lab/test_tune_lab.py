@@ -13,8 +13,8 @@ from wireproof.model.tuning import Standing, Tuned
 from wireproof.report.text.look import Look
 from wireproof.report.text.tune import tuned_lines
 from wireproof.report.undo import undo
+from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import lab_target
 from wireproof.workflow.tune.apply import apply, confirm, revert, status
 from wireproof.workflow.tune.plan import PlanSpecification, plan
@@ -45,7 +45,7 @@ def tso(lab: Lab, node: str) -> str:
 
 
 def specification(lab: Lab, *asked: str) -> PlanSpecification:
-    target = TargetSpecification(hosts=lab.nodes, lab=lab.name, alone=True)
+    target = Options(hosts=lab.nodes, lab=lab.name, alone=True)
     return PlanSpecification(target=target, asked=asked, allow_link_down=True)
 
 

@@ -27,7 +27,7 @@ from wireproof.settings.resolve import read_file
 from wireproof.store.load import load_document, load_frames
 from wireproof.workflow.locate import from_world
 from wireproof.workflow.result_folder import result_folder
-from wireproof.workflow.specification import Storage
+from wireproof.workflow.session.session import Storage
 
 ROOT = Path(__file__).parents[2]
 NOT_ROOT = os.geteuid() != 0

@@ -8,10 +8,11 @@ import pytest
 
 from wireproof.lab import cluster, status
 from wireproof.model.errors import BadInput
+from wireproof.settings.options import Options
 from wireproof.settings.resolve import resolve
 from wireproof.workflow.target import lab_or_hosts
 from wireproof.workflow.target.lab_or_hosts import lab_of, real_host
-from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 
 
@@ -45,7 +46,7 @@ def test_names_of_a_lab_that_are_real_hosts_too_are_an_error(running: list[str])
     ):
         lab_of(("n1", "n2"), None)
     with pytest.raises(BadInput):
-        resolve_target(TargetSpecification(hosts=("n1", "n2")), {})
+        resolve_target(Options(hosts=("n1", "n2")), {})
     assert lab_of(("n1", "n2"), "demo") is not None
 
 
@@ -59,9 +60,7 @@ def test_an_explicit_launcher_wins_over_a_lab_of_the_same_names(
         options["launcher"] = "ssh"
     else:
         environment["WIREPROOF_LAUNCHER"] = "ssh"
-    place = resolve_target(
-        TargetSpecification.from_options(resolve(options, environment)), environment
-    )
+    place = resolve_target(resolve(options, environment), environment)
     assert place.lab is None
     assert place.hosts == ("n1", "n2")
 

@@ -31,7 +31,7 @@ from wireproof.workflow.pages.site import PagesSpecification, write_pages
 from wireproof.workflow.plan import write_text
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.specification import Storage
+from wireproof.workflow.session.session import Storage
 
 EVE = 65534
 pytestmark = pytest.mark.root

@@ -12,13 +12,13 @@ import pytest
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Proof
 from wireproof.model.ladder import LayerName
+from wireproof.settings.options import Options
 from wireproof.settings.resolve import resolve
 from wireproof.verdict.ladder.steps import Round
 from wireproof.workflow.ladder import LadderSpecification, methods_of, run_ladder
 from wireproof.workflow.ladder import run as course
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.specification import Storage
-from wireproof.workflow.target.resolve import TargetSpecification
+from wireproof.workflow.session.session import Storage
 from wireproof.workflow.target.target import Target
 
 SIZES = (8, 64, 512, 65536, 262144, 1 << 20)
@@ -61,7 +61,7 @@ def ladder(monkeypatch: pytest.MonkeyPatch, *layers: Made, **more: Any) -> Any:
     mpi, ofi = methods_of(resolve({}, {}))
     monkeypatch.setattr(course, "layers_of_hosts", lambda *_: list(layers))
     wanted = LadderSpecification(
-        target=TargetSpecification(),
+        target=Options(),
         mpi=mpi,
         ofi=ofi,
         **{"layers": (), "storage": Storage(kept=False), **more},

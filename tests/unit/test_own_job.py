@@ -13,10 +13,10 @@ from wireproof.launch.schedulers import slurm_job
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState
 from wireproof.model.errors import BadInput
+from wireproof.settings.options import Options
 from wireproof.workflow.target import job
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.fabric import fabric_for
-from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import Target
 
 
@@ -51,7 +51,7 @@ def test_ctrl_c_in_the_queue_says_that_the_job_is_gone(
     monkeypatch.setattr(job, "allocate", allocate)
     with (
         pytest.raises(KeyboardInterrupt),
-        job.job_target(TargetSpecification(), JobRequest(nodes=2), Console()),
+        job.job_target(Options(), JobRequest(nodes=2), Console()),
     ):
         pass
     assert "the job was cancelled" in capsys.readouterr().err

@@ -27,8 +27,8 @@ from wireproof.verdict.located.findings import with_rail_notes
 from wireproof.verdict.run.striping import Stripe, rail_issues
 from wireproof.workflow.rails import measure_gain
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.specification import MeasureSpecification, Method, Storage
-from wireproof.workflow.target.resolve import TargetSpecification
+from wireproof.workflow.session.session import Method, Storage
+from wireproof.workflow.specification import MeasureSpecification
 
 
 def attainable(link: LinkClaim) -> float:
@@ -262,6 +262,6 @@ def test_a_stored_claim_of_countless_rails_is_refused(claim: LinkClaim) -> None:
     ],
 )
 def test_a_gain_that_cannot_be_measured_is_one_sentence(changes: dict[str, Any], said: str) -> None:
-    wanted = MeasureSpecification(pattern="stream", target=TargetSpecification())
+    wanted = MeasureSpecification(pattern="stream")
     with pytest.raises(BadInput, match=said):
         measure_gain(dataclasses.replace(wanted, **changes), LoggingReporter(), {})

@@ -13,10 +13,11 @@ from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.model.claim import Claim
 from wireproof.model.document import Ended
 from wireproof.model.run import Provenance, Run
+from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
 from wireproof.workflow.session.session import Session
-from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 
 HOSTS = ("c1", "c2", "c3")
@@ -88,7 +89,7 @@ def test_the_program_of_the_option_reaches_the_nodes_of_a_job(tmp_path: Path) ->
     reach.write_text("#!/bin/sh\n")
     (tmp_path / "nodes").write_text("c1\nc1\nc2\n")
     job = {"PBS_JOBID": "12.srv", "PBS_NODEFILE": str(tmp_path / "nodes")}
-    place = resolve_target(TargetSpecification(launcher=str(reach), use_allocation=True), job)
+    place = resolve_target(Options(launcher=str(reach)), job)
     assert place.hosts == ("c1", "c2")
     assert place.agent == str(reach)
 

@@ -21,11 +21,11 @@ from wireproof.model.study import (
     Study,
     StudyRun,
 )
+from wireproof.settings.options import Options
 from wireproof.study.path import agreed_rails
-from wireproof.workflow.specification import Storage
+from wireproof.workflow.session.session import Storage
 from wireproof.workflow.study import StudySpecification, library_called, run_study
 from wireproof.workflow.study import course as under_test
-from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import Target
 
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="")
@@ -136,7 +136,7 @@ def study(
 ) -> Study:
     wanted = StudySpecification(
         library=library_called("psm3"),
-        target=TargetSpecification(),
+        target=Options(),
         values={"PSM3_MTU": values or ("4096", "8192", "1")},
         seed=5,
         **more,

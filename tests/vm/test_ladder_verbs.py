@@ -12,8 +12,7 @@ from tests.vm.machine import Machines
 from wireproof.settings.resolve import resolve
 from wireproof.workflow.ladder import LadderSpecification, commanded, methods_of, run_ladder
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.specification import Storage
-from wireproof.workflow.target.resolve import TargetSpecification
+from wireproof.workflow.session.session import Storage
 
 pytestmark = [pytest.mark.vm, pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -25,7 +24,7 @@ def test_raw_verbs_take_the_place_of_the_kernels_sockets(
     settings = resolve({"hosts": "v1,v2", "nic": "eth0", "launcher": machines.agent}, {})
     mpi, ofi = methods_of(settings)
     wanted = LadderSpecification(
-        target=TargetSpecification.from_options(settings),
+        target=settings,
         mpi=mpi,
         ofi=ofi,
         storage=Storage(kept=False),

@@ -21,7 +21,7 @@ from wireproof.cli.console import (
 )
 from wireproof.cli.declare import choice, file, flag, form_of, json_as, text
 from wireproof.cli.delivery import answer
-from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, settings_of
+from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
 from wireproof.cli.outcome import status_of
 
 if TYPE_CHECKING:
@@ -87,11 +87,9 @@ def _say_where(found: Audit, options: dict[str, Any]) -> None:
 
 def _audited(options: dict[str, Any]) -> Audit:
     from wireproof.workflow.audit import AuditSpecification, audit
-    from wireproof.workflow.target.resolve import TargetSpecification
 
-    settings = settings_of({**options, "profile": None})  # check's profile is another thing
     specification = AuditSpecification(
-        target=TargetSpecification.from_options(settings, alone=True),
+        target=lone_target(options),
         profile=options["profile"],
         bmc=bmc_options(options),
         source=options["source"],

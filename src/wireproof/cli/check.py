@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from wireproof.model.gate import Gate
     from wireproof.report.gate import Dialect
     from wireproof.settings.options import Options
-    from wireproof.workflow.specification import CheckSpecification, Storage
+    from wireproof.workflow.session.session import Storage
+    from wireproof.workflow.specification import CheckSpecification
 
 __all__ = ["command"]
 
@@ -85,7 +86,7 @@ def command(**options: Any) -> int:
     environment = current_context().environment
     if options["dry_run"]:
         planned = plan_check(specification, Console(), environment)
-        return show_planned(planned, specification.job)
+        return show_planned(planned, specification.request)
     _check_signing(options["sign"], specification)
     result = check(specification, Console(), environment)
     status = deliver(result)
@@ -117,8 +118,9 @@ def _specification(settings: Options, storage: Storage) -> CheckSpecification:
     from wireproof.cli.resume import invocation_of
     from wireproof.workflow.specification import CheckSpecification
 
-    return dataclasses.replace(
-        CheckSpecification.from_options(settings, storage),
+    return CheckSpecification.of(
+        settings,
+        storage,
         method=method_of(settings),
         invocation=invocation_of(click.get_current_context()) if storage.kept else None,
     )
@@ -137,7 +139,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     from wireproof.workflow.check import check
     from wireproof.workflow.gate import gate_of, undecided
     from wireproof.workflow.reporter import LoggingReporter
-    from wireproof.workflow.specification import Storage
+    from wireproof.workflow.session.session import Storage
 
     for name in _NOT_OF_A_PROLOG:
         if options[name]:

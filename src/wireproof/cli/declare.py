@@ -74,13 +74,13 @@ def setting(name: str, metavar: str = "", about: str = "", **more: Any) -> click
 
     row = ROWS[name]
     flags = f"{row.flags or row.typed(name)} {name}"
-    about = about or row.help + "." * (not row.help.endswith("..."))
+    about = about or row.help + "." * (not row.help.endswith(("...", "?")))
     default = None if row.parse else row.default
     if isinstance(row.default, bool):
         return flag(flags, about, default=default, **more)
     if row.between:
-        more = {"metavar": row.metavar} | more
-        return number(flags, *row.between, about, **more)
+        shown = {"metavar": row.metavar} if row.default is None else {"default": row.default}
+        return number(flags, *row.between, about, **shown | more)
     if row.choices:
         return choice(flags, row.choices, about, default=default, **more)
     if row.path:

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 __all__ = ["answer", "deliver", "ended", "show", "show_planned"]
 
 
-class _Judged(Protocol):
+class _WithVerdict(Protocol):
     @property
     def verdict(self) -> Verdict: ...
 
 
-Found = TypeVar("Found", bound=_Judged)
+Found = TypeVar("Found", bound=_WithVerdict)
 
 
 def answer(found: Found, document: Callable[..., Document], **more: Any) -> int:

@@ -39,7 +39,7 @@ def command(out: Path | None, seed: int | None) -> int:
     from wireproof.report.text.demo import ending_lines
     from wireproof.report.text.look import Look
     from wireproof.workflow.demo import demo
-    from wireproof.workflow.specification import Storage
+    from wireproof.workflow.session.session import Storage
 
     found = demo(Storage(folder=out, command=typed_words()), seed, Console())
     if deliver(found.result) == INTERRUPTED:

@@ -125,7 +125,6 @@ def _specification(
 ) -> LadderSpecification:
     from wireproof.workflow.ladder import LadderSpecification, methods_of
     from wireproof.workflow.ladder.launched import layers_of, model_step_of
-    from wireproof.workflow.target.resolve import TargetSpecification
 
     if argv and options["pattern"]:
         raise BadInput("--pattern and a command of your own exclude each other: give one.")
@@ -133,7 +132,7 @@ def _specification(
         raise BadInput("--metric is for a command: give one behind --.")
     mpi, ofi = methods_of(settings)
     return LadderSpecification(
-        target=TargetSpecification.from_options(settings),
+        target=settings,
         mpi=mpi,
         ofi=ofi,
         storage=storage_of(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.console import Console, current_context, remark
-from wireproof.cli.declare import Sectioned, choice, flag, number, sections, setting
+from wireproof.cli.declare import Sectioned, number, sections, setting
 from wireproof.cli.options import (
     JUDGED_BY,
     OUTPUT,
-    PSM_STATISTICS,
     TARGET,
     method_of,
     settings_of,
@@ -19,9 +18,9 @@ from wireproof.cli.options import (
 )
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
+from wireproof.settings.options import ROWS
 
 if TYPE_CHECKING:
-    from wireproof.model.plan import Formula
     from wireproof.workflow.specification import MeasureSpecification
 
 __all__ = ["command"]
@@ -34,35 +33,16 @@ EXAMPLES = (
 )
 
 
+_LATER = ("sizes", "gain", "ranks")
 ALL_PATTERNS = (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["pattern"], metavar="PATTERN", type=click.Choice(ALL_PATTERNS)),
     setting("sizes", about="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."),
-    setting("window"),
-    setting("formula"),
-    choice(
-        "--form",
-        ["latency", "stream"],
-        "put, get, accumulate: flush each or each window; persistent, partitioned, threads: there"
-        " and back, or one way.",
-    ),
-    number("--ppn", 1, 4096, "ranks on each host.", default=1),
-    choice("--order", ["natural", "random"], "ring: of the ranks; default natural."),
-    flag("--nonblocking", "collectives: the non-blocking form, and how much of it overlaps."),
-    number("--threads", 1, 256, "threads: how many in each rank."),
-    number("--partitions", 1, 4096, "partitioned: of each message."),
-    choice(
-        "--window-kind",
-        ["allocate", "create"],
-        "put, get: how the remote memory is made.",
-        default="allocate",
-    ),
-    flag("--both-directions", "also from the second host to the first."),
-    PSM_STATISTICS,
+    *(setting(name) for name in ROWS if ROWS[name].group == "measure" and name not in _LATER),
     setting("repeat"),
-    flag("--gain", "over each NIC of --nic alone and over all: what do the rails gain?"),
+    setting("gain"),
     number("--rounds", 1, 1000, "of --gain: how often each is measured; default 5."),
-    number("--ranks", 1, 4096, "ranks, without --hosts.", default=2),
+    setting("ranks"),
     setting("dry_run"),
     setting("model"),
 )
@@ -89,20 +69,15 @@ def command(pattern: str, **options: Any) -> int:
     from wireproof.cli.delivery import deliver, show_planned
     from wireproof.workflow.measure import measure, plan_measure
     from wireproof.workflow.specification import MeasureSpecification
-    from wireproof.workflow.target.resolve import TargetSpecification
 
     settings = settings_of(options)
     environment = current_context().environment
     kept = bool(settings.out or settings.history or options["resume"])
-    specification = MeasureSpecification(
+    specification = MeasureSpecification.of(
+        settings,
+        storage_of(settings, kept=kept),
         pattern=pattern,
-        target=TargetSpecification.from_options(settings),
         method=method_of(settings),
-        storage=storage_of(settings, kept=kept),
-        sizes=settings.sizes,
-        window=settings.window,
-        formula=cast("Formula", settings.formula),
-        **{name: options[name] for name in _FIELDS},
     )
     if options["gain"] and options["dry_run"]:
         raise BadInput("--gain starts several commands in turn: --dry-run prints one, without it.")
@@ -127,18 +102,3 @@ def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
     if found.folder is not None:
         remark(f"records: {found.folder}")
     return status
-
-
-_FIELDS = (
-    "form",
-    "ppn",
-    "ranks",
-    "order",
-    "nonblocking",
-    "threads",
-    "partitions",
-    "window_kind",
-    "both_directions",
-    "psm_statistics",
-)
-"""Options that are fields of the specification as they are."""

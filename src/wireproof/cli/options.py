@@ -24,7 +24,7 @@ from wireproof.settings.resolve import FILE_NAME, SETTINGS, misspelt, read_file,
 
 if TYPE_CHECKING:
     from wireproof.settings.bmc import BmcOptions
-    from wireproof.workflow.specification import Method, Storage
+    from wireproof.workflow.session.session import Method, Storage
 
 __all__ = [
     "BMC",
@@ -38,6 +38,7 @@ __all__ = [
     "TARGET",
     "bmc_options",
     "link_claim",
+    "lone_target",
     "method_of",
     "settings_file",
     "settings_of",
@@ -47,11 +48,7 @@ __all__ = [
 
 
 SYSFS_ROOT = setting("sysfs_root")
-PSM_STATISTICS = flag(
-    "--psm-statistics",
-    "PSM3's own counters as a second witness: written into a private folder here, which all hosts"
-    " must see, and removed.",
-)
+PSM_STATISTICS = setting("psm_statistics")
 TARGET = rows("target")
 """Where the ranks run and what carries the messages."""
 
@@ -109,6 +106,11 @@ def settings_of(options: Mapping[str, Any]) -> Options:
     return found
 
 
+def lone_target(options: Mapping[str, Any]) -> Options:
+    """The same where one host is enough; what ``--profile`` means there is not check's."""
+    return dataclasses.replace(settings_of({**options, "profile": None}), alone=True)
+
+
 @functools.cache
 def _warn_of(sentences: tuple[str, ...]) -> None:
     """Once, however often the settings are read."""
@@ -127,7 +129,7 @@ def settings_file() -> dict[str, tuple[str, str]]:
 def method_of(options: Options) -> Method:
     """The means of measuring that the options choose, with the site's published numbers."""
     from wireproof.workflow.atlas import site_folder
-    from wireproof.workflow.specification import Method
+    from wireproof.workflow.session.session import Method
 
     site = site_folder(options.atlas, current_context().environment)
     return dataclasses.replace(Method.from_options(options), site=site)
@@ -136,7 +138,7 @@ def method_of(options: Options) -> Method:
 def storage_of(settings: Options, *, kept: bool) -> Storage:
     """Where the records go, by ``--out`` and ``--resume``."""
     from wireproof.workflow.history.keep import storage_folder
-    from wireproof.workflow.specification import Storage
+    from wireproof.workflow.session.session import Storage
 
     history = settings.history if kept else None
     return Storage(

@@ -11,7 +11,7 @@ import click
 from wireproof.cli.console import Console, current_context
 from wireproof.cli.declare import FORM, JSON, Sectioned, file, flag, number, sections, text
 from wireproof.cli.delivery import answer
-from wireproof.cli.options import TARGET, settings_of
+from wireproof.cli.options import TARGET, lone_target
 from wireproof.files.streams import descriptor
 
 __all__ = ["command"]
@@ -64,13 +64,10 @@ def command(**options: Any) -> int:
     """
     from wireproof.report.documents.pfc import pfc_document
     from wireproof.workflow.pfc import pfc_report
-    from wireproof.workflow.target.resolve import TargetSpecification
 
-    settings = settings_of(options)
     errors = descriptor(sys.stderr)
     report = pfc_report(
-        TargetSpecification.from_options(settings, alone=True),
-        settings,
+        lone_target(options),
         current_context().environment,
         Console(),
         (errors, errors),

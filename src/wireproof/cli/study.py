@@ -102,14 +102,13 @@ def _kept(folder: Path | None) -> str:
 def _specification(library: str, settings: Options, options: dict[str, Any]) -> StudySpecification:
     from wireproof.settings.durations import parse_duration
     from wireproof.settings.study import names_of, values_of
-    from wireproof.workflow.specification import Storage
+    from wireproof.workflow.session.session import Storage
     from wireproof.workflow.study import StudySpecification, library_called
-    from wireproof.workflow.target.resolve import TargetSpecification
 
     method = method_of(settings)
     return StudySpecification(
         library=library_called(library),
-        target=TargetSpecification.from_options(settings),
+        target=settings,
         method=method,
         knobs=names_of(options["knobs"], "--knobs"),
         values=values_of(options["values"]),

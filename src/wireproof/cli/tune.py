@@ -8,7 +8,7 @@ import click
 
 from wireproof.cli.console import Console, current_context, look_of, print_either
 from wireproof.cli.declare import JSON, flag
-from wireproof.cli.options import BMC, TARGET, bmc_options, settings_of
+from wireproof.cli.options import BMC, TARGET, bmc_options, lone_target
 from wireproof.cli.tune_plan import PLACES, apply, export, place_of, plan, show
 from wireproof.cli.tune_try import command as try_
 
@@ -32,14 +32,12 @@ for _subcommand in (plan, apply, export, try_):
 
 
 def _target(options: dict[str, Any]) -> Target:
-    from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+    from wireproof.workflow.target.resolve import resolve_target
     from wireproof.workflow.target.target import this_machine
 
     if options["root"] is not None:
         return this_machine()
-    settings = settings_of(options)
-    specification = TargetSpecification.from_options(settings, alone=True)
-    return resolve_target(specification, current_context().environment)
+    return resolve_target(lone_target(options), current_context().environment)
 
 
 @command.command("confirm", params=[_ID, *_COMMON])

@@ -22,7 +22,7 @@ from wireproof.cli.console import (
     say,
 )
 from wireproof.cli.declare import JSON, checked, file, flag, json_as, number
-from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, settings_of
+from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
 from wireproof.model.errors import BadInput
 from wireproof.settings.row import absolute
 
@@ -63,12 +63,10 @@ PLACES: tuple[click.Parameter, ...] = (
 
 def _specification(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpecification:
     """The plan that the options ask for."""
-    from wireproof.workflow.target.resolve import TargetSpecification
     from wireproof.workflow.tune.plan import PlanSpecification
 
-    settings = settings_of({**options, "profile": None})  # check's profile is another thing
     return PlanSpecification(
-        target=TargetSpecification.from_options(settings, alone=True),
+        target=lone_target(options),
         profile=options["profile"],
         asked=asked,
         skip=options["skip"],

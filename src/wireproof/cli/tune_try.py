@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +19,7 @@ from wireproof.model.errors import BadInput
 if TYPE_CHECKING:
     from wireproof.settings.options import Options
     from wireproof.workflow.prove import ProofOptions
+    from wireproof.workflow.session.session import Storage
     from wireproof.workflow.specification import MeasureSpecification
     from wireproof.workflow.tune.trial import TrialSpecification
     from wireproof.workflow.tune.trial.specification import OwnCommand
@@ -141,18 +143,12 @@ def _settings(knob: str) -> Collection[str]:
 
 def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification:
     from wireproof.workflow.specification import MeasureSpecification
-    from wireproof.workflow.target.resolve import TargetSpecification
 
     if options["metric"] or options["better"] or options["server"]:
         raise BadInput("--metric, --better and --server are for a COMMAND: give one behind --.")
     pattern = options["pattern"] or "pingpong"
-    return MeasureSpecification(
-        pattern=pattern,
-        target=TargetSpecification.from_options(settings),
-        method=method_of(settings),
-        sizes=settings.sizes or (SIZES[pattern],),
-        ppn=options["ppn"],
-    )
+    asked = dataclasses.replace(settings, sizes=settings.sizes or (SIZES[pattern],))
+    return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=method_of(settings))
 
 
 def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) -> OwnCommand:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nics, parse_hosts
@@ -31,8 +31,13 @@ from wireproof.settings.row import (
 )
 from wireproof.settings.sizes import parse_sizes
 
-__all__ = ["ROWS", "Options"]
+if TYPE_CHECKING:
+    from wireproof.model.pattern import Form
+    from wireproof.model.plan import Completion, Exchange, Formula, Messages, TransportKind
 
+__all__ = ["ROWS", "Options", "Profile"]
+
+Profile = Literal["quick", "standard", "acceptance"]
 MPI_NAMES = ("", "mpich", "intel", "openmpi", "debian-mpich")
 LAUNCHER_NAMES = ("", "ssh")
 
@@ -40,10 +45,11 @@ LAUNCHER_NAMES = ("", "ssh")
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
     """Every option of the table, typed. ``None`` and empty: not given, the subcommand decides.
-    ``given``: where the values come from that are no defaults.
+    ``alone``: one host is enough, since nothing passes between hosts. ``given``: where the values
+    come from that are no defaults.
     """
 
-    profile: str = row(
+    profile: Profile = row(
         "check",
         "quick|standard|acceptance",
         "how much is measured; default quick",
@@ -132,7 +138,7 @@ class Options:
         first=True,
         stored=True,
     )
-    transport: str = row(
+    transport: TransportKind = row(
         "target",
         "mpi|tcp|ofi|null|model",
         "what carries the messages",
@@ -158,7 +164,7 @@ class Options:
         names=("",),
         stored=True,
     )
-    messages: str = row(
+    messages: Messages = row(
         "target",
         "tagged|msg",
         "libfabric's calls, for the transport ofi: tagged or msg",
@@ -166,7 +172,7 @@ class Options:
         parse=one_of("", "tagged", "msg"),
         stored=True,
     )
-    completion: str = row(
+    completion: Completion = row(
         "target",
         "transmit|delivery",
         "what the completion of a send promises, for the transport ofi: transmit or delivery",
@@ -174,7 +180,7 @@ class Options:
         parse=one_of("", "transmit", "delivery"),
         stored=True,
     )
-    exchange: str = row(
+    exchange: Exchange = row(
         "target",
         "meeting|mpi",
         "how ranks exchange addresses, for the transport ofi: meeting or mpi",
@@ -382,7 +388,7 @@ class Options:
         parse=whole(1, 1024),
         stored=True,
     )
-    formula: str = row(
+    formula: Formula = row(
         "measure",
         "robust|osu|imb-mpi1|imb-p2p|hpcc",
         "whose loop and formula gives the number",
@@ -390,6 +396,45 @@ class Options:
         parse=one_of("robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"),
         stored=True,
     )
+    form: Form | None = row(
+        "measure",
+        "",
+        "put, get, accumulate: flush each or each window; persistent, partitioned, threads: there"
+        " and back, or one way",
+        choices=("latency", "stream"),
+    )
+    ppn: int = row("measure", "", "ranks on each host", 1, between=(1, 4096))
+    order: Literal["natural", "random"] | None = row(
+        "measure", "", "ring: of the ranks; default natural", choices=("natural", "random")
+    )
+    nonblocking: bool = row(
+        "measure", "", "collectives: the non-blocking form, and how much of it overlaps", False
+    )
+    threads: int | None = row("measure", "N", "threads: how many in each rank", between=(1, 256))
+    partitions: int | None = row("measure", "N", "partitioned: of each message", between=(1, 4096))
+    window_kind: Literal["allocate", "create"] = row(
+        "measure",
+        "",
+        "put, get: how the remote memory is made",
+        "allocate",
+        choices=("allocate", "create"),
+    )
+    both_directions: bool = row("measure", "", "also from the second host to the first", False)
+    psm_statistics: bool = row(
+        "measure",
+        "",
+        "PSM3's own counters as a second witness: written into a private folder here, which all"
+        " hosts must see, and removed",
+        False,
+    )
+    gain: bool = row(
+        "measure",
+        "",
+        "over each NIC of --nic alone and over all: what do the rails gain?",
+        False,
+    )
+    ranks: int = row("measure", "", "ranks, without --hosts", 2, between=(1, 4096))
+    alone: bool = False
     given: Mapping[str, Given] = dataclasses.field(default_factory=dict, compare=False)
 
     def origin(self, name: str) -> Origin:

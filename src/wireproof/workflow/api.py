@@ -6,9 +6,10 @@ Options are written as on the command line, and checked by the same table of set
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack, cast
+from typing import Literal, TypedDict, Unpack
 
 from wireproof.launch.mpi.environment import own_environment
 from wireproof.model.comparison import Comparison
@@ -18,7 +19,7 @@ from wireproof.model.setting import Audit
 from wireproof.model.setting import Profile as SettingsProfile
 from wireproof.report.json.located import LocateDocument
 from wireproof.report.json.result import ResultDocument
-from wireproof.settings.options import ROWS
+from wireproof.settings.options import ROWS, Profile
 from wireproof.settings.options import Options as Asked
 from wireproof.settings.paths import as_path
 from wireproof.settings.resolve import SETTINGS, resolve
@@ -32,15 +33,12 @@ from wireproof.workflow.measure import measure as run_measure
 from wireproof.workflow.report import ReportSpecification
 from wireproof.workflow.report import report as run_report
 from wireproof.workflow.reporter import LoggingReporter, Reporter
+from wireproof.workflow.session.session import Storage
 from wireproof.workflow.specification import (
     CheckSpecification,
     LocateSpecification,
     MeasureSpecification,
-    Method,
-    Profile,
-    Storage,
 )
-from wireproof.workflow.target.resolve import TargetSpecification
 
 __all__ = [
     "CheckOptions",
@@ -176,7 +174,7 @@ def check(
     """
     check_names(options, CheckOptions.__annotations__)
     asked = _asked(options, profile=profile)
-    specification = CheckSpecification.from_options(asked, _storage(asked))
+    specification = CheckSpecification.of(asked, _storage(asked))
     result = run_check(specification, reporter or LoggingReporter(), environment_of(options))
     return result.documents()
 
@@ -191,24 +189,7 @@ def measure(
     """
     check_names(options, MeasureOptions.__annotations__)
     asked = _asked(options)
-    specification = MeasureSpecification(
-        pattern=pattern,
-        target=TargetSpecification.from_options(asked),
-        method=Method.from_options(asked),
-        storage=_storage(asked),
-        sizes=asked.sizes,
-        window=asked.window,
-        formula=cast(Formula, asked.formula),
-        form=options.get("form"),
-        ppn=options.get("ppn", 1),
-        ranks=options.get("ranks", 2),
-        order=options.get("order"),
-        nonblocking=options.get("nonblocking", False),
-        threads=options.get("threads"),
-        partitions=options.get("partitions"),
-        window_kind=options.get("window_kind", "allocate"),
-        both_directions=options.get("both_directions", False),
-    )
+    specification = MeasureSpecification.of(asked, _storage(asked), pattern=pattern)
     result = run_measure(specification, reporter or LoggingReporter(), environment_of(options))
     return result.documents()[0]
 
@@ -293,9 +274,9 @@ def _text(name: str, value: object) -> object:
     return str(value)
 
 
-def lone_target(options: CommonOptions) -> TargetSpecification:
+def lone_target(options: CommonOptions) -> Asked:
     """The target of options of which one host is enough. Raises ``BadInput``."""
-    return TargetSpecification.from_options(_asked(options), alone=True)
+    return dataclasses.replace(_asked(options), alone=True)
 
 
 def _storage(options: Asked) -> Storage:

@@ -36,13 +36,14 @@ from wireproof.model.secrets import masked
 from wireproof.model.setting import SEVERITIES, Audit, AuditResult, Profile, Setting, Severity
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.settings.hosts import parse_hosts
+from wireproof.settings.options import Options
 from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.archive import as_kept, command_facts, interrupt_facts, opened, with_sysctls
 from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.job_facts import of_job, of_ranks, with_job
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import reach
-from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 
 __all__ = [
@@ -83,7 +84,7 @@ class AuditSpecification:
     ``at_least``: what fails by less is waived.
     """
 
-    target: TargetSpecification = field(default_factory=TargetSpecification)
+    target: Options = field(default_factory=Options)
     profile: Profile = "throughput"
     bmc: BmcOptions = field(default_factory=BmcOptions)
     source: Path | None = None

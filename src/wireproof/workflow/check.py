@@ -19,6 +19,7 @@ from wireproof.physics.links import link_from_name
 from wireproof.plan.pace import affordable, covering, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
+from wireproof.settings.options import Profile
 from wireproof.store.snapshot import SETTINGS
 from wireproof.store.turns import take_turns
 from wireproof.workflow.audit import audit_target
@@ -36,12 +37,11 @@ from wireproof.workflow.session.planned import Planned
 from wireproof.workflow.session.screen import run_screen
 from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.session.session import Session
-from wireproof.workflow.specification import CheckSpecification, Profile
+from wireproof.workflow.specification import CheckSpecification
 from wireproof.workflow.target.availability import Availability
-from wireproof.workflow.target.claims import refuse_lone_claims
 from wireproof.workflow.target.fabric import fabric_for
 from wireproof.workflow.target.job import imagined_target, job_target
-from wireproof.workflow.target.resolve import resolve_target
+from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.verify import standing_on
 
@@ -85,8 +85,7 @@ def check(
             install_for(session)  # an MPI that is missing is an error before anything is written
             if specification.invocation is not None:
                 remember(folder, specification.invocation, session.seed, target.hosts)
-            looks = specification.audit and not specification.method.plays_hosts
-            standing = standing_on(target) if looks else None
+            standing = standing_on(target) if specification.audit else None
             parts = _parts(specification, session, target, fabric, reporter)
             parts = [part.on_hosts_with(standing) for part in parts]
             parts = _with_settings(parts, specification, target, reporter, environment, folder)
@@ -109,10 +108,10 @@ def plan_check(
     """The same check with nothing started; the nodes of a job that is not asked for have made-up
     names.
     """
-    if specification.job is not None:
-        target, fabric = imagined_target(specification.target, specification.job), None
+    if specification.request is not None:
+        target, fabric = imagined_target(specification, specification.request), None
     else:
-        target = resolve_target(specification.target, environment)
+        target = resolve_target(specification, environment)
         refuse_lone_claims(specification, target)
         fabric = fabric_for(specification.topology, target, reporter)
     for line in target.said:
@@ -123,21 +122,21 @@ def plan_check(
 
 def _narrowed(specification: CheckSpecification) -> CheckSpecification:
     """With ``least_proven`` those of the hosts alone, also for whoever resumes."""
-    count, asked = specification.least_proven, specification.target
+    count = specification.least_proven
     if count is None:
         return specification
     root = specification.storage.history
-    if root is None or count > len(asked.hosts):
+    if root is None or count > len(specification.hosts):
         raise BadInput(
             f"--least-proven {count} chooses among more --hosts by a --history: give both."
         )
-    hosts = least_proven(root, asked.hosts, count)
+    hosts = least_proven(root, specification.hosts, count)
     # Now: those that are down leave no result, and a job beside us is to take others.
     take_turns(root, hosts, datetime.now(UTC).isoformat(timespec="seconds"))
     invocation = specification.invocation
     return dataclasses.replace(
         specification,
-        target=dataclasses.replace(asked, hosts=hosts),
+        hosts=hosts,
         invocation=invocation and invocation.on(hosts),
     )
 
@@ -147,14 +146,14 @@ def _target(
     specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Iterator[Target]:
     """The target; a job of our own is given back whatever happens."""
-    if specification.job is None:
+    if specification.request is None:
         opened: contextlib.AbstractContextManager[Target] = contextlib.nullcontext(
-            resolve_target(specification.target, environment)
+            resolve_target(specification, environment)
         )
     else:
         storage = specification.storage
         resumed = storage.folder if storage.resume else None
-        opened = job_target(specification.target, specification.job, reporter, resumed=resumed)
+        opened = job_target(specification, specification.request, reporter, resumed=resumed)
     with opened as target:
         refuse_lone_claims(specification, target)
         for line in target.said:
@@ -166,7 +165,7 @@ def _session(
     specification: CheckSpecification, target: Target, folder: Path, fabric: Fabric | None
 ) -> Session:
     method, storage = specification.method, specification.storage
-    _check_faults(specification.model_faults, target.size)
+    _check_faults(specification.faults, target.size)
     seed = method.seed
     if seed is None and storage.resume:
         seed = stored_seed(folder)
@@ -182,7 +181,7 @@ def _session(
     )
     return dataclasses.replace(
         session,
-        model_faults=specification.model_faults,
+        model_faults=specification.faults,
         facts=() if method.transport == "model" else _facts(target),
         until=specification.until,
         launches=LAUNCHES[specification.profile],
@@ -235,7 +234,7 @@ def _policy(specification: CheckSpecification, target: Target) -> Policy:
     to go on.
     """
     method = specification.method
-    policy = method.policy()
+    policy = method.bounds()
     # its time is made up, and its bytes are really moved: few of them tell all
     if method.transport == "model":
         return msgspec.structs.replace(
@@ -289,8 +288,8 @@ def _with_settings(
     """The first part tells of the hosts' settings, too, and each part which of them may be the
     cause of what is slow; what cannot be read costs no result.
     """
-    wanted = specification.audit and not specification.method.plays_hosts
-    if not parts or not wanted or target.size > COMMANDS_UP_TO or parts[-1].ended("interrupted"):
+    left = target.size > COMMANDS_UP_TO or (parts and parts[-1].ended("interrupted"))
+    if not parts or not specification.audit or left:
         return parts
     try:
         run = parts[0].section.run

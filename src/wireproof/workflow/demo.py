@@ -23,8 +23,7 @@ from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.run import run_session
 from wireproof.workflow.session.screen import run_screen
 from wireproof.workflow.session.screen_plan import screen_points
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.specification import Storage
+from wireproof.workflow.session.session import Session, Storage
 from wireproof.workflow.target.target import Target, lab_target
 
 __all__ = ["DemoResult", "demo"]

@@ -36,8 +36,7 @@ from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.planned import Planned
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import MeasureSpecification
-from wireproof.workflow.target.claims import refuse_lone_claims
-from wireproof.workflow.target.resolve import resolve_target
+from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.verify import standing_on
 
@@ -132,7 +131,7 @@ def prepare(specification: MeasureSpecification, environment: Mapping[str, str])
     _check(specification)
     pattern, method = specification.pattern, specification.method
     target = _target(specification, environment)
-    policy = method.policy() if pattern == "threads" else target.pinned(method.policy())
+    policy = method.bounds() if pattern == "threads" else target.pinned(method.bounds())
     points, policy = with_time(
         points_of(specification, target),
         paced(policy, target.claimed_rate),
@@ -149,7 +148,7 @@ def prepare(specification: MeasureSpecification, environment: Mapping[str, str])
 
 def _target(specification: MeasureSpecification, environment: Mapping[str, str]) -> Target:
     """The target with as many ranks as the pattern needs."""
-    target = resolve_target(specification.target, environment)
+    target = resolve_target(specification, environment)
     whole = specification.pattern in (*GROUP_PATTERNS, "saturation")
     refuse_lone_claims(specification, target)
     if not target.hosts:

@@ -34,6 +34,7 @@ from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.session.rounds import Rounds
 from wireproof.workflow.session.run import command_of
 from wireproof.workflow.specification import MeasureSpecification
+from wireproof.workflow.target.resolve import claimed_link
 
 __all__ = ["GainResult", "measure_gain"]
 
@@ -110,16 +111,15 @@ class _Rails(Bench[JudgedRun]):
         return dataclasses.replace(found, points=(*found.points, *waiting))
 
     def _alone(self, number: int, environment: Mapping[str, str]) -> Rounds:
-        rail, link = self._rails[number], self._wanted.target.link
-        where = dataclasses.replace(
-            self._wanted.target, nic=rail, link=one_rail(link, number) if link else None
+        rail, link = self._rails[number], claimed_link(self._wanted)
+        wanted = dataclasses.replace(
+            self._wanted, nic=rail, method=self._method, link="", mtu=None, pcie=""
         )
-        wanted = dataclasses.replace(self._wanted, target=where, method=self._method)
+        where = prepare(wanted, environment).target
+        if link is not None:
+            where = dataclasses.replace(where, link=one_rail(link, number))
         # in nothing but the rails must the launches differ
-        return self._way(
-            rail,
-            dataclasses.replace(self._together, target=prepare(wanted, environment).target),
-        )
+        return self._way(rail, dataclasses.replace(self._together, target=where))
 
     def _way(self, rail: str, prepared: Prepared) -> Rounds:
         title = f"{rail} alone" if rail else f"{' and '.join(self._rails)} together"

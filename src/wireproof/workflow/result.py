@@ -19,7 +19,7 @@ from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.disclosure import with_disclosures
 from wireproof.workflow.history.keep import record
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.specification import Storage
+from wireproof.workflow.session.session import Storage
 from wireproof.workflow.stored import stored_result
 
 __all__ = ["PAGE", "MeasuredPart", "Result", "kept"]

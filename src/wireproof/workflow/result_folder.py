@@ -14,7 +14,7 @@ from wireproof.files.held import make_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import how_to_go_on
-from wireproof.workflow.specification import Storage
+from wireproof.workflow.session.session import Storage
 
 __all__ = ["result_folder"]
 

@@ -18,7 +18,7 @@ from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.settings.sizes import parse_sizes
 from wireproof.workflow.prove.hosts import hosts_of_allocation
-from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 
 __all__ = ["BenchmarkOptions", "BenchmarkSpecification", "recipe_documents", "specification"]
@@ -181,7 +181,7 @@ def _target_of_recipe(
 ) -> Target:
     """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
     asked = dataclasses.replace(settings, lab=lab, scheduler="none")
-    wanted = TargetSpecification.from_options(asked)
+    wanted = asked
     chosen = settings.origin("hosts") == "option"
     said: tuple[str, ...] = ()
     allocated = () if chosen or lab is not None else hosts_of_allocation(environment)

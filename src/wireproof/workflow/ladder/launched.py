@@ -24,8 +24,8 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart
 from wireproof.workflow.session.rounds import Rounds, time_of
 from wireproof.workflow.session.run import command_of
-from wireproof.workflow.specification import MeasureSpecification, Method, Storage
-from wireproof.workflow.target.resolve import TargetSpecification
+from wireproof.workflow.session.session import Method, Storage
+from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target
 
 __all__ = [
@@ -95,9 +95,8 @@ class LaunchedLayer:
         return dataclasses.replace(found, points=points)
 
     def _measured(self, pattern: str, sizes: tuple[int, ...]) -> MeasureSpecification:
-        return MeasureSpecification(
-            pattern=pattern, target=self._wanted.target, method=self._method, sizes=sizes
-        )
+        asked = dataclasses.replace(self._wanted.target, sizes=sizes)
+        return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=self._method)
 
     def run(self, number: int, seed: int, reporter: Reporter) -> Round:
         """Times by size of one round. Raises ``CouldNotMeasure`` when a size has none."""
@@ -211,7 +210,7 @@ class LadderSpecification:
     is for one size, the time (ns) in its output.
     """
 
-    target: TargetSpecification
+    target: Options
     mpi: Method
     ofi: Method
     storage: Storage = dataclasses.field(default_factory=Storage)

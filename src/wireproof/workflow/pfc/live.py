@@ -31,7 +31,7 @@ from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch, allow_files
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.session.run import run_session
-from wireproof.workflow.specification import Method, Storage
+from wireproof.workflow.session.session import Method, Storage
 from wireproof.workflow.target.reach import launcher_environment
 from wireproof.workflow.target.target import Target
 
@@ -275,7 +275,7 @@ def run_incast(wanted: Incast, target: Target, reporter: Reporter) -> PfcLoad:
     ranks = target.spread(senders) if by_pairs else target
     storage = Storage(kept=False)
     method = wanted.method
-    policy = target.pinned(paced(method.policy(), target.claimed_rate))
+    policy = target.pinned(paced(method.bounds(), target.claimed_rate))
     deadline_ms = round(10_000 * wanted.seconds) + 30_000
     policy = msgspec.structs.replace(policy, point_deadline_ms=deadline_ms)
     title = f"incast, {senders} senders to each of {len(points)} hosts in turn"

@@ -20,15 +20,14 @@ from wireproof.workflow.pfc.stored import record_of, write_snapshot
 from wireproof.workflow.prove.hosts import entered_node, target_of_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.specification import Method
-from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.session.session import Method
+from wireproof.workflow.target.resolve import claimed_link, prefix_of, resolve_target
 
 __all__ = ["PfcOptions", "judged", "live_specification", "pfc_report"]
 
 
 def pfc_report(
-    target: TargetSpecification,
-    settings: Options,
+    target: Options,
     environment: Mapping[str, str],
     reporter: Reporter,
     sinks: Sinks = NOWHERE,
@@ -43,7 +42,7 @@ def pfc_report(
     if source is not None:
         record = record_of(source, nic=target.nic, seconds=seconds)
     else:
-        wanted = live_specification(target, settings, environment, options)
+        wanted = live_specification(target, environment, options)
         for line in wanted.target.said:
             reporter.say(line)
         record = record_live(wanted, environment=environment, reporter=reporter, sinks=sinks)
@@ -52,7 +51,7 @@ def pfc_report(
     return judged(record, options.get("priority"), options.get("cable_m"))
 
 
-def _check(target: TargetSpecification, options: PfcOptions) -> None:
+def _check(target: Options, options: PfcOptions) -> None:
     for nic in rails_of(target.nic):
         check_nic(nic)
     given = [
@@ -78,8 +77,7 @@ _SECONDS = "10s"
 
 
 def live_specification(
-    asked: TargetSpecification,
-    settings: Options,
+    asked: Options,
     environment: Mapping[str, str],
     options: PfcOptions,
 ) -> LiveSpecification:
@@ -87,18 +85,17 @@ def live_specification(
     seconds = parse_duration(options.get("duration") or _SECONDS)
     argv = tuple(options.get("argv", ()))
     if argv:
-        return _of_command(asked, settings, environment, argv)
-    alone = dataclasses.replace(asked, alone=True)
+        return _of_command(asked, environment, argv)
     if options.get("no_load"):
-        target = resolve_target(alone, environment)
+        target = resolve_target(asked, environment)
         return LiveSpecification(target=target, load="none", nic=asked.nic, seconds=seconds)
-    method = Method.from_options(settings)
+    method = Method.from_options(asked)
     if method.plays_hosts:
         raise BadInput(
             f"--transport {method.transport} sends nothing: give mpi, tcp or ofi for the incast."
         )
     senders = options.get("senders")
-    target = resolve_target(alone, environment)
+    target = resolve_target(asked, environment)
     check_incast(len(target.hosts), senders)
     incast = Incast(method=method, seconds=seconds, senders=senders)
     return LiveSpecification(
@@ -107,8 +104,7 @@ def live_specification(
 
 
 def _of_command(
-    asked: TargetSpecification,
-    settings: Options,
+    asked: Options,
     environment: Mapping[str, str],
     argv: tuple[str, ...],
 ) -> LiveSpecification:
@@ -117,10 +113,11 @@ def _of_command(
     entered = entered_node(argv)
     if entered is not None:
         lab, node, argv = entered
-    target = target_of_command(settings, argv, lab=lab, link=asked.link, environment=environment)
+    link = claimed_link(asked)
+    target = target_of_command(asked, argv, lab=lab, link=link, environment=environment)
     start_on = (node, *target.start_on) if node else target.start_on
     target = dataclasses.replace(
-        target, sysfs_root=asked.sysfs_root, prefix=asked.prefix, start_on=start_on
+        target, sysfs_root=asked.sysfs_root, prefix=prefix_of(asked.prefix), start_on=start_on
     )
     return LiveSpecification(target=target, load="command", nic=asked.nic, argv=argv)
 

@@ -21,8 +21,7 @@ from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.result import MeasuredPart
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import judged, run_session
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.specification import Method, Storage
+from wireproof.workflow.session.session import Method, Session, Storage
 
 __all__ = ["Rounds", "time_of"]
 

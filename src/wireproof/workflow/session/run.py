@@ -102,7 +102,7 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
         ),
         policy=policy,
         witness=WitnessPolicy(root=target.sysfs_root or "/", late=late_drivers()),
-        model=session.model,
+        model=session.model if session.transport == "model" else None,
         model_faults=session.model_faults,
         facts=session.facts,
     )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import secrets
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
 from wireproof.launch.request import Fabric, NicSelection
 from wireproof.model.claim import Criteria
+from wireproof.model.dossier import Agreed
+from wireproof.model.errors import BadInput
 from wireproof.model.plan import (
     FactRequest,
     Libfabric,
@@ -19,46 +23,174 @@ from wireproof.model.plan import (
     TransportKind,
 )
 from wireproof.physics.table import Table
+from wireproof.plan.sweep import numbered
+from wireproof.settings.criteria import read_criteria
+from wireproof.settings.model_world import model_of
+from wireproof.settings.options import Options
+from wireproof.settings.physics_table import read_table
 
-__all__ = ["Session"]
+__all__ = ["Method", "Session", "Storage"]
+
+DEFAULT_WORLD = ModelWorld(latency_ns=1000, gap_ns_per_byte=0.1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Session:
-    """What to measure and by what; the target says where. ``until``: no launch goes on after this
-    moment (monotonic).
+class Storage:
+    """Where records go. ``folder`` None: a new folder in the working directory, named after the
+    subcommand. ``kept`` False: nothing is kept, and ``folder`` is not used.
+
+    ``history``: the history whose index the result is put into; ``folder`` is then inside of it.
+    ``resume``: continue the run in ``folder``. ``may_change_mode`` False: a file in the working
+    directory has named the folder, so that its mode is not changed. ``command``: what repeats it,
+    for whoever reads the result.
+    """
+
+    folder: Path | None = None
+    history: Path | None = None
+    kept: bool = True
+    resume: bool = False
+    may_change_mode: bool = True
+    command: tuple[str, ...] = ()
+
+
+def _libfabric(settings: Options) -> Libfabric:
+    """Raises ``BadInput`` for a setting of libfabric with another transport: it would be ignored
+    in silence.
+    """
+    chosen = Libfabric(
+        provider=settings.provider,
+        library=settings.libfabric,
+        messages=settings.messages,
+        completion=settings.completion,
+        exchange=settings.exchange,
+    )
+    if settings.transport == "ofi" and settings.fabric:
+        raise BadInput(
+            f"{settings.source('fabric')} is for an MPI: with --transport ofi give --provider."
+        )
+    if settings.transport != "ofi" and chosen != Libfabric():
+        names = ("provider", "libfabric", "messages", "completion", "exchange")
+        named = next(settings.source(name) for name in names if getattr(settings, name))
+        raise BadInput(
+            f"{named} is for --transport ofi, and the transport is {settings.transport}."
+        )
+    return chosen
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Method:
+    """By what means, for how long and in which order is measured.
+
+    ``budget_s``: time for one point; ``deadline_s``: for a whole launch; ``seed``: of the order of
+    the points, drawn where it is None; ``repeat``: how often each point is measured in a launch.
+    ``table``: the constants of physics that the limits are made of, None for ours. ``site``: a
+    folder of published numbers beside ours. ``agreed``: the file of criteria, None for ours.
+    """
+
+    transport: TransportKind = "mpi"
+    mpi: str = ""
+    fabric: Fabric = ""
+    ofi: Libfabric = dataclasses.field(default_factory=Libfabric)
+    nic_selection: NicSelection = "claimed"
+    budget_s: float | None = None
+    deadline_s: float | None = None
+    seed: int | None = None
+    repeat: int = 1
+    table: Table | None = None
+    site: Path | None = None
+    agreed: Agreed | None = None
+    criteria: Criteria = dataclasses.field(default_factory=Criteria)
+    model: ModelWorld = DEFAULT_WORLD
+
+    @classmethod
+    def from_options(cls, settings: Options) -> Method:
+        """The means that the options choose. Raises ``BadInput`` for a file that cannot be used."""
+        world = settings.model if settings.transport == "model" else None
+        agreed = read_criteria(settings.criteria)
+        return cls(
+            transport=settings.transport,
+            mpi=settings.mpi,
+            fabric=cast(Fabric, settings.fabric),
+            ofi=_libfabric(settings),
+            nic_selection=cast(NicSelection, settings.nic_selection),
+            budget_s=settings.budget,
+            deadline_s=settings.deadline,
+            seed=settings.seed,
+            repeat=settings.repeat,
+            table=read_table(settings.physics),
+            site=settings.atlas,
+            agreed=agreed,
+            criteria=agreed.criteria if agreed else Criteria(),
+            model=model_of(world) if world else DEFAULT_WORLD,
+        )
+
+    @property
+    def plays_hosts(self) -> bool:
+        """All ranks are played by one process: their hosts are names only, and none can be lost."""
+        return self.transport in ("null", "model")
+
+    def chosen_seed(self) -> int:
+        """The seed, or a new one."""
+        return self.seed if self.seed is not None else secrets.randbelow(1 << 31)
+
+    def bounds(self) -> Policy:
+        """Budget and deadline as given; a point's deadline grows with its budget."""
+        policy = Policy()
+        if self.budget_s is not None:
+            budget = max(1, round(self.budget_s * 1000))
+            deadline = max(policy.point_deadline_ms, 10 * budget)
+            policy = msgspec.structs.replace(
+                policy, point_budget_ms=budget, point_deadline_ms=deadline
+            )
+        if self.deadline_s is not None:
+            policy = msgspec.structs.replace(
+                policy, run_deadline_ms=max(1, round(self.deadline_s * 1000))
+            )
+        return policy
+
+    def session(
+        self,
+        title: str,
+        points: list[Point],
+        *,
+        policy: Policy,
+        seed: int,
+        out: Path | None,
+        storage: Storage,
+    ) -> Session:
+        """A session of these points, numbered and in an order drawn by ``seed``."""
+        means = {**vars(self), "seed": seed, "policy": policy}
+        return Session(
+            title=title,
+            points=numbered(points, seed=seed, repeats=self.repeat),
+            out=out,
+            resume=storage.resume,
+            kept=storage.kept,
+            **means,
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Session(Method):
+    """What to measure, and by what means; the target says where. ``until``: no launch goes on after
+    this moment (monotonic).
 
     ``kept``: the folder ``out`` stays, so that a reader can be sent to it.
     """
 
     title: str
     points: tuple[Point, ...]
-    seed: int
-    transport: TransportKind = "mpi"
-    mpi: str = ""
-    fabric: Fabric = ""
-    ofi: Libfabric = dataclasses.field(default_factory=Libfabric)
-    nic_selection: NicSelection = "claimed"
+    seed: int = 0
     policy: Policy = dataclasses.field(default_factory=Policy)
-    model: ModelWorld | None = None
     model_faults: tuple[ModelFault, ...] = ()
     facts: tuple[FactRequest, ...] = ()
     out: Path | None = None
     resume: bool = False
     kept: bool = True
-    deadline_s: float | None = None
     until: float | None = None
     extra: tuple[tuple[str, str], ...] = ()
     lead: str = ""
     launches: int = 1
-    table: Table | None = None
-    site: Path | None = None
-    criteria: Criteria = dataclasses.field(default_factory=Criteria)
-
-    @property
-    def plays_hosts(self) -> bool:
-        """All ranks are played by one process: their hosts are names only, and none can be lost."""
-        return self.transport in ("null", "model")
 
     @property
     def by_mpi(self) -> bool:

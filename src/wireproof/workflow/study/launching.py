@@ -28,6 +28,7 @@ from wireproof.model.rails import first_rail, rails_of
 from wireproof.model.record import Host
 from wireproof.model.study import Configuration, Library, StudiedPattern, StudyRun
 from wireproof.report.judged_run import JudgedRun
+from wireproof.settings.options import Options
 from wireproof.study.catalogue import points_of, title_of
 from wireproof.study.path import path_of
 from wireproof.study.readback import Said, said_in
@@ -35,9 +36,8 @@ from wireproof.verdict.psm3.judge import judge_statistics
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.run import run_session
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.specification import Method, Storage
-from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.session.session import Method, Session, Storage
+from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.trial.pattern import unread
 
@@ -196,7 +196,7 @@ class Launcher:
         budget_s: float,
         folder: Path,
     ) -> Session:
-        policy = Method(budget_s=budget_s).policy()
+        policy = Method(budget_s=budget_s).bounds()
         # All runs are equally long: none ends at a precision that its value reaches earlier.
         policy = msgspec.structs.replace(
             self.target.pinned(policy), latency_half_width=_NARROW, bandwidth_half_width=_NARROW
@@ -248,7 +248,7 @@ class StudySpecification:
     """
 
     library: Library
-    target: TargetSpecification
+    target: Options
     method: Method = dataclasses.field(default_factory=Method)
     storage: Storage = dataclasses.field(default_factory=lambda: Storage(kept=False))
     knobs: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from wireproof.settings.hosts import fold_hosts, parse_hosts
 from wireproof.settings.options import ROWS, Options
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import ASKED, recall
-from wireproof.workflow.target.resolve import TargetSpecification, allocated
+from wireproof.workflow.target.resolve import allocated
 from wireproof.workflow.target.target import Target
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _through(lab: str | None) -> tuple[str, ...]:
     return (*found.exec_argv(slurm.head, ["x"])[:-1], "env", *variables)
 
 
-def imagined_target(asked: TargetSpecification, request: JobRequest) -> Target:
+def imagined_target(asked: Options, request: JobRequest) -> Target:
     """The target that the job would give, with made-up names for nodes that only the job will
     name.
     """
@@ -140,7 +140,7 @@ def _same_nodes(request: JobRequest, resumed: Path | None, reporter: Reporter) -
 
 @contextlib.contextmanager
 def job_target(
-    asked: TargetSpecification,
+    asked: Options,
     request: JobRequest,
     reporter: Reporter,
     *,

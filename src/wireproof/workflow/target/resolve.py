@@ -6,7 +6,7 @@ import dataclasses
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
@@ -18,63 +18,33 @@ if TYPE_CHECKING:
     from wireproof.launch.schedulers.allocation import Allocation
 
 __all__ = [
-    "TargetSpecification",
     "agent_of",
     "allocated",
     "claimed_link",
     "prefix_of",
     "reader_prefix",
+    "refuse_lone_claims",
     "resolve_target",
 ]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TargetSpecification:
-    """Which hosts, how they are reached and what is claimed of them.
-
-    ``use_allocation``: an allocation around us gives the hosts, and its launcher (or the MPI's, by
-    ``starter``) starts the ranks on them. ``launcher``: "", ``ssh`` or a program called like it.
-    ``prefix``: a site's command that every rank is started through. ``sysfs_root``: where the
-    hosts' own files are. ``alone``: one host is enough, since nothing passes between them.
-    ``claims``: what was claimed of a wire for this run, and not by a file or the environment.
+def refuse_lone_claims(options: Options, target: Target) -> None:
+    """Raise ``BadInput`` for a NIC or a link that was given for this run, and no hosts: it would
+    be ignored, and a typing error with it. The model and the null transport have no hosts.
     """
-
-    hosts: tuple[str, ...] = ()
-    nic: str = ""
-    link: LinkClaim | None = None
-    launcher: str = ""
-    lab: str | None = None
-    use_allocation: bool = False
-    starter: Literal["auto", "scheduler", "mpi"] = "auto"
-    prefix: tuple[str, ...] = ()
-    virtual: bool = False
-    sysfs_root: str = ""
-    alone: bool = False
-    claims: tuple[str, ...] = ()
-
-    @classmethod
-    def from_options(cls, options: Options, *, alone: bool = False) -> TargetSpecification:
-        """The target that the options name. Raises ``BadInput`` when the link is none."""
-        link = claimed_link(options)
-        wire = link is not None and link.protocol not in ("shm", "loopback")
-        claimed = {"nic": options.nic} | ({"link": options.link} if wire else {})
-        return cls(
-            hosts=options.hosts,
-            nic=options.nic,
-            link=link,
-            launcher=options.launcher,
-            lab=options.lab,
-            use_allocation=options.scheduler == "auto",
-            starter=options.starter,
-            prefix=prefix_of(options.prefix),
-            virtual=options.virtual,
-            sysfs_root=options.sysfs_root,
-            alone=alone,
-            claims=tuple(
-                f"{options.source(name)} {value}"
-                for name, value in claimed.items()
-                if value and options.origin(name) == "option"
-            ),
+    if target.hosts or options.transport in ("null", "model"):
+        return
+    link = claimed_link(options)
+    wire = link is not None and link.protocol not in ("shm", "loopback")
+    claims = [
+        f"{options.source(name)} {value}"
+        for name, value in (("nic", options.nic), ("link", options.link if wire else ""))
+        if value and options.origin(name) == "option"
+    ]
+    if claims:
+        raise BadInput(
+            f"{' and '.join(claims)} says what is between two hosts, and no hosts are given: add"
+            " --hosts A,B, or leave it out to measure this machine alone."
         )
 
 
@@ -124,12 +94,12 @@ def reader_prefix(text: str) -> tuple[str, ...]:
     return words
 
 
-def resolve_target(asked: TargetSpecification, environment: Mapping[str, str]) -> Target:
+def resolve_target(asked: Options, environment: Mapping[str, str]) -> Target:
     """A lab's nodes, the allocation that ``environment`` belongs to, hosts by ssh, or this machine.
 
     Raises ``BadInput`` when it is none of these, or could be two.
     """
-    if asked.use_allocation:
+    if asked.scheduler == "auto":
         from wireproof.launch.known import check_task, current
 
         check_task(environment)
@@ -138,13 +108,15 @@ def resolve_target(asked: TargetSpecification, environment: Mapping[str, str]) -
             len(asked.hosts) > 1 or (not asked.hosts and len(found.hosts) > 1)
         ):
             return allocated(asked, found)
-    return dataclasses.replace(_named(asked), prefix=asked.prefix, sysfs_root=asked.sysfs_root)
+    return dataclasses.replace(
+        _named(asked), prefix=prefix_of(asked.prefix), sysfs_root=asked.sysfs_root
+    )
 
 
-def _named(asked: TargetSpecification) -> Target:
+def _named(asked: Options) -> Target:
     """The target without an allocation: by the names of hosts or of a lab."""
     if not asked.hosts and asked.lab is None:
-        return this_machine(asked.link)
+        return this_machine(claimed_link(asked))
     if len(asked.hosts) == 1 and not asked.alone:
         raise BadInput(
             f"one host ({asked.hosts[0]}) has no partner: give two or more, or none for this"
@@ -153,26 +125,26 @@ def _named(asked: TargetSpecification) -> Target:
     found = lab_of(asked.hosts, asked.lab, asked.launcher)
     if found is None:
         return _by_ssh(asked, asked.hosts)
-    target = lab_target(found, asked.hosts or found.nodes, nic=asked.nic, link=asked.link)
+    target = lab_target(found, asked.hosts or found.nodes, nic=asked.nic, link=claimed_link(asked))
     if asked.lab is not None:
         return target
     note = f"the hosts are nodes of lab {found.name}: links are virtual"
     return dataclasses.replace(target, said=(note, *target.said))
 
 
-def _by_ssh(asked: TargetSpecification, hosts: tuple[str, ...]) -> Target:
+def _by_ssh(asked: Options, hosts: tuple[str, ...]) -> Target:
     """Hosts that ssh, or a program called like it, reaches."""
     return Target(
         hosts=hosts,
         start_on=hosts,
         nics=(asked.nic,) * len(hosts) if asked.nic else (),
-        link=asked.link,
+        link=claimed_link(asked),
         agent=agent_of(asked.launcher),
         virtual=asked.virtual,
     )
 
 
-def allocated(asked: TargetSpecification, allocation: Allocation) -> Target:
+def allocated(asked: Options, allocation: Allocation) -> Target:
     """The nodes of an allocation, or those of them that ``--hosts`` names, in that order."""
     hosts = asked.hosts or allocation.hosts
     job = f"{allocation.scheduler} job {allocation.job}"
@@ -190,7 +162,7 @@ def allocated(asked: TargetSpecification, allocation: Allocation) -> Target:
         )
     found = lab_of(hosts, asked.lab, asked.launcher)
     target = (
-        lab_target(found, hosts, nic=asked.nic, link=asked.link)
+        lab_target(found, hosts, nic=asked.nic, link=claimed_link(asked))
         if found is not None
         else _by_ssh(asked, hosts)
     )
@@ -198,7 +170,7 @@ def allocated(asked: TargetSpecification, allocation: Allocation) -> Target:
         target,
         allocation=allocation,
         starter="mpi" if asked.starter == "mpi" else "scheduler",
-        prefix=asked.prefix,
+        prefix=prefix_of(asked.prefix),
         sysfs_root=asked.sysfs_root,
         said=(f"{job}: {len(hosts)} nodes", *target.said, *allocation.notes),
     )

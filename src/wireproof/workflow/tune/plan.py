@@ -25,6 +25,7 @@ from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
+from wireproof.settings.options import Options
 from wireproof.store.snapshot import is_snapshot
 from wireproof.tune.bios import AskedAttribute, firmware_wishes, with_attributes
 from wireproof.tune.carrying import (
@@ -49,7 +50,7 @@ from wireproof.workflow.audit import (
 )
 from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.resolve import TargetSpecification, resolve_target
+from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.node import hosts_of
 
@@ -94,7 +95,7 @@ class PlanSpecification:
     this machine are read and changed below this folder. ``skip``: settings that are left out.
     """
 
-    target: TargetSpecification = field(default_factory=lambda: TargetSpecification(alone=True))
+    target: Options = field(default_factory=lambda: Options(alone=True))
     profile: Profile = "throughput"
     asked: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()

@@ -31,8 +31,8 @@ from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.run import command_of, run_session
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.specification import MeasureSpecification, Storage
+from wireproof.workflow.session.session import Session, Storage
+from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.reach import launcher_environment
 from wireproof.workflow.tune.trial.specification import OwnCommand, RunNumbers, Variables
 

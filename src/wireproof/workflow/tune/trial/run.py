@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -18,8 +19,8 @@ from wireproof.experiment.trial import compared, said
 from wireproof.model import quantity
 from wireproof.model.trial import Stopping, TrialRun, TriedKnob, TryResult, ValueEffect
 from wireproof.model.tuning import TunePlan
+from wireproof.settings.options import Options
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.resolve import TargetSpecification
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.plan import PlanSpecification, plan
 from wireproof.workflow.tune.trial.on_hosts import OnHosts, planned
@@ -145,14 +146,15 @@ def _each_once(target: Target) -> Target:
     return dataclasses.replace(target, hosts=tuple(dict.fromkeys(target.hosts)))
 
 
-def _again(target: Target) -> TargetSpecification:
+def _again(target: Target) -> Options:
     """The same hosts, asked for by name."""
     lab = target.lab.name if target.lab is not None else None
-    return TargetSpecification(
+    return Options(
         hosts=target.hosts,
         launcher="" if lab else target.agent,
         lab=lab,
-        prefix=target.prefix,
+        scheduler="none",
+        prefix=shlex.join(target.prefix),
         virtual=target.virtual,
         alone=True,
     )

@@ -19,6 +19,7 @@ MET = (
     913317,  # one direction fell short, and other traffic made up for it in the other one: on-wire
     914319,  # a counter that is called live came late, beside a loud flow of others: mixed
     917099,  # what late counters showed in the quiet moments was taken off for others: mixed
+    2002833,  # a bond and its member, with /sys hidden, were two ports: mixed
     3032796,  # a small point was not counted beside larger ones on another rail: off-wire
     500160,  # what another port carried all the time was by chance as much as was due: wrong-path
     3053211,  # as 3032796, beside larger ones that went over the management port

@@ -37,6 +37,7 @@ __all__ = [
     "sharing",
     "turned_round",
     "uncounted",
+    "unplaced",
 ]
 
 T = TypeVar("T")
@@ -157,6 +158,15 @@ def is_on_air(ledger: Ledger, name: str) -> bool:
         if part > _ON_AIR * whole:
             return True
     return name in radios
+
+
+def unplaced(ledger: Ledger, seen: Mapping[str, float], least: float) -> str:
+    """A virtual port among those that carried ``least`` bytes, if what it stands on is hidden: any
+    other port may count the same bytes. "" if there is none.
+    """
+    loud = (ledger.ports[name].nic for name, count in seen.items() if count >= max(least, 1.0))
+    hidden = (nic.name for nic in loud if nic.kind == "virtual" and nic.hidden and not nic.lower)
+    return next(hidden, "")
 
 
 def uncounted(ledger: Ledger, around: Mapping[str, Crossed]) -> str:

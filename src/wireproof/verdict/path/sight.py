@@ -33,6 +33,7 @@ from wireproof.verdict.path.questions import (
     looped,
     turned_round,
     uncounted,
+    unplaced,
 )
 
 __all__ = ["STRAY_BYTES", "Due", "Sighting", "blindly", "look"]
@@ -218,6 +219,10 @@ class _PortSight:
         if not shows_presence(port):
             return "unknown"
         kind = self._counted()
+        if kind in ("mixed", "wrong-path"):
+            moved = {self.name: self.here.bytes or 0.0, **self.others}
+            least = self.criteria.stray_share * self.due.need
+            return "dark" if unplaced(self.ledger, moved, least) else kind
         if kind == "on-wire":
             return "unknown" if is_on_air(self.ledger, self.name) else kind
         return "unknown" if kind in ("blind", "dark") and not port.known else kind

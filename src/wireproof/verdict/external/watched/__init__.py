@@ -248,6 +248,9 @@ class _Judged:
             unsure = volume(self.claimed.unsure)
             text = f", and {unsure} of background before the command leave it open"
             return "unproven", "traffic-background", text
+        if hidden := self.ports.unplaced(ABSENT * wanted + START_UP_BYTES):
+            text = f", and what {hidden} stands on is hidden: others may count the same bytes"
+            return "unproven", "traffic-unreadable", text
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
         if self.other.at_least(MOST_OF_IT * wanted) and absent:
             text = f": {', '.join(self.other.names)} carried {volume(self.other.bytes)}"

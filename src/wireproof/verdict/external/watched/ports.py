@@ -38,6 +38,7 @@ from wireproof.verdict.path.questions import (
     looped,
     sharing,
     uncounted,
+    unplaced,
 )
 
 __all__ = ["NOTHING", "PLACES", "START_UP_BYTES", "Carried", "WatchedPorts", "reason"]
@@ -197,6 +198,18 @@ class WatchedPorts:
             for way in DIRECTIONS:
                 around = others_than(ledger, name, way) if name else everywhere(ledger, way)
                 if found := uncounted(ledger, around):
+                    return f"{found} of {host.host}"
+        return ""
+
+    def unplaced(self, least: float) -> str:
+        """A port with ``least`` bytes that may stand on another, and what that is is hidden; ""
+        if there is none.
+        """
+        for host in self.hosts:
+            ledger = self.ledger(host)
+            for way in DIRECTIONS:
+                seen = {one: crossed_at(ledger, one, way).bytes or 0.0 for one in ledger.ports}
+                if found := unplaced(ledger, seen, least):
                     return f"{found} of {host.host}"
         return ""
 

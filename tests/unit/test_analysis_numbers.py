@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 from tests.synthetic import World, run_of
 
-from wireproof.analysis.familiar import familiar
 from wireproof.analysis.fit import fit_sizes
-from wireproof.analysis.interval import autocorrelation, estimate, quantiles, two_modes
+from wireproof.analysis.interval import (
+    autocorrelation,
+    estimate,
+    median_draws,
+    quantiles,
+    two_modes,
+)
 from wireproof.analysis.measured import block_times, measure, tail, times_per_operation
-from wireproof.analysis.repeats import effect, repeated
 from wireproof.model.record import PairResult, PointRecord, Warmup
 
 
@@ -157,7 +161,6 @@ def test_nothing_timed_is_no_number() -> None:
     pair = pair_of([], 1)
     assert measure(point_of("stream", 8, pair), pair) is None
     assert tail(point_of("stream", 8, pair), pair) == {}
-    assert familiar(point_of("stream", 8, pair), pair) is None
     broken = pair_of([-5.0] * 8, 1)
     assert measure(point_of("stream", 8, broken), broken) is None
 
@@ -168,17 +171,6 @@ def test_blocks_are_medians_of_their_batches() -> None:
     assert times_per_operation(times, [3, 4]).tolist() == times.tolist()
     point = run_of(World(sizes=(8,), patterns=("pingpong",))).points[0]
     assert block_times(point, point.pairs[0]).size == len(point.pairs[0].block_batches)
-
-
-def test_the_familiar_number_is_the_tools_own_or_the_plain_mean() -> None:
-    pair = pair_of([100.0, 300.0], 10)
-    found = familiar(point_of("pingpong", 100, pair, "latency", "osu"), pair)
-    assert found is not None
-    assert (found.tool, found.t_usec) == ("osu", pytest.approx(0.01))
-    told = pair_of([100.0, 300.0], 10, formula_value_ns=2_000.0)
-    both = familiar(point_of("exchange", 1_000, told, formula="imb-mpi1"), told)
-    assert both is not None
-    assert (both.t_usec, both.mbytes_per_s) == (2.0, pytest.approx(1000.0))
 
 
 def model_times(
@@ -216,16 +208,6 @@ def test_no_switch_is_seen_where_there_is_none(seed: int) -> None:
     found = fit_sizes(times)
     assert found is not None
     assert found.eager_limit_bytes is None
-    assert found.n_half_bytes == pytest.approx(9000 / 8.4, rel=0.02)
-
-
-def test_half_bandwidth_size_is_where_half_the_rate_is_reached() -> None:
-    times = model_times(1000, 0.1, 4096, 2000, SWEEP)
-    found = fit_sizes(times)
-    assert found is not None
-    size = found.n_half_bytes
-    line = found.lines[0] if size <= found.lines[0].last_bytes else found.lines[1]
-    assert size / line.at(size) == pytest.approx(0.5 / found.gap_ns_per_byte, rel=0.02)
 
 
 def test_too_few_or_impossible_times_give_no_fit() -> None:
@@ -238,22 +220,10 @@ def test_launches_widen_the_interval_that_one_launch_hides() -> None:
     launches = [
         (state + rng.normal(0, 1, 50)).tolist() for state in (130.0, 131.0, 350.0, 129.0, 348.0)
     ]
-    found = repeated(launches)
-    assert found.launches == 5
-    assert found.low < 135
-    assert found.high > 300
-    assert found.spread > 1.0
-    assert repeated(launches) == found
-
-
-def test_the_effect_of_a_change_is_a_ratio_with_its_interval() -> None:
-    rng = np.random.default_rng(8)
-    before = [(100 + rng.normal(0, 2, 30)).tolist() for _ in range(6)]
-    after = [(90 + rng.normal(0, 2, 30)).tolist() for _ in range(6)]
-    found = effect(before, after)
-    assert found.low < found.ratio < found.high < 1.0
-    assert found.ratio == pytest.approx(0.9, abs=0.01)
-    same = effect(before, before)
-    assert same.low <= 1.0 <= same.high
+    draws = median_draws(launches)
+    low, high = np.percentile(draws, (2.5, 97.5))
+    assert low < 135
+    assert high > 300
+    assert (median_draws(launches) == draws).all()
     with pytest.raises(ValueError, match="no launch"):
-        repeated([[]])
+        median_draws([[]])

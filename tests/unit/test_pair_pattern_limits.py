@@ -12,7 +12,6 @@ from tests.changed_runs import SMALL, codes, set_, slower
 from tests.synthetic import World, lab, run_of
 from tests.unit.test_analysis_numbers import pair_of, point_of
 
-from wireproof.analysis.familiar import familiar
 from wireproof.analysis.measured import measure
 from wireproof.model.pattern import (
     FORMS,
@@ -61,9 +60,6 @@ def test_the_latency_of_a_variant_is_half_a_round_trip_and_its_stream_a_rate(pat
     rate = measure(point_of(pattern, 1000, pair, "stream"), pair)
     assert rate is not None
     assert (rate.unit, rate.value) == ("bytes_per_s", pytest.approx(5e9))
-    shown = familiar(point_of(pattern, 1000, pair, "latency", "osu"), pair)
-    assert shown is not None
-    assert shown.t_usec == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("pattern", WORDS)

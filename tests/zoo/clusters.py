@@ -145,7 +145,6 @@ def _pod(key: str, title: str, of: str, **changes: object) -> Adapter:
 
 
 _NETKIT = Port("hsn0", "netkit", netdev(), link_kind="netkit", **_IN_POD)
-_GUEST = {"function": "", "identity": {}, "pci": "0000:00:06.0"}
 _PODS = (
     _pod("pod-mlx5-vf", "mlx5 VF in a pod, RoCE", "mlx5-roce-vf"),
     _pod("pod-mlx5-ib-vf", "mlx5 VF in a pod, InfiniBand", "mlx5-ib-vf"),

@@ -21,7 +21,6 @@ __all__ = [
     "Level",
     "Port",
     "both_directions",
-    "renamed",
     "stuck",
 ]
 
@@ -169,8 +168,3 @@ def stuck(files: tuple[File, ...]) -> tuple[File, ...]:
     ever.
     """
     return tuple(replace(file, stuck=True) for file in files)
-
-
-def renamed(adapter: Adapter, **changes: object) -> Adapter:
-    """A variant of an adapter."""
-    return replace(adapter, **changes)

@@ -1,4 +1,4 @@
-"""Lines through time against size: start, gap, switch point, half-bandwidth size.
+"""Lines through time against size: start, gap, switch point.
 
 LogGP (Alexandrov et al. 1995) says t(s) = start + gap s; where the library changes from eager to
 rendezvous the line breaks, and one number across the break would describe neither side (netgauge's
@@ -53,7 +53,6 @@ class CurveFit:
     eager_limit_bytes: int | None
     next_bytes: int | None
     step_ns: float
-    n_half_bytes: float
 
     @property
     def start_ns(self) -> float:
@@ -98,10 +97,10 @@ def fit_with_break(times_ns: Mapping[int, float], eager_limit_bytes: int | None)
 
 def _broken(sizes: Floats, times: Floats, whole: FittedLine, cut: int | None) -> CurveFit:
     if cut is None:
-        return CurveFit((whole,), None, None, 0.0, _n_half((whole,)))
+        return CurveFit((whole,), None, None, 0.0)
     lines = (_line(sizes[:cut], times[:cut]), _line(sizes[cut:], times[cut:]))
     step = lines[1].at(sizes[cut]) - lines[0].at(sizes[cut])
-    return CurveFit(lines, int(sizes[cut - 1]), int(sizes[cut]), step, _n_half(lines))
+    return CurveFit(lines, int(sizes[cut - 1]), int(sizes[cut]), step)
 
 
 def _line(sizes: Floats, times: Floats) -> FittedLine:
@@ -127,18 +126,3 @@ def _best_break(sizes: Floats, times: Floats, whole: FittedLine) -> int | None:
         if squares < least and abs(times[cut] - foretold) > _MIN_JUMP * foretold:
             best, least = cut, squares
     return best
-
-
-def _n_half(lines: tuple[FittedLine, ...]) -> float:
-    """Size at which goodput is half of 1 / gap of the largest messages: s = start / (2 G - g) on
-    the line where it falls.
-    """
-    pace = lines[-1].gap_ns_per_byte
-    if pace <= 0:
-        return math.nan
-    for line in lines:
-        slope = 2.0 * pace - line.gap_ns_per_byte
-        size = line.start_ns / slope if slope > 0 else math.inf
-        if size <= line.last_bytes:
-            return max(size, float(line.first_bytes))
-    return lines[-1].start_ns / pace

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wireproof.analysis.interval import Floats
-from wireproof.analysis.repeats import median_draws
+from wireproof.analysis.interval import Floats, median_draws
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Evidence, Finding, Route, Verdict, verdict_of, worst

@@ -80,7 +80,6 @@ class Sighting:
     seen: float | None
     others: Mapping[str, float]
     loopback: float
-    counter: str = ""
     wrapped: bool = False
     stray: bool = False
     rival: bool = False
@@ -183,7 +182,6 @@ class _PortSight:
             None if here.bytes is None else here.bytes * share,
             self.others,
             self.loop,
-            counter=here.counters[0] if here.counters else "",
             wrapped=here.quality == "wrapped",
             stray=self.stray,
             rival=any(self._could_carry(nic, one) for nic, one in self.around.items()),

@@ -11,8 +11,7 @@ from typing import Any
 
 from wireproof.experiment.design import ALPHA, Design, against_base, is_look, level
 from wireproof.experiment.trial import compared
-from wireproof.model.experiment import Answer, Metric
-from wireproof.model.trial import TrialRun
+from wireproof.model.experiment import Answer, Metric, TrialRun
 
 __all__ = ["World", "answers", "conclude", "design_of"]
 

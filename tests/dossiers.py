@@ -9,11 +9,10 @@ import msgspec
 import pytest
 from tests.synthetic import World, lab, run_of
 
-from wireproof.model.document import RunDocument
 from wireproof.model.dossier import Agreed, Verification
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
-from wireproof.model.run import Run
+from wireproof.model.run import Run, RunDocument
 from wireproof.store.load import DOCUMENT, FRAMES, load_run
 from wireproof.store.manifest import write_manifest
 from wireproof.workflow.dossier.seal import seal

@@ -24,8 +24,8 @@ from wireproof.audit.remedy import filled, fix_text, remedy_with
 from wireproof.lint.rule import Rule
 from wireproof.lint.rules import rules
 from wireproof.model import quantity
-from wireproof.model.packaged import packaged
 from wireproof.model.setting import Setting
+from wireproof.model.site import packaged
 from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name, link_names
 from wireproof.physics.table import default_table

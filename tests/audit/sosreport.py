@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from tests.audit.fleet import Node
 
-from wireproof.model.pci import PciDevice
+from wireproof.audit.pci import PciDevice
 
 __all__ = ["archived", "write_archive"]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.verb import wireproof
 
 from wireproof.cli.completion import hosts, labs, nodes
-from wireproof.model.lab_status import LabStatus, NodeStatus
+from wireproof.model.topology import LabStatus, NodeStatus
 
 
 def _offered(words: str) -> list[str]:

@@ -27,7 +27,7 @@ from tests.zoo.pfc_trees import as_trees
 from tests.zoo.pfc_worlds import SITUATIONS
 
 from wireproof.cli import main
-from wireproof.model.rail_gain import RailGain
+from wireproof.model.experiment import RailGain
 from wireproof.verdict.rail_gain import judge_gain
 
 __all__ = ["CASES", "Case", "Printed", "printed_in"]

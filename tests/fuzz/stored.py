@@ -139,20 +139,18 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     from wireproof.instrument.changes import _answered
     from wireproof.instrument.watch import Follower
     from wireproof.model.bmc import FirmwareSet
-    from wireproof.model.change import ChangeAnswer
-    from wireproof.model.document import RunDocument
     from wireproof.model.dossier import Dossier
     from wireproof.model.history import Entry
     from wireproof.model.pfc import PfcRecord
+    from wireproof.model.run import RunDocument
     from wireproof.model.stored import StoredResult
     from wireproof.model.study import Begun
     from wireproof.model.traffic import Reading, WatchStart
-    from wireproof.model.tuning import TunePlan
-    from wireproof.store.dossier import read_dossier
+    from wireproof.model.tuning import ChangeAnswer, TunePlan
     from wireproof.store.firmware_journal import _read as read_set
     from wireproof.store.history import each_entry, entries
     from wireproof.store.load import load_document
-    from wireproof.store.result import read_fabrics, read_result
+    from wireproof.store.result import read_dossier, read_fabrics, read_result
     from wireproof.workflow.gate import GateSpecification, _answer
     from wireproof.workflow.pfc.stored import read_snapshot
     from wireproof.workflow.resume import StoredInvocation, recall

@@ -25,11 +25,10 @@ from tests.synthetic import World, run_of
 from tests.unit.test_atlas_read import GOOD as ATLAS
 
 from wireproof.adapters import adapter_names
-from wireproof.model.document import RunDocument
 from wireproof.model.errors import WireproofError
 from wireproof.model.frames import FrameReader, assemble
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
-from wireproof.model.run import Run
+from wireproof.model.run import Run, RunDocument
 
 __all__ = ["COUNTS", "TARGETS", "Target"]
 

@@ -11,9 +11,9 @@ from tests.lab.conftest import Build
 
 from wireproof.lab import Lab
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.experiment import GainRow, RailGain
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Policy
-from wireproof.model.rail_gain import GainRow, RailGain
 from wireproof.model.topology import Fault, Network
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.rails import measure_gain

@@ -14,12 +14,11 @@ from wireproof.cli.console import Console
 from wireproof.files.hostile import append_to, create, open_regular, read_bounded, replace_file
 from wireproof.files.private import own_folder, private_file
 from wireproof.instrument.folder import open_folder
-from wireproof.lab.topology_file import load_topology
+from wireproof.lab.topology_file import load_topology, parse_topology
 from wireproof.launch.engines import private_link
 from wireproof.locate.topology import read_topology
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.toml import DEEPEST, LARGEST, read_toml
-from wireproof.model.topology_toml import parse_topology
 from wireproof.physics.table import default_table, override
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.physics_table import read_table

@@ -88,7 +88,7 @@ READ_DIRECTLY = {
     "lab": "our own folder of a lab, /proc and /sys",
     "probes": "/proc, /sys and /boot of this machine",
     "files": "the place that checks",
-    "model/packaged.py": "data files, from our own package",
+    "model/site.py": "data files, from our own package",
     "version.py": "PKG-INFO and the commit of our own source tree",
     "launch/mpi/elf.py": "libraries and programs that are looked at, bounded",
     "report/html/shell.py": "parts of the page, from our own package",

@@ -7,9 +7,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from wireproof.model.change import Change, Keep
 from wireproof.model.errors import BadInput
-from wireproof.model.tuning import HostPlan, PlannedChange, PlannedKeep, TunePlan
+from wireproof.model.tuning import Change, HostPlan, Keep, PlannedChange, PlannedKeep, TunePlan
 from wireproof.tune.read import read_plan
 
 FILE = Change(id="swappiness", value="5", path="/proc/sys/vm/swappiness")

@@ -11,9 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.model.change import Change, Keep
 from wireproof.model.errors import BadInput
-from wireproof.model.tuning import ByHand, HostPlan, PlannedChange, PlannedKeep, TunePlan
+from wireproof.model.tuning import (
+    ByHand,
+    Change,
+    HostPlan,
+    Keep,
+    PlannedChange,
+    PlannedKeep,
+    TunePlan,
+)
 from wireproof.workflow.tune.export import export
 
 RINGS = Change(

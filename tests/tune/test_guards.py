@@ -10,9 +10,8 @@ from tests.audit.trees import facts_of
 
 from wireproof.launch.schedulers.slurm_answers import parse_node_states
 from wireproof.launch.schedulers.slurm_nodes import Slurm, parse_jobs, slurm_of
-from wireproof.model.change import Change
 from wireproof.model.errors import BadInput
-from wireproof.model.tuning import HostPlan, PlannedChange, TunePlan
+from wireproof.model.tuning import Change, HostPlan, PlannedChange, TunePlan
 from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.apply import may_be_touched
 from wireproof.workflow.tune.plan import carrying

@@ -7,9 +7,9 @@ from tests.audit.trees import facts_of
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import machine_of
-from wireproof.model.change import Change
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
+from wireproof.model.tuning import Change
 from wireproof.tune.named import Named, named, named_all, nowhere
 from wireproof.tune.plan import Allowed, added, host_plan
 from wireproof.tune.settings_files import HEAD, merged

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wireproof.instrument.changes import write_change_set
-from wireproof.model.change import Change, ChangeSet, Keep, decode_answer
+from wireproof.model.tuning import Change, ChangeSet, Keep, decode_answer
 
 
 def test_the_text_of_a_change_set():

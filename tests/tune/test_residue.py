@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.audit.trees import facts_of
 
-from wireproof.model.change import ChangeAnswer, SetAnswer
-from wireproof.model.tuning import HostTuned
+from wireproof.model.tuning import ChangeAnswer, HostTuned, SetAnswer
 from wireproof.tune.residue import residue_of, values_asked
 from wireproof.tune.settings_files import FileSetting, written_in
 from wireproof.workflow.audit import catalogue

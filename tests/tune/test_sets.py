@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.model.change import SetAnswer
 from wireproof.model.errors import BadInput
-from wireproof.model.tuning import HostTuned
+from wireproof.model.tuning import HostTuned, SetAnswer
 from wireproof.tune.standing import in_force_first, waiting
 
 

@@ -10,8 +10,7 @@ import pytest
 from tests.synthetic import lab, run_of
 from tests.tune.node import Machine, change, request
 
-from wireproof.model.change import ChangeAnswer, SetAnswer
-from wireproof.model.tuning import HostTuned, Standing
+from wireproof.model.tuning import ChangeAnswer, HostTuned, SetAnswer, Standing
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.summary import summary
 from wireproof.report.undo import undo

@@ -18,10 +18,9 @@ from wireproof.instrument.measure import Outcome
 from wireproof.launch.schedulers import slurm_job
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.model.claim import Claim
-from wireproof.model.document import Ended
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Clock, EngineError, Open
-from wireproof.model.run import Missing, Provenance, Run
+from wireproof.model.run import Ended, Missing, Provenance, Run
 from wireproof.verdict import judge
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.launch import ended_from_outside

@@ -12,7 +12,6 @@ import pytest
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
-from wireproof.model.document import RunDocument
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import (
@@ -24,7 +23,7 @@ from wireproof.model.record import (
     Warmup,
     WitnessReading,
 )
-from wireproof.model.run import Missing, Provenance, Run
+from wireproof.model.run import Missing, Provenance, Run, RunDocument
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.session.campaign import Campaign, attempt_folder, earlier_attempts
 from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points

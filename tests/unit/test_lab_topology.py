@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireproof.lab.topology_file import load_topology
+from wireproof.lab.topology_file import check_topology, load_topology, parse_topology
 from wireproof.model.errors import BadInput
 from wireproof.model.topology import (
     Fault,
@@ -18,7 +18,6 @@ from wireproof.model.topology import (
     parse_loss_percent,
     parse_rate,
 )
-from wireproof.model.topology_toml import check_topology, parse_topology
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "lab"
 NETWORK = '[[network]]\nname = "hsn"\ndevice = "hsn0"\nrate = "1gbit"\nsubnet = "10.20.1.0/24"\n'

@@ -12,6 +12,7 @@ from tests.synthetic import World, run_of
 
 from wireproof.lab import commands
 from wireproof.lab.links import claimed_link
+from wireproof.lab.topology_file import check_topology, most_wire_rate, parse_topology
 from wireproof.lab.wire import (
     read_wire_status,
     wire_observer,
@@ -19,10 +20,8 @@ from wireproof.lab.wire import (
     wire_text,
 )
 from wireproof.model.errors import BadInput, LabError
-from wireproof.model.lab_status import WireStatus, fallen_behind
 from wireproof.model.record import EngineError
-from wireproof.model.topology import Fault, Network, Topology
-from wireproof.model.topology_toml import check_topology, most_wire_rate, parse_topology
+from wireproof.model.topology import Fault, Network, Topology, WireStatus, fallen_behind
 from wireproof.physics.limits import limits
 from wireproof.physics.shaper import is_shaped, shaper_credit_bytes
 from wireproof.verdict import judge

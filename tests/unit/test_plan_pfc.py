@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning.bounds import Bounds
-from wireproof.model.planning.pfc import Pfc
+from wireproof.model.planning import Bounds, Pfc
 from wireproof.plan.pfc import SPEEDS, in_cells, pfc
 
 SPEED = st.sampled_from(sorted(SPEEDS))

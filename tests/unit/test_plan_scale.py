@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning.scale import Scale
+from wireproof.model.planning import Scale
 from wireproof.plan.scale.network import (
     SHORT_BYTES,
     MachineCosts,

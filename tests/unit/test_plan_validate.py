@@ -10,7 +10,7 @@ from wireproof.locate.power import found_with, least_found_by, rounds_for
 from wireproof.locate.screen.sweep import screen
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.errors import BadInput
-from wireproof.model.planning.validation import Validation
+from wireproof.model.planning import Validation
 from wireproof.plan.schedule import screen_rounds
 from wireproof.report.documents.plan import validation_document
 from wireproof.report.text.document import document_text

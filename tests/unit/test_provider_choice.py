@@ -8,7 +8,7 @@ import pytest
 
 from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.mpi.provider_choice import allowed_by, choose_provider
-from wireproof.model.providers import Listing, Offer, Registered
+from wireproof.model.diagnosis import Listing, Offer, Registered
 from wireproof.probes.libfabrics import described
 
 BOTH = ("libfabric.so.1", "libucp.so.0")

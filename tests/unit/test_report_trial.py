@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.model.experiment import InterimLook, Metric
-from wireproof.model.trial import Guard, Stopping, TriedKnob, TryResult, ValueEffect
+from wireproof.model.experiment import (
+    Guard,
+    InterimLook,
+    Metric,
+    Stopping,
+    TriedKnob,
+    TryResult,
+    ValueEffect,
+)
 from wireproof.report.document import Document, Row, Table, Text
 from wireproof.report.documents.trial import trial_document
 

@@ -11,8 +11,7 @@ from wireproof.instrument.measure import Outcome
 from wireproof.launch.request import LaunchCommand, Starter
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.model.claim import Claim
-from wireproof.model.document import Ended
-from wireproof.model.run import Provenance, Run
+from wireproof.model.run import Ended, Provenance, Run
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from wireproof.model.claim import Claim, HostClaim
-from wireproof.model.document import RunDocument
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import (
@@ -24,7 +23,7 @@ from wireproof.model.record import (
     Warmup,
     WitnessReading,
 )
-from wireproof.model.run import Missing, Provenance
+from wireproof.model.run import Missing, Provenance, RunDocument
 from wireproof.store import seal as sealing
 from wireproof.store.load import load_document, load_run, migrate
 from wireproof.store.seal import seal

@@ -8,10 +8,20 @@ from collections.abc import Mapping
 
 import pytest
 
-from wireproof.model.change import Change, ChangeAnswer, ChangeState, SetAnswer
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.trial import TriedKnob
-from wireproof.model.tuning import ByHand, HostPlan, HostTuned, PlannedChange, Tuned, TunePlan
+from wireproof.model.experiment import TriedKnob
+from wireproof.model.tuning import (
+    ByHand,
+    Change,
+    ChangeAnswer,
+    ChangeState,
+    HostPlan,
+    HostTuned,
+    PlannedChange,
+    SetAnswer,
+    Tuned,
+    TunePlan,
+)
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.trial import on_hosts

@@ -12,9 +12,8 @@ from wireproof.analysis.signed_rank import least_size, shift
 from wireproof.analysis.workload import guards_of, losses
 from wireproof.experiment.design import ALPHA, is_look, level
 from wireproof.experiment.trial import compared, said
-from wireproof.model.experiment import Better, Metric
+from wireproof.model.experiment import Better, Metric, TrialRun, TriedKnob, ValueEffect
 from wireproof.model.record import PointRecord, WitnessReading
-from wireproof.model.trial import TrialRun, TriedKnob, ValueEffect
 
 
 @pytest.mark.parametrize(

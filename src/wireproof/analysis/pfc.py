@@ -12,9 +12,9 @@ from wireproof.analysis.crossed import crossed_at
 from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.relations import beneath, port_called, stacks
 from wireproof.analysis.traffic import speed_of
+from wireproof.model.claim import rails_of
 from wireproof.model.ledger import DIRECTIONS, Direction, Ledger, PortLedger
 from wireproof.model.pfc import Count, Drop, Pauses, PfcReading, PriorityReading
-from wireproof.model.rails import rails_of
 from wireproof.model.record import Nic
 from wireproof.model.site import HEADS, of_site
 from wireproof.model.toml import read_rows

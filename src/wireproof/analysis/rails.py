@@ -11,8 +11,8 @@ import msgspec
 
 from wireproof.analysis.catalogue import family_of
 from wireproof.analysis.relations import RAILS, port_called
+from wireproof.model.claim import is_several, rails_of
 from wireproof.model.ledger import Ledger, PortLedger
-from wireproof.model.rails import is_several, rails_of
 from wireproof.model.record import Host, Nic
 
 __all__ = [

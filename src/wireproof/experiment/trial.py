@@ -23,8 +23,7 @@ from wireproof.experiment.effects import (
     pairs,
 )
 from wireproof.model import quantity
-from wireproof.model.experiment import Interval, Metric
-from wireproof.model.trial import Guard, TrialRun, TriedKnob, ValueEffect
+from wireproof.model.experiment import Guard, Interval, Metric, TrialRun, TriedKnob, ValueEffect
 
 __all__ = ["compared", "said"]
 

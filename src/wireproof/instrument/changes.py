@@ -11,8 +11,14 @@ import msgspec
 from wireproof.files.programs import by_path
 from wireproof.instrument.plan_text import encode_value
 from wireproof.instrument.talk import clean_text
-from wireproof.model.change import Change, ChangeAnswer, ChangeSet, SetAnswer, decode_answer
-from wireproof.model.tuning import HostTuned
+from wireproof.model.tuning import (
+    Change,
+    ChangeAnswer,
+    ChangeSet,
+    HostTuned,
+    SetAnswer,
+    decode_answer,
+)
 
 __all__ = ["ask_hosts", "write_change_set"]
 

@@ -24,7 +24,6 @@ from wireproof.launch.engines import find_program
 from wireproof.launch.mpi.environment import effective
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim
-from wireproof.model.document import Ended, RunDocument
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
 from wireproof.model.json_reader import decode_json
@@ -38,7 +37,7 @@ from wireproof.model.record import (
     PointRecord,
     Start,
 )
-from wireproof.model.run import Provenance, Run
+from wireproof.model.run import Ended, Provenance, Run, RunDocument
 
 __all__ = ["Outcome", "Recording", "measure"]
 

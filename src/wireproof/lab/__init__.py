@@ -9,7 +9,7 @@ from wireproof.lab.requirements import missing_for_lab
 from wireproof.lab.status import find_labs
 from wireproof.lab.topology_file import load_topology
 from wireproof.model.errors import LabError
-from wireproof.model.lab_status import LabStatus, NodeStatus
+from wireproof.model.topology import LabStatus, NodeStatus
 
 __all__ = [
     "Lab",

@@ -28,13 +28,12 @@ from wireproof.lab.state import (
     write_state,
 )
 from wireproof.lab.status import find_labs, status_of
+from wireproof.lab.topology_file import check_fault, check_topology
 from wireproof.lab.wire import read_wire_status, wire_ports
 from wireproof.launch.engines import find_program
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, LabError
-from wireproof.model.lab_status import LabStatus, PortCount, WireStatus
-from wireproof.model.topology import Fault, Topology
-from wireproof.model.topology_toml import check_fault, check_topology
+from wireproof.model.topology import Fault, LabStatus, PortCount, Topology, WireStatus
 
 __all__ = ["AGENT", "STATE_VARIABLE", "DownResult", "Lab", "down", "open_lab", "up"]
 

@@ -8,7 +8,7 @@ from typing import Literal
 from wireproof.lab.state import LabState, find_holders, is_alive, read_state, state_root
 from wireproof.lab.wire import read_wire_status
 from wireproof.model.errors import BadInput
-from wireproof.model.lab_status import LabStatus, NodeStatus
+from wireproof.model.topology import LabStatus, NodeStatus
 
 __all__ = ["find_labs", "labs_called", "status_of"]
 

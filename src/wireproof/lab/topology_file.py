@@ -1,16 +1,317 @@
-"""Reads a topology file."""
+"""The file of a lab's topology: read from TOML and checked. Pure.
+
+A file looks like this; ``nodes`` is a count (n1, n2, ...) or a list of names::
+
+    nodes = 4
+    share = ["ipc"]              # optional: what the nodes do not have for themselves
+    wire = "store-and-forward"   # optional: how the links keep their rates; token-bucket by default
+    latency = "50us"             # optional: added to each frame from node to node; not for
+                                 # token-bucket
+    loss = "0.1%"                # optional: of these frames; not for token-bucket
+    seed = 1                     # optional: of the loss
+
+    [[network]]
+    name = "hsn"
+    device = "hsn0"              # the NIC's name in every node
+    rate = "1gbit"               # optional; left out: not shaped
+    mtu = 1500
+    subnet = "10.20.1.0/24"      # node number i gets address i
+    switch = "hsn"               # optional: networks that name one switch are joined
+
+    [[fault]]
+    node = "n3"
+    network = "hsn"
+    kind = "rate"                # rate, loss, delay, down
+    direction = "tx"             # as the node sees it: tx leaves it, rx reaches it; not for down
+    value = "300mbit"            # rate: 300mbit; loss: 1%; delay: 100us; not for down
+"""
 
 from __future__ import annotations
 
+import ipaddress
+import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
-from wireproof.model.toml import LARGEST
-from wireproof.model.topology import Topology
-from wireproof.model.topology_toml import parse_topology
+from wireproof.model.toml import LARGEST, read_toml
+from wireproof.model.topology import (
+    KINDS,
+    Fault,
+    Network,
+    Topology,
+    nearest,
+    parse_delay_us,
+    parse_loss_percent,
+    parse_rate,
+)
 
-__all__ = ["load_topology"]
+__all__ = [
+    "MOST_NODES",
+    "check_fault",
+    "check_topology",
+    "load_topology",
+    "most_wire_rate",
+    "parse_topology",
+]
+
+MOST_NODES = 128
+_NODE = re.compile(r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?", re.ASCII)
+_NETWORK = re.compile(r"[a-z][a-z0-9]{0,9}", re.ASCII)
+_DEVICE = re.compile(r"[a-z][a-z0-9_]{0,14}", re.ASCII)
+_RESERVED = ("switch", "localhost")
+_MOST_WIRE_RATE, _MOST_WIRE_FRAMES_PER_S = 5e9, 205_000
+_LINE_OVERHEAD = 14 + 24  # header; frame check, preamble and gap
+
+
+_VALUES = {"rate": parse_rate, "loss": parse_loss_percent, "delay": parse_delay_us}
+
+
+def _check_keys(table: dict[str, Any], allowed: Iterable[str], where: str) -> None:
+    names = list(allowed)
+    for key in table:
+        if key not in names:
+            raise BadInput(f"{where}: unknown key {key!r}{nearest(key, names)}.")
+
+
+def _tables(
+    document: dict[str, Any], key: str, kind: type[msgspec.Struct], source: str
+) -> list[dict[str, Any]]:
+    tables = document.get(key, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise BadInput(f"{source}: {key} must be tables: write each one under a line [[{key}]].")
+    for number, table in enumerate(tables, start=1):
+        _check_keys(table, kind.__struct_fields__, f"{source}: {key} {number}")
+    return tables
+
+
+def _node_names(nodes: object, source: str) -> list[Any]:
+    if isinstance(nodes, bool) or not isinstance(nodes, int | list):
+        raise BadInput(
+            f'{source}: nodes must be a count or a list of names: nodes = 4, or nodes = ["n1", '
+            '"n2"].'
+        )
+    if isinstance(nodes, list):
+        return nodes
+    if not 1 <= nodes <= MOST_NODES:
+        raise BadInput(f"{source}: nodes = {nodes} is out of range: give 1 to {MOST_NODES}.")
+    return [f"n{number}" for number in range(1, nodes + 1)]
+
+
+_ALLOWED = {
+    "kind": ("rate", "loss", "delay", "down"),
+    "direction": ("tx", "rx"),
+    "share": KINDS,
+    "wire": ("token-bucket", "store-and-forward"),
+}
+_PLAIN = ("wire", "latency", "loss", "seed")
+
+
+def _in_words(error: str) -> str:
+    """msgspec's sentence with the file's own keys: ``Expected `int`, got `str` - at
+    `$.networks[0].mtu```.
+    """
+    what, _, path = error.partition(" - at `$.")
+    found = re.fullmatch(
+        r"(nodes|share|network|fault|wire|latency|loss|seed)s?(?:\[(\d+)\])?(?:\.(\w+))?",
+        path.rstrip("`"),
+    )
+    if found is None:
+        return what
+    table, index, key = found.groups()
+    place = table + (f" {int(index) + 1}" if index else "") + (f": {key}" if key else "")
+    allowed = _ALLOWED.get(key or table, ())
+    return f"{place}: {what}" + (
+        f": use {', '.join(allowed)}" if what.startswith("Invalid enum") else ""
+    )
+
+
+def parse_topology(text: str, source: str = "topology") -> Topology:
+    """The topology that ``text`` (TOML) describes; ``BadInput`` names ``source``, the key and the
+    fix.
+    """
+    document = read_toml(text, source)
+    _check_keys(document, ("nodes", "share", "network", "fault", *_PLAIN), source)
+    if "nodes" not in document:
+        raise BadInput(f"{source}: nodes is missing: write nodes = 2.")
+    plain = {
+        "nodes": _node_names(document["nodes"], source),
+        "networks": _tables(document, "network", Network, source),
+        "faults": _tables(document, "fault", Fault, source),
+        "share": document.get("share", []),
+        **{key: document[key] for key in _PLAIN if key in document},
+    }
+    try:
+        topology = msgspec.convert(plain, Topology)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{source}: {_in_words(str(error))}.") from error
+    check_topology(topology, source)
+    return topology
+
+
+def check_topology(topology: Topology, source: str = "topology") -> None:
+    """Raise ``BadInput`` for what cannot be built or would surprise; the sentence names ``source``
+    and the key.
+    """
+    if not topology.networks:
+        raise BadInput(f"{source}: there is no network: add one under a line [[network]].")
+    for network in topology.networks:
+        _check_network(network, topology, f"{source}: network {network.name!r}")
+    _check_distinct(topology, source)
+    _check_nodes(topology, source)
+    _check_wire(topology, source)
+    if "mount" in topology.share and not {"pid", "shm"} <= set(topology.share):
+        raise BadInput(
+            f'{source}: share = ["mount"] needs "pid" and "shm" too: '
+            "a node's own /proc and /dev/shm are mounts."
+        )
+    seen: set[tuple[str, str, str, str]] = set()
+    for number, fault in enumerate(topology.faults, start=1):
+        where = f"{source}: fault {number}"
+        check_fault(fault, topology, where)
+        if fault.place in seen:
+            raise BadInput(f"{where}: {fault.kind} is planted twice in one place: keep one.")
+        seen.add(fault.place)
+
+
+def _check_wire(topology: Topology, source: str) -> None:
+    for key, parse in (("latency", parse_delay_us), ("loss", parse_loss_percent)):
+        value = getattr(topology, key)
+        if value and not topology.serialises:
+            raise BadInput(
+                f'{source}: {key} needs wire = "store-and-forward": a token bucket has none.'
+            )
+        _try(source, key, parse, value or {"latency": "1us", "loss": "1%"}[key])
+    if not 0 <= topology.seed < 1 << 62:
+        raise BadInput(
+            f"{source}: seed = {topology.seed} is out of range: give 0 or more, such as 1."
+        )
+    for network in topology.networks if topology.serialises else ():
+        where, rate = f"{source}: network {network.name!r}", network.rate_bits_per_s
+        if rate is None:
+            raise BadInput(
+                f'{where}: wire = "store-and-forward" needs a rate: write rate = "1gbit".'
+            )
+        most = most_wire_rate(network.mtu)
+        if rate > most:
+            raise BadInput(
+                f'{where}: wire = "store-and-forward" keeps MTU {network.mtu} honest up to '
+                f"{most / 1e9:.3g}gbit: give that or less (rate is {network.rate}), a larger mtu, "
+                'or wire = "token-bucket".'
+            )
+
+
+def most_wire_rate(mtu: int) -> float:
+    """Bits/s up to which one process of two cores keeps store-and-forward links honest; measured,
+    see docs/lab.md.
+    """
+    return min(_MOST_WIRE_RATE, _MOST_WIRE_FRAMES_PER_S * (mtu + _LINE_OVERHEAD) * 8)
+
+
+def _check_nodes(topology: Topology, source: str) -> None:
+    if not 1 <= len(topology.nodes) <= MOST_NODES:
+        raise BadInput(f"{source}: nodes has {len(topology.nodes)} names: give 1 to {MOST_NODES}.")
+    for node in topology.nodes:
+        if _NODE.fullmatch(node) is None or node in _RESERVED:
+            raise BadInput(
+                f"{source}: nodes: {node[:40]!r} cannot be a node's name: use small letters, "
+                "digits and -."
+            )
+    names = [
+        name
+        for node in topology.nodes
+        for name in (node, *(f"{node}-{one.name}" for one in topology.networks))
+    ]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(
+                f"{source}: nodes: the name {name!r} would be there twice: rename a node."
+            )
+
+
+def _check_network(network: Network, topology: Topology, where: str) -> None:
+    if _NETWORK.fullmatch(network.name) is None:
+        raise BadInput(f"{where}: name: use 1 to 10 small letters and digits, letter first.")
+    if _NETWORK.fullmatch(network.bridge) is None:
+        raise BadInput(f"{where}: switch: use 1 to 10 small letters and digits, letter first.")
+    _check_device(network.device, where)
+    if not 576 <= network.mtu <= 65535:
+        raise BadInput(
+            f"{where}: mtu = {network.mtu} is out of range: give 576 to 65535, usually 1500 or "
+            "9000."
+        )
+    _try(where, "rate", parse_rate, network.rate or "1gbit")
+    try:
+        subnet = ipaddress.IPv4Network(network.subnet)
+    except ValueError as error:
+        raise BadInput(f'{where}: subnet: {error}: write one such as "10.20.1.0/24".') from error
+    if subnet.num_addresses - 2 < len(topology.nodes) or subnet.is_loopback or subnet.is_multicast:
+        raise BadInput(
+            f"{where}: subnet {network.subnet} has no room for {len(topology.nodes)} nodes."
+        )
+
+
+def _check_device(device: str, where: str) -> None:
+    if _DEVICE.fullmatch(device) is None or device in ("lo", "all", "default"):
+        raise BadInput(
+            f"{where}: device {device[:40]!r} cannot be a NIC's name: write one such as hsn0."
+        )
+    if re.fullmatch(r"[0-9a-f]+", device):
+        raise BadInput(
+            f"{where}: device {device!r} has hexadecimal digits only: PSM3 takes that for "
+            "a number; write hsn0."
+        )
+
+
+def _check_distinct(topology: Topology, source: str) -> None:
+    for key in ("name", "device"):
+        values = [getattr(network, key) for network in topology.networks]
+        for value in values:
+            if values.count(value) > 1:
+                raise BadInput(f"{source}: two networks have {key} = {value!r}: give each its own.")
+    subnets = [ipaddress.IPv4Network(network.subnet) for network in topology.networks]
+    for index, one in enumerate(subnets):
+        if any(one.overlaps(other) for other in subnets[:index]):
+            raise BadInput(
+                f"{source}: network {topology.networks[index].name!r}: subnet {one} overlaps "
+                "another one."
+            )
+
+
+def _try(where: str, key: str, parse: Any, value: str) -> None:
+    try:
+        parse(value)
+    except BadInput as error:
+        raise BadInput(f"{where}: {key}: {error}.") from error
+
+
+def check_fault(fault: Fault, topology: Topology, where: str = "fault") -> None:
+    """Raise ``BadInput`` when the fault names what is not there or has no sense."""
+    names = [network.name for network in topology.networks]
+    for key, value, known in (
+        ("node", fault.node, topology.nodes),
+        ("network", fault.network, names),
+    ):
+        if value not in known:
+            raise BadInput(f"{where}: {key}: there is no {value[:40]!r}{nearest(value, known)}.")
+    if fault.kind == "down":
+        if fault.direction or fault.value:
+            raise BadInput(
+                f"{where}: a NIC that is down has neither direction nor value: leave them out."
+            )
+        return
+    if not fault.direction:
+        raise BadInput(
+            f'{where}: direction is missing: write direction = "tx" (leaves the node) or "rx" '
+            "(reaches it)."
+        )
+    if not fault.value:
+        raise BadInput(f"{where}: value is missing: {fault.kind} needs one.")
+    _try(where, "value", _VALUES[fault.kind], fault.value)
 
 
 def load_topology(path: Path) -> Topology:

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Protocol
 
 from wireproof.model.errors import LabError
-from wireproof.model.lab_status import PortCount, WireStatus, fallen_behind
 from wireproof.model.record import EngineError
 from wireproof.model.topology import (
     Fault,
     Network,
+    PortCount,
     Topology,
+    WireStatus,
+    fallen_behind,
     parse_delay_us,
     parse_loss_percent,
     parse_rate,

@@ -16,9 +16,9 @@ from wireproof.launch.mpi.hydra import sockets
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.mpi.rails import one_nic_only
 from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, RequestFields
+from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import TransportKind
-from wireproof.model.rails import is_several
 from wireproof.model.run import Provenance
 from wireproof.model.secrets import masked
 from wireproof.version import version

@@ -1,12 +1,48 @@
-"""Claims: what the user says about the path, against which the evidence is held."""
+"""Claims: what the user says about the path, against which the evidence is held. Several NICs that
+carry the payload together (rails) are written as one claim: ``hsn0,hsn1``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-__all__ = ["Claim", "Criteria", "HostClaim", "Limits", "LinkClaim"]
+__all__ = [
+    "Claim",
+    "Criteria",
+    "HostClaim",
+    "Limits",
+    "LinkClaim",
+    "first_rail",
+    "is_several",
+    "joined",
+    "rails_of",
+]
+
+_BETWEEN = ","
+
+
+def rails_of(nic: str) -> tuple[str, ...]:
+    """The NICs of a claim in their order; none of "" (nothing is claimed)."""
+    return tuple(nic.split(_BETWEEN)) if nic else ()
+
+
+def is_several(nic: str) -> bool:
+    """Whether the claim names rails, and not one NIC or none."""
+    return _BETWEEN in nic
+
+
+def joined(names: Sequence[str]) -> str:
+    """The claim of these NICs together."""
+    return _BETWEEN.join(names)
+
+
+def first_rail(nic: str) -> str:
+    """The NIC that speaks for a host where only one can; "" of no claim."""
+    return nic.partition(_BETWEEN)[0]
+
 
 Protocol = Literal[
     "tcp",

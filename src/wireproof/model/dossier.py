@@ -14,9 +14,9 @@ from wireproof.model.stored import Conclusion
 
 __all__ = [
     "DEFAULT_SOURCE",
-    "KIND",
+    "DOSSIER_KIND",
+    "DOSSIER_SCHEMA",
     "KNOWN",
-    "SCHEMA",
     "Agreed",
     "AgreedFile",
     "Criterion",
@@ -116,8 +116,8 @@ def threshold_criteria(criteria: Criteria, agreed: Agreed | None) -> list[Criter
     ]
 
 
-KIND = "wireproof-dossier"
-SCHEMA = 1
+DOSSIER_KIND = "wireproof-dossier"
+DOSSIER_SCHEMA = 1
 
 
 class AgreedFile(msgspec.Struct, frozen=True):
@@ -142,8 +142,8 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     criteria: list[Criterion]
     agreed: AgreedFile | None = None
-    kind: str = KIND
-    schema: int = SCHEMA
+    kind: str = DOSSIER_KIND
+    schema: int = DOSSIER_SCHEMA
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,8 @@
-"""A run: everything that was measured and claimed, and nothing that was concluded."""
+"""A run: everything that was measured and claimed, and nothing that was concluded.
+
+``run.json`` holds what is not a frame. It is written when the run begins, and
+completed when it ends.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.claim import Claim
+from wireproof.model.plan import Plan
 from wireproof.model.record import (
     Close,
     EngineError,
@@ -19,7 +24,17 @@ from wireproof.model.record import (
     Total,
 )
 
-__all__ = ["Missing", "MissingCode", "Provenance", "Run"]
+__all__ = [
+    "KIND",
+    "SCHEMA",
+    "Ended",
+    "Missing",
+    "MissingCode",
+    "Provenance",
+    "Run",
+    "RunDocument",
+    "missing_code",
+]
 
 MissingCode = Literal[
     "rank-lost",
@@ -87,3 +102,44 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """Whether its numbers are a model's: they say nothing of a machine."""
         made_up = self.open is not None and self.open.transport in ("model", "null")
         return made_up or self.claim.played
+
+
+KIND = "wireproof-run"
+SCHEMA = 2
+
+Ended = Literal[
+    "running",
+    "done",
+    "failed",
+    "deadline",
+    "rank-lost",
+    "interrupted",
+    "disk-full",
+    "mismatch",
+    "not-started",
+    "bad-frame",
+]
+"""How a run ended. ``running``: the recorder was killed before it could say (the frames that it
+wrote are good).
+"""
+
+
+def missing_code(ended: Ended) -> MissingCode:
+    """Why the points are missing that a run which ended so has not sealed."""
+    if ended == "running":
+        return "cut-short"
+    return "no-result" if ended == "done" else ended
+
+
+class RunDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """``missing`` names the points that were planned and not sealed, each with the reason seen."""
+
+    claim: Claim
+    provenance: Provenance
+    plan: Plan
+    kind: str = KIND
+    schema: int = SCHEMA
+    ended: Ended = "running"
+    reason: str = ""
+    exit_status: int | None = None
+    missing: dict[int, Missing] = msgspec.field(default_factory=dict)

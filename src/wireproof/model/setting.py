@@ -49,11 +49,11 @@ _MAJOR = 0.2
 Status = Literal["pass", "fail", "not-applicable", "unknown", "waived"]
 
 
-class _Data(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _SettingData(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pass
 
 
-class Read(_Data, frozen=True):
+class Read(_SettingData, frozen=True):
     """A place where the value stands; the first that answers counts.
 
     ``file`` and ``command`` may hold ``*`` and, by scope, ``{nic}``, ``{device}``, ``{port}``.
@@ -77,7 +77,7 @@ class Read(_Data, frozen=True):
     worst: str = ""
 
 
-class Inferred(_Data, frozen=True):
+class Inferred(_SettingData, frozen=True):
     """What the operating system tells of a setting that it does not show: ``value`` where the
     condition ``when`` holds; ``sign`` says for people what was seen.
     """
@@ -87,7 +87,7 @@ class Inferred(_Data, frozen=True):
     sign: str
 
 
-class SettingEffect(_Data, frozen=True):
+class SettingEffect(_SettingData, frozen=True):
     """What a wrong value costs: a share of ``on`` (0.1: a tenth) from ``low`` to ``high``.
 
     ``sure``: how that is known. ``correctness``: numbers or jobs are wrong, not slow.
@@ -117,7 +117,7 @@ class SettingEffect(_Data, frozen=True):
         return "major" if self.high >= _MAJOR else "minor"
 
 
-class Fix(_Data, frozen=True):
+class Fix(_SettingData, frozen=True):
     """How the setting is changed. ``value``: what to write, for each profile, ``any`` for those not
     named; behind ``=`` an expression of the conditions' language.
 
@@ -147,7 +147,7 @@ class Fix(_Data, frozen=True):
         return bool(self.value) and self.takes in ("", "link-down")
 
 
-class Setting(_Data, frozen=True):
+class Setting(_SettingData, frozen=True):
     """One entry. ``good``: condition for each profile, ``any`` for those not named; ``wanted`` says
     it for people. ``alike``: hosts of one kind should agree. ``ends``: both ends of a path must,
     whichever is right. ``documents``: the tuning documents that name it. `audit.machine` lists the

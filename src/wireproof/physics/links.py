@@ -9,8 +9,7 @@ from functools import partial
 import msgspec
 
 from wireproof.model.claim import LinkClaim, Protocol
-from wireproof.model.packaged import packaged
-from wireproof.model.site import HEADS, CatalogueFile, of_site, site_texts
+from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 from wireproof.model.toml import read_rows
 from wireproof.physics.table import PhysicsError
 

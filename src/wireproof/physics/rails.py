@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from wireproof.model.claim import LinkClaim
-from wireproof.model.rails import rails_of
+from wireproof.model.claim import LinkClaim, rails_of
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.table import PhysicsError
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 import msgspec
 
 from wireproof.model.errors import BadInput
-from wireproof.model.packaged import packaged
+from wireproof.model.site import packaged
 from wireproof.model.toml import read_toml
 
 __all__ = [

@@ -6,8 +6,7 @@ from typing import NamedTuple, TypedDict, Unpack
 import msgspec
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning.bounds import Bounds, exactly
-from wireproof.model.planning.pfc import CableFit, Configured, Delay, Pfc
+from wireproof.model.planning import Bounds, CableFit, Configured, Delay, Pfc, exactly
 from wireproof.plan.numbers import real, whole
 
 # --- Buffers of all ports of a switch for lossless priorities. Pure.

@@ -12,7 +12,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import by_path
 from wireproof.launch.mpi.install import MpiInstall
-from wireproof.model.providers import LibfabricFound, Listing, Offer, Provider
+from wireproof.model.diagnosis import LibfabricFound, Listing, Offer, Provider
 
 __all__ = ["USUAL", "ask", "candidates", "described", "library_of", "openmpi_parameters"]
 

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from wireproof.model import quantity
+from wireproof.model.claim import rails_of
 from wireproof.model.disclosure import GROUPS, Disclosed, Disclosure, Group
-from wireproof.model.rails import rails_of
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from wireproof.model.claim import joined, rails_of
 from wireproof.model.ledger import DIRECTIONS, LEVELS, QUALITIES, Direction, Level, Quality
-from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Host, Idle, PointRecord
 from wireproof.model.run import Run
 from wireproof.report.names import natural

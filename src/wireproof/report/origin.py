@@ -7,7 +7,7 @@ from __future__ import annotations
 import shlex
 
 from wireproof.model import quantity
-from wireproof.model.rails import rails_of
+from wireproof.model.claim import rails_of
 from wireproof.model.record import Host
 from wireproof.model.run import Run
 from wireproof.report.judged_run import JudgedRun

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from wireproof.files.hostile import read_bounded
+from wireproof.model.claim import joined
 from wireproof.model.errors import BadInput
-from wireproof.model.rails import joined
 from wireproof.settings.host_groups import group_text
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from wireproof.model.errors import BadInput
-from wireproof.model.trial import TriedKnob
+from wireproof.model.experiment import TriedKnob
 
 __all__ = ["FAMILIES", "Reader", "is_of_a_fabric", "knob_of", "metric_reader"]
 

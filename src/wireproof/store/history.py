@@ -57,7 +57,7 @@ _LEAST = 1e-6
 _GO_ON = "Remove it to go on without it."
 
 
-class _Head(msgspec.Struct):
+class _IndexHead(msgspec.Struct):
     version: int = _VERSION
 
 
@@ -201,7 +201,7 @@ def _decoded(data: bytes, path: Path) -> Entry:
         found = decode_json(data, Entry)
         version = found.version
     except msgspec.ValidationError:
-        version = decode_json(data, _Head).version  # a newer one has other fields
+        version = decode_json(data, _IndexHead).version  # a newer one has other fields
         if version <= _VERSION:
             raise
     if version > _VERSION:

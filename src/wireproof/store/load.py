@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 
 from wireproof.files.hostile import open_regular, read_bounded
-from wireproof.model.document import KIND, SCHEMA, RunDocument, missing_code
 from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.frames import (
     MAX_FRAMES_BYTES,
@@ -26,13 +25,14 @@ from wireproof.model.frames import (
 from wireproof.model.frames import SCHEMA as INTERFACE
 from wireproof.model.json_reader import decode_json
 from wireproof.model.record import Frame
-from wireproof.model.run import Missing, Run
+from wireproof.model.run import KIND, SCHEMA, Missing, Run, RunDocument, missing_code
 from wireproof.model.sound import unsound
 
 __all__ = [
     "DOCUMENT",
     "FRAMES",
     "each_frame",
+    "head_of",
     "load_document",
     "load_frames",
     "load_run",
@@ -145,12 +145,19 @@ class _Head(msgspec.Struct):
 _OURS = (msgspec.json.encode(KIND), msgspec.json.encode(SCHEMA))
 
 
-def _document(data: bytes, path: Path) -> RunDocument:
-    """Of the present schema at once; another is migrated, and twice in memory meanwhile."""
+def head_of(data: bytes) -> tuple[bytes, bytes]:
+    """``kind`` and ``schema`` of a stored document as they stand there; empty if it is no
+    object.
+    """
     head = _Head()
     with contextlib.suppress(msgspec.ValidationError, UnicodeDecodeError, RecursionError):
         head = msgspec.json.decode(data, type=_Head)
-    if (bytes(head.kind), bytes(head.schema)) == _OURS:
+    return bytes(head.kind), bytes(head.schema)
+
+
+def _document(data: bytes, path: Path) -> RunDocument:
+    """Of the present schema at once; another is migrated, and twice in memory meanwhile."""
+    if head_of(data) == _OURS:
         return decode_json(data, RunDocument)
     document = migrate(decode_json(data, object, times=2), str(path))
     return msgspec.convert(document, RunDocument, str_keys=True)

@@ -1,4 +1,6 @@
-"""Writes and reads ``result.json``, the file that says which records make up a result."""
+"""Writes and reads ``result.json``, which names the records of a result, and ``dossier.json``: by
+which version, rules and criteria a dossier was judged.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,28 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
-from wireproof.model.dossier import beyond
+from wireproof.model.dossier import DOSSIER_KIND, DOSSIER_SCHEMA, Dossier, beyond
 from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.fabric import Fabric
 from wireproof.model.json_reader import decode_json
 from wireproof.model.sound import unsound
 from wireproof.model.stored import KIND, SCHEMA, StoredResult
+from wireproof.store.load import head_of
 
-__all__ = ["RESULT", "read_fabrics", "read_result", "write_result"]
+__all__ = [
+    "DOSSIER",
+    "RESULT",
+    "read_dossier",
+    "read_fabrics",
+    "read_result",
+    "write_dossier",
+    "write_result",
+]
 
 RESULT = "result.json"
+DOSSIER = "dossier.json"
 _LARGEST = 256 << 20
+_LARGEST_DOSSIER = 16 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 
@@ -82,20 +95,43 @@ def read_fabrics(folder: Path) -> list[Fabric]:
     return [one.fabric for one in found.parts if one.fabric is not None]
 
 
-class _Head(msgspec.Struct):
-    kind: msgspec.Raw = msgspec.Raw()
-    schema: msgspec.Raw = msgspec.Raw()
-
-
 def _check_head(data: bytes, path: Path) -> None:
-    try:
-        head = msgspec.json.decode(data, type=_Head)
-    except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):  # no object
-        head = _Head()
-    if bytes(head.kind) != msgspec.json.encode(KIND):
+    kind, schema = head_of(data)
+    if kind != msgspec.json.encode(KIND):
         raise BadInput(f"{path} is not a result of wireproof.")
-    schema = bytes(head.schema)
     if not schema.isdigit() or int(schema[:20]) < 1:
         raise BadInput(f"{path} is damaged: it has no schema number.")
     if int(schema[:20]) > SCHEMA:
         raise made_by_newer(path, int(schema[:20]), SCHEMA)
+
+
+class _DossierHead(msgspec.Struct):
+    kind: str = ""
+    schema: int = 0
+    wireproof: str = ""
+
+
+def write_dossier(folder: Path, dossier: Dossier) -> None:
+    """Raises ``OSError``; the file is whole or not there."""
+    data = msgspec.json.format(msgspec.json.encode(dossier), indent=1)
+    replace_file(folder / DOSSIER, data + b"\n")
+
+
+def read_dossier(folder: Path) -> Dossier:
+    """Raises ``BadInput`` when it is not there, is damaged, or of a newer version."""
+    path = folder / DOSSIER
+    try:
+        data = read_bounded(path, _LARGEST_DOSSIER, follow=False)
+        head = decode_json(data, _DossierHead)
+        if head.kind != DOSSIER_KIND or head.schema < 1:
+            raise BadInput(f"{path} is no dossier of wireproof.")
+        if head.schema > DOSSIER_SCHEMA:
+            newer = f"{head.schema} of {head.wireproof[:40]!r}"
+            raise made_by_newer(path, newer, DOSSIER_SCHEMA)
+        return decode_json(data, Dossier)
+    except FileNotFoundError:
+        raise BadInput(f"{folder} has no {DOSSIER}: it is no dossier of wireproof.") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path} is damaged: {error}.") from error

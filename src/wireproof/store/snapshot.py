@@ -218,12 +218,12 @@ def _hosts(found: _Packed) -> dict[str, Sequence[FactFrame]]:
     return hosts
 
 
-class _Head(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
+class _SnapshotHead(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
     version: int
 
 
 def _check_version(data: bytes, path: Path) -> None:
-    version = msgspec.msgpack.decode(data, type=_Head).version
+    version = msgspec.msgpack.decode(data, type=_SnapshotHead).version
     if version > _VERSION:
         raise made_by_newer(path, version, _VERSION)
     if version < 1:

@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.packaged import packaged
+from wireproof.model.site import packaged
 from wireproof.model.toml import read_toml
 
 __all__ = ["BootFiles", "boot_files", "boot_files_of", "mtus_in"]

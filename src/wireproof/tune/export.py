@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from wireproof.audit.remedy import sysctl_name
-from wireproof.model.change import Change, Keep
 from wireproof.model.errors import BadInput
-from wireproof.model.tuning import HostPlan
+from wireproof.model.tuning import Change, HostPlan, Keep
 
 __all__ = ["FORMS", "ansible", "comment", "head", "left_out", "shell", "tmpfiles", "tuned"]
 

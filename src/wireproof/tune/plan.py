@@ -13,10 +13,9 @@ import msgspec
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.remedy import TAKES, is_plain, line_of
-from wireproof.model.change import Change, Keep
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import Read
-from wireproof.model.tuning import ByHand, HostPlan, PlannedChange, PlannedKeep
+from wireproof.model.tuning import ByHand, Change, HostPlan, Keep, PlannedChange, PlannedKeep
 from wireproof.tune.carrying import coupled_with, lossy
 from wireproof.tune.named import Named
 from wireproof.tune.settings_files import is_text, merged

@@ -6,10 +6,9 @@ import re
 
 import msgspec
 
-from wireproof.model.change import Change, Keep
 from wireproof.model.errors import BadInput
 from wireproof.model.json_reader import decode_json
-from wireproof.model.tuning import HostPlan, TunePlan
+from wireproof.model.tuning import Change, HostPlan, Keep, TunePlan
 from wireproof.tune.settings_files import is_text
 
 __all__ = ["read_plan"]

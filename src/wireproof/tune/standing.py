@@ -10,11 +10,19 @@ import msgspec
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.values import part_of
-from wireproof.model.change import Change, ChangeAnswer, Keep, SetAnswer
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import Read
-from wireproof.model.tuning import HostPlan, HostTuned, Standing, StandingSet
+from wireproof.model.tuning import (
+    Change,
+    ChangeAnswer,
+    HostPlan,
+    HostTuned,
+    Keep,
+    SetAnswer,
+    Standing,
+    StandingSet,
+)
 
 __all__ = [
     "has_value",

@@ -10,9 +10,9 @@ import numpy as np
 from wireproof.analysis.interval import Floats, median_draws
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria
+from wireproof.model.experiment import BoundedInterval, GainRow, RailNumber
 from wireproof.model.finding import Evidence, Finding, Route, Verdict, verdict_of, worst
 from wireproof.model.quantity import goodput
-from wireproof.model.rail_gain import GainRow, RailNumber, Span
 from wireproof.verdict.issue import Issue, merge
 
 __all__ = ["GainJudgement", "Launches", "gain_of", "goodput_of", "judge_gain"]
@@ -139,11 +139,11 @@ def _sum(row: GainRow) -> float:
     return sum(one.goodput.value for one in row.alone)
 
 
-def _times(span: Span) -> str:
+def _times(span: BoundedInterval) -> str:
     return f"{span.value:.2f} times [{span.low:.2f}, {span.high:.2f}]"
 
 
-def _percent(span: Span) -> str:
+def _percent(span: BoundedInterval) -> str:
     return f"{span.value:.0%} [{span.low:.0%}, {span.high:.0%}]"
 
 
@@ -179,12 +179,14 @@ Launches = Sequence[Sequence[float]]
 """Times of one operation (ns) by launch."""
 
 
-def goodput_of(size: int, launches: Launches, *, seed: int = 0) -> Span:
+def goodput_of(size: int, launches: Launches, *, seed: int = 0) -> BoundedInterval:
     """Bytes/s with the interval over the launches. Raises ValueError when nothing was timed."""
     return _span(_rates(size, launches, seed), _centre(size, launches))
 
 
-def gain_of(size: int, alone: Sequence[Launches], together: Launches) -> tuple[Span, Span]:
+def gain_of(
+    size: int, alone: Sequence[Launches], together: Launches
+) -> tuple[BoundedInterval, BoundedInterval]:
     """(all rails against the best one alone, all rails against the sum of all alone)."""
     rates = [_rates(size, one, seed) for seed, one in enumerate(alone, start=1)]
     every = _rates(size, together, 0)
@@ -205,6 +207,6 @@ def _centre(size: int, launches: Launches) -> float:
     return size / (float(np.median(medians)) * 1e-9)
 
 
-def _span(draws: Floats, value: float) -> Span:
+def _span(draws: Floats, value: float) -> BoundedInterval:
     low, high = (float(one) for one in np.percentile(draws, (2.5, 97.5)))
-    return Span(value=value, low=min(low, value), high=max(high, value))
+    return BoundedInterval(value=value, low=min(low, value), high=max(high, value))

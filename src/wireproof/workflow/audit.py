@@ -26,10 +26,10 @@ from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_engine
 from wireproof.launch.hosts.here import is_here
+from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
 from wireproof.model.quantity import counted
-from wireproof.model.rails import rails_of
 from wireproof.model.record import FactFrame
 from wireproof.model.run import Run
 from wireproof.model.secrets import masked

@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from wireproof.locate.causes.fact_requests import fact_requests
+from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
 from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
-from wireproof.model.rails import first_rail
 from wireproof.physics.links import link_from_name
 from wireproof.plan.pace import affordable, covering, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep

@@ -1,24 +1,134 @@
-"""Finds what works on this machine: capabilities, MPIs, transports and their providers."""
+"""Finds what works on this machine: capabilities, MPIs (two ranks, one point, bounded), transports
+and their providers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wireproof.instrument.answers import try_mpis, try_transport
+import msgspec
+
+from wireproof.instrument.measure import Recording, measure
+from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import find_engine
+from wireproof.launch.hosts.here import meeting_point
 from wireproof.launch.known import MPIS
-from wireproof.launch.mpi.discovery import find_mpis
+from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
 from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.mpi.provider_choice import choose_provider
-from wireproof.model.diagnosis import Diagnosis
-from wireproof.model.providers import LibfabricFound, Listing, ProviderChoice, ProviderReport
+from wireproof.launch.request import LaunchCommand
+from wireproof.model.claim import Claim, HostClaim
+from wireproof.model.diagnosis import (
+    Diagnosis,
+    LibfabricFound,
+    Listing,
+    ProviderChoice,
+    ProviderReport,
+    TransportTried,
+)
+from wireproof.model.errors import WireproofError
+from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, TransportKind
 from wireproof.probes.libfabrics import ask, candidates, described, library_of, openmpi_parameters
 from wireproof.probes.machine import look
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["diagnose", "providers"]
+__all__ = ["diagnose", "providers", "small_plan", "try_mpis", "try_transport"]
+
+DEADLINE_S = 40.0
+
+
+def small_plan(transport: TransportKind, expect: str = "") -> Plan:
+    """Two ranks, one half round trip at 8 B: enough to see that frames come."""
+    return Plan(
+        run_id="doctor",
+        seed=1,
+        transport=Transport(kind=transport, expect=expect),
+        ranks=tuple(RankPlace(index=rank, host="localhost") for rank in range(2)),
+        points=(Point(id=0, pattern="pingpong", message_bytes=8, pairs=((0, 1),), budget_ms=100),),
+        policy=Policy(
+            point_budget_ms=100, point_deadline_ms=10_000, run_deadline_ms=30_000, yield_=1
+        ),
+    )
+
+
+def _blank(install: MpiInstall | None, name: str) -> TransportTried:
+    if install is None:
+        return TransportTried(
+            name=name,
+            family="",
+            launcher="",
+            version="",
+            abi="nompi",
+            abi_version="",
+            engine="",
+            works=False,
+        )
+    return TransportTried(
+        name=name,
+        family=install.family,
+        launcher=str(install.launcher),
+        version=install.version,
+        abi=install.abi or "",
+        abi_version=install.abi_version,
+        engine=f"wireproof-engine.{install.abi}" if install.abi else "",
+        works=False,
+        problem=install.problem,
+    )
+
+
+def _command(transport: TransportKind, install: MpiInstall | None) -> LaunchCommand:
+    if transport not in ("tcp", "ofi"):
+        return prepare(transport, install, ranks=2)
+    # Any Hydra starts plain processes and gives them rank and size.
+    return prepare(
+        transport,
+        install or choose_mpi("mpich"),
+        ranks=2,
+        meet=meeting_point("127.0.0.1"),
+        over="ofi" if transport == "ofi" else "",
+    )
+
+
+def try_transport(transport: TransportKind, install: MpiInstall | None = None) -> TransportTried:
+    """Run the small plan over ``transport``. Never raises for what does not work: the ``problem``
+    says it.
+    """
+    blank = _blank(install, install.title if install else transport)
+    if install is not None and install.problem:
+        return blank
+    begun = time.monotonic()
+    try:
+        command = _command(transport, install)
+        claim = Claim(
+            hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False
+        )
+        outcome = measure(
+            small_plan(transport, command.expect),
+            command,
+            claim=claim,
+            provenance=provenance(command, install),
+            recording=Recording(deadline_s=DEADLINE_S, on_this_machine=True),
+        )
+    except WireproofError as error:
+        return msgspec.structs.replace(blank, problem=str(error))
+    shutil.rmtree(outcome.folder, ignore_errors=True)
+    library = outcome.run.hosts[0].library if outcome.run.hosts else ""
+    seconds = round(time.monotonic() - begun, 2)
+    problem = "" if outcome.complete else outcome.ending.reason
+    return msgspec.structs.replace(
+        blank, works=outcome.complete, library=library, problem=problem, seconds=seconds
+    )
+
+
+def try_mpis(installs: Sequence[MpiInstall] | None = None) -> list[TransportTried]:
+    """Every MPI of this machine tried in turn; see ``find_mpis``."""
+    return [
+        try_transport("mpi", install) for install in (find_mpis() if installs is None else installs)
+    ]
 
 
 def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:

@@ -14,10 +14,8 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.paths import as_path
 
 if TYPE_CHECKING:
-    from wireproof.model.planning.footprint import Footprint
-    from wireproof.model.planning.pfc import Pfc
-    from wireproof.model.planning.scale import Scale
-    from wireproof.model.planning.validation import Validation
+    from wireproof.model.footprint import Footprint
+    from wireproof.model.planning import Pfc, Scale, Validation
     from wireproof.plan.footprint.compute import QpLimit
     from wireproof.plan.pfc import HeadroomOptions
 

@@ -12,12 +12,12 @@ from wireproof.experiment.course import Bench, Experiment, carry_out
 from wireproof.experiment.design import Design, TrialPlace
 from wireproof.files.hostile import replace_file
 from wireproof.launch.mpi.rails import told_in
+from wireproof.model.claim import is_several, rails_of
 from wireproof.model.errors import BadInput
+from wireproof.model.experiment import GainRow, RailGain, RailNumber
 from wireproof.model.finding import PairVerdict, Proof
 from wireproof.model.pattern import crossings
 from wireproof.model.quantity import counted
-from wireproof.model.rail_gain import GainRow, RailGain, RailNumber
-from wireproof.model.rails import is_several, rails_of
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits

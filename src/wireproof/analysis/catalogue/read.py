@@ -9,9 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from wireproof.model.ledger import Carrier, Direction, Level, Quality
-from wireproof.model.packaged import packaged
 from wireproof.model.record import Nic
-from wireproof.model.site import HEADS, CatalogueFile, of_site, site_texts
+from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 from wireproof.model.toml import read_rows
 
 __all__ = ["CounterRow", "Family", "Function", "Where", "check_drivers", "families", "families_in"]

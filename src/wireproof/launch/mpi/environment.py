@@ -25,8 +25,8 @@ from wireproof.launch.mpi.rails import (
 )
 from wireproof.launch.registry import MPIS
 from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.model.claim import is_several, rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.rails import is_several, rails_of
 
 __all__ = [
     "Order",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from wireproof.launch.mpi.install import Family, MpiInstall
-from wireproof.model.providers import Listing, Offer, ProviderChoice
+from wireproof.model.diagnosis import Listing, Offer, ProviderChoice
 
 __all__ = ["allowed_by", "choose_provider"]
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput
-from wireproof.model.rails import rails_of
 
 __all__ = [
     "BTL_TCP",

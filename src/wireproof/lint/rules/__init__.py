@@ -11,8 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from wireproof.lint.rule import CommandRow, LineRow, Rule, VariableRow
-from wireproof.model.packaged import packaged
-from wireproof.model.site import HEADS, CatalogueFile, of_site, site_texts
+from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 from wireproof.model.toml import Row, read_rows
 
 __all__ = ["ADMIN", "FILES", "SCRIPT", "Book", "book", "rules"]

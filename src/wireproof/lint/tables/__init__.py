@@ -9,8 +9,7 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from wireproof.model.packaged import packaged
-from wireproof.model.site import HEADS, CatalogueFile, of_site, site_texts
+from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 from wireproof.model.toml import Row, read_rows, read_toml
 
 __all__ = ["MOST_WORDS", "Module", "NumberRange", "Sysctl", "VariableTable"]

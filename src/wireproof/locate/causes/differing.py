@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from wireproof.locate.causes.properties import claimed_nic
-from wireproof.model.rails import rails_of
+from wireproof.model.claim import rails_of
 from wireproof.model.record import Host
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Setting, SettingEffect

@@ -28,10 +28,10 @@ from wireproof.locate.causes.properties import (
 from wireproof.locate.causes.rules import OVERSUBSCRIBED, ROUTE_BETWEEN, CauseRule
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.locate.causes.signs import CauseSign
+from wireproof.model.claim import first_rail
 from wireproof.model.finding import Both, Link, Node, Port, Route, Switch
 from wireproof.model.ledger import DIRECTIONS
 from wireproof.model.located import Blame, Cause, Located
-from wireproof.model.rails import first_rail
 from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
 from wireproof.model.setting import Setting

@@ -15,9 +15,8 @@ import msgspec
 from wireproof.locate.causes.signs import AnySign, Grows
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Blame, Cause
-from wireproof.model.packaged import packaged
 from wireproof.model.setting import Setting
-from wireproof.model.site import HEADS, of_site, site_texts
+from wireproof.model.site import HEADS, of_site, packaged, site_texts
 from wireproof.model.toml import read_rows, read_toml
 
 __all__ = ["OVERSUBSCRIBED", "ROUTE_BETWEEN", "CauseRule", "ShapeCause", "in_line"]

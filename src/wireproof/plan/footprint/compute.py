@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning.bounds import Bounds, exactly
-from wireproof.model.planning.footprint import (
+from wireproof.model.footprint import (
     Footprint,
     FootprintPart,
     FormulaSetting,
@@ -16,6 +15,7 @@ from wireproof.model.planning.footprint import (
     Peers,
     Sums,
 )
+from wireproof.model.planning import Bounds, exactly
 from wireproof.plan.footprint.modes import MODES
 from wireproof.plan.footprint.world import JobShape, Mode
 from wireproof.plan.numbers import MOST_NODES, MOST_PPN, MOST_RANKS, chosen, whole

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from wireproof.model.errors import BadInput
+from wireproof.model.footprint import Footprint, FootprintPart, Observed, QpReading
 from wireproof.model.json_reader import decode_json
-from wireproof.model.planning.bounds import Bounds
-from wireproof.model.planning.footprint import Footprint, FootprintPart, Observed, QpReading
+from wireproof.model.planning import Bounds
 
 __all__ = ["Resources", "of_job", "of_memory", "of_node", "resources_of"]
 

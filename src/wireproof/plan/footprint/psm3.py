@@ -7,8 +7,8 @@ module of the Ethernet Fabric Suite; sizes of queue entries are assumed (``world
 from __future__ import annotations
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning.bounds import Bounds, exactly
-from wireproof.model.planning.footprint import FootprintPart
+from wireproof.model.footprint import FootprintPart
+from wireproof.model.planning import Bounds, exactly
 from wireproof.plan.footprint.world import CQE, RQE, SQE, JobShape, Mode, Variable, pages
 
 __all__ = ["MODES"]

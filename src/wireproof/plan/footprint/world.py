@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 
-from wireproof.model.planning.bounds import Bounds
-from wireproof.model.planning.footprint import FootprintPart
+from wireproof.model.footprint import FootprintPart
+from wireproof.model.planning import Bounds
 
 __all__ = ["CQE", "PAGE", "RQE", "SQE", "JobShape", "Mode", "Variable", "pages"]
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from wireproof.model.planning.bounds import Bounds, exactly
-from wireproof.model.planning.scale import Prediction, ScalePattern
+from wireproof.model.planning import Bounds, Prediction, ScalePattern, exactly
 from wireproof.plan.scale.network import (
     Floats,
     MachineCosts,

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wireproof.model.diagnosis import Capability, Diagnosis, TransportTried
-from wireproof.model.providers import LibfabricFound, Provider, ProviderChoice, ProviderReport
+from wireproof.model.diagnosis import (
+    Capability,
+    Diagnosis,
+    LibfabricFound,
+    Provider,
+    ProviderChoice,
+    ProviderReport,
+    TransportTried,
+)
 from wireproof.model.quantity import counted
 from wireproof.report.document import Document, Findings, Item, Part, Section, Text, Tone
 

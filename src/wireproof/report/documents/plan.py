@@ -6,11 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wireproof.model.planning.bounds import Bounds
-from wireproof.model.planning.footprint import Footprint, LimitCheck, Observed, Sums
-from wireproof.model.planning.pfc import CableFit, Configured, Pfc
-from wireproof.model.planning.scale import Parameter, Prediction, Scale
-from wireproof.model.planning.validation import ScreenDesign, Validation
+from wireproof.model.footprint import Footprint, LimitCheck, Observed, Sums
+from wireproof.model.planning import (
+    Bounds,
+    CableFit,
+    Configured,
+    Parameter,
+    Pfc,
+    Prediction,
+    Scale,
+    ScreenDesign,
+    Validation,
+)
 from wireproof.model.quantity import counted, short_time, volume
 from wireproof.report.columns import Head
 from wireproof.report.document import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wireproof.model import quantity
-from wireproof.model.rail_gain import GainRow, RailGain, RailNumber, Span
+from wireproof.model.experiment import BoundedInterval, GainRow, RailGain, RailNumber
 from wireproof.report.columns import Head
 from wireproof.report.document import Bar, Document, Findings, Part, Row, Table, Text, items_of
 
@@ -51,14 +51,14 @@ def _rail(number: RailNumber) -> Row:
     return Row((*cells, Bar(number.goodput.value)), "" if number.proof == "on-wire" else "warning")
 
 
-def _rate(span: Span) -> str:
+def _rate(span: BoundedInterval) -> str:
     low, high = quantity.megabytes(span.low), quantity.megabytes(span.high)
     return f"{quantity.megabytes(span.value)} [{low}, {high}]"
 
 
-def _times(span: Span) -> str:
+def _times(span: BoundedInterval) -> str:
     return f"{span.value:.2f} [{span.low:.2f}, {span.high:.2f}] times"
 
 
-def _share(span: Span) -> str:
+def _share(span: BoundedInterval) -> str:
     return f"{span.value:.0%} [{span.low:.0%}, {span.high:.0%}]"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from wireproof.model import quantity
-from wireproof.model.experiment import Answer
-from wireproof.model.trial import Guard, TryResult, ValueEffect
+from wireproof.model.experiment import Answer, Guard, TryResult, ValueEffect
 from wireproof.report.columns import Head
 from wireproof.report.document import Document, Row, Span, Table, Text, Tone
 

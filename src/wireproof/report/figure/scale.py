@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning.scale import Prediction, Scale
+from wireproof.model.planning import Prediction, Scale
 from wireproof.model.quantity import short_time
 from wireproof.report.figure.chart import Axis, Chart, Line, Mark
 from wireproof.report.figure.file import standalone

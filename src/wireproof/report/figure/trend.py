@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from wireproof.model import quantity
-from wireproof.model.board import SeriesTrend
 from wireproof.model.gate import seconds_of
-from wireproof.model.history import Number, Shift
+from wireproof.model.history import Number, SeriesTrend, Shift
 from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark
 from wireproof.report.figure.ticks import plain
 from wireproof.report.names import clean

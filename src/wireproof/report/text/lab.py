@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.model.lab_status import LabStatus, fallen_behind
+from wireproof.model.topology import LabStatus, fallen_behind
 
 __all__ = ["lab_text"]
 

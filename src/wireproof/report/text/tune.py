@@ -8,14 +8,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from wireproof.model.bmc import PlannedAttribute
-from wireproof.model.change import Change, ChangeAnswer, SetAnswer
 from wireproof.model.tuning import (
     ByHand,
+    Change,
+    ChangeAnswer,
     HostPlan,
     HostTuned,
     PlannedChange,
     PlannedKeep,
     Residue,
+    SetAnswer,
     Tuned,
     TunePlan,
 )

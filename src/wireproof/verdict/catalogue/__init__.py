@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wireproof.model.finding import Severity
-from wireproof.model.packaged import packaged
+from wireproof.model.site import packaged
 
 if TYPE_CHECKING:
     from wireproof.locate.causes.rules import CauseRule

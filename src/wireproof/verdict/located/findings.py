@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import msgspec
 
-from wireproof.model.claim import Claim, Criteria
+from wireproof.model.claim import Claim, Criteria, is_several
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import (
     Both,
@@ -24,7 +24,6 @@ from wireproof.model.finding import (
     worst,
 )
 from wireproof.model.located import Blame, Located
-from wireproof.model.rails import is_several
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import SLOW, Issue, merge, overall
 from wireproof.verdict.located.cleared import by_design, good_alone, harmless

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from wireproof.analysis.rails import are_rails, rail_nics
-from wireproof.model.claim import LinkClaim
+from wireproof.model.claim import LinkClaim, joined, rails_of
 from wireproof.model.finding import Node, Subject, Whole
-from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Host, LibfabricUsed, Nic
 from wireproof.model.run import MissingCode
 from wireproof.physics.from_port import link_of_port

@@ -15,11 +15,10 @@ import msgspec
 
 from wireproof.analysis.rails import rail_nics
 from wireproof.model import quantity
-from wireproof.model.claim import LinkClaim
+from wireproof.model.claim import LinkClaim, is_several
 from wireproof.model.finding import Evidence, PairVerdict, Port, RailShare, Route
 from wireproof.model.finding import Striping as State
 from wireproof.model.pattern import crossings
-from wireproof.model.rails import is_several
 from wireproof.model.record import Host, Nic, PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue

@@ -25,9 +25,9 @@ from wireproof.launch.hosts.nic import (
     netdevs_argv,
 )
 from wireproof.launch.programs.recipe import BenchmarkRecipe
+from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
-from wireproof.model.rails import first_rail
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.report.json.benchmark import (
     BenchmarkDocument,

@@ -23,8 +23,8 @@ from wireproof.launch.programs.program import (
 )
 from wireproof.launch.programs.recipe import DRIVER_STEPS, BenchmarkRecipe, hpcc_input
 from wireproof.launch.request import LaunchCommand, RequestFields
+from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.rails import is_several
 from wireproof.model.tool import Role
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.target.target import Target

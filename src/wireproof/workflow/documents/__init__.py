@@ -59,22 +59,22 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "wireproof.plan-footprint",
         1,
-        "wireproof.model.planning.footprint:Footprint",
+        "wireproof.model.footprint:Footprint",
         "plan footprint",
     ),
-    Kind("wireproof.plan-pfc", 1, "wireproof.model.planning.pfc:Pfc", "plan pfc"),
-    Kind("wireproof.plan-scale", 1, "wireproof.model.planning.scale:Scale", "plan scale"),
+    Kind("wireproof.plan-pfc", 1, "wireproof.model.planning:Pfc", "plan pfc"),
+    Kind("wireproof.plan-scale", 1, "wireproof.model.planning:Scale", "plan scale"),
     Kind(
         "wireproof.plan-validate",
         1,
-        "wireproof.model.planning.validation:Validation",
+        "wireproof.model.planning:Validation",
         "plan validate",
     ),
     Kind("wireproof.proof", 1, "wireproof.report.json.proof:ProofDocument", "prove"),
     Kind(
-        "wireproof.providers", 1, "wireproof.model.providers:ProviderReport", "doctor --providers"
+        "wireproof.providers", 1, "wireproof.model.diagnosis:ProviderReport", "doctor --providers"
     ),
-    Kind("wireproof.rails", 1, "wireproof.model.rail_gain:RailGain", "measure --gain"),
+    Kind("wireproof.rails", 1, "wireproof.model.experiment:RailGain", "measure --gain"),
     Kind("wireproof.recipes", 1, f"{_LISTS}:Recipes", "run --list"),
     Kind(
         "wireproof.result",
@@ -91,7 +91,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("wireproof.scaling", 1, "wireproof.model.comparison:Scaling", "compare --against"),
     Kind("wireproof.settings", 1, f"{_LISTS}:Settings", "audit --list, audit --explain"),
     Kind("wireproof.study", 1, "wireproof.model.study:Study", "study"),
-    Kind("wireproof.trial", 1, "wireproof.model.trial:TryResult", "tune try"),
+    Kind("wireproof.trial", 1, "wireproof.model.experiment:TryResult", "tune try"),
     Kind("wireproof.tune-export", 1, f"{_LISTS}:TuneExport", "tune export"),
     Kind("wireproof.tune-plan", 1, "wireproof.model.tuning:TunePlan", "tune plan"),
     Kind("wireproof.tune-residue", 1, "wireproof.model.tuning:Residue", "tune residue"),

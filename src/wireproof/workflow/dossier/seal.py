@@ -31,9 +31,8 @@ from wireproof.model.errors import BadInput
 from wireproof.model.stored import StoredPart
 from wireproof.physics.table import default_table
 from wireproof.report.names import clean
-from wireproof.store.dossier import DOSSIER, write_dossier
 from wireproof.store.manifest import MANIFEST, is_sealed, signatures_of, write_manifest
-from wireproof.store.result import RESULT
+from wireproof.store.result import DOSSIER, RESULT, write_dossier
 from wireproof.version import version
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import PAGE, Result

@@ -12,9 +12,8 @@ from wireproof.files.hostile import read_bounded
 from wireproof.model.dossier import Dossier, Rejudgement, Verification
 from wireproof.model.errors import BadInput
 from wireproof.report.judged_run import JudgedRun
-from wireproof.store.dossier import DOSSIER, read_dossier
 from wireproof.store.manifest import MANIFEST, digest_of, listed
-from wireproof.store.result import RESULT
+from wireproof.store.result import DOSSIER, RESULT, read_dossier
 from wireproof.version import version
 from wireproof.workflow.dossier.evidence import contradictions
 from wireproof.workflow.dossier.intact import told, unaltered

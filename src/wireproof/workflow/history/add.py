@@ -17,8 +17,7 @@ from wireproof.store.load import DOCUMENT
 from wireproof.store.manifest import is_sealed
 from wireproof.store.result import RESULT
 from wireproof.workflow.dossier.intact import held, refuse_altered
-from wireproof.workflow.history.folders import whole_folder
-from wireproof.workflow.history.keep import measured, record
+from wireproof.workflow.history.keep import measured, record, whole_folder
 from wireproof.workflow.history.logs import LogClaims, add_log, read_log
 from wireproof.workflow.report import Rejudged, judged_anew
 from wireproof.workflow.reporter import Reporter

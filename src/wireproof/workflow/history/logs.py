@@ -23,7 +23,7 @@ from wireproof.settings.durations import parse_moment
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.history import LOG, RESULTS, add_entry
 from wireproof.version import version
-from wireproof.workflow.history.folders import not_copied, whole_folder
+from wireproof.workflow.history.keep import not_copied, whole_folder
 from wireproof.workflow.judge import Claims, judge
 
 __all__ = ["Log", "LogClaims", "add_log", "headline_of", "judged_again", "read_log"]

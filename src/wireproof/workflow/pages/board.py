@@ -9,9 +9,18 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from wireproof.model.board import Group, HostSet, NodeNow, Overview, SeriesLine, SeriesTrend
 from wireproof.model.finding import Verdict
-from wireproof.model.history import Entry, Number, Regression
+from wireproof.model.history import (
+    Entry,
+    Group,
+    HostSet,
+    NodeNow,
+    Number,
+    Overview,
+    Regression,
+    SeriesLine,
+    SeriesTrend,
+)
 from wireproof.report.names import clean, fold, natural
 from wireproof.workflow.history.look import age_of, newest_of, regressions, trends
 from wireproof.workflow.pages.digest import VERDICTS, Digest

@@ -19,10 +19,9 @@ import msgspec
 
 from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded, replace_in
-from wireproof.model.board import HostSet, NodeNow, SeriesLine
 from wireproof.model.comparison import Comparison
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-from wireproof.model.history import Entry
+from wireproof.model.history import Entry, HostSet, NodeNow, SeriesLine
 from wireproof.model.json_reader import decode_json
 from wireproof.report.html.board.cluster import cluster_page
 from wireproof.report.html.board.comparison import comparison_page

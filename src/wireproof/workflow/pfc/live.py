@@ -17,10 +17,10 @@ import msgspec
 from wireproof.analysis.pfc import ports_of
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.facts import Collected, collect
+from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.plan import Point
-from wireproof.model.rails import rails_of
 from wireproof.model.record import FactFrame, Nic, PointRecord
 from wireproof.model.traffic import Watched
 from wireproof.plan.pace import paced

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput
 from wireproof.model.pfc import Headroom, PfcRecord, PfcReport
-from wireproof.model.rails import rails_of
 from wireproof.plan.pfc import pfc
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic

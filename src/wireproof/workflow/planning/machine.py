@@ -12,7 +12,7 @@ from pathlib import Path
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import measure
 from wireproof.model.errors import BadInput
-from wireproof.model.planning.scale import Parameter
+from wireproof.model.planning import Parameter
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 from wireproof.plan.scale.network import MachineCosts

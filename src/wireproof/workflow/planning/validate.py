@@ -9,14 +9,14 @@ from pathlib import Path
 from wireproof.locate.criteria import LocateCriteria
 from wireproof.locate.power import false_suspects, found_with, least_found_by, rounds_for
 from wireproof.model.located import Metric
-from wireproof.model.planning.validation import ScreenDesign, Validation
+from wireproof.model.planning import ScreenDesign, Validation
 from wireproof.model.quantity import counted
 from wireproof.plan.numbers import chosen, real, whole
 from wireproof.plan.scale.network import MachineCosts
 from wireproof.plan.scale.topology import ScaleTopology
 from wireproof.plan.schedule import screen_round_count, screen_size
-from wireproof.workflow.planning.duration import screen_time
 from wireproof.workflow.planning.machine import machine_of
+from wireproof.workflow.planning.scale import screen_time
 from wireproof.workflow.session.screen_plan import CONFIRM_MS, screen_repeats
 
 __all__ = ["ValidateSpecification", "validate"]

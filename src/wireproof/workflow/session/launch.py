@@ -18,9 +18,9 @@ from wireproof.launch.mpi.discovery import choose_mpi
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.registry import reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
-from wireproof.model.document import Ended, missing_code
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.model.record import EngineError
+from wireproof.model.run import Ended, missing_code
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.availability import Availability

@@ -21,10 +21,10 @@ from wireproof.launch.command import request_for
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.environment import psm3_variables
 from wireproof.launch.mpi.install import MpiInstall
+from wireproof.model.claim import first_rail, rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest, Point
 from wireproof.model.psm3 import Statistics
-from wireproof.model.rails import first_rail, rails_of
 from wireproof.model.record import Host
 from wireproof.model.study import Configuration, Library, StudiedPattern, StudyRun
 from wireproof.report.judged_run import JudgedRun

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from wireproof.launch.registry import Queries
+from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.rails import rails_of
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from wireproof.files.hostile import read_bounded
 from wireproof.locate.topology import against, read_topology
+from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
-from wireproof.model.rails import first_rail
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 

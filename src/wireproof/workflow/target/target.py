@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wireproof.model.claim import Claim, HostClaim, LinkClaim
+from wireproof.model.claim import Claim, HostClaim, LinkClaim, joined, rails_of
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Policy
-from wireproof.model.rails import joined, rails_of
 from wireproof.physics.rails import links_together
 
 if TYPE_CHECKING:

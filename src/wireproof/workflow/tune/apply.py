@@ -13,10 +13,9 @@ import msgspec
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.schedulers.slurm_nodes import CONFIGURATION, slurm_of
-from wireproof.model.change import ChangeSet
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
-from wireproof.model.tuning import HostPlan, HostTuned, Tuned, TunePlan
+from wireproof.model.tuning import ChangeSet, HostPlan, HostTuned, Tuned, TunePlan
 from wireproof.tune.standing import in_force_first, moved, places_of, waiting
 from wireproof.workflow.audit import reader_argv
 from wireproof.workflow.target.target import Target

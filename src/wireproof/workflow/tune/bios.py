@@ -27,8 +27,8 @@ from wireproof.model.bmc import (
     PlannedAttribute,
     Raw,
 )
-from wireproof.model.change import ChangeAnswer, ChangeState
 from wireproof.model.errors import WireproofError
+from wireproof.model.tuning import ChangeAnswer, ChangeState
 from wireproof.store.firmware_journal import newest_set, sets_of, write_set
 from wireproof.workflow.audit import catalogue
 

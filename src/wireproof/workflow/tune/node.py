@@ -10,10 +10,9 @@ from pathlib import Path
 from wireproof.instrument.changes import ask_hosts, write_change_set
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_program
-from wireproof.model.change import ChangeSet
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
-from wireproof.model.tuning import HostTuned
+from wireproof.model.tuning import ChangeSet, HostTuned
 from wireproof.workflow.audit import hosts_of, more_of_source, reader_argv
 from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.target import Target

@@ -10,11 +10,10 @@ import msgspec
 
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.facts import Collected
-from wireproof.model.change import ChangeAnswer
 from wireproof.model.errors import WireproofError
 from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
-from wireproof.model.tuning import HostTuned, Residue, ResidueFound, Standing, Tuned
+from wireproof.model.tuning import ChangeAnswer, HostTuned, Residue, ResidueFound, Standing, Tuned
 from wireproof.tune.residue import residue_of, values_asked
 from wireproof.tune.settings_files import files_of, overruled, settings_files, unread
 from wireproof.tune.standing import standing_of

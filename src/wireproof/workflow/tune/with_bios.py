@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.model.bmc import FirmwareSet
-from wireproof.model.change import SetAnswer, SetState
-from wireproof.model.tuning import HostTuned, Tuned, TunePlan
+from wireproof.model.tuning import HostTuned, SetAnswer, SetState, Tuned, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.store.firmware_journal import newest_set, sets_of
 from wireproof.workflow.tune.apply import who

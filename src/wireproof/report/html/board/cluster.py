@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wireproof.model.board import Group, NodeNow, Overview, State
+from wireproof.model.history import Group, NodeNow, Overview, State
 from wireproof.report.documents.history import regression_lines
 from wireproof.report.html.board.frame import framed
 from wireproof.report.html.board.places import CLUSTER, RESULTS, file_of, is_plain

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeVar
 
-from wireproof.model.board import HostSet, NodeNow
 from wireproof.model.finding import Verdict
-from wireproof.model.history import Entry
+from wireproof.model.history import Entry, HostSet, NodeNow
 from wireproof.report.html.board.frame import framed
 from wireproof.report.html.board.places import RESULTS, TRENDS, numbered
 from wireproof.report.html.board.rows import (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from wireproof.model.board import NodeNow
 from wireproof.model.finding import Verdict
-from wireproof.model.history import Entry
+from wireproof.model.history import Entry, NodeNow
 from wireproof.report.gate.lines import age
 from wireproof.report.html.board.places import file_of, numbered
 from wireproof.report.names import clean

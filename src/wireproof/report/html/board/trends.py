@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from wireproof.model import quantity
-from wireproof.model.board import SeriesLine, SeriesTrend
-from wireproof.model.history import Entry, Shift
+from wireproof.model.history import Entry, SeriesLine, SeriesTrend, Shift
 from wireproof.report.figure.drawing import WIDE, Size
 from wireproof.report.figure.trend import number_name, percent_change, trend_chart, value_text
 from wireproof.report.html.board.frame import framed

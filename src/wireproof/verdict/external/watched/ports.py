@@ -22,10 +22,9 @@ from wireproof.analysis.functions import is_real, shows_presence
 from wireproof.analysis.places import inner, may_lead_out
 from wireproof.analysis.rails import ledger_with_rails, rail_nics
 from wireproof.analysis.relations import port_called
-from wireproof.model.claim import Claim
+from wireproof.model.claim import Claim, joined, rails_of
 from wireproof.model.finding import Severity
 from wireproof.model.ledger import DIRECTIONS, Direction, Ledger, LedgerEntry, PortLedger
-from wireproof.model.rails import joined, rails_of
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Reason
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic

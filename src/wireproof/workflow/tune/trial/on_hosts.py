@@ -11,7 +11,7 @@ from typing import Self
 import msgspec
 
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.trial import TriedKnob
+from wireproof.model.experiment import TriedKnob
 from wireproof.model.tuning import HostTuned, TunePlan
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target

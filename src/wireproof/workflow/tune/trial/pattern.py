@@ -20,9 +20,8 @@ from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchCommand
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.experiment import Metric
+from wireproof.model.experiment import Metric, TriedKnob
 from wireproof.model.plan import TransportKind
-from wireproof.model.trial import TriedKnob
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import prepare
 from wireproof.workflow.prove.command import on_target

@@ -17,7 +17,7 @@ from wireproof.experiment.course import Bench, Experiment, carry_out
 from wireproof.experiment.design import ALPHA, RULE, WARM_UP, Design, TrialPlace, against_base
 from wireproof.experiment.trial import compared, said
 from wireproof.model import quantity
-from wireproof.model.trial import Stopping, TrialRun, TriedKnob, TryResult, ValueEffect
+from wireproof.model.experiment import Stopping, TrialRun, TriedKnob, TryResult, ValueEffect
 from wireproof.model.tuning import TunePlan
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import Reporter

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Protocol, Self
 
-from wireproof.model.experiment import Better, Metric
+from wireproof.model.experiment import Better, Metric, TriedKnob
 from wireproof.model.setting import Profile
-from wireproof.model.trial import TriedKnob
 from wireproof.settings.trial import Reader
 from wireproof.workflow.prove.command import ProofSpecification
 from wireproof.workflow.specification import MeasureSpecification

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.planning.bounds import Bounds
+from wireproof.model.planning import Bounds
 
 __all__ = [
     "Basis",

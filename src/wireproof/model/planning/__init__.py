@@ -1,1 +1,0 @@
-"""What ``wireproof plan`` prints, one document for each of its subcommands."""

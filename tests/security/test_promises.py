@@ -97,7 +97,7 @@ READ_DIRECTLY = {
     "workflow/atlas.py": "the published numbers, from our own package",
     "workflow/audit.py": "the settings' tables, from our own package",
     "workflow/study/libraries.py": "the tables of knobs, from our own package",
-    "workflow/dossier/program.py": "the modules, from our own package",
+    "workflow/dossier/seal.py": "the modules, from our own package",
     "cli/prolog.py": "the null device",
     "instrument/process.py": "the plan that we have just written",
     "instrument/leavings.py": "/proc",

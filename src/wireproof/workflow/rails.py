@@ -31,8 +31,8 @@ from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import kept
 from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.rounds import Rounds
-from wireproof.workflow.session.run import command_of
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.resolve import claimed_link
 

@@ -17,7 +17,6 @@ from wireproof.store.result import RESULT, write_result
 from wireproof.store.seal import is_tabled, seal
 from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.disclosure import with_disclosures
-from wireproof.workflow.history.keep import record
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.session import Storage
 from wireproof.workflow.stored import stored_result
@@ -84,6 +83,8 @@ def kept(
         seal(place)
     _keep(folder, stored_result(sections, title, storage.command), reporter)
     if storage.history is not None:
+        from wireproof.workflow.history.keep import record
+
         record(storage.history, folder, sections)
     page = None
     if any(section.run.points for section in sections):

@@ -22,8 +22,8 @@ from wireproof.verdict.run.quality import waited_share
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart
+from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.rounds import Rounds, time_of
-from wireproof.workflow.session.run import command_of
 from wireproof.workflow.session.session import Method, Storage
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from wireproof.launch.request import LaunchCommand
-from wireproof.workflow.session.run import command_of
+from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target
 

@@ -28,8 +28,8 @@ from wireproof.workflow.prove.command import on_target
 from wireproof.workflow.prove.servers import start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Quiet, Reporter
-from wireproof.workflow.session.launch import install_for
-from wireproof.workflow.session.run import command_of, run_session
+from wireproof.workflow.session.launch import command_of, install_for
+from wireproof.workflow.session.run import run_session
 from wireproof.workflow.session.session import Session, Storage
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.reach import launcher_environment

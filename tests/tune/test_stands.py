@@ -17,7 +17,7 @@ from wireproof.report.undo import undo
 from wireproof.tune.standing import standing_of
 from wireproof.verdict import judge
 from wireproof.workflow.target.target import this_machine
-from wireproof.workflow.tune.node import JournalPlace, set_status
+from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 
 
 def tuned(host: str, state: str = "applied", of: str = "confirmed") -> HostTuned:
@@ -104,13 +104,13 @@ def test_a_real_journal_and_one_that_may_not_be_read(tmp_path: Path) -> None:
     applied = machine.run("apply", text=request(change("/proc/sys/net/core/somaxconn", "1000")))
     assert applied.status == 0, applied
     place = JournalPlace(state=str(machine.state), root=str(root))
-    (host,) = set_status(this_machine(None), ("here",), "", place)
+    (host,) = ask_nodes(this_machine(None), "status", ("here",), "", place)
     (one,) = standing_of([host]).sets
     assert one.changes == ["somaxconn: 4096 -> 1000"]
     assert one.since
     machine.run("revert")
-    assert not standing_of(set_status(this_machine(None), ("here",), "", place)).sets
+    assert not standing_of(ask_nodes(this_machine(None), "status", ("here",), "", place)).sets
     if os.geteuid() == 0:  # a folder of another user is as unreadable to root as to others
         os.chown(machine.state, 65534, 65534)
-        (host,) = set_status(this_machine(None), ("here",), "", place)
+        (host,) = ask_nodes(this_machine(None), "status", ("here",), "", place)
         assert undo(standing_of([host]))[0] == "Unknown"

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import datetime
 import socket
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.files.hostile import open_regular, replace_file
-from wireproof.instrument.facts import Collected, collect
+from wireproof.instrument.facts import Collected
 from wireproof.launch.hosts.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
@@ -45,14 +44,12 @@ from wireproof.workflow.audit import (
     catalogue,
     facts_of_source,
     facts_of_target,
-    more_of_source,
-    reader_argv,
 )
 from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
-from wireproof.workflow.tune.node import hosts_of
+from wireproof.workflow.tune.node import JournalPlace, hosts_of, read_files
 
 __all__ = ["PlanSpecification", "carrying", "load_plan", "plan", "save_plan", "target_of"]
 
@@ -222,36 +219,26 @@ class _Hosts:
         wishes: Mapping[str, Sequence[Wish]],
         asked: Sequence[Named],
     ) -> list[Collected]:
-        """What the wishes need besides. Hosts that need the same are asked together."""
+        """What the wishes need besides."""
         more_asked = CONNECTIONS if self.specification.allow_link_down else ()
-        groups: dict[tuple[FactRequest, ...], list[str]] = defaultdict(list)
         named = [one.path for one in asked if one.path]
         places = [*named, *(other for path in named for other in coupled_with(path))]
         files = [FactRequest(kind="file", path=path) for path in places]
-        for one in answers:
-            if one.frames:
-                boot = settings_files()
-                wanted = (*requests_of(wishes[one.host]), *files, _OSTREE, *boot, *more_asked)
-                groups[wanted].append(one.host)
-        more: dict[str, Sequence[FactFrame]] = {}
-        for wanted, hosts in groups.items():
-            more |= self._more(hosts, wanted)
+        rest = (*files, _OSTREE, *settings_files(), *more_asked)
+        wanted = {
+            one.host: (*requests_of(wishes[one.host]), *rest) for one in answers if one.frames
+        }
+        if self.source is not None and is_snapshot(self.source):
+            more = {host: Collected(host, _not_there()) for host in wanted}
+        else:
+            place = JournalPlace(root=str(self.source or ""))
+            more = read_files(self.target or this_machine(), wanted, place)
         return [
-            Collected(one.host, (*one.frames, *more.get(one.host, ())), one.problem)
+            dataclasses.replace(one, frames=(*one.frames, *more[one.host].frames))
+            if one.host in more
+            else one
             for one in answers
         ]
-
-    def _more(
-        self, hosts: Sequence[str], wanted: Sequence[FactRequest]
-    ) -> dict[str, Sequence[FactFrame]]:
-        if self.target is not None:
-            argv_of = reader_argv(self.target)
-            found = collect({host: argv_of[host] for host in hosts}, wanted)
-            return {one.host: one.frames for one in found}
-        assert self.source is not None  # noqa: S101 - one of the two
-        if is_snapshot(self.source):
-            return {host: _not_there() for host in hosts}
-        return {host: more_of_source(self.source, host, wanted) for host in hosts}
 
     def allowed(self, host: str, facts: HostFacts) -> Allowed:
         if not self.specification.allow_link_down:

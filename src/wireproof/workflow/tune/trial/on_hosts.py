@@ -16,7 +16,7 @@ from wireproof.model.tuning import HostTuned, TunePlan
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.apply import apply, may_be_touched, new_id
-from wireproof.workflow.tune.node import JournalPlace, revert_set
+from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 from wireproof.workflow.tune.trial.specification import Variables
 
 __all__ = ["OnHosts", "planned"]
@@ -155,7 +155,7 @@ class OnHosts:
         self._value = -1
         if not self._name or not self._hosts:
             return
-        done = revert_set(self._target, self._hosts, self._name, self._place)
+        done = ask_nodes(self._target, "revert", self._hosts, self._name, self._place)
         if why := _failure(done):
             raise CouldNotMeasure(
                 f"the old value is not restored ({why}): `wireproof tune status` says what stands"

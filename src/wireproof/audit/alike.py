@@ -41,10 +41,14 @@ class Kind(NamedTuple):
     firmware: dict[str, FactFrame]
 
 
+_NONE: dict[str, FactFrame] = {}
+"""Most hosts have no BMC that was asked."""
+
+
 def kind_of(machine: Machine) -> Kind:
     """What `odd_ones` needs of the machine."""
     firmware = {place: frame for place, frame in machine.facts.files.items() if "bios" in place}
-    return Kind(sys.intern(repr([machine.names.get(name) for name in _KIND])), firmware)
+    return Kind(sys.intern(repr([machine.names.get(name) for name in _KIND])), firmware or _NONE)
 
 
 def odd_ones(

@@ -26,7 +26,7 @@ from wireproof.model.tuning import HostPlan, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.settings.options import Options
 from wireproof.store.snapshot import is_snapshot
-from wireproof.tune.bios import AskedAttribute, firmware_wishes, with_attributes
+from wireproof.tune.bios import firmware_wishes, with_attributes
 from wireproof.tune.carrying import (
     CONNECTIONS,
     coupled_with,
@@ -164,7 +164,7 @@ def _host(
     if hosts.target is not None and hosts.target.lab is not None:
         return of_lab(made)
     made = _with_overruled(made, machine.facts)
-    named = [AskedAttribute(one.name, one.value) for one in asked if one.name]
+    named = [one for one in asked if one.name]
     if asked and not named:
         return made
     profile = hosts.specification.profile

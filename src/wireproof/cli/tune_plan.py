@@ -160,7 +160,7 @@ def export(form: str, asked: tuple[str, ...], **options: Any) -> int:
     Hosts with the same plan share a part of the playbook; the other forms are for one kind of host
     at a time. Nothing is changed.
     """
-    from wireproof.workflow.tune.export import export as written
+    from wireproof.workflow.tune.plan import export as written
 
     texts = written(plan_of(options, asked), form)
     print_either(

@@ -1,4 +1,6 @@
-"""The work of ``wireproof tune plan``: audit, and the changes that mend what fails."""
+"""The work of ``wireproof tune plan``: audit, and the changes that mend what fails; and of ``tune
+export``: a plan as files of other tools.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import contextlib
 import dataclasses
 import datetime
 import socket
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +27,7 @@ from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
+from wireproof.settings.hosts import fold_hosts
 from wireproof.settings.options import Options
 from wireproof.store.snapshot import is_snapshot
 from wireproof.tune.bios import firmware_wishes, with_attributes
@@ -35,6 +39,7 @@ from wireproof.tune.carrying import (
     ssh_addresses,
     with_lower,
 )
+from wireproof.tune.export import FORMS, ansible
 from wireproof.tune.named import Named, named_all, nowhere
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.read import read_plan
@@ -51,7 +56,7 @@ from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.node import JournalPlace, hosts_of, read_files
 
-__all__ = ["PlanSpecification", "carrying", "load_plan", "plan", "save_plan", "target_of"]
+__all__ = ["PlanSpecification", "carrying", "export", "load_plan", "plan", "save_plan", "target_of"]
 
 
 def carrying(
@@ -269,3 +274,34 @@ def save_plan(made: TunePlan, path: Path) -> None:
         replace_file(path, data)
     except OSError as error:
         raise BadInput(f"the plan cannot be written to {path}: {error.strerror}.") from error
+
+
+def export(plan: TunePlan, form: str) -> dict[str, str]:
+    """Host set to text; all hosts in one text for ``ansible``. Raises ``BadInput`` where there is
+    nothing to write, or several kinds of hosts in a form for one.
+    """
+    groups = _groups(plan.hosts)
+    if not groups:
+        raise BadInput("nothing is to be changed: there is nothing to export.")
+    if form == "ansible":
+        hosts = fold_hosts([host for _, names in groups for host in names])
+        return {hosts: ansible(groups, plan.profile)}
+    if len(groups) > 1:
+        sets = "; ".join(fold_hosts(names) for _, names in groups[:4])
+        raise BadInput(
+            f"the hosts have {len(groups)} different plans ({sets}): export those of one with"
+            " --hosts, or all as ansible."
+        )
+    (one, names) = groups[0]
+    return {fold_hosts(names): FORMS[form](one, names, plan.profile)}
+
+
+def _groups(hosts: Sequence[HostPlan]) -> list[tuple[HostPlan, list[str]]]:
+    """Hosts with the same changes together; old values may differ."""
+    found: dict[str, list[HostPlan]] = defaultdict(list)
+    for one in hosts:
+        if one.changes or one.keeps:
+            changes = [each.change for each in one.changes]
+            keeps = [each.keep for each in one.keeps]
+            found[repr((changes, keeps, one.by_hand))].append(one)
+    return [(group[0], [one.host for one in group]) for group in found.values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wireproof.instrument.changes import ask_hosts
@@ -97,6 +97,7 @@ LINES = st.builds(lambda name, value: f"{name} = {value}", NAMES, st.integers(0,
 OTHERS = st.sampled_from(["", "# note", "; note", "-vm.other = 1", "vm.odd=1"])
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(
     now=st.none() | st.lists(LINES | OTHERS, max_size=8).map("\n".join),
     lines=st.lists(LINES, min_size=1, max_size=5),

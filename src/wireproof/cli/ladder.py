@@ -103,10 +103,10 @@ def command(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
         plan = plan_ladder(wanted, Console(), current_context().environment)
         print_document(plan, partial(plan_document, plan))
         return 0
-    found = run_ladder(wanted, Console(), current_context().environment)
-    status = answer(found.ladder, ladder_document)
-    if found.folder is not None:
-        remark(f"records: {found.folder}")
+    ladder, folder = run_ladder(wanted, Console(), current_context().environment)
+    status = answer(ladder, ladder_document)
+    if folder is not None:
+        remark(f"records: {folder}")
     return status
 
 

@@ -22,8 +22,8 @@ from wireproof.report.json.proof import proof_document
 from wireproof.report.text.watched import lines
 from wireproof.verdict.external.watched.beside import troubles
 from wireproof.verdict.external.watched.ports import reason
+from wireproof.workflow.prove.command import ResultFile, usual_results
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_allocation, hosts_of_command
-from wireproof.workflow.prove.results import ResultFile, usual_results
 from wireproof.workflow.target.reach import launcher_environment, reach
 from wireproof.workflow.target.target import Target
 

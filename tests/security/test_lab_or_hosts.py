@@ -10,9 +10,8 @@ from wireproof.lab import cluster, status
 from wireproof.model.errors import BadInput
 from wireproof.settings.options import Options
 from wireproof.settings.resolve import resolve
-from wireproof.workflow.target import lab_or_hosts
-from wireproof.workflow.target.lab_or_hosts import lab_of, real_host
-from wireproof.workflow.target.resolve import resolve_target
+from wireproof.workflow.target import resolve as lab_or_hosts
+from wireproof.workflow.target.resolve import lab_of, real_host, resolve_target
 from wireproof.workflow.target.target import Target
 
 

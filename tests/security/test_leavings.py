@@ -17,7 +17,7 @@ from wireproof.instrument import leavings
 from wireproof.instrument.ending import Ending, classify
 from wireproof.instrument.leavings import hydra_files_removed, scratch
 from wireproof.instrument.measure import Outcome, _candidates
-from wireproof.launch.hosts.fanout import HostAnswer
+from wireproof.launch.fanout import HostAnswer
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
@@ -237,7 +237,7 @@ def _place(nic: str) -> Target:
 def test_a_nic_that_no_host_has_is_named_before_anything_is_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from wireproof.launch.hosts import fanout
+    from wireproof.launch import fanout
 
     monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))
     monkeypatch.setattr(
@@ -252,7 +252,7 @@ def test_a_nic_that_no_host_has_is_named_before_anything_is_started(
 
 
 def test_a_host_without_the_nic_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wireproof.launch.hosts import fanout
+    from wireproof.launch import fanout
 
     answers = {"n1": HostAnswer(text=LISTED), "n2": HostAnswer(text="/sys/class/net:\neth0\nlo\n")}
     monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))

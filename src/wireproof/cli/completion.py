@@ -153,7 +153,7 @@ def _nics(_context: click.Context) -> Iterable[str]:
 
 
 def _tools(_context: click.Context) -> Iterable[str]:
-    from wireproof.launch.programs.recipe import recipes_of
+    from wireproof.launch.recipe import recipes_of
 
     recipes = recipes_of("")
     return sorted({one.tool for one in recipes} | {one.program for one in recipes})

@@ -98,9 +98,9 @@ def _kept(folder: Path | None) -> str:
 
 def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
     """Print and start nothing; as JSON one document: argv, environment, hosts, points."""
-    from wireproof.launch.programs.program import shell_line
+    from wireproof.launch.program import shell_line
     from wireproof.report.text.dry_run import dry_run_lines
-    from wireproof.workflow.dry_run import document_of, own_job
+    from wireproof.workflow.session.planned import document_of, own_job
 
     document, command = document_of(planned), planned.command
     argv = ["wireproof", *_inside(current_context().argv or ["check"])]

@@ -114,7 +114,7 @@ def _number(options: dict[str, Any]) -> Callable[[str], float | None] | None:
     """The reader of --metric, in ns."""
     if not options["metric"]:
         return None
-    from wireproof.settings.trial import metric_reader
+    from wireproof.settings.knobs import metric_reader
 
     read, scale = metric_reader(options["metric"]), UNITS[options["unit"]]
     return lambda output: None if (value := read(output)) is None else value * scale

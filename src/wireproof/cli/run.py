@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,10 +19,7 @@ from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.workflow.benchmark.specification import (
-        BenchmarkOptions,
-        BenchmarkSpecification,
-    )
+    from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 
 __all__ = ["command"]
 
@@ -108,7 +105,7 @@ def _specification(
         tool,
         words,
         settings_of({**known, "link": ""}),
-        cast("BenchmarkOptions", options),
+        options,
         os.environ,
         read_by_people=chosen_form() != "json",
         dry=dry,

@@ -25,7 +25,7 @@ from wireproof.audit.site import NOTHING, Site, decided, grave_enough, site_of
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_engine
-from wireproof.launch.hosts.here import is_here
+from wireproof.launch.here import is_here
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest

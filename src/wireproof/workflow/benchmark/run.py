@@ -16,7 +16,7 @@ import msgspec
 from wireproof.adapters import read
 from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import printed
-from wireproof.launch.hosts.nic import (
+from wireproof.launch.nic import (
     address_argv,
     address_in,
     core_near,
@@ -24,7 +24,7 @@ from wireproof.launch.hosts.nic import (
     is_nic,
     netdevs_argv,
 )
-from wireproof.launch.programs.recipe import BenchmarkRecipe
+from wireproof.launch.recipe import BenchmarkRecipe
 from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict

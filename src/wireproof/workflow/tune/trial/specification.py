@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 
 from wireproof.model.experiment import Better, Metric, TriedKnob
 from wireproof.model.setting import Profile
-from wireproof.settings.trial import Reader
+from wireproof.settings.knobs import Reader
 from wireproof.workflow.prove.command import ProofSpecification
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target

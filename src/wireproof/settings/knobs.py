@@ -1,11 +1,11 @@
-"""What ``tune try`` is asked for, from text: the knob with its values, and where a number of a
-command's output stands.
+"""What ``study`` and ``tune try`` are asked for, from text: knobs with their values, and where a
+number of a command's output stands.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +13,44 @@ import msgspec
 from wireproof.model.errors import BadInput
 from wireproof.model.experiment import TriedKnob
 
-__all__ = ["FAMILIES", "Reader", "is_of_a_fabric", "knob_of", "metric_reader"]
+__all__ = [
+    "FAMILIES",
+    "Reader",
+    "is_of_a_fabric",
+    "knob_of",
+    "metric_reader",
+    "names_of",
+    "values_of",
+]
+
+# --- ``study``.
+
+
+def names_of(text: str, option: str) -> tuple[str, ...]:
+    """``A,B``, each once; () of "". Raises ``BadInput``."""
+    names = tuple(part.strip() for part in text.split(",")) if text else ()
+    if any(not name for name in names):
+        raise BadInput(f"{option}: a name between two commas is empty.")
+    return tuple(dict.fromkeys(names))
+
+
+def values_of(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Of ``NAME=A,B`` each; where a ``|`` stands in the values it parts them. Raises
+    ``BadInput``.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, equals, rest = text.partition("=")
+        values = tuple(rest.split("|" if "|" in rest else ","))
+        if not equals or not name or not all(values):
+            raise BadInput(f"--values: {text[:60]!r} is not NAME=A,B: every value is a text.")
+        if name in found:
+            raise BadInput(f"--values: {name[:60]} is given twice: give all its values at once.")
+        found[name] = values
+    return found
+
+
+# --- ``tune try``.
 
 FAMILIES = ("PSM3_", "PSM2_", "FI_", "UCX_", "I_MPI_", "OMPI_MCA_", "MPIR_CVAR_", "HFI_")
 """Variables that an MPI or what stands below it reads."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wireproof.files.programs import by_path, find_program
-from wireproof.launch.hosts.here import hosts_here
+from wireproof.launch.here import hosts_here
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireproof.report.columns import Head, grid
+from wireproof.report.document import Head
+from wireproof.report.text.columns import grid
 from wireproof.report.text.ink import Paragraph, Piece, cell_length, paint, wrapped
 from wireproof.report.text.look import Look
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from wireproof.files.hostile import replace_file
 from wireproof.instrument.measure import Outcome
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.stored import StoredResult
@@ -110,13 +111,15 @@ def _keep(folder: Path, stored: StoredResult, reporter: Reporter) -> None:
 def _write_page(
     sections: Sequence[JudgedRun], title: str, folder: Path, reporter: Reporter
 ) -> Path | None:
-    from wireproof.report.html.page import render, write
+    from wireproof.workflow.export import page_of
 
+    page = folder / PAGE
     try:
-        return write(folder / PAGE, render(list(sections), title))
+        replace_file(page, page_of(sections, title).encode("utf-8"))
     except OSError as error:
         reporter.warn(
             f"the report could not be written: {error.strerror}; the records that were written"
             f" stay in {folder}."
         )
         return None
+    return page

@@ -9,11 +9,11 @@ from wireproof.analysis.change_points import FEWEST
 from wireproof.model import quantity
 from wireproof.model.finding import Verdict
 from wireproof.model.history import GOOD, Entry, NodeAge, Number, Regression, Shift, Trend
-from wireproof.report.columns import Head
 from wireproof.report.document import (
     Document,
     Facts,
     Findings,
+    Head,
     Item,
     Part,
     Row,

@@ -15,7 +15,7 @@ from html import escape
 from wireproof.report.figure.chart import Axis, Chart, Line
 from wireproof.report.names import harmless
 
-__all__ = ["NARROW", "PRINTED", "WIDE", "Size", "dash", "drawn", "symbol"]
+__all__ = ["LONG", "NARROW", "PRINTED", "WIDE", "Size", "dash", "drawn", "symbol"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Size:
 
 
 WIDE = Size(520, 330)
+LONG = Size(900, 330)
+"""Of a series over time."""
 NARROW = Size(320, 280)
 PRINTED = Size(760, 460)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 12, 44

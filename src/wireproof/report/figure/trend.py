@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from wireproof.model import quantity
 from wireproof.model.gate import seconds_of
 from wireproof.model.history import Number, SeriesTrend, Shift
-from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark
-from wireproof.report.figure.ticks import plain
+from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark, plain
 from wireproof.report.names import clean
 
 __all__ = ["number_name", "percent_change", "trend_chart", "value_text"]

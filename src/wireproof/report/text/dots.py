@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from wireproof.model.atlas import Place, Quantity
+from wireproof.model.atlas import Quantity
 from wireproof.model.quantity import short_time, throughput
 from wireproof.report.text.look import Look
 
-__all__ = ["dots", "place_lines"]
+__all__ = ["dots"]
 
 _WIDTH = 40
 _MARKS, _ASCII = "·:∴⁘", ".:%#"
@@ -38,13 +38,3 @@ def dots(
 def _cell(value: float, low: float, high: float, quantity: Quantity) -> int:
     share = math.log(value / low) / math.log(high / low) if high > low else 0.5
     return round((1 - share if quantity == "time" else share) * (_WIDTH - 1))
-
-
-def place_lines(found: Place, look: Look) -> list[str]:
-    """The sentence, and the strip where there are enough sources for it."""
-    lines = [look.say(found.sentence, 600)]
-    if found.faster_than is not None:
-        mark = "^" if look.ascii else "▲"
-        strip = dots(found.values, found.quantity, look, value=found.value)
-        lines.append(f"{strip}  {mark} here")
-    return lines

@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from wireproof.launch.program import shell_line
 from wireproof.launch.request import LaunchCommand
 from wireproof.launch.schedulers.slurm_commands import salloc_argv
 from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script
 from wireproof.report.json.dry_run import DryRunDocument
-from wireproof.report.text.dry_run import OwnJob
 from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target
+
+if TYPE_CHECKING:
+    from wireproof.report.documents.benchmark import OwnJob
 
 __all__ = ["Planned", "document_of", "own_job"]
 
@@ -55,6 +58,8 @@ def document_of(planned: Planned) -> DryRunDocument:
 
 def own_job(request: JobRequest, argv: Sequence[str]) -> OwnJob:
     """The job that ``request`` asks for; ``argv``: the check that its script starts inside."""
+    from wireproof.report.documents.benchmark import OwnJob
+
     return OwnJob(
         allocate=shell_line(salloc_argv(request, ("sleep", "infinity"))),
         script=batch_script(list(argv), request),

@@ -135,7 +135,7 @@
 
   class Pairs {
     constructor(figure) {
-      const data = JSON.parse(document.getElementById(figure.dataset.from).textContent);
+      const data = JSON.parse(figure.querySelector("script").textContent);
       Object.assign(this, { data, figure, count: data.hosts.length, cursor: -1, step: -1 });
       this.values = unpacked(data.value, Uint16Array);
       this.widths = unpacked(data.width, Uint8Array);

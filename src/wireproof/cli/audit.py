@@ -106,7 +106,7 @@ def _list() -> int:
     from wireproof.workflow.audit import catalogue
 
     found = [entry.setting for entry in catalogue().entries.values()]
-    titles = {one.id: f"{one.group:11}  {one.title}" for one in found}
+    titles = {one.id: f"{one.group}: {one.title}" for one in found}
     build = partial(titles_document, "Settings", titles)
     print_document(listed("Settings", settings=found), build)
     return 0

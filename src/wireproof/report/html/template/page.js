@@ -87,6 +87,7 @@
     if (left) tools.append(made("span", { class: "muted" }, `${left} rows of the result are not in this page`));
     table.parentElement.before(tools);
     [...table.tHead.rows[0].cells].forEach((head, column) => {
+      if (!head.textContent.trim()) return;
       const press = made("button", { type: "button" });
       press.append(...head.childNodes);
       press.addEventListener("click", () => sort(table, column));

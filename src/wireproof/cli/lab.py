@@ -55,7 +55,7 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
 )
 def status(name: str | None) -> int:
     """Show the labs of this user, or the one called NAME."""
-    from wireproof.lab.status import labs_called
+    from wireproof.lab.state import labs_called
 
     return _show(labs_called(name))
 
@@ -141,7 +141,7 @@ def slurm(name: str, end: bool) -> int:
 def down(name: str | None, every: bool) -> int:
     """Take the lab NAME down, or what a crash has left of it."""
     from wireproof.lab.cluster import down as remove
-    from wireproof.lab.status import find_labs
+    from wireproof.lab.state import find_labs
 
     if bool(name) == every:
         raise BadInput("say which lab to take down: its NAME, or --all.")

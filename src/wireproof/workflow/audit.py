@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from wireproof.audit.alike import Kind, differences, kind_of, odd_ones, reference_for
+from wireproof.audit.alike import HostKind, differences, kind_of, odd_ones, reference_for
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import CHOSEN, IP_ADDRESS
@@ -166,7 +166,7 @@ def _judged(
     """``answers`` and ``beside`` are used up."""
     hosts = [one.host for one in answers]
     silent = [_silent(one) for one in answers if one.problem]
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, HostKind] = {}
     machines = _machines(answers, kinds)
     results = judge_machines(machines, known, specification.profile, specification.only)
     if beside is not None:
@@ -187,7 +187,7 @@ def _judged(
     )
 
 
-def _machines(answers: list[Collected], kinds: dict[str, Kind]) -> Iterator[Machine]:
+def _machines(answers: list[Collected], kinds: dict[str, HostKind]) -> Iterator[Machine]:
     """The machine of each answer, one after another; what tells its kind goes to ``kinds``. The
     answers are used up: those of ten thousand hosts and all results would not fit.
     """

@@ -10,8 +10,7 @@ from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, starts_result
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, ToolRequest
 
 __all__ = ["ADAPTER", "startup"]
 

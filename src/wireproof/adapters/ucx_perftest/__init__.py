@@ -19,8 +19,7 @@ from wireproof.adapters.ucx_perftest.lines import (
     test_of,
     without_progress,
 )
-from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER"]
 

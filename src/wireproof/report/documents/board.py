@@ -19,10 +19,10 @@ from wireproof.model.history import (
     Entry,
     HostSet,
     NodeNow,
+    NumberChange,
     Overview,
     SeriesLine,
     SeriesTrend,
-    Shift,
     State,
 )
 from wireproof.report.document import (
@@ -381,7 +381,7 @@ def _trend(found: SeriesTrend, chart: Chart, places: Collection[str]) -> Section
     )
 
 
-def _change(found: SeriesTrend, one: Shift, places: Collection[str]) -> Item:
+def _change(found: SeriesTrend, one: NumberChange, places: Collection[str]) -> Item:
     tone: Tone = "pass" if one.ratio > 1 else "fail"
     details: list[tuple[str, str | Value]] = [
         ("since", _linked(one.since, "run", one.since, places))

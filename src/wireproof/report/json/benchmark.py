@@ -6,7 +6,7 @@ import msgspec
 
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.psm3 import JudgedStatistics
-from wireproof.model.tool import Role
+from wireproof.model.series import Role
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.judgement import JudgedSeries
 

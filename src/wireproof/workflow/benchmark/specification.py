@@ -11,7 +11,7 @@ from typing import Any
 from wireproof.launch.recipe import BenchmarkRecipe, find_recipe, recipes_of
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.model.tool import Role, ToolRequest
+from wireproof.model.series import Role, ToolRequest
 from wireproof.physics.rails import claim_of_rails
 from wireproof.report.json.benchmark import RecipeDocument
 from wireproof.settings.hosts import parse_hosts

@@ -25,7 +25,7 @@ from wireproof.launch.recipe import DRIVER_STEPS, BenchmarkRecipe, hpcc_input
 from wireproof.launch.request import LaunchCommand, RequestFields
 from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.tool import Role
+from wireproof.model.series import Role
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.target.target import Target
 

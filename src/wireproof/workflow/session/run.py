@@ -29,8 +29,7 @@ from wireproof.model.plan import (
 )
 from wireproof.model.record import EngineError
 from wireproof.model.run import Run
-from wireproof.physics.limits import limits
-from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
+from wireproof.physics.limits import bandwidth_threshold_bytes, limits, shaper_credit_bytes
 from wireproof.physics.table import Table, changed_constants
 from wireproof.plan.pace import provable
 from wireproof.report.judged_run import JudgedRun

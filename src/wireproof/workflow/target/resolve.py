@@ -205,7 +205,7 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
     never a guess.
     """
     from wireproof.lab.cluster import open_lab
-    from wireproof.lab.status import find_labs
+    from wireproof.lab.state import find_labs
 
     if name:
         return open_lab(name)

@@ -12,8 +12,8 @@ from tests.synthetic import lab, run_of
 from tests.tune.node import Machine, change, request
 
 from wireproof.model.tuning import ChangeAnswer, HostTuned, SetAnswer, Standing
+from wireproof.report.answers import undo
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.undo import undo
 from wireproof.tune.standing import standing_of
 from wireproof.verdict import judge
 from wireproof.workflow.target.target import this_machine

@@ -11,9 +11,8 @@ from wireproof.atlas.known import Atlas
 from wireproof.model.finding import Judgement
 from wireproof.physics import claim_from_text
 from wireproof.report.document import Document, Dots, Facts
-from wireproof.report.figure.dots import strip
-from wireproof.report.text.document import document_text
-from wireproof.report.text.dots import dots
+from wireproof.report.html.document import strip
+from wireproof.report.text.document import document_text, dots
 from wireproof.report.text.look import Look
 from wireproof.verdict import judge
 from wireproof.verdict.external import judge_series

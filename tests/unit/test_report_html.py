@@ -21,7 +21,7 @@ from wireproof.model.claim import Limits
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.run import Missing
 from wireproof.report.document import Document, Text
-from wireproof.report.figure.shade import shade
+from wireproof.report.figure.drawing import shade
 from wireproof.report.html.document import document_page
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.export import exported

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.report.document import Head
-from wireproof.report.text.columns import grid
-from wireproof.report.text.ink import Paragraph, Piece, cell_length, paint, wrapped
+from wireproof.report.text.ink import Paragraph, Piece, cell_length, grid, paint, wrapped
 from wireproof.report.text.look import Look
 
 TEXT = st.text(alphabet="ab 机é\n", max_size=60)

@@ -10,7 +10,7 @@ from html import escape  # all that XML needs; xml.sax costs 10 MB of imports
 from wireproof.model.quantity import counted
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.failing import failing, unread
-from wireproof.report.gate.metrics import family, label_text
+from wireproof.report.gate.lines import family, label_text
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
 from wireproof.version import version

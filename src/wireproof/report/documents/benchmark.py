@@ -11,8 +11,12 @@ from wireproof.model.quantity import counted
 from wireproof.report.document import Document, Facts, Part, Raw
 from wireproof.report.documents.judgement import series_section, statistics_section
 from wireproof.report.documents.proof import watched_parts
-from wireproof.report.json.benchmark import BenchmarkDocument, PreparedDocument, RecipeDocument
-from wireproof.report.json.dry_run import DryRunDocument
+from wireproof.report.json.benchmark import (
+    BenchmarkDocument,
+    DryRunDocument,
+    PreparedDocument,
+    RecipeDocument,
+)
 
 __all__ = [
     "OwnJob",

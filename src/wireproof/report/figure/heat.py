@@ -13,9 +13,9 @@ from html import escape
 
 from wireproof.model import quantity
 from wireproof.report.figure.chart import Ink
+from wireproof.report.figure.drawing import scale_line, shade
 from wireproof.report.figure.file import PALETTE
 from wireproof.report.figure.leaves import LeafMap, leaf_map
-from wireproof.report.figure.shade import scale_line, shade
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, harmless, natural
 from wireproof.report.rows import Cell, ResultTable, tables

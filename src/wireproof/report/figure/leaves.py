@@ -15,7 +15,7 @@ from typing import NamedTuple
 from wireproof.model import quantity
 from wireproof.model.located import Located
 from wireproof.report.figure.chart import Ink
-from wireproof.report.figure.shade import LEVELS, scale_line, shade
+from wireproof.report.figure.drawing import LEVELS, scale_line, shade
 from wireproof.report.figure.strip import leaf_by_node
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold, natural

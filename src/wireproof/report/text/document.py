@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+from wireproof.model.atlas import Quantity
+from wireproof.model.quantity import short_time, throughput
 from wireproof.report.document import (
     WORDS,
     Bar,
@@ -30,12 +32,10 @@ from wireproof.report.document import (
     full_of,
     words_of,
 )
-from wireproof.report.text.columns import grid
-from wireproof.report.text.dots import dots
-from wireproof.report.text.ink import Paragraph, Piece, cell_length, paint
+from wireproof.report.text.ink import Paragraph, Piece, cell_length, grid, paint
 from wireproof.report.text.look import PLAIN, Look
 
-__all__ = ["STYLES", "bar_text", "document_text", "paragraphs", "part_text", "spark_text"]
+__all__ = ["STYLES", "bar_text", "document_text", "dots", "paragraphs", "part_text", "spark_text"]
 
 STYLES = {
     "": "",
@@ -305,3 +305,32 @@ _WRITERS: dict[str, Callable[..., Iterator[Paragraph]]] = {
     "picture": _picture,
     "section": _section,
 }
+
+
+_WIDTH = 40
+_MARKS, _ASCII = "·:∴⁘", ".:%#"
+
+
+def dots(
+    values: Sequence[float], quantity: Quantity, look: Look, *, value: float | None = None
+) -> str:
+    """``4.1 us |·   :·▲··| 0.9 us``: faster to the right, on a logarithmic scale. More numbers at
+    one place have a denser mark.
+    """
+    every = [*values, *([value] if value else [])]
+    low, high = min(every), max(every)
+    shown = short_time if quantity == "time" else throughput
+    cells = [0] * _WIDTH
+    for each in values:
+        cells[_cell(each, low, high, quantity)] += 1
+    marks = _ASCII if look.ascii else _MARKS
+    text = [" " if not count else marks[min(count, len(marks)) - 1] for count in cells]
+    if value:
+        text[_cell(value, low, high, quantity)] = "^" if look.ascii else "▲"
+    ends = (high, low) if quantity == "time" else (low, high)
+    return f"{shown(ends[0])} |{''.join(text)}| {shown(ends[1])}"
+
+
+def _cell(value: float, low: float, high: float, quantity: Quantity) -> int:
+    share = math.log(value / low) / math.log(high / low) if high > low else 0.5
+    return round((1 - share if quantity == "time" else share) * (_WIDTH - 1))

@@ -12,7 +12,7 @@ from wireproof.launch.program import shell_line
 from wireproof.launch.request import LaunchCommand
 from wireproof.launch.schedulers.slurm_commands import salloc_argv
 from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script
-from wireproof.report.json.dry_run import DryRunDocument
+from wireproof.report.json.benchmark import DryRunDocument
 from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target

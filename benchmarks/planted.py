@@ -75,6 +75,7 @@ def score(document: Any, topology: Topology, fault: Fault | None) -> Score:
         for blame in one.get("blames", ())
         if blame["subject"] in topology.nodes
     }
+    blamed |= _losing(document, topology)
     ends = ("", fault.direction) if fault.kind == "rate" else ("", "tx", "rx")
     if blamed - {(fault.node, end) for end in ends}:
         return "wrong"
@@ -82,7 +83,22 @@ def score(document: Any, topology: Topology, fault: Fault | None) -> Score:
 
 
 def _accuses(finding: Any) -> bool:
-    return bool(finding["severity"] == "fail" and finding["code"] == "direction-slow")
+    ways = ("direction-slow", "packet-loss")
+    return bool(finding["severity"] == "fail" and finding["code"] in ways)
+
+
+def _losing(document: Any, topology: Topology) -> set[tuple[str, str]]:
+    """Nodes with the direction that loses packets, by findings that fail for it."""
+    subjects = [
+        finding["subject"].split()
+        for finding in document["findings"]
+        if finding["code"] == "packet-loss" and finding["severity"] == "fail"
+    ]
+    return {
+        (words[0], words[1] if len(words) == 2 else "")
+        for words in subjects
+        if words[0] in topology.nodes and len(words) <= 2
+    }
 
 
 def _slow_way(topology: Topology, fault: Fault) -> str:

@@ -8,7 +8,7 @@ import pytest
 from tests.changed_runs import set_
 from tests.synthetic import lab, run_of
 
-from wireproof.model.finding import Finding, Judgement
+from wireproof.model.finding import Both, Finding, Judgement, Port, Route
 from wireproof.model.run import Run
 from wireproof.verdict import judge
 
@@ -72,7 +72,7 @@ def test_a_slow_node_without_loss_or_a_lossy_fast_one_is_not_called_lossy() -> N
     assert of_code(judge(losing(run_of(world), 1, 30)), "packet-loss") == []
 
 
-def losing_with(run: Run, rank: int) -> Run:
+def losing_with(run: Run, rank: int, resent: int) -> Run:
     """Whoever is measured with ``rank`` sends again; ``rank`` itself does not."""
     points = []
     for point in run.points:
@@ -87,7 +87,7 @@ def losing_with(run: Run, rank: int) -> Run:
                 reading,
                 counters={
                     **reading.counters,
-                    "ip/Tcp/RetransSegs": (5, 5 + (100 if reading.rank in peers else 0)),
+                    "ip/Tcp/RetransSegs": (5, 5 + (resent if reading.rank in peers else 0)),
                     "ip/Tcp/OutSegs": (100, 10_100),
                 },
             )
@@ -105,13 +105,39 @@ def test_loss_is_blamed_on_the_end_that_all_lossy_pairs_share() -> None:
         patterns=("stream",),
         speed=lambda a, b: 0.5 if 2 in (a, b) else 1.0,
     )
-    found = of_code(judge(losing_with(run_of(world), 2)), "packet-loss")
+    found = of_code(judge(losing_with(run_of(world), 2, 20)), "packet-loss")
     assert [one.subject for one in found] == ["n3"]
     assert "n3 are lost" in found[0].message
 
 
 def test_loss_between_two_hosts_blames_neither() -> None:
     world = lab(sizes=(1 << 20,), patterns=("stream",), speed=lambda a, b: 0.5)
-    found = of_code(judge(losing_with(run_of(world), 1)), "packet-loss")
+    found = of_code(judge(losing_with(run_of(world), 1, 20)), "packet-loss")
     assert len(found) == 1
-    assert "between n1 and n2" in found[0].message
+    assert found[0].about == Both("n1", "n2")
+
+
+WELL = {"sizes": (1 << 20,), "patterns": ("stream",)}
+
+
+def test_a_port_that_loses_far_more_than_all_others_fails_whatever_it_costs() -> None:
+    """2 % loss behind busy hosts was inconclusive: their waits excused what was missing."""
+    run = run_of(lab(nodes=4, **WELL))
+    sends = judge(losing(run, 1, 200))
+    assert [(one.severity, one.about) for one in of_code(sends, "packet-loss")] == [
+        ("fail", Port("n2", "tx"))
+    ]
+    received = judge(losing_with(run, 2, 200))
+    assert [one.about for one in of_code(received, "packet-loss")] == [Port("n3", "rx")]
+    two = judge(losing(run_of(lab(**WELL)), 0, 200))
+    assert [one.about for one in of_code(two, "packet-loss")] == [Route("n1", "n2")]
+    assert {one.verdict for one in (sends, received, two)} == {"fail"}
+
+
+def test_loss_that_is_no_ports_own_fails_nobody_by_itself() -> None:
+    run = run_of(lab(nodes=4, **WELL))
+    everywhere = losing(losing(losing(losing(run, 0, 200), 1, 200), 2, 200), 3, 200)
+    two_ways = losing(losing(run_of(lab(**WELL)), 0, 200), 1, 150)
+    little = losing(run, 1, 40)
+    for one in (everywhere, two_ways, little):
+        assert of_code(judge(one), "packet-loss") == []

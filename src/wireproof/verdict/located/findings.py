@@ -89,6 +89,7 @@ def _note(node: str, nics: str, partner: str, finding: Finding) -> Issue:
 _WAYS = ("direction-slow", "node-direction-slow")
 _BOTH_WAYS = ("pingpong", "exchange")
 _FETCHES = ("get",)
+_BY_HALF = 0.5
 _WORSE = 0.85  # a pair this far below its culprit's own value has another trouble besides
 
 
@@ -236,10 +237,15 @@ def with_located(
     kept, gone = explained(findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
     issues = [issue for one in located for issue in located_issues(one)]
     issues = _failing(issues, gone)
-    if pairs and worst(pair.verdict for pair in pairs) == "pass":
+    starved = _starved(pairs, blames, (criteria or Criteria()).min_efficiency)
+    issues = [
+        _of_starved(issue) if (issue.code, issue.subject) in starved else issue for issue in issues
+    ]
+    left = [pair for pair in pairs if not pair.settled]
+    if left and worst(pair.verdict for pair in left) == "pass":
         issues = [_blunt_but_good(issue) for issue in issues]
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
-    verdict = overall(findings, pairs, judgement.groups)
+    verdict = overall(findings, left, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
 
 
@@ -287,6 +293,32 @@ def _failing(issues: Iterable[Issue], gone: Iterable[tuple[Finding, Blame]]) -> 
         replace(issue, severity="fail") if (issue.code, issue.subject) in fails else issue
         for issue in issues
     ]
+
+
+def _starved(
+    pairs: Sequence[PairVerdict], blames: Iterable[Blame], least: float
+) -> set[tuple[str, Subject | None]]:
+    """Culprits that are compared with nodes which are short of the link's rate themselves, because
+    the processes of most results waited for a processor. Such waits are not shared evenly; by half
+    they slow nobody beside others that wait as much.
+    """
+    streams = [one for one in pairs if one.unit == "bytes_per_s" and one.limit is not None]
+    waited = [one for one in streams if "oversubscribed" in one.codes]
+    if not streams or 2 * len(waited) <= len(streams):
+        return set()
+    usual = least * min(one.limit or 0.0 for one in streams)
+    return {
+        key_of(one)
+        for one in blames
+        if one.metric == "goodput" and one.expected < usual and min(one.low, one.high) < _BY_HALF
+    }
+
+
+def _of_starved(issue: Issue) -> Issue:
+    if issue.severity != "fail":
+        return issue
+    text = f"{issue.message}. All processes waited for a processor: measure again on idle hosts"
+    return replace(issue, severity="inconclusive", message=text)
 
 
 def _blunt_but_good(issue: Issue) -> Issue:

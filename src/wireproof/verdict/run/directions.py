@@ -19,7 +19,7 @@ from wireproof.model.finding import Direction, Evidence, Port, Route, Severity, 
 from wireproof.model.quantity import goodput
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
-from wireproof.verdict.run.plateau import MORE_WAITING, STEADY, explained_by_waiting
+from wireproof.verdict.run.plateau import MORE_WAITING, STEADY, Pool, explained_by_waiting
 
 __all__ = ["Stream", "blame", "direction_issues"]
 
@@ -47,10 +47,19 @@ class Stream:
     """Share of the time that was waited for a processor."""
     capped: bool = False
     """True if it keeps to one rate that no wait for a processor explains."""
+    pool: Pool | None = None
+    """What all samples of the route say together."""
 
     @property
     def route(self) -> Route:
         return Route(self.origin, self.target)
+
+    @property
+    def known(self) -> tuple[float, float] | None:
+        """The interval by which it may be compared; None if it does not decide."""
+        if self.pool is not None and self.pool.decides:
+            return self.pool.low, self.pool.high
+        return (self.low, self.high) if self.sure else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +124,7 @@ def _one_per_route(streams: list[Stream]) -> list[Stream]:
                 disturbed,
                 waited,
                 any(s.capped for s in same),
+                same[0].pool,
             )
         )
     return merged
@@ -150,7 +160,7 @@ def _doubt(one: SlowNode, streams: list[Stream], peer_ratio: float) -> str:
     """Why slow streams do not decide: some are known too badly, or only their hosts were disturbed.
     Where everybody was disturbed alike (more ranks than cores), like is compared with like.
     """
-    if not all(s.sure and s.high < peer_ratio * one.reference for s in one.streams):
+    if not all(s.known and s.known[1] < peer_ratio * one.reference for s in one.streams):
         return "too wide to conclude"
     others = [s.waited for s in streams if s not in one.streams]
     usual = statistics.median(others) if others else 0.0
@@ -211,7 +221,8 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
         back = routes.get(who.back)
         if back is None or who in explained or who.back in explained:
             continue
-        if slow.value < ctx.criteria.direction_ratio * back.value and slow.high < back.low:
+        apart = slow.known or (slow.low, slow.high), back.known or (back.low, back.high)
+        if slow.value < ctx.criteria.direction_ratio * back.value and apart[0][1] < apart[1][0]:
             text = (
                 f"{who} reaches {goodput(slow.value)} and {who.back} {goodput(back.value)} "
                 f"({slow.kind[0]} of "
@@ -240,7 +251,7 @@ def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:
     the other direction is quicker with as much of it and both rates are steady, nor if it cannot
     explain so much.
     """
-    if not (slow.sure and back.sure and slow.high < ratio * back.low):
+    if not (slow.known and back.known and slow.known[1] < ratio * back.known[0]):
         return "too wide to conclude"
     if slow.capped:
         return ""
@@ -248,5 +259,7 @@ def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:
     steady = all(one.high - one.low <= 2 * STEADY * one.value for one in (slow, back))
     if alike and steady:
         return ""
-    explained = explained_by_waiting(slow.value / back.value, slow.waited, steady=steady)
+    explained = explained_by_waiting(
+        slow.value / back.value, slow.waited, steady=steady, usual=back.waited
+    )
     return slow.disturbed if explained else ""

@@ -180,13 +180,13 @@ class _Bench:
         if number is None:
             self.issues += own
             return
-        held = Held(None, None, [], True)
+        held = Held(None, None, [], decides(number.time))
         if ctx.run.claim.wire:
             start_ns = self.starts.get((pair.origin, pair.target))
             beside = replace(ctx, link=self.striping.link(point, pair))
             held = hold(beside, point, pair, number, proof, start_ns, self.filling)
         own += held.issues
-        own += precision_issues(ctx, point, pair, number, held.clear)
+        own += precision_issues(ctx, point, pair, number, held.decides)
         own += arithmetic_issues(ctx, point, pair, number)
         own += sentinel_issues(ctx, point, pair)
         self.issues += own
@@ -210,10 +210,20 @@ class _Bench:
         if one_way(point.pattern, point.form) and fills_link(self.ctx.link, point.message_bytes):
             kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)
             ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
-            waited = waited_share(pair)
-            capped = self.filling.capped((pair.origin, pair.target))
+            route = pair.origin, pair.target
             known = number.value, number.low, number.high
-            self.streams.append(Stream(*ends, kind, *known, sure, disturbed, waited, capped))
+            self.streams.append(
+                Stream(
+                    *ends,
+                    kind,
+                    *known,
+                    sure=sure,
+                    disturbed=disturbed,
+                    waited=waited_share(pair),
+                    capped=self.filling.capped(route),
+                    pool=self.filling.pool(route, point.message_bytes),
+                )
+            )
 
     def judgement(self) -> Judgement:
         self.issues, self.pairs = self.others.eased(self.issues, self.pairs)
@@ -225,11 +235,12 @@ class _Bench:
         if not self.pairs and not self.groups:
             text = "no pair of any point gave a number"
             self.issues.append(Issue("nothing-measured", "inconclusive", Whole(), text))
+        named = self.others.named(self.pairs)
         places = places_of(self.ctx, self.pairs)
         self.issues += trailing(places)
         findings = for_own_sockets(
             self.ctx,
-            merge([*self.issues, *self.others.named(self.pairs), *self.loss.issues(self.issues)]),
+            merge([*self.issues, *named, *self.loss.issues([*self.issues, *named])]),
         )
         pairs = sorted(self.pairs, key=lambda p: (p.point, p.origin, p.target))
         groups = sorted(self.groups, key=lambda g: (g.point, g.repeat))

@@ -1,5 +1,5 @@
-"""Segments that were sent again: said in every report, and a finding of its own where they cost
-goodput. Pure.
+"""Segments that were sent again: said in every report, and a finding of its own if they cost
+goodput or if one direction loses far more than all others. Pure.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wireproof.analysis.counters import trouble_counters
-from wireproof.model.finding import Node, Port, Route, Severity, Subject
+from wireproof.model.finding import Both, Direction, Evidence, Node, Port, Route, Severity, Subject
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
@@ -19,94 +19,153 @@ __all__ = ["Loss"]
 _RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
 _WORTH_A_WARNING = 10.0  # of a million segments: below, one lost packet of a login is more
 _COSTS = 200.0  # of a million: from about here TCP's window suffers
+_FAILS = 5000.0  # of a million: no link that is in order loses so much, whatever it costs
+_ONE_SIDED = 10.0  # times what all other directions lose
+_LEAST_RESENT = 50
+_OFTEN = 0.5  # of the points of a direction
 _MOST_NAMED = 4
 _SPEAKS = 1e12  # before what a port counted at one point
 
 
 @dataclass
 class _Host:
-    """Sums over the points of one host. ``at``: points at which something was sent again."""
+    """Sums over points of one host. ``at``: points at which something was sent again."""
 
     sums: Counter[str] = field(default_factory=Counter)
     drops: Counter[str] = field(default_factory=Counter)
     at: list[int] = field(default_factory=list)
     points: int = 0
 
+    def add(self, point: PointRecord, rose: Mapping[str, int]) -> None:
+        """``rose``: how much each counter of the host rose during ``point``."""
+        self.points += 1
+        self.sums.update({name: max(0, rose.get(name, 0)) for name in (_RESENT, _SENT, _TIMEOUTS)})
+        ports = {
+            name: count for name, count in rose.items() if not name.startswith(("ip/", "net/lo/"))
+        }
+        self.drops.update(trouble_counters(ports).get("drops", {}))
+        if rose.get(_RESENT, 0) > 0:
+            self.at.append(point.id)
+
+    def join(self, other: _Host) -> None:
+        self.points += other.points
+        self.sums.update(other.sums)
+        self.drops.update(other.drops)
+        self.at += other.at
+
     @property
     def per_million(self) -> float | None:
         sent = self.sums[_SENT]
         return 1e6 * self.sums[_RESENT] / sent if sent > 0 else None
 
+    def evidence(self) -> Evidence:
+        return {
+            "retransmitted_segments": self.sums[_RESENT],
+            "sent_segments": self.sums[_SENT] or None,
+            "per_million": self.per_million,
+            "timeouts": self.sums[_TIMEOUTS],
+            "drops": [
+                f"{counter} +{count}" for counter, count in self.drops.most_common(_MOST_NAMED)
+            ],
+        }
+
 
 class Loss:
-    """Collects what the kernel's TCP sent again, host by host."""
+    """Collects what the kernel's TCP sent again, by host and by the host that it was sent to."""
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.hosts: dict[int, _Host] = {}
-        self.pairs: dict[frozenset[str], Counter[str]] = {}
-        """Sums over the points at which two hosts were measured together."""
+        self.routes: dict[Route, _Host] = {}
+        """Sums of the first host over the points at which it was measured with the second."""
 
     def look(self, point: PointRecord, rises: Mapping[int, Mapping[str, int]]) -> None:
         """``rises``: by reader rank, how much each counter rose during the point."""
         peers = {a: b for pair in point.pairs for a, b in _both_ways(pair)}
         for reader, rose in rises.items():
             if reader in peers:
-                ends = frozenset((self.ctx.name(reader), self.ctx.name(peers[reader])))
-                self.pairs.setdefault(ends, Counter()).update(
-                    {name: max(0, rose.get(name, 0)) for name in (_RESENT, _SENT)}
-                )
-            host = self.hosts.setdefault(reader, _Host())
-            host.points += 1
-            host.sums.update(
-                {name: max(0, rose.get(name, 0)) for name in (_RESENT, _SENT, _TIMEOUTS)}
-            )
-            ports = {
-                name: count
-                for name, count in rose.items()
-                if not name.startswith(("ip/", "net/lo/"))
-            }
-            host.drops.update(trouble_counters(ports).get("drops", {}))
-            if rose.get(_RESENT, 0) > 0:
-                host.at.append(point.id)
+                route = Route(self.ctx.name(reader), self.ctx.name(peers[reader]))
+                self.routes.setdefault(route, _Host()).add(point, rose)
+            self.hosts.setdefault(reader, _Host()).add(point, rose)
 
     def issues(self, issues_so_far: Sequence[Issue]) -> list[Issue]:
         """One issue for each host that sent segments again; another where ``issues_so_far`` say
         that goodput is missing.
         """
-        found: list[Issue] = []
+        culprit = self._one_sided() if self.ctx.link is not None and self._is_tcp() else None
+        found = [self._failure(culprit, issues_so_far)] if culprit else []
         end = self._shared_end()
         for reader, host in sorted(self.hosts.items()):
             if host.sums[_RESENT] == 0:
                 continue
             name, share = self.ctx.name(reader), host.per_million
             text = f"{name}: {_words(host)}"
-            evidence = {
-                "retransmitted_segments": host.sums[_RESENT],
-                "sent_segments": host.sums[_SENT] or None,
-                "per_million": share,
-                "timeouts": host.sums[_TIMEOUTS],
-                "drops": [
-                    f"{counter} +{count}" for counter, count in host.drops.most_common(_MOST_NAMED)
-                ],
-            }
+            evidence = host.evidence()
             loud = share is None or share >= _WORTH_A_WARNING
             severity: Severity = "warning" if loud else "note"
             found.append(
-                Issue(
-                    "retransmits", severity, Node(name), text, dict(evidence), host.at[0], _SPEAKS
-                )
+                Issue("retransmits", severity, Node(name), text, evidence, host.at[0], _SPEAKS)
             )
             worst = _worst(issues_so_far, name) or (
                 _worst_with(issues_so_far, end) if end else None
             )
-            if worst is not None and (share is None or share >= _COSTS) and self._is_tcp():
+            costs = worst is not None and (share is None or share >= _COSTS)
+            if costs and worst is not None and culprit is None and self._is_tcp():
                 about, text = self._blamed(name, end)
                 text += f": {_words(host)}"
-                found.append(Issue("packet-loss", worst, about, text, dict(evidence), host.at[0]))
+                found.append(Issue("packet-loss", worst, about, text, evidence, host.at[0]))
         return found
 
-    def _blamed(self, sender: str, end: str) -> tuple[Node | Route, str]:
+    def _one_sided(self) -> Port | Route | None:
+        """The direction of two hosts, or the port of one of several, that loses so much more than
+        all others that no load of the hosts explains it; None if there is none.
+        """
+        lossy = {route for route, host in self.routes.items() if _loses(host)}
+        others = [
+            host.per_million or 0.0 for route, host in self.routes.items() if route not in lossy
+        ]
+        if not lossy or not others:
+            return None
+        if min(self.routes[one].per_million or 0.0 for one in lossy) < _ONE_SIDED * max(others):
+            return None
+        nodes = {node for route in self.routes for node in (route.origin, route.target)}
+        if len(nodes) == 2:
+            return lossy.pop()
+        ways: tuple[Direction, ...] = ("tx", "rx", "")
+        for place in (Port(node, way) for node in sorted(nodes) for way in ways):
+            own = {route for route in self.routes if _passes(route, place)}
+            if own == lossy and len(own) > 1:
+                return place
+        return None
+
+    def _failure(self, culprit: Port | Route, issues_so_far: Iterable[Issue]) -> Issue:
+        """Loss that fails whatever it costs; traffic of others at a port of it may overflow a
+        queue, so that nothing is wrong with the link.
+        """
+        whole = _Host()
+        for route, host in self.routes.items():
+            if route == culprit or (isinstance(culprit, Port) and _passes(route, culprit)):
+                whole.join(host)
+        what = {"tx": "sends are", "rx": "receives are", "": "sends and receives are"}
+        text = (
+            f"packets from {culprit.origin} to {culprit.target} are"
+            if isinstance(culprit, Route)
+            else f"packets that {culprit.node} {what[culprit.direction]}"
+        )
+        text += f" lost, and those of all other directions are not: {_words(whole)}"
+        ends = {culprit.origin, culprit.target} if isinstance(culprit, Route) else {culprit.node}
+        busy = [
+            one
+            for one in issues_so_far
+            if one.code == "other-traffic"
+            and isinstance(one.subject, Port)
+            and one.subject.node in ends
+        ]
+        text += f"; {busy[0].message}" if busy else ""
+        severity: Severity = "inconclusive" if busy else "fail"
+        return Issue("packet-loss", severity, culprit, text, whole.evidence(), whole.at[0])
+
+    def _blamed(self, sender: str, end: str) -> tuple[Both | Node, str]:
         """Whom the loss of what ``sender`` sends is about: who sends again is not who loses."""
         if end:
             lossy = self._lossy()
@@ -118,13 +177,17 @@ class Loss:
         routes = [sorted(pair) for pair in self._lossy() if sender in pair]
         if len(routes) == 1:
             one, other = routes[0]
-            return Route(one, other), f"packets between {one} and {other} are lost"
+            return Both(one, other), f"packets between {one} and {other} are lost"
         return Node(sender), f"packets that {sender} sends are lost"
 
     def _lossy(self) -> list[frozenset[str]]:
+        pairs: dict[frozenset[str], Counter[str]] = {}
+        for route, host in self.routes.items():
+            ends = frozenset((route.origin, route.target))
+            pairs.setdefault(ends, Counter()).update(host.sums)
         return [
             pair
-            for pair, sums in self.pairs.items()
+            for pair, sums in pairs.items()
             if len(pair) == 2 and sums[_RESENT] > _COSTS * 1e-6 * max(1, sums[_SENT])
         ]
 
@@ -138,6 +201,18 @@ class Loss:
 
     def _is_tcp(self) -> bool:
         return self.ctx.link is None or self.ctx.link.protocol == "tcp"
+
+
+def _loses(host: _Host) -> bool:
+    """Whether so much was sent again, and so often, that it is not a moment's overflow."""
+    share, resent = host.per_million or 0.0, host.sums[_RESENT]
+    return share >= _FAILS and resent >= _LEAST_RESENT and len(host.at) > _OFTEN * host.points
+
+
+def _passes(route: Route, port: Port) -> bool:
+    """Whether what is sent along ``route`` passes the port in its direction."""
+    ends = {"tx": (route.origin,), "rx": (route.target,), "": (route.origin, route.target)}
+    return port.node in ends[port.direction]
 
 
 def _both_ways(pair: PairResult) -> tuple[tuple[int, int], tuple[int, int]]:

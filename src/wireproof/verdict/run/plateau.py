@@ -18,9 +18,9 @@ from wireproof.model.finding import Proof
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics.bounds import FILL_BYTES, bounds_of, fill_bytes
 from wireproof.verdict.context import Context
-from wireproof.verdict.run.quality import waited_share
+from wireproof.verdict.run.quality import decides, waited_share
 
-__all__ = ["MORE_WAITING", "STEADY", "LongStreams", "explained_by_waiting", "fills_link"]
+__all__ = ["MORE_WAITING", "STEADY", "LongStreams", "Pool", "explained_by_waiting", "fills_link"]
 
 STEADY = 0.02
 """Half of the 95 % interval as a share of the value, up to which a rate is steady: processes that
@@ -32,6 +32,7 @@ _ALIKE = 0.03  # by which the rates of a plateau differ at most
 _LEAST_SIZES = 3
 _QUICKEST = 0.1  # of the samples: how much quicker they are tells a wait from a limit
 _RUNS_MARGIN = 0.8  # of the share of its time that a process ran, against the other direction
+_STRETCH = 4  # blocks
 _ELSEWHERE = ("off-wire", "wrong-path", "mixed")
 _Route = tuple[int, int]
 OnPath = tuple[tuple[PointRecord, PairResult], Proof]
@@ -46,6 +47,21 @@ class _Rate(NamedTuple):
     goodput: float
     half_width: float
     reached: float
+
+
+class Pool(NamedTuple):
+    """What the streams of one direction say together, of one size and all larger ones: goodput in
+    bytes/s with its 95 % interval, and whether there are samples enough to decide.
+    """
+
+    value: float
+    low: float
+    high: float
+    decides: bool
+
+    def clear_of(self, least: float) -> bool:
+        """Whether the interval lies wholly on one side of ``least`` and may decide."""
+        return self.decides and (self.low >= least or self.high < least)
 
 
 class _Samples(NamedTuple):
@@ -68,14 +84,16 @@ def fills_link(link: LinkClaim | None, size: int) -> bool:
     return size >= fill_bytes(bounds.most, bounds.least_size)
 
 
-def explained_by_waiting(reached: float, waited: float, *, steady: bool) -> bool:
+def explained_by_waiting(
+    reached: float, waited: float, *, steady: bool, usual: float = 0.0
+) -> bool:
     """Whether processes that waited for a processor for this share of the time may have left only
-    ``reached`` of a rate.
+    ``reached`` of a rate, which processes that waited for ``usual`` have.
 
     Two processes that are taken away independently both run for ``(1 - waited)^2`` of the time;
     half of that is granted for queues that run dry. A steady rate has lost no more than the time.
     """
-    runs = max(0.0, 1.0 - waited)
+    runs = min(1.0, max(0.0, 1.0 - waited) / max(1.0 - usual, 1e-9))
     return reached >= (runs if steady else runs**2) / 2
 
 
@@ -92,6 +110,7 @@ class LongStreams:
         self._rates = _rates(ctx, results)
         self._samples = _samples(results)
         self._capped: dict[_Route, bool] = {}
+        self._pools: dict[tuple[_Route, int], Pool | None] = {}
         self._held = ctx.link is not None and bounds_of(ctx.link, ctx.table).most is not None
 
     def filled(self, route: _Route) -> bool:
@@ -109,6 +128,15 @@ class LongStreams:
         if len(rates) < _LEAST_SIZES or any(rate.half_width > STEADY for rate in rates):
             return False
         return max(r.goodput for r in rates) <= (1 + _ALIKE) * min(r.goodput for r in rates)
+
+    def pool(self, route: _Route, size: int) -> Pool | None:
+        """All samples of this direction of at least ``size`` as one: repeats are evidence about the
+        same link, and so are larger messages. None without two points that have batches.
+        """
+        if (route, size) not in self._pools:
+            own = [one.times for one in self._samples.get(route, []) if one.size >= size]
+            self._pools[route, size] = _pooled(own) if len(own) > 1 else None
+        return self._pools[route, size]
 
     def capped(self, route: _Route) -> bool:
         """Whether this direction keeps to one rate below that of the other direction, and no wait
@@ -147,6 +175,23 @@ def _samples(results: Iterable[OnPath]) -> Mapping[_Route, list[_Samples]]:
             one = _Samples(point.message_bytes, times, waited_share(pair))
             found[pair.origin, pair.target].append(one)
     return found
+
+
+def _pooled(times: list[Floats]) -> Pool:
+    """``times``: ns per byte of the blocks of each point."""
+    whole = estimate(np.concatenate([_stretches(one) for one in times]))
+    value, low, high = (1e9 / ns for ns in (whole.median_ns, whole.high_ns, whole.low_ns))
+    return Pool(value, low, high, decides(whole))
+
+
+def _stretches(times: Floats) -> Floats:
+    """Means of a few blocks each: an acknowledgement that a process sees late makes one block long
+    and the next as much shorter.
+    """
+    if times.size < 2 * _STRETCH:
+        return times
+    parts = np.array_split(times, times.size // _STRETCH)
+    return np.asarray([float(part.mean()) for part in parts], dtype=np.float64)
 
 
 def _capped(slow: list[_Samples], back: list[_Samples], ratio: float) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wireproof.analysis.interval import MIN_SAMPLES
 from wireproof.analysis.measured import Measured, operation_times
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
@@ -42,14 +43,14 @@ _MOST_EARLY = 0.1  # of the timed messages: few of them must not excuse everythi
 
 
 class Held(NamedTuple):
-    """A number held against its limits. ``limit`` has the number's unit. ``clear``: its interval
-    lies on one side of every limit.
+    """A number held against its limits. ``limit`` has the number's unit. ``decides``: it lies on
+    one side of every limit and is known well enough, by itself or with its repeats.
     """
 
     limit: float | None
     efficiency: float | None
     issues: list[Issue]
-    clear: bool
+    decides: bool
 
 
 def hold(
@@ -67,7 +68,7 @@ def hold(
     expectation is built.
     """
     if ctx.link is None:
-        return Held(None, None, [], True)
+        return Held(None, None, [], decides(number.time))
     return _Scale(ctx, ctx.link, point, pair, number, proof, streams).judged(start_ns)
 
 
@@ -98,6 +99,7 @@ class _Scale:
         self.waits = self.crossings > 0
         self.issues: list[Issue] = []
         self.clear = True  # the interval does not straddle a threshold
+        self.sure = decides(number.time)
 
     def judged(self, start_ns: float | None) -> Held:
         self._floor()
@@ -110,7 +112,7 @@ class _Scale:
         slowed = self.size > 0 and self.size >= bandwidth_threshold_bytes(self.link)
         efficiency = goodput / self.rate if self.rate and slowed else None
         limit = self.rate if self.number.unit == "bytes_per_s" else self.bound.floor_ns
-        return Held(limit, efficiency, self.issues, self.clear)
+        return Held(limit, efficiency, self.issues, self.clear and self.sure)
 
     def _add(self, code: str, severity: Severity, message: str, weight: float) -> None:
         evidence: Evidence = {
@@ -121,7 +123,7 @@ class _Scale:
             "high": self.number.high,
             "derivation": list(self.lines or self.bound.derivation),
         }
-        if severity == "fail" and not decides(self.number.time):
+        if severity == "fail" and not self.sure:
             severity, self.clear = "inconclusive", False
         where = (
             f"{self.ctx.route(self.pair)}, {self.point.pattern} of"
@@ -161,6 +163,9 @@ class _Scale:
         busy = crowded(self.pair)
         time = self.number.time
         usual = late_start(self.bounds, self.size, time.low_ns, _CROWDED_SLOW if busy else 1.0)
+        if busy and late_start(self.bounds, self.size, self._quickest(), _CROWDED_SLOW) is None:
+            self.sure = True  # waits make an exchange longer, and nothing makes it shorter
+            return
         if usual is None:
             return
         why = (
@@ -178,6 +183,11 @@ class _Scale:
             f" {usual / 1e3:.1f} us{'; ' + why if why else ''}"
         )
         self._add("slow-start", "inconclusive" if why else "fail", text, time.median_ns)
+
+    def _quickest(self) -> float:
+        """ns of the slowest of the few quickest exchanges."""
+        times = np.sort(operation_times(self.point, self.pair))
+        return float(times[MIN_SAMPLES - 1]) if times.size >= MIN_SAMPLES else math.inf
 
     def _ceiling(self) -> None:
         most = self.bounds.most
@@ -290,9 +300,9 @@ class _Scale:
         moved_ns = self.size / (share * attainable) * 1e9
         if self.waits:
             moved_ns *= self.point.threads  # that share the link, each waiting for its own answer
-        time, reached = self.number.time, self.number.goodput_bytes_per_s
+        reached, low_ns, high_ns = self._known(share * attainable)
         got = f"{goodput(reached)}, {reached / attainable:.0%} of attainable {goodput(attainable)}"
-        if self._moving_ns(time.low_ns, start_ns) > moved_ns:
+        if self._moving_ns(low_ns, start_ns) > moved_ns:
             known = usual(self.ctx, self.point, self.number.value, self.number.unit)
             if known is not None:
                 text = f"{got}, as usual: {known.sentence}"
@@ -304,10 +314,24 @@ class _Scale:
             text += "".join(f"; {why}" for why in (disturbed, excuse) if why)
             severity: Severity = "inconclusive" if disturbed or excuse else "fail"
             self._add("below-expectation", severity, text, -reached)
-        elif self._moving_ns(time.high_ns, start_ns) > moved_ns:
+        elif self._moving_ns(high_ns, start_ns) > moved_ns:
             self.clear = False
             text = f"{got}; the interval straddles the expected {share:.0%}"
             self._add("below-expectation", "inconclusive", text, -reached)
+
+    def _known(self, least: float) -> tuple[float, float, float]:
+        """(goodput in bytes/s, shortest and longest ns of one operation) of this sample, or of it
+        with its repeats and larger messages, if it leaves ``least`` bytes/s open and they do not.
+        """
+        time = self.number.time
+        own = self.number.goodput_bytes_per_s, time.low_ns, time.high_ns
+        streams = self.point.pattern == "stream"
+        pool = self.streams.pool(self.route, self.size) if streams else None
+        is_open = not self.sure or time.low_ns <= self.size / least * 1e9 < time.high_ns
+        if pool is None or not is_open or not pool.clear_of(least):
+            return own
+        self.sure = True
+        return pool.value, self.size / pool.high * 1e9, self.size / pool.low * 1e9
 
     def _tells(self, attainable: float, start_ns: float | None) -> bool:
         """Whether messages of this size tell the rate of the link."""

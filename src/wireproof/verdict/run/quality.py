@@ -85,18 +85,15 @@ def decides(time: Estimate) -> bool:
 
 
 def precision_issues(
-    ctx: Context, point: PointRecord, pair: PairResult, number: Measured, clear: bool
+    ctx: Context, point: PointRecord, pair: PairResult, number: Measured, enough: bool
 ) -> list[Issue]:
-    """``clear``: the interval lies wholly on one side of every threshold, so that a wide one still
-    decides.
-    """
+    """``enough``: a wide interval decides all the same."""
     who = ctx.route(pair)
     where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
     issues = []
     samples = number.time.blocks
     wide = number.half_width > ctx.criteria.max_half_width or not enough_samples(number.time)
     if wide or number.label == "unstable":
-        enough = clear and decides(number.time)
         known = f"{quantity.plus_minus(number.half_width)} ({quantity.counted(samples, 'sample')})"
         noisy = f"noisy, {known}; it decides all the same" if enough else f"too noisy: {known}"
         text = f"{where}: {noisy if wide else known}"

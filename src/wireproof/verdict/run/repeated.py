@@ -9,9 +9,12 @@ result of its own for a reader, and its findings become warnings.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import msgspec
 
-from wireproof.model.finding import Finding, Judgement, PairVerdict, Route, worst_proof
+from wireproof.model.finding import Both, Finding, Judgement, Node, PairVerdict, Route, worst_proof
 from wireproof.verdict.issue import overall
 
 __all__ = ["may_settle", "settled_by_repeats", "too_few_bytes"]
@@ -23,9 +26,11 @@ _FAST = "above-ceiling"
 are proven on the wire, another sample tells; a link that is claimed too slow is too fast again.
 """
 _FEW = "unproven-too-few-bytes"
-_SOFTER = _WIDE | {"direction-slow", _FEW, _FAST}
+_LATE, _WAITED = "slow-start", "oversubscribed"
+"""A late answer of processes that waited for a processor: another sample tells."""
+_SOFTER = _WIDE | {"direction-slow", _FEW, _FAST, _LATE}
 """Of the findings: also what two directions of one route say of each other."""
-_BESIDE = frozenset({"oversubscribed", "clock-not-tsc", "far-core-state"})
+_BESIDE = frozenset({_WAITED, "clock-not-tsc", "far-core-state"})
 """Warnings about the machine that go with a wide interval and decide nothing."""
 Measurement = tuple[Route, str, int]
 
@@ -43,16 +48,20 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
     settles.
     """
     passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
+    settled = passing | _too_short(judgement.pairs)
     pairs = [
-        msgspec.structs.replace(pair, settled=True) if _is_settled(pair, passing) else pair
+        msgspec.structs.replace(pair, settled=True) if _is_settled(pair, settled) else pair
         for pair in judgement.pairs
     ]
     routes = {_route(pair) for pair in pairs if pair.settled}
     if not routes:
         return judgement
     left = [pair for pair in pairs if not pair.settled]
-    routes -= {_route(pair) for pair in left if pair.verdict != "pass"}
-    findings = [_softer(finding, routes) for finding in judgement.findings]
+    still_open = {_route(pair) for pair in left if pair.verdict != "pass"}
+    findings = [
+        _softer(finding) if _is_over(finding, routes, still_open) else finding
+        for finding in judgement.findings
+    ]
     return msgspec.structs.replace(
         judgement,
         pairs=pairs,
@@ -66,16 +75,38 @@ def _is_settled(pair: PairVerdict, passing: set[Measurement]) -> bool:
     return _measurement(pair) in passing and may_settle(pair)
 
 
+def _too_short(pairs: Sequence[PairVerdict]) -> set[Measurement]:
+    """Measurements that moved too few bytes each time, also when they were measured again. Busy
+    hosts answer too late for more: it is no result, and it spoils none if larger messages of the
+    same pattern pass on the wire and nothing of the route went elsewhere.
+    """
+    times = Counter(_measurement(pair) for pair in pairs if too_few_bytes(pair))
+    largest: dict[tuple[Route, str], int] = {}
+    elsewhere = {
+        _route(pair) for pair in pairs if pair.proof != "on-wire" and not too_few_bytes(pair)
+    }
+    for pair in pairs:
+        if pair.verdict == "pass" and pair.proof == "on-wire":
+            key = _route(pair), pair.pattern
+            largest[key] = max(largest.get(key, 0), pair.message_bytes)
+    return {
+        (route, pattern, size)
+        for (route, pattern, size), count in times.items()
+        if count > 1 and route not in elsewhere and size < largest.get((route, pattern), 0)
+    }
+
+
 def may_settle(pair: PairVerdict) -> bool:
     """Whether another sample may settle this inconclusive one: nothing is open but the width of its
     interval, a number above the ceiling or the number of its bytes. An unknown reason settles
     nothing.
     """
     codes = set(pair.codes)
-    if pair.verdict != "inconclusive" or not codes <= _WIDE | _BESIDE | {_FEW, _FAST}:
+    late = {_LATE} if _WAITED in codes else set[str]()
+    if pair.verdict != "inconclusive" or not codes <= _WIDE | _BESIDE | {_FEW, _FAST} | late:
         return False
     if pair.proof == "on-wire":
-        return bool(codes & (_WIDE | {_FAST}))
+        return bool(codes & (_WIDE | {_FAST, _LATE}))
     return too_few_bytes(pair) and _FAST not in codes
 
 
@@ -84,12 +115,20 @@ def too_few_bytes(pair: PairVerdict) -> bool:
     return pair.proof == "unproven" and _FEW in pair.codes
 
 
-def _softer(finding: Finding, routes: set[Route]) -> Finding:
-    if (
-        finding.severity != "inconclusive"
-        or finding.code not in _SOFTER
-        or finding.about not in routes
-    ):
-        return finding
+def _is_over(finding: Finding, routes: set[Route], still_open: set[Route]) -> bool:
+    """Whether what a finding leaves open was only a wide interval, and is settled: of its route, or
+    of every route that loses packets.
+    """
+    about = finding.about
+    if finding.severity != "inconclusive":
+        return False
+    if finding.code == "packet-loss":
+        ends = {about.name} if isinstance(about, Node) else set()
+        ends |= {about.one, about.other} if isinstance(about, Both) else set()
+        return bool(ends) and not any(ends & {one.origin, one.target} for one in still_open)
+    return finding.code in _SOFTER and about in routes - still_open
+
+
+def _softer(finding: Finding) -> Finding:
     message = f"{finding.message}; measured again, the same route passes"
     return msgspec.structs.replace(finding, severity="warning", message=message)

@@ -121,9 +121,8 @@ def located_section(
         if one
     )
     located = tuple(explain(one, section.run, settings=known) for one in concluded)
-    judgement = settled_by_repeats(
-        with_located(section.judgement, located, section.criteria, fabric)
-    )
+    settled = settled_by_repeats(section.judgement)
+    judgement = settled_by_repeats(with_located(settled, located, section.criteria, fabric))
     return dataclasses.replace(
         section,
         judgement=with_rail_notes(judgement, section.run.claim),

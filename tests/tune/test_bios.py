@@ -11,8 +11,7 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import machine_of
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
-from wireproof.tune.bios import FirmwareWish, firmware_wishes
-from wireproof.tune.named import Named
+from wireproof.tune.bios import AskedAttribute, FirmwareWish, firmware_wishes
 from wireproof.workflow.audit import catalogue
 
 XEON = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\nstepping\t: 2\nflags\t\t: fpu\n"
@@ -24,7 +23,7 @@ def wishes(
     display: str,
     now: Any,
     values: list[Any] | None,
-    asked: list[Named],
+    asked: list[AskedAttribute],
     *,
     pending: Any = None,
     profile: Profile = "latency",
@@ -45,16 +44,16 @@ def wishes(
     return firmware_wishes(machine_of(HostFacts.of("n1", frames)), catalogue(), profile, asked)
 
 
-SMT, TURBO, POLICY = (Named(f"bios-{name}") for name in ("smt", "turbo", "power-policy"))
+SMT, TURBO, POLICY = (AskedAttribute(f"bios-{name}") for name in ("smt", "turbo", "power-policy"))
 
 
 @pytest.mark.parametrize(
     ("display", "now", "values", "asked", "wanted"),
     [
         ("Hyper-Threading [ALL]", "1", SWITCH, SMT, "0"),
-        ("Hyper-Threading [ALL]", "1", SWITCH, Named("bios-smt", value="Disabled"), "0"),
-        ("Hyper-Threading [ALL]", "0", SWITCH, Named("bios-smt", value="enable"), "1"),
-        ("Hyper-Threading [ALL]", "0", SWITCH, Named("bios-smt", value="1"), "1"),
+        ("Hyper-Threading [ALL]", "1", SWITCH, AskedAttribute("bios-smt", "Disabled"), "0"),
+        ("Hyper-Threading [ALL]", "0", SWITCH, AskedAttribute("bios-smt", "enable"), "1"),
+        ("Hyper-Threading [ALL]", "0", SWITCH, AskedAttribute("bios-smt", "1"), "1"),
         ("Turbo Mode", "Off", [["Off", "Off"], ["Auto", "Auto"], ["On", "On"]], TURBO, "On"),
         ("Logical Processor", True, [], SMT, False),
         ("Logical Processor", "Enable", None, SMT, "Disable"),
@@ -62,13 +61,13 @@ SMT, TURBO, POLICY = (Named(f"bios-{name}") for name in ("smt", "turbo", "power-
             "System Profile",
             "Dapc",
             PROFILES,
-            Named("bios-power-policy", value="Performance"),
+            AskedAttribute("bios-power-policy", "Performance"),
             "Perf",
         ),
     ],
 )
 def test_the_value_is_in_the_bmc_s_own_words(
-    display: str, now: Any, values: list[Any] | None, asked: Named, wanted: Any
+    display: str, now: Any, values: list[Any] | None, asked: AskedAttribute, wanted: Any
 ) -> None:
     (wish,) = wishes(display, now, values, [asked])
     assert wish.change is not None, wish.why_not
@@ -85,20 +84,20 @@ def test_the_value_is_in_the_bmc_s_own_words(
             "System Profile",
             "Dapc",
             PROFILES,
-            Named("bios-power-policy", value="Fast"),
+            AskedAttribute("bios-power-policy", "Fast"),
             "'Fast' is none",
         ),
         (
             "Turbo Mode",
             "1",
             SWITCH,
-            Named("bios-turbo", value="Enabled"),
+            AskedAttribute("bios-turbo", "Enabled"),
             "has that value already",
         ),
     ],
 )
 def test_what_cannot_be_chosen_is_left_with_the_reason(
-    display: str, now: Any, values: list[Any], asked: Named, why: str
+    display: str, now: Any, values: list[Any], asked: AskedAttribute, why: str
 ) -> None:
     (wish,) = wishes(display, now, values, [asked])
     assert wish.change is None

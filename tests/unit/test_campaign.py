@@ -496,3 +496,20 @@ def test_sizes_that_hang_below_one_that_passes_are_no_black_hole() -> None:
     carried = Campaign(planned, two(), two().claim(), world.launch, probe=nobody).run()
     assert len(world.launches) == 3
     assert not [e for run in carried.runs for e in run.errors if e.code == HANG]
+
+
+def test_ranks_that_share_too_few_cores_are_screened_pair_by_pair(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two streams at a time of four nodes on two busy cores showed the cores and not the links."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    hosts = tuple(f"n{number}" for number in range(1, 5))
+    apart = Target(hosts=hosts, start_on=hosts, virtual=True)
+    real = Target(hosts=hosts, start_on=hosts)
+    points = [
+        screen_points(one, None, seed=1, rounds=None, all_pairs=False) for one in (apart, real)
+    ]
+    assert [{len(point.pairs) for point in of} for of in points] == [{1}, {2}]
+    assert {pair for point in points[0] for pair in point.pairs} == {
+        pair for point in points[1] for pair in point.pairs
+    }

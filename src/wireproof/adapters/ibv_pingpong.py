@@ -12,7 +12,8 @@ from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import step_of
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.tool import ToolRequest
 
 __all__ = ["ADAPTER"]
 

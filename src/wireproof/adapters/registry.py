@@ -12,7 +12,8 @@ from importlib import import_module
 
 from wireproof.adapters.page import Page
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, ToolRequest, Traffic
+from wireproof.model.series import Series, Traffic
+from wireproof.model.tool import ToolRequest
 
 __all__ = ["MODULES", "Adapter", "Benchmark", "Parsed", "Sign"]
 __all__ += ["adapter", "adapter_names", "adapters", "registered", "starts_result", "tool_of"]

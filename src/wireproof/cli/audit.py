@@ -15,6 +15,7 @@ from wireproof.cli.console import (
     current_context,
     listed,
     print_document,
+    print_either,
     print_text,
     say,
 )
@@ -102,13 +103,14 @@ def _audited(options: dict[str, Any]) -> Audit:
 
 
 def _list() -> int:
-    from wireproof.report.documents.explain import titles_document
+    from wireproof.report.text.titles import title_lines
     from wireproof.workflow.audit import catalogue
 
     found = [entry.setting for entry in catalogue().entries.values()]
-    titles = {one.id: f"{one.group}: {one.title}" for one in found}
-    build = partial(titles_document, "Settings", titles)
-    print_document(listed("Settings", settings=found), build)
+    titles = {one.id: f"{one.group:11}  {one.title}" for one in found}
+    print_either(
+        listed("Settings", settings=found), lambda: "\n".join(title_lines(titles)), indent=1
+    )
     return 0
 
 

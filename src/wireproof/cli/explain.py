@@ -7,14 +7,13 @@ from functools import partial
 import click
 
 from wireproof.cli.completion import codes
-from wireproof.cli.console import print_document
-from wireproof.cli.declare import FORM, JSON
+from wireproof.cli.console import print_either
+from wireproof.cli.declare import JSON
 
 __all__ = ["command"]
 
 OPTIONS: list[click.Parameter] = [
     click.Argument(["code"], required=False, shell_complete=codes),
-    FORM,
     JSON,
 ]
 
@@ -26,18 +25,17 @@ def command(code: str | None) -> int:
 
     'wireproof lint --rules' and 'wireproof audit --list' list the others.
     """
-    from wireproof.report.document import Document
-    from wireproof.report.documents.explain import explanation_document, titles_document
+    from wireproof.report.text.explanation import explanation_text
+    from wireproof.report.text.titles import title_lines
     from wireproof.verdict.catalogue import findings
     from wireproof.workflow.explain import explain, explanations
 
     found = explain(code) if code else []
 
-    def document() -> Document:
-        if found:
-            return explanation_document([(one.title, one.paragraphs) for one in found])
+    def text() -> str:
         titles = {name: listed.title for name, listed in findings().items()}
-        return titles_document("Findings", titles)
+        texts = (explanation_text(one.title, one.paragraphs) for one in found)
+        return "\n".join(texts if found else title_lines(titles))
 
-    print_document(partial(explanations, found), document)
+    print_either(partial(explanations, found), text)
     return 0

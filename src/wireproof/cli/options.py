@@ -137,15 +137,12 @@ def method_of(options: Options) -> Method:
 
 def storage_of(settings: Options, *, kept: bool) -> Storage:
     """Where the records go, by ``--out`` and ``--resume``."""
+    from wireproof.workflow.history.keep import storage_folder
     from wireproof.workflow.session.session import Storage
 
-    history, folder = settings.history if kept else None, settings.out
-    if history is not None:
-        from wireproof.workflow.history.keep import storage_folder
-
-        folder = storage_folder(folder, history)
+    history = settings.history if kept else None
     return Storage(
-        folder=folder,
+        folder=storage_folder(settings.out, history),
         history=history,
         kept=kept,
         resume=settings.resume,

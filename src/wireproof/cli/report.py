@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from wireproof.cli.declare import choice, file, flag, json_as
-
-if TYPE_CHECKING:
-    from wireproof.workflow.export import Form
+from wireproof.report.forms import FORMS, Form
 
 __all__ = ["command"]
 
@@ -24,7 +21,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     choice(
         "--format form",
-        ("html", "markdown", "svg", "pdf", "png"),
+        FORMS,
         "what is written: the page, Markdown, figures as SVG or PNG, or"
         " PDF (PNG and PDF need Chromium).",
         default="html",
@@ -50,7 +47,7 @@ def command(
     """
     from wireproof.cli.console import Console, chosen_form, say
     from wireproof.cli.delivery import ended, show
-    from wireproof.report.documents.dossier import change_lines
+    from wireproof.report.text.rejudged import change_lines
     from wireproof.workflow.report import ReportSpecification, report
 
     as_json = chosen_form() == "json"

@@ -6,21 +6,23 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from wireproof.cli.completion import labs, tools
-from wireproof.cli.console import Console, chosen_form, listed, print_document, rendered
-from wireproof.cli.declare import FORM, JSON, choice, file, flag, number, text
+from wireproof.cli.console import Console, chosen_form, listed, look_of, print_either
+from wireproof.cli.declare import JSON, choice, file, flag, number, text
 from wireproof.cli.options import PSM_STATISTICS, link_claim, settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.workflow.benchmark.specification import BenchmarkSpecification
+    from wireproof.workflow.benchmark.specification import (
+        BenchmarkOptions,
+        BenchmarkSpecification,
+    )
 
 __all__ = ["command"]
 
@@ -66,7 +68,6 @@ OPTIONS: list[click.Parameter] = [
     PSM_STATISTICS,
     flag("--dry-run", "print the commands and run nothing."),
     flag("--list listed", "list the recipes."),
-    FORM,
     JSON,
 ]
 
@@ -107,31 +108,31 @@ def _specification(
         tool,
         words,
         settings_of({**known, "link": ""}),
-        options,
+        cast("BenchmarkOptions", options),
         os.environ,
-        read_by_people=chosen_form() == "text",
+        read_by_people=chosen_form() != "json",
         dry=dry,
     )
 
 
 def _dry_run(wanted: BenchmarkSpecification) -> int:
-    from wireproof.report.documents.benchmark import shell_document
+    from wireproof.report.text.benchmark import shell_text
     from wireproof.workflow.benchmark.run import prepared_document
     from wireproof.workflow.benchmark.steps import prepare_steps
 
     document = prepared_document(prepare_steps(wanted, os.environ))
-    print_document(document, partial(shell_document, document))
+    print_either(document, lambda: shell_text(document))
     return 0
 
 
 def _run(wanted: BenchmarkSpecification) -> int:
-    from wireproof.report.documents.benchmark import benchmark_document, shell_document
+    from wireproof.report.text.benchmark import result_text, shell_text
     from wireproof.workflow.benchmark.run import prepared_document, ready, run_prepared
     from wireproof.workflow.prove.watch import allow_files
 
     console = Console()
     with ready(wanted, os.environ, console) as (prepared, folder):
-        click.echo(rendered(shell_document(prepared_document(prepared)), "text"), err=True)
+        click.echo(shell_text(prepared_document(prepared)), err=True)
         allow_files(wanted.target)
         sys.stdout.flush()
         errors = descriptor(sys.stderr)
@@ -139,7 +140,7 @@ def _run(wanted: BenchmarkSpecification) -> int:
             prepared,
             folder,
             environment=os.environ,
-            sinks=(descriptor(sys.stdout) if chosen_form() == "text" else errors, errors),
+            sinks=(errors if chosen_form() == "json" else descriptor(sys.stdout), errors),
             reporter=console,
         )
     if result.interrupted:
@@ -147,15 +148,15 @@ def _run(wanted: BenchmarkSpecification) -> int:
             console.say(line)
         return INTERRUPTED
     document, status = result.document(), result.proved.exit_status
-    print_document(document, partial(benchmark_document, status, document))
+    print_either(document, lambda: result_text(status, document, look_of()))
     return status_of(result.verdict)
 
 
 def _list(tool: str) -> int:
     """Every recipe (of one tool), one line each."""
-    from wireproof.report.documents.benchmark import recipes_document
+    from wireproof.report.text.benchmark import recipe_lines
     from wireproof.workflow.benchmark.specification import recipe_documents
 
     recipes = recipe_documents(tool)
-    print_document(listed("Recipes", recipes=recipes), partial(recipes_document, recipes))
+    print_either(listed("Recipes", recipes=recipes), lambda: "\n".join(recipe_lines(recipes)))
     return 0

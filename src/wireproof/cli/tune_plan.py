@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +17,11 @@ from wireproof.cli.console import (
     chosen_form,
     current_context,
     listed,
-    print_document,
+    look_of,
     print_either,
-    rendered,
     say,
 )
-from wireproof.cli.declare import FORM, JSON, checked, file, flag, json_as, number
+from wireproof.cli.declare import JSON, checked, file, flag, json_as, number
 from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
 from wireproof.model.errors import BadInput
 from wireproof.settings.row import absolute
@@ -117,7 +115,6 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
         ),
         *WANTED,
         file("-o --output", "keep the plan in this file (.json), for tune apply and tune export."),
-        FORM,
         JSON,
         PLACES[0],
         *TARGET,
@@ -130,14 +127,14 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
     value of your own (mtu/eth1=9000), also for a sysctl by its name. Without: all that fail.
     Nothing is changed. Exit status: 0, or 3 when a host could not be read.
     """
-    from wireproof.report.documents.tune import tune_plan_document
+    from wireproof.report.text.tune import plan_lines
 
     made = plan_of(options, asked)
     if options["output"] is not None:
         from wireproof.workflow.tune.plan import save_plan
 
         save_plan(made, options["output"])
-    print_document(made, partial(tune_plan_document, made))
+    print_either(made, lambda: "\n".join(plan_lines(made, look_of())), indent=1)
     return 3 if any(one.refused for one in made.hosts) else 0
 
 
@@ -163,7 +160,7 @@ def export(form: str, asked: tuple[str, ...], **options: Any) -> int:
     Hosts with the same plan share a part of the playbook; the other forms are for one kind of host
     at a time. Nothing is changed.
     """
-    from wireproof.workflow.tune.plan import export as written
+    from wireproof.workflow.tune.export import export as written
 
     texts = written(plan_of(options, asked), form)
     print_either(
@@ -210,9 +207,9 @@ def show(done: Tuned) -> int:
     """Print what the hosts did. 0 all hosts, 2 the request was wrong for all, 4 none could, 1 some
     did not.
     """
-    from wireproof.report.documents.tune import tuned_document
+    from wireproof.report.text.tune import tuned_lines
 
-    print_document(done, partial(tuned_document, done))
+    print_either(done, lambda: "\n".join(tuned_lines(done, look_of())), indent=1)
     if done.done:
         return 0
     statuses = {one.status for one in done.hosts}
@@ -233,7 +230,6 @@ def show(done: Tuned) -> int:
         number(
             "--timeout", 1, 86400, "seconds until it reverts by itself.", default=600, metavar="S"
         ),
-        FORM,
         JSON,
         *PLACES,
         *TARGET,
@@ -289,14 +285,14 @@ def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tun
 
 def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
     """Show it, unless the answer is for programs; ask, unless ``--yes``."""
-    from wireproof.report.documents.tune import tune_plan_document
+    from wireproof.report.text.tune import plan_lines
 
     to_do = any(
         (one.changes or one.keeps or one.firmware) and not one.refused for one in plan.hosts
     )
-    aside = chosen_form() != "text"
-    if not aside or not options["yes"]:
-        click.echo(rendered(tune_plan_document(plan), "text"), err=aside)
+    as_json = chosen_form() == "json"
+    if not as_json or not options["yes"]:
+        click.echo("\n".join(plan_lines(plan, look_of())), err=as_json)
     if options["yes"] or not to_do:
         return True
     if not sys.stdin.isatty():

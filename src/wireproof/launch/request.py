@@ -57,6 +57,7 @@ class LaunchRequest:
     meet: str = ""
     over: Literal["", "ofi"] = ""
     extra: tuple[tuple[str, str], ...] = ()
+    control_nic: str = ""
     program: tuple[str, ...] = ()
     folder: str = ""
     windows: bool = True

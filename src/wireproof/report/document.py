@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
-from wireproof.model.atlas import Place, Quantity
+from wireproof.model.atlas import Place
 from wireproof.model.finding import Finding, Verdict
+from wireproof.report.columns import Head
 from wireproof.report.names import fold
 
 if TYPE_CHECKING:
-    from wireproof.report.figure.chart import Chart, Ink
+    from wireproof.report.figure.chart import Chart
 
 __all__ = [
     "FORMS",
@@ -25,11 +26,11 @@ __all__ = [
     "Cell",
     "Document",
     "Dots",
+    "Drawing",
     "Facts",
     "Figure",
     "Findings",
     "Form",
-    "Head",
     "Item",
     "Part",
     "Picture",
@@ -43,10 +44,8 @@ __all__ = [
     "Table",
     "Text",
     "Tone",
-    "Value",
     "full_of",
     "items_of",
-    "words_of",
 ]
 
 Form = Literal["text", "html", "markdown", "json"]
@@ -65,26 +64,11 @@ WORDS: dict[str, str] = {
 """The words for verdicts and severities."""
 
 
-class Value(NamedTuple):
-    """A text with what it stands for: ``raw``, the number for sorting and for CSV; ``place``, the
-    page that it leads to; ``tone``, the colour of a word such as a verdict.
-    """
-
-    text: str
-    raw: str = ""
-    place: str = ""
-    tone: Tone = ""
-
-
 class Bar(NamedTuple):
-    """A bar from zero; the longest bar of its column is full unless ``full`` is given. ``due``:
-    where it should end, None if that is not known; ``words`` stand beside it.
-    """
+    """A bar from zero; the longest bar of its column is full unless ``full`` is given."""
 
     value: float | None
     full: float = 0.0
-    due: float | None = None
-    words: str = ""
 
 
 class Span(NamedTuple):
@@ -107,33 +91,17 @@ class Spark(NamedTuple):
 
 
 class Dots(NamedTuple):
-    """Published numbers (ns or bytes/s), the faster to the right, and where ours lies: ``value``,
-    None if there is none.
-    """
+    """Published numbers, the faster to the right, and where ours lies."""
 
-    values: tuple[float, ...]
-    quantity: Quantity
-    value: float | None = None
-    words: str = ""
+    place: Place
 
-    @classmethod
-    def of(cls, place: Place) -> Dots:
-        return cls(tuple(place.values), place.quantity, place.value, place.sentence)
+    @property
+    def words(self) -> str:
+        return self.place.sentence
 
 
 Figure: TypeAlias = Bar | Span | Spark | Dots
-Cell: TypeAlias = str | Value | Figure
-
-
-class Head(NamedTuple):
-    """``keep``: the higher, the longer the column stays when the width is short. ``name``: of the
-    column in a CSV file, with the unit of the raw values; else its title.
-    """
-
-    title: str
-    keep: int
-    left: bool = False
-    name: str = ""
+Cell: TypeAlias = str | Figure
 
 
 class Row(NamedTuple):
@@ -143,15 +111,12 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph. ``mark``: a sign before it, as in a list (``!``, ``-``); ``place``: the page it
-    leads to.
-    """
+    """A paragraph. ``mark``: a sign before it, as in a list (``!``, ``-``)."""
 
     kind: ClassVar[str] = "text"
     text: str
     tone: Tone = ""
     mark: str = ""
-    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,7 +131,6 @@ class Facts:
 class Table:
     """``heads`` and the cells of each row have the same length. A column holds texts or figures,
     never both, and a table has at most one column of figures. Text shows the first ``most`` rows.
-    ``name``: of the file that a page saves it as, if not by its title.
     """
 
     kind: ClassVar[str] = "table"
@@ -175,24 +139,20 @@ class Table:
     title: str = ""
     note: str = ""
     most: int = 40
-    name: str = ""
 
 
 class Item(NamedTuple):
-    """What was found. ``details``: a label and a text each, such as ``("next", advice)``; of no
-    label the text alone. ``right``: what should stand there, as lines to be pasted. ``more``: a
-    label and a text each, which a page folds and text leaves out. ``anchor``: its name on a page.
+    """What was found. ``details``: a label and a text each, such as ``("next", advice)``.
+    ``right``: what should stand there, as lines to be pasted.
     """
 
     tone: Tone
     text: str
     code: str = ""
-    details: tuple[tuple[str, str | Value], ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
     word: str = ""
     """In place of the word for ``tone``: the place in a file, the name of a setting."""
     right: str = ""
-    more: tuple[tuple[str, str], ...] = ()
-    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -202,9 +162,7 @@ class Findings:
     most: int = 1000
     """Items that text and Markdown show."""
     whole: bool = False
-    """In text each stands on a line of its own, for editors that jump to it."""
-    cards: bool = False
-    """Questions with their answers: on a page each stands in a box."""
+    """In text each stands on a line of its own, for editors that jump to the place."""
 
 
 class Step(NamedTuple):
@@ -229,41 +187,34 @@ class Raw:
     lines: tuple[str, ...]
 
 
-NOTHING = Spark((), 0.0, "")
+@dataclass(frozen=True)
+class Picture:
+    """A chart on a page; what it shows stands in a table beside it, for text and Markdown."""
+
+    kind: ClassVar[str] = "picture"
+    chart: Chart
 
 
 @dataclass(frozen=True)
-class Picture:
-    """Pictures on a page, made if they are drawn; the ``spark`` in text, and its words in Markdown:
-    what they show stands in a table beside them.
+class Drawing:
+    """Charts on a page, made if they are drawn; the ``spark`` in text, and its words in
+    Markdown.
     """
 
-    kind: ClassVar[str] = "picture"
-    draw: Callable[[], Sequence[Chart | Ink]]
-    spark: Spark = NOTHING
+    kind: ClassVar[str] = "drawing"
+    charts: Callable[[], Sequence[Chart]]
+    spark: Spark
 
 
 @dataclass(frozen=True)
 class Section:
-    """``answer``: what a reader looks for, below the title. ``fold``: a page folds it, ``open`` or
-    ``closed``. ``anchor``: its name on a page.
-    """
-
     kind: ClassVar[str] = "section"
     title: str
     parts: tuple[Part, ...]
     verdict: Verdict | Literal[""] = ""
-    answer: str = ""
-    fold: Literal["", "open", "closed"] = ""
-    anchor: str = ""
-
-    @property
-    def whole(self) -> bool:
-        """True if it holds sections itself: a document within one."""
-        return any(isinstance(part, Section) for part in self.parts)
 
 
-Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Section
+Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Drawing | Section
 
 
 @dataclass(frozen=True)
@@ -288,13 +239,6 @@ def _item(finding: Finding) -> Item:
     return Item(finding.severity, f"{finding.message}{shared}", finding.code, details)
 
 
-def words_of(cell: Cell) -> str:
-    """What a cell says in words; "" for a bar or an interval: the numbers stand beside it."""
-    if isinstance(cell, Value):
-        return cell.text
-    return cell if isinstance(cell, str) else getattr(cell, "words", "")
-
-
 def full_of(table: Table) -> float:
     """What a full bar of the table's figures is: the largest value, or the largest distance of an
     end of an interval from its center.
@@ -305,7 +249,7 @@ def full_of(table: Table) -> float:
 
 def _sizes(cell: Cell) -> tuple[float, ...]:
     if isinstance(cell, Bar):
-        return (cell.value or 0.0, cell.due or 0.0)
+        return (cell.value or 0.0,)
     if isinstance(cell, Span):
         ends = (cell.value, cell.low, cell.high)
         return tuple(end - cell.center for end in ends if end is not None)

@@ -16,7 +16,6 @@ __all__ = [
     "OptionRow",
     "Origin",
     "absolute",
-    "as_path",
     "library",
     "one_of",
     "path",
@@ -145,8 +144,3 @@ def absolute(text: str) -> str:
     if text and (not text.startswith("/") or not text.isprintable() or "/../" in f"{text}/"):
         raise BadInput("give an absolute path, as it is on the hosts.")
     return text
-
-
-def as_path(given: Path | str | None) -> Path | None:
-    """A path as Python programs give it, or its text; None if none was given."""
-    return None if given is None else Path(given)

@@ -89,8 +89,10 @@ def _goes_on(line: str) -> bool:
 def why_incomplete(
     page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTest, first: int
 ) -> str:
-    if rows.fault(page):
-        return rows.fault(page)
+    if rows.cut:
+        return f"line {len(page.lines)}: the text ends inside a row"
+    if rows.torn:
+        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
     failure = _failure(page, rows, first)
     if failure:
         return failure

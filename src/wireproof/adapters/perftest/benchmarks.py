@@ -9,7 +9,8 @@ import re
 from wireproof.adapters.options import refuse_others
 from wireproof.adapters.registry import Benchmark
 from wireproof.model.errors import BadInput
-from wireproof.model.series import ToolRequest, Traffic
+from wireproof.model.series import Traffic
+from wireproof.model.tool import ToolRequest
 
 __all__ = ["COMMAND", "HEADING", "TITLE", "argv", "columns_of", "test_of"]
 

@@ -5,17 +5,20 @@ and within a bounded time.
 from __future__ import annotations
 
 import dataclasses
+import operator
 import time
+from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
 from wireproof.instrument.measure import Outcome
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.finding import Judgement
+from wireproof.model.finding import Judgement, PairVerdict
 from wireproof.model.plan import Point
 from wireproof.model.quantity import counted
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.run.repeated import may_settle, settled_by_repeats
+from wireproof.verdict.run.repeated import may_settle, settled_by_repeats, too_few_bytes
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import judged, run_session
@@ -24,10 +27,16 @@ from wireproof.workflow.target.target import Target
 
 __all__ = ["FIRST", "again", "open_points", "run_settled"]
 
-AGAIN_S = 8.0
+AGAIN_S = 12.0
 """What all repeats together may take at most."""
-LONGER = 3.0
-"""Times the budget of a point that was open with it, if all repeats have the time."""
+LONGER = 6.0
+"""Times the budget of a point that was open with it, if all repeats have the time; a point that
+moved too few bytes gets what it needs.
+"""
+LEAST_LONGER = 3.0
+_COST = 1.3e-3
+"""Seconds of a point for each ms of its budget."""
+_SPARE = 1.5
 PAUSE_S = 1.0
 """Before the repeats: what disturbs is often short."""
 FIRST = 2_000_000
@@ -35,23 +44,64 @@ FIRST = 2_000_000
 
 
 def open_points(session: Session, judgement: Judgement) -> tuple[Point, ...]:
-    """The points that another sample may settle, as many as ``AGAIN_S`` allows; numbered anew, with
-    a longer budget if that leaves time for all of them.
+    """A point for each measurement that another sample may settle, as many as ``AGAIN_S`` allows;
+    numbered anew, with a longer budget if that leaves time for all of them. Pairs whose processes
+    waited for a processor are measured alone, so that they do not take it from each other.
     """
-    open_ = {pair.point for pair in judgement.pairs if may_settle(pair)}
-    points = [point for point in session.points if point.id in open_]
-    budgets_ms = [float(point.budget_ms or session.policy.point_budget_ms) for point in points]
+    planned = {point.id: point for point in session.points}
+    pairs: dict[object, list[PairVerdict]] = {}
+    seen: set[object] = set()
+    for pair in judgement.pairs:
+        same = pair.origin, pair.target, pair.pattern, pair.form, pair.message_bytes
+        if may_settle(pair) and pair.point in planned and same not in seen:
+            seen.add(same)
+            alone = "oversubscribed" in pair.codes
+            pairs.setdefault(same if alone else pair.point, []).append(pair)
+    groups = list(pairs.values())
+    budgets_ms = [
+        float(planned[one[0].point].budget_ms or session.policy.point_budget_ms) for one in groups
+    ]
+    times = _longer(groups, budgets_ms, session.criteria.min_payload_bytes)
     left_s = AGAIN_S
-    longer = min(LONGER, max(1.0, left_s / (2e-3 * sum(budgets_ms)))) if points else 1.0
     found: list[Point] = []
-    for point, budget_ms in zip(points, budgets_ms, strict=True):
-        left_s -= 2e-3 * budget_ms * longer
+    for group, budget_ms in zip(groups, map(operator.mul, budgets_ms, times), strict=True):
+        left_s -= _COST * budget_ms
         if left_s >= -1e-9:
-            number, budget = FIRST + len(found), int(budget_ms * longer)
+            point = planned[group[0].point]
             found.append(
-                msgspec.structs.replace(point, id=number, repeat=point.repeat + 1, budget_ms=budget)
+                msgspec.structs.replace(
+                    point,
+                    id=FIRST + len(found),
+                    pairs=tuple((pair.origin, pair.target) for pair in group),
+                    repeat=point.repeat + 1,
+                    budget_ms=int(budget_ms),
+                )
             )
     return tuple(found)
+
+
+def _longer(
+    groups: Sequence[Sequence[PairVerdict]], budgets_ms: Sequence[float], least_bytes: int
+) -> list[float]:
+    """By how much each budget grows: to the time that too few bytes need, else by what is left of
+    ``AGAIN_S`` for all.
+    """
+    needed = [max(map(partial(_needed, least_bytes), group)) for group in groups]
+    costs_s = [_COST * budget for budget in budgets_ms]
+    fixed_s = sum(cost * more for cost, more in zip(costs_s, needed, strict=True) if more)
+    others_s = sum(cost for cost, more in zip(costs_s, needed, strict=True) if not more)
+    free = (AGAIN_S - fixed_s) / others_s if others_s else 1.0
+    return [more or min(LONGER, max(1.0, free)) for more in needed]
+
+
+def _needed(least_bytes: int, pair: PairVerdict) -> float:
+    """Times its budget that a pair needs to move ``least_bytes`` at its pace; 0 if it moved enough
+    of them.
+    """
+    if not too_few_bytes(pair):
+        return 0.0
+    times = _SPARE * least_bytes / max(1, pair.expected_bytes or 0)
+    return min(LONGER, max(LEAST_LONGER, times))
 
 
 def again(session: Session, points: tuple[Point, ...], reporter: Reporter) -> Session:
@@ -79,7 +129,8 @@ def run_settled(
     bounded = session.resume or session.until is not None or session.deadline_s is not None
     if bounded or session.plays_hosts or outcomes[-1].ending.ended != "done":
         return section, outcomes
-    points = open_points(session, section.judgement)
+    is_open = section.judgement.verdict == "inconclusive"
+    points = open_points(session, section.judgement) if is_open else ()
     if not points:
         return section, outcomes
     try:

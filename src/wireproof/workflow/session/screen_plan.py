@@ -9,7 +9,7 @@ import msgspec
 
 from wireproof.locate.screen.sweep import Screened
 from wireproof.model.fabric import Fabric
-from wireproof.model.plan import Point
+from wireproof.model.plan import Point, Policy
 from wireproof.plan.schedule import (
     Pair,
     alone_rounds,
@@ -56,9 +56,13 @@ BRIEF_ABOVE = 64
 """Above so many nodes the raw batches of each pair are left out of the records: they would be
 gigabytes.
 """
-IN_FLIGHT_NS = 16e6
-"""What is under way at line rate: enough that the acknowledgement's way back costs nothing, and
-little enough that even a slow link gives many batches in its time.
+IN_FLIGHT_NS = 32e6
+"""What is under way at line rate: enough that the link stays full while a process waits for a time
+slice, and little enough that even a slow link gives many batches in its time.
+"""
+MOST_APART = 32
+"""Pairs that a machine with fewer cores than ranks measures one after another; more take too long,
+and are measured in rounds of several.
 """
 
 
@@ -73,9 +77,12 @@ def leaves_of(hosts: Sequence[str], fabric: Fabric | None) -> list[int] | None:
 
 
 def screen_window(size: int, rate_bits_per_s: float | None) -> int:
-    """An even number of messages, 2 to 8, that are ``IN_FLIGHT_NS`` long at line rate."""
+    """An even number of messages that are ``IN_FLIGHT_NS`` long at line rate, at least 2 and at
+    most as many as the usual policy lets be under way.
+    """
     message_ns = size * 8e9 / (rate_bits_per_s or 1e10)
-    return max(2, min(8, 2 * round(IN_FLIGHT_NS / message_ns / 2)))
+    most = Policy().in_flight_bytes // size // 2 * 2
+    return max(2, min(most, 2 * round(IN_FLIGHT_NS / message_ns / 2)))
 
 
 def crowded(target: Target) -> bool:
@@ -130,12 +137,16 @@ def screen_points(
     size: int | None = None,
 ) -> list[Point]:
     """The rounds of a screen. Up to 64 hosts every pair; above 12 to 20 rounds, unless
-    ``all_pairs``.
+    ``all_pairs``. Where all ranks share too few cores, a few hosts are measured pair by pair:
+    several streams at a time would show the cores and not the links.
     """
     count = target.size
     wanted = count - 1 + count % 2 if all_pairs else rounds
     leaves = leaves_of(target.hosts, fabric)
     chosen = screen_rounds(count, leaves, seed, wanted)
+    apart = [[pair] for pairs in chosen for pair in pairs]
+    if crowded(target) and len(apart) <= MOST_APART:
+        chosen = apart
     chosen = chosen * screen_repeats(len(chosen))
     budget_ms = screen_budget_ms(len(chosen))
     return _of_rounds(chosen, target, budget_ms, brief=count > BRIEF_ABOVE, size=size)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from wireproof.instrument.changes import ask_hosts, write_change_set
 from wireproof.instrument.facts import Collected, collect
@@ -21,9 +20,11 @@ from wireproof.workflow.target.target import Target
 __all__ = [
     "JournalPlace",
     "apply_sets",
-    "ask_nodes",
+    "confirm_set",
     "hosts_of",
     "read_files",
+    "revert_set",
+    "set_status",
 ]
 
 
@@ -45,18 +46,33 @@ def apply_sets(
     return ask_hosts(_argv(target, "apply", tuple(sets), place), texts)
 
 
-def ask_nodes(
+def confirm_set(
+    target: Target, hosts: tuple[str, ...], name: str, place: JournalPlace | None = None
+) -> list[HostTuned]:
+    """The set is kept: its drop-ins are written, its timer ends."""
+    return ask_hosts(_argv(target, "confirm", hosts, place, *_named(name)))
+
+
+def revert_set(
     target: Target,
-    what: Literal["confirm", "revert", "status"],
     hosts: tuple[str, ...],
     name: str = "",
     place: JournalPlace | None = None,
-    *more: str,
+    *,
+    force: bool = False,
 ) -> list[HostTuned]:
-    """What each host answers. ``name``: of a set; "": of all sets, and of the newest that is open
-    or confirmed to ``revert``. ``more``: further options of the node program.
+    """``name`` "": the newest set that is open or confirmed. ``force``: also values that somebody
+    else has changed since.
     """
-    return ask_hosts(_argv(target, what, hosts, place, *_named(name), *more))
+    more = ("--force",) if force else ()
+    return ask_hosts(_argv(target, "revert", hosts, place, *_named(name), *more))
+
+
+def set_status(
+    target: Target, hosts: tuple[str, ...], name: str = "", place: JournalPlace | None = None
+) -> list[HostTuned]:
+    """Every set of each host, or the one of that name; nothing is changed."""
+    return ask_hosts(_argv(target, "status", hosts, place, *_named(name)))
 
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}", re.ASCII)

@@ -1,0 +1,1 @@
+"""Any program under an MPI: recipes of the known benchmarks, and the command that starts them."""

@@ -1,0 +1,1 @@
+"""The pages of a local web page over a history."""

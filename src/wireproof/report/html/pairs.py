@@ -1,0 +1,141 @@
+"""Every pair of up to 1,024 hosts as packed numbers that the page's script draws and zooms into.
+Without scripts the map of leaves stands alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import sys
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wireproof.model import quantity
+from wireproof.report.html.heat import GRADIENT, shade
+from wireproof.report.html.markup import in_script
+from wireproof.report.names import clean, natural
+from wireproof.report.rows import Cell, ResultTable
+
+__all__ = ["MOST_HOSTS", "PairMap", "pair_map"]
+
+MOST_HOSTS = 1024
+_LEVELS = 20
+_MOST = 65_534
+"""Of a value in 16 bits; 0 stands for none."""
+_VERDICTS = ("pass", "fail", "inconclusive")
+_PROOFS = ("on-wire", "off-wire", "wrong-path", "mixed", "unproven")
+_NARROWEST, _DECADES, _WIDTHS = 1e-4, 5.0, 253
+"""A half-width takes a byte, on a logarithmic scale from 0.01 % to a factor of 10, in steps of
+4.7 %.
+"""
+
+
+@dataclass(frozen=True)
+class PairMap:
+    """``data``: JSON for the script element, made safe."""
+
+    id: str
+    title: str
+    note: str
+    scale: str
+    data: Any
+    gradient: str = GRADIENT
+
+
+def pair_map(table: ResultTable, name: str) -> PairMap | None:
+    """The map of one table of rates, or None with fewer than two directions."""
+    size, cells = table.directed
+    if size is None or len(cells) < 2:
+        return None
+    hosts, left = _hosts(cells)
+    place = {host: index for index, host in enumerate(hosts)}
+    shown = [cell for cell in cells if cell.origin in place and cell.target in place]
+    best = max(cell.goodput for cell in shown)
+    reference = _reference(shown, best)
+    note = (
+        "Rows send, columns receive. Point at a cell or use the arrow keys to read it; + and - "
+        "zoom. From afar a point shows the slowest of the pairs that it covers."
+    )
+    more = f" Of {len(hosts) + left} hosts those with the slowest directions." if left else ""
+    document = {
+        "hosts": [clean(host, 80) for host in hosts],
+        "most": best / 1e6,
+        "reference": reference / 1e6,
+        "shades": [shade(level / _LEVELS)[0] for level in range(_LEVELS + 1)],
+        "verdicts": _VERDICTS,
+        "proofs": _PROOFS,
+        "narrowest": _NARROWEST,
+        "decades": _DECADES,
+        "widths": _WIDTHS,
+        **_packed(shown, place, best),
+    }
+    return PairMap(
+        f"{name}-pairs",
+        f"Every pair: {table.pattern} at {quantity.size(size)}",
+        note + more,
+        f"of {quantity.megabytes(reference)} MB/s",
+        in_script(json.dumps(document, separators=(",", ":"), allow_nan=False)),
+    )
+
+
+def _hosts(cells: Sequence[Cell]) -> tuple[list[str], int]:
+    """In natural order, and how many are left out; those with the slowest directions stay."""
+    whole = {host for cell in cells for host in (cell.origin, cell.target)}
+    if len(whole) <= MOST_HOSTS:
+        return sorted(whole, key=natural), 0
+    slow = sorted(cells, key=lambda cell: cell.goodput)
+    first = list(dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target)))
+    return sorted(first[:MOST_HOSTS], key=natural), len(whole) - MOST_HOSTS
+
+
+def _reference(cells: Sequence[Cell], best: float) -> float:
+    """What is shaded as all of it: the attainable goodput where it is known, else the fastest."""
+    known = [cell.goodput / cell.efficiency for cell in cells[:200] if cell.efficiency]
+    return max(known, default=best)
+
+
+def _packed(cells: Sequence[Cell], place: dict[str, int], best: float) -> dict[str, str]:
+    """Rows of numbers, little end first, by the number of the cell: row x hosts + column. ``at``,
+    those numbers, is empty where most cells are known: then every cell has its place in the rows,
+    and the value 0 where it is not known.
+    """
+    count = len(place)
+    at = [place[one.origin] * count + place[one.target] for one in cells]
+    dense = 2 * len(cells) > count * count
+    length = count * count if dense else len(cells)
+    values, widths, marks = array("H", [0]) * length, bytearray(length), bytearray(length)
+    for number, (one, cell) in enumerate(zip(cells, at, strict=True)):
+        where = cell if dense else number
+        values[where] = 1 + min(_MOST, round(_MOST * one.goodput / best))
+        widths[where] = _width(one.half_width)
+        marks[where] = _mark(one)
+    return {
+        "at": "" if dense else _base64(array("I", at)),
+        "value": _base64(values),
+        "width": base64.b64encode(widths).decode("ascii"),
+        "mark": base64.b64encode(marks).decode("ascii"),
+    }
+
+
+def _width(share: float | None) -> int:
+    """A half-width as a byte; 0: not known."""
+    if share is None or not math.isfinite(share) or share < 0:
+        return 0
+    if share <= _NARROWEST:
+        return 1
+    level = 1 + round(_WIDTHS * math.log10(share / _NARROWEST) / _DECADES)
+    return min(level, _WIDTHS + 1)
+
+
+def _mark(cell: Cell) -> int:
+    verdict = _VERDICTS.index(cell.verdict) if cell.verdict in _VERDICTS else 2
+    return verdict + 4 * (_PROOFS.index(cell.proof) if cell.proof in _PROOFS else 4)
+
+
+def _base64(numbers: array[int]) -> str:
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return base64.b64encode(numbers.tobytes()).decode("ascii")

@@ -22,7 +22,7 @@ from benchmarks.stage import NO_IDLE
 from wireproof.adapters.scan import read
 from wireproof.instrument.measure import measure
 from wireproof.launch.command import prepare, provenance
-from wireproof.launch.hosts.here import meeting_point
+from wireproof.launch.here import meeting_point
 from wireproof.launch.mpi.discovery import choose_mpi
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import CouldNotMeasure, WireproofError

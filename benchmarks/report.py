@@ -18,9 +18,9 @@ from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import limits
 from wireproof.plan.schedule import screen_rounds
-from wireproof.report.html.page import render
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict import judge
+from wireproof.workflow.export import page_of
 
 __all__ = ["many_run", "run"]
 
@@ -82,7 +82,7 @@ def run(setting: Setting) -> None:
         judgement = judge(measured, Criteria())
         judged = time.monotonic()
         section = JudgedRun(f"check of {nodes} hosts", measured, judgement, _limits())
-        page = render([section], "benchmark")
+        page = page_of([section], "benchmark")
         ended = time.monotonic()
         note = f"{len(judgement.pairs)} results; judged in {judged - begun:.1f} s; one run"
         title = f"{nodes} nodes"

@@ -9,7 +9,7 @@ import pytest
 from tests.browser.visit import Visit
 from tests.made_history import EVIL, fill, written
 
-from wireproof.report.html.board.places import file_of
+from wireproof.report.documents.board import file_of
 
 pytestmark = pytest.mark.browser
 

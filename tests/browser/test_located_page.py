@@ -11,12 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 from tests.browser.visit import Visit
+from tests.rendered import page_of, write
 from tests.unit.test_report_groups import group, point
 from tests.unit.test_report_groups import section as grouped
 from tests.unit.test_report_located import located, section
 from tests.unit.test_report_located_page import fabric, many
-
-from wireproof.report.html.page import render, write
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +26,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         located(), cleared=[f"node-with-a-long-name-{i}-x" for i in range(0, 90, 3)]
     )
     leaves = replace(many(300), fabric=fabric(300))
-    page = render([section(long), leaves, grouped(point(1, group()))], "who is slow")
+    page = page_of([section(long), leaves, grouped(point(1, group()))], "who is slow")
     return write(tmp_path_factory.mktemp("located") / "report.html", page)
 
 
@@ -36,7 +35,7 @@ def test_nothing_sticks_out(browser: Any, page_file: Path, width: int) -> None:
     with Visit(browser, page_file, width=width, scripts=False) as visit:
         seen = visit.page.locator("body").bounding_box()
         assert seen["width"] <= width
-        for one in visit.page.locator(".strip, .leaves, .culprits").all():
+        for one in visit.page.locator(".strip, .leaves").all():
             box = one.bounding_box()
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width

@@ -12,16 +12,15 @@ from typing import Any
 import msgspec
 import pytest
 from tests.browser.visit import Visit
+from tests.rendered import page_of, write
 from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile, off_wire
-
-from wireproof.report.html.page import render, write
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    page = render([four_nodes(), off_wire()], "synthetic page")
+    page = page_of([four_nodes(), off_wire()], "synthetic page")
     return write(tmp_path_factory.mktemp("report") / "report.html", page)
 
 
@@ -89,13 +88,13 @@ def test_without_scripts_everything_is_still_there(browser: Any, page_file: Path
     with Visit(browser, page_file, scripts=False) as visit:
         shown = visit.page.inner_text("body")
         assert "n3 sends at 297 Mb/s" in shown
-        assert visit.page.locator("table.wire .silent").count() == 4
+        assert visit.page.locator("table[data-file=run2-proof] tr.bad").count() == 4
         assert visit.page.locator("table.heat td.bad").count() == 3
         assert visit.page.locator("svg.figure[role=img]:visible").count() == 7
 
 
 def test_hostile_names_stay_words(browser: Any, tmp_path: Path) -> None:
-    file = write(tmp_path / "hostile.html", render([hostile()], "<img src=x onerror=alert(1)>"))
+    file = write(tmp_path / "hostile.html", page_of([hostile()], "<img src=x onerror=alert(1)>"))
     with Visit(browser, file) as visit:
         dots = visit.page.locator("svg.figure:visible").first
         dots.focus()
@@ -143,7 +142,7 @@ def test_a_table_is_sorted_by_its_numbers(browser: Any, page_file: Path) -> None
         sizes = table.locator("th[data-name=message_bytes] button")
         rates = table.locator("th[data-name=goodput_MB_per_s] button")
         rates.click()
-        shown = [float(text) for text in _column(table, 3)]
+        shown = [float(text) for text in _column(table, 2)]
         assert shown == sorted(shown)
         sizes.focus()
         sizes.press("Enter")
@@ -160,7 +159,12 @@ def test_rows_are_filtered_by_words(browser: Any, page_file: Path) -> None:
         table = visit.page.locator("table.data[data-file=run1-table2]")
         search.fill("n3 → FAIL")
         assert len(_column(table, 0)) == 3
-        assert "3 of 21 rows" in visit.page.locator("#run1-table2 .tools output").inner_text()
+        assert (
+            "3 of 21 rows"
+            in visit.page.locator(
+                "details:has(table[data-file=run1-table2]) .tools output"
+            ).inner_text()
+        )
         search.fill("")
         assert len(_column(table, 0)) == 21
 
@@ -183,15 +187,15 @@ def test_a_spreadsheet_runs_nothing(browser: Any, tmp_path: Path) -> None:
     section = hostile()
     pairs = [msgspec.structs.replace(one, label="=1+1") for one in section.judgement.pairs]
     judged = msgspec.structs.replace(section.judgement, pairs=pairs)
-    page = render([replace(section, judgement=judged)], "formula")
+    page = page_of([replace(section, judgement=judged)], "formula")
     file = write(tmp_path / "formula.html", page)
     with Visit(browser, file) as visit:
         with visit.page.expect_download() as saved:
-            visit.page.locator("#run1-table1 .tools button").click()
+            visit.page.locator("details:has(table[data-file=run1-table1]) .tools button").click()
         with Path(saved.value.path()).open(encoding="utf-8", newline="") as read:
             rows = list(csv.DictReader(read))
         assert {row["label"] for row in rows} == {"'=1+1"}
-        assert HOSTILE[:20] in rows[0]["from_to"]
+        assert HOSTILE[:20] in visit.page.inner_text("body")
 
 
 def test_the_arrow_keys_walk_over_a_curve(browser: Any, page_file: Path) -> None:

@@ -67,7 +67,7 @@ def test_labs_and_their_nodes_are_completed(
 ) -> None:
     members = tuple(NodeStatus(name, True, 1, {}) for name in ("n1", "n2", "m1"))
     found = [LabStatus("four", "up", tmp_path, nodes=members), LabStatus("two", "up", tmp_path)]
-    monkeypatch.setattr("wireproof.lab.status.find_labs", lambda: found)
+    monkeypatch.setattr("wireproof.lab.state.find_labs", lambda: found)
     context = click.Context(click.Command("exec"))
     argument = click.Argument(["name"])
     assert [one.value for one in labs(context, argument, "")] == ["four", "two"]

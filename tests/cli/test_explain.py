@@ -45,10 +45,10 @@ def test_a_finding_is_explained_by_a_small_part_of_the_program() -> None:
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("off-wire", ("Do next:",)),
-        ("mtu-small", ("Setting:", "mtu: MTU of the interface (wireproof explain mtu)")),
-        ("irqbalance-hintpolicy", ("Setting:", "wireproof explain irqbalance")),
-        ("mtu", ("Fix:", "Undo:", "Rules of lint:", "command-mtu", "Causes:", "mtu-small")),
+        ("off-wire", ("Do next",)),
+        ("mtu-small", ("Setting", "mtu: MTU of the interface (wireproof explain mtu)")),
+        ("irqbalance-hintpolicy", ("Setting", "wireproof explain irqbalance")),
+        ("mtu", ("Fix", "Undo", "Rules of lint", "command-mtu", "Causes", "mtu-small")),
         ("krcvqs", ("hfi1-krcvqs:",)),
         ("PSM3_RDMA", ("env-psm3-rdma:", "wireproof study psm3 --knobs PSM3_RDMA")),
         ("intel_pstate", ("turbo:",)),
@@ -59,7 +59,7 @@ def test_a_finding_is_explained_by_a_small_part_of_the_program() -> None:
         ("MXM_TLS", ("component-removed:", "UCX_TLS, with --mca pml ucx")),
         ("I_MPI_TMI_DRECV", ("variable-removed:", "FI_PROVIDER=psm2")),
         ("I_MPI_PROCESSOR_LIST", ("not I_MPI_PIN_PROCESSOR_LIST",)),
-        ("TCP_RMEM", ("tcp-rmem: TCP receive buffer", "Should be:", "Expected effect:")),
+        ("TCP_RMEM", ("tcp-rmem: TCP receive buffer", "Should be", "Expected effect")),
     ],
 )
 def test_each_kind_of_code_is_explained_and_points_at_the_others(

@@ -244,7 +244,7 @@ def damaged_result(choice: random.Random) -> bytes:
 
 
 def try_result(data: bytes) -> str:
-    from wireproof.report.html.page import render
+    from wireproof.workflow.export import page_of
     from wireproof.workflow.gate import GateSpecification, _answer
     from wireproof.workflow.report import judged_anew
 
@@ -253,7 +253,7 @@ def try_result(data: bytes) -> str:
     def judged() -> None:
         sections = [part.section for part in judged_anew(folder).result.parts]
         if len(data) % 16 == 0:
-            render(sections, "fuzz")
+            page_of(sections, "fuzz")
 
     with _folder() as folder:
         for file, kept in (_dossier() | {name.decode(): text}).items():

@@ -112,30 +112,31 @@ def _damaged_frames(choice: random.Random, number: int) -> bytes:
 
 
 def _judged(run: Run, *, page: bool) -> str:
+    from tests.rendered import text_of
+
     from wireproof.cli.console import envelope_text
     from wireproof.locate.causes.explain import explain
     from wireproof.locate.confirm.conclude import conclude
     from wireproof.locate.from_run import samples_of
     from wireproof.locate.screen.sweep import screen
     from wireproof.model.claim import Criteria
-    from wireproof.report.html.page import render
     from wireproof.report.json.result import document_of
     from wireproof.report.judged_run import JudgedRun
     from wireproof.report.text.look import Look
-    from wireproof.report.text.summary import whole
     from wireproof.verdict import judge
+    from wireproof.workflow.export import page_of
 
     judgement = judge(run)
     section = JudgedRun(
         title="fuzz", run=run, judgement=judgement, limits=None, criteria=Criteria(), lead=""
     )
-    shown = whole(section, Look())
+    shown = text_of(section, Look())
     envelope_text(document_of(section))
     for metric in ("goodput", "hrt"):
         samples = samples_of(run, metric)  # type: ignore[arg-type]
         if samples is not None:
             explain(conclude(screen(samples, None), None, None), run)
-    return _shown(shown + (render([section], "fuzz") if page else ""))
+    return _shown(shown + (page_of([section], "fuzz") if page else ""))
 
 
 def _try_frames(data: bytes) -> str:

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.netns, pytest.mark.root]
 SSHD = shutil.which("sshd", path="/usr/sbin:/sbin:/usr/local/sbin")
 ASK = """
 import json, sys, time
-from wireproof.launch.hosts.fanout import reachable
+from wireproof.launch.fanout import reachable
 begin = time.monotonic()
 answers = reachable(sys.argv[2:], agent=sys.argv[1], timeout_s=3.0)
 print(json.dumps([answers, time.monotonic() - begin]))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.lab.conftest import Build, say
 
-from wireproof.launch.hosts.here import meeting_point
+from wireproof.launch.here import meeting_point
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import GROUP_PATTERNS, Pattern
 from wireproof.model.plan import Libfabric

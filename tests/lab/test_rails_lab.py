@@ -61,7 +61,7 @@ def gained(lab: Lab, **method: Any) -> RailGain:
         storage=Storage(kept=False),
         sizes=(SIZE,),
     )
-    return measure_gain(wanted, LoggingReporter(), {}, rounds=2).gain
+    return measure_gain(wanted, LoggingReporter(), {}, rounds=2)[0]
 
 
 def row_of(gain: RailGain, pattern: str) -> GainRow:

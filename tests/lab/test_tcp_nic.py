@@ -45,7 +45,7 @@ def streamed(lab: Lab, nic: str, out: Path) -> Any:
 
 @pytest.fixture
 def meets_at_management(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wireproof.launch.hosts.here import meeting_point
+    from wireproof.launch.here import meeting_point
 
     def meet(self: Any) -> str:
         return meeting_point(self.lab.node_address(self.hosts[0], "mgmt"))

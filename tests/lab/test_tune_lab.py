@@ -10,9 +10,9 @@ from tests.lab.conftest import Build, run, say
 
 from wireproof.lab.cluster import Lab
 from wireproof.model.tuning import Standing, Tuned
-from wireproof.report.text.look import Look
-from wireproof.report.text.tune import tuned_lines
-from wireproof.report.undo import undo
+from wireproof.report.answers import undo
+from wireproof.report.documents.tune import tuned_document
+from wireproof.report.text.document import document_text
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.target import lab_target
@@ -100,7 +100,7 @@ def test_a_value_that_the_kernel_refuses_leaves_nothing_changed(build: Build) ->
     assert not done.done
     assert states(done) == {("n1", "reverted"), ("n2", "reverted")}
     assert "refused" in {one.state for one in done.hosts[0].changes}
-    assert "--skip mtu leaves it out" in "\n".join(tuned_lines(done, Look()))
+    assert "--skip mtu leaves it out" in document_text(tuned_document(done))
     assert {node: bytes_of(lab, node) for node in lab.nodes} == before
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.rendered import text_of
 from tests.synthetic import World, run_of
 
 from wireproof.cli import main
@@ -16,14 +17,13 @@ from wireproof.instrument.watch import Follower, _reason
 from wireproof.model.claim import Criteria
 from wireproof.model.record import EngineError, FactFrame
 from wireproof.model.run import Missing, Run
-from wireproof.report.html.page import render
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.result import document
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import harmless
 from wireproof.report.text.look import Look
-from wireproof.report.text.summary import whole
 from wireproof.verdict import judge
+from wireproof.workflow.export import page_of
 
 EVIL = "</script><script>alert(1)</script>\"'\x1b]0;P\x07\x9b31m\u202e\u2066\u200f\x85\u2028\x7f"
 UNSAFE = set("\x1b\x07\x9b\u202e\u2066\u200f\x85\u2028\x7f")
@@ -99,14 +99,14 @@ def test_text_and_json_are_harmless(section: JudgedRun) -> None:
     """Values from outside are escaped in text, in JSON and in the page: no terminal escape and no
     change of direction reaches you.
     """
-    assert not UNSAFE & set(whole(section, Look()))
+    assert not UNSAFE & set(text_of(section, Look()))
     text = json_text(document(section.run, section.judgement, None, Criteria(), ()))
     assert text.isascii()
     assert not UNSAFE & set(text)
 
 
 def test_the_page_is_harmless(section: JudgedRun) -> None:
-    page = render([section], EVIL)
+    page = page_of([section], EVIL)
     assert not UNSAFE & set(page)
     assert "<script>alert" not in page
 

@@ -11,7 +11,7 @@ from tests.made_history import EVIL, fill, written
 from tests.unit.test_history import entry
 
 from wireproof.model.errors import BadInput
-from wireproof.report.html.board.places import file_of
+from wireproof.report.documents.board import file_of
 from wireproof.store.history import add_entry
 from wireproof.workflow.pages.site import STATE
 

@@ -21,7 +21,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.toml import DEEPEST, LARGEST, read_toml
 from wireproof.physics.table import default_table, override
 from wireproof.settings.hosts import parse_hosts
-from wireproof.settings.physics_table import read_table
+from wireproof.settings.inputs import read_table
 from wireproof.settings.resolve import read_file
 from wireproof.store.load import load_document, load_frames
 from wireproof.workflow.locate import from_world

@@ -6,13 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from wireproof.lab import cluster, status
+from wireproof.lab import cluster, state
 from wireproof.model.errors import BadInput
 from wireproof.settings.options import Options
 from wireproof.settings.resolve import resolve
-from wireproof.workflow.target import lab_or_hosts
-from wireproof.workflow.target.lab_or_hosts import lab_of, real_host
-from wireproof.workflow.target.resolve import resolve_target
+from wireproof.workflow.target import resolve as lab_or_hosts
+from wireproof.workflow.target.resolve import lab_of, real_host, resolve_target
 from wireproof.workflow.target.target import Target
 
 
@@ -22,7 +21,7 @@ def running(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     real: list[str] = []
     topology = SimpleNamespace(nodes=("n1", "n2"))
     monkeypatch.setattr(
-        status, "find_labs", lambda: [SimpleNamespace(name="demo", state="up", topology=topology)]
+        state, "find_labs", lambda: [SimpleNamespace(name="demo", state="up", topology=topology)]
     )
     monkeypatch.setattr(cluster, "open_lab", lambda name: SimpleNamespace(name=name))
     monkeypatch.setattr(lab_or_hosts, "_has_address", lambda host: host in real)

@@ -17,12 +17,14 @@ from wireproof.instrument import leavings
 from wireproof.instrument.ending import Ending, classify
 from wireproof.instrument.leavings import hydra_files_removed, scratch
 from wireproof.instrument.measure import Outcome, _candidates
-from wireproof.launch.hosts.fanout import HostAnswer
+from wireproof.launch.fanout import HostAnswer
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import Clock, Open, Start
 from wireproof.model.run import Provenance, Run
+from wireproof.report.document import Document
+from wireproof.report.documents.run import run_document
 from wireproof.workflow.result import MeasuredPart, Result
 from wireproof.workflow.session.run import _Attempts
 from wireproof.workflow.session.session import Session
@@ -212,17 +214,19 @@ def test_what_is_kept_nowhere_is_not_said_to_be_kept(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     section = SimpleNamespace(
-        run=SimpleNamespace(points=[]), judgement=SimpleNamespace(verdict="inconclusive")
+        title="t", run=SimpleNamespace(points=[]), judgement=SimpleNamespace(verdict="inconclusive")
     )
     for ended, folder, status, said in (
         ("interrupted", None, 130, "kept nowhere"),
         ("disk-full", None, 4, "the disk was full"),
     ):
-        from wireproof.report.text.summary import whole
-
         result = Result(parts=(MeasuredPart(section, [_outcome(ended, tmp_path)]),), folder=folder)  # type: ignore[arg-type]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys.modules[whole.__module__], "whole", lambda *_: "shown")
+            patch.setattr(
+                sys.modules[run_document.__module__],
+                "run_document",
+                lambda *_, **__: Document("t", "shown", ()),
+            )
             assert deliver(result) == status
         assert said in capsys.readouterr().err
 
@@ -237,7 +241,7 @@ def _place(nic: str) -> Target:
 def test_a_nic_that_no_host_has_is_named_before_anything_is_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from wireproof.launch.hosts import fanout
+    from wireproof.launch import fanout
 
     monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))
     monkeypatch.setattr(
@@ -252,7 +256,7 @@ def test_a_nic_that_no_host_has_is_named_before_anything_is_started(
 
 
 def test_a_host_without_the_nic_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wireproof.launch.hosts import fanout
+    from wireproof.launch import fanout
 
     answers = {"n1": HostAnswer(text=LISTED), "n2": HostAnswer(text="/sys/class/net:\neth0\nlo\n")}
     monkeypatch.setattr(fanout, "reachable", lambda hosts, **_: dict.fromkeys(hosts, ""))

@@ -71,7 +71,7 @@ def test_what_is_started_has_an_absolute_path_and_a_path_without_relative_folder
 
 API = """
 import contextlib, pathlib, sys
-from wireproof.launch.hosts.fanout import facts_by_host, reachable
+from wireproof.launch.fanout import facts_by_host, reachable
 from wireproof.launch.schedulers.slurm_options import find_slurm
 from wireproof.files.programs import find_tool
 from wireproof.model.errors import WireproofError
@@ -80,7 +80,7 @@ from wireproof.version import version_of
 from wireproof.workflow.dossier.signature import check_signer, sign
 from wireproof.workflow.export import _chromium
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import lab_or_hosts
+from wireproof.workflow.target import resolve as lab_or_hosts
 import wireproof
 
 pathlib.Path("key").write_text("x")

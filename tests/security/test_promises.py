@@ -9,10 +9,10 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from tests.rendered import page_of, write
 from tests.synthetic import World, run_of
 
 from wireproof.model.claim import Criteria
-from wireproof.report.html.page import render, write
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict import judge
 
@@ -130,7 +130,7 @@ def test_foreign_files_are_opened_in_one_place() -> None:
 def test_the_page_loads_nothing(tmp_path: Path) -> None:
     """The page is self-contained: it loads nothing, and no text of a node can become code in it."""
     run = run_of(World(link="10gbe", mtu=9000, sizes=(8, 65536)))
-    page = render(
+    page = page_of(
         [
             JudgedRun(
                 title="t", run=run, judgement=judge(run), limits=None, criteria=Criteria(), lead=""

@@ -326,7 +326,7 @@ def test_no_relative_folder_is_searched_for_programs(
 ) -> None:
     """No program is searched in a relative folder."""
     from wireproof.launch.mpi.discovery import find_mpis
-    from wireproof.launch.programs.program import find_tool
+    from wireproof.launch.program import find_tool
     from wireproof.workflow.dossier.signature import check_signer
 
     _program(tmp_path, "mpiexec")

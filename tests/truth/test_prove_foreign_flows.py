@@ -8,10 +8,11 @@ import random
 from collections import Counter
 
 from tests.unit.test_prove_other_traffic import latency_table
+from tests.unit.test_prove_verdict import host
 
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
+from wireproof.model.traffic import DirectionTraffic, PortTraffic, Traffic
 from wireproof.verdict.external.watched import judge_traffic
 
 LINE = 125e6
@@ -45,11 +46,7 @@ def _world(there: tuple[float, float], back: tuple[float, float]) -> Traffic:
     sent, received = _seen(*there), _seen(*back)
     ends = [("n1", sent, received), ("n2", received, sent)]
     hosts = [
-        HostTraffic(
-            host=name,
-            seconds=10,
-            ports=[PortTraffic(nic="eth0", kind="ethernet", driver="x", tx=tx, rx=rx)],
-        )
+        host(name, PortTraffic(nic="eth0", kind="ethernet", driver="x", tx=tx, rx=rx))
         for name, tx, rx in ends
     ]
     return Traffic(hosts=hosts, seconds=10, idle_s=1, interval_s=0.1)

@@ -11,7 +11,8 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import machine_of
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
-from wireproof.tune.bios import AskedAttribute, FirmwareWish, firmware_wishes
+from wireproof.tune.bios import FirmwareWish, firmware_wishes
+from wireproof.tune.named import Named
 from wireproof.workflow.audit import catalogue
 
 XEON = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\nstepping\t: 2\nflags\t\t: fpu\n"
@@ -23,7 +24,7 @@ def wishes(
     display: str,
     now: Any,
     values: list[Any] | None,
-    asked: list[AskedAttribute],
+    asked: list[Named],
     *,
     pending: Any = None,
     profile: Profile = "latency",
@@ -44,16 +45,16 @@ def wishes(
     return firmware_wishes(machine_of(HostFacts.of("n1", frames)), catalogue(), profile, asked)
 
 
-SMT, TURBO, POLICY = (AskedAttribute(f"bios-{name}") for name in ("smt", "turbo", "power-policy"))
+SMT, TURBO, POLICY = (Named(f"bios-{name}") for name in ("smt", "turbo", "power-policy"))
 
 
 @pytest.mark.parametrize(
     ("display", "now", "values", "asked", "wanted"),
     [
         ("Hyper-Threading [ALL]", "1", SWITCH, SMT, "0"),
-        ("Hyper-Threading [ALL]", "1", SWITCH, AskedAttribute("bios-smt", "Disabled"), "0"),
-        ("Hyper-Threading [ALL]", "0", SWITCH, AskedAttribute("bios-smt", "enable"), "1"),
-        ("Hyper-Threading [ALL]", "0", SWITCH, AskedAttribute("bios-smt", "1"), "1"),
+        ("Hyper-Threading [ALL]", "1", SWITCH, Named("bios-smt", value="Disabled"), "0"),
+        ("Hyper-Threading [ALL]", "0", SWITCH, Named("bios-smt", value="enable"), "1"),
+        ("Hyper-Threading [ALL]", "0", SWITCH, Named("bios-smt", value="1"), "1"),
         ("Turbo Mode", "Off", [["Off", "Off"], ["Auto", "Auto"], ["On", "On"]], TURBO, "On"),
         ("Logical Processor", True, [], SMT, False),
         ("Logical Processor", "Enable", None, SMT, "Disable"),
@@ -61,13 +62,13 @@ SMT, TURBO, POLICY = (AskedAttribute(f"bios-{name}") for name in ("smt", "turbo"
             "System Profile",
             "Dapc",
             PROFILES,
-            AskedAttribute("bios-power-policy", "Performance"),
+            Named("bios-power-policy", value="Performance"),
             "Perf",
         ),
     ],
 )
 def test_the_value_is_in_the_bmc_s_own_words(
-    display: str, now: Any, values: list[Any] | None, asked: AskedAttribute, wanted: Any
+    display: str, now: Any, values: list[Any] | None, asked: Named, wanted: Any
 ) -> None:
     (wish,) = wishes(display, now, values, [asked])
     assert wish.change is not None, wish.why_not
@@ -84,20 +85,20 @@ def test_the_value_is_in_the_bmc_s_own_words(
             "System Profile",
             "Dapc",
             PROFILES,
-            AskedAttribute("bios-power-policy", "Fast"),
+            Named("bios-power-policy", value="Fast"),
             "'Fast' is none",
         ),
         (
             "Turbo Mode",
             "1",
             SWITCH,
-            AskedAttribute("bios-turbo", "Enabled"),
+            Named("bios-turbo", value="Enabled"),
             "has that value already",
         ),
     ],
 )
 def test_what_cannot_be_chosen_is_left_with_the_reason(
-    display: str, now: Any, values: list[Any], asked: AskedAttribute, why: str
+    display: str, now: Any, values: list[Any], asked: Named, why: str
 ) -> None:
     (wish,) = wishes(display, now, values, [asked])
     assert wish.change is None

@@ -21,7 +21,7 @@ from wireproof.model.tuning import (
     PlannedKeep,
     TunePlan,
 )
-from wireproof.workflow.tune.export import export
+from wireproof.workflow.tune.plan import export
 
 RINGS = Change(
     id="ring-rx/eth0",

@@ -7,17 +7,17 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.rendered import text_of
 from tests.synthetic import lab, run_of
 from tests.tune.node import Machine, change, request
 
 from wireproof.model.tuning import ChangeAnswer, HostTuned, SetAnswer, Standing
+from wireproof.report.answers import undo
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.text.summary import summary
-from wireproof.report.undo import undo
 from wireproof.tune.standing import standing_of
 from wireproof.verdict import judge
 from wireproof.workflow.target.target import this_machine
-from wireproof.workflow.tune.node import JournalPlace, set_status
+from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 
 
 def tuned(host: str, state: str = "applied", of: str = "confirmed") -> HostTuned:
@@ -81,12 +81,12 @@ def test_nothing_is_said_only_of_hosts_that_were_asked() -> None:
 def test_the_terminal_tells_it_too_and_is_silent_where_nothing_stood() -> None:
     run = run_of(lab(nodes=2))
     section = JudgedRun("check", run, judge(run))
-    plain = summary(section)
-    told = summary(dataclasses.replace(section, standing=standing_of([tuned("n1")])))
-    assert told.startswith(plain.rstrip())
+    plain = text_of(section)
+    told = text_of(dataclasses.replace(section, standing=standing_of([tuned("n1")])))
+    assert "This run changed nothing" in plain
     assert "`wireproof tune revert a1 --hosts 'n1'` takes it back" in " ".join(told.split())
     quiet = dataclasses.replace(section, standing=Standing(hosts=["n1"]))
-    assert summary(quiet) == plain
+    assert "Nothing was changed" in text_of(quiet)
 
 
 def test_hostile_words_of_a_journal_are_harmless() -> None:
@@ -104,13 +104,13 @@ def test_a_real_journal_and_one_that_may_not_be_read(tmp_path: Path) -> None:
     applied = machine.run("apply", text=request(change("/proc/sys/net/core/somaxconn", "1000")))
     assert applied.status == 0, applied
     place = JournalPlace(state=str(machine.state), root=str(root))
-    (host,) = set_status(this_machine(None), ("here",), "", place)
+    (host,) = ask_nodes(this_machine(None), "status", ("here",), "", place)
     (one,) = standing_of([host]).sets
     assert one.changes == ["somaxconn: 4096 -> 1000"]
     assert one.since
     machine.run("revert")
-    assert not standing_of(set_status(this_machine(None), ("here",), "", place)).sets
+    assert not standing_of(ask_nodes(this_machine(None), "status", ("here",), "", place)).sets
     if os.geteuid() == 0:  # a folder of another user is as unreadable to root as to others
         os.chown(machine.state, 65534, 65534)
-        (host,) = set_status(this_machine(None), ("here",), "", place)
+        (host,) = ask_nodes(this_machine(None), "status", ("here",), "", place)
         assert undo(standing_of([host]))[0] == "Unknown"

@@ -8,7 +8,7 @@ import pytest
 
 from wireproof.adapters import adapter, read
 from wireproof.model.errors import BadInput
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest
 
 HEAD = "bytes   iters   total       time     MB/sec    usec/xfer   Mxfers/sec\n"
 PING = (

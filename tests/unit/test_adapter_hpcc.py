@@ -10,8 +10,7 @@ from wireproof.adapters import read
 from wireproof.adapters.hpcc import argv, parse
 from wireproof.adapters.page import page_of
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, ToolRequest
 
 LOG = (Path(__file__).parent.parent / "golden" / "logs" / "hpccoutf.txt").read_text()
 SUMMARY = LOG[LOG.index("Begin of Summary") : LOG.index("End of HPC Challenge")]

@@ -9,8 +9,7 @@ import pytest
 from wireproof.adapters import read
 from wireproof.adapters.imb import argv
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, ToolRequest
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 

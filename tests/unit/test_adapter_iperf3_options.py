@@ -6,7 +6,7 @@ import pytest
 
 from wireproof.adapters.iperf3 import ADAPTER
 from wireproof.model.errors import BadInput
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest
 
 
 def test_argv() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from wireproof.adapters import adapter, read
 from wireproof.model.errors import BadInput
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest
 
 
 def run_of(ranks: int = 3, size: int = 1048576) -> str:

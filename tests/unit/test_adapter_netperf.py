@@ -8,7 +8,7 @@ import pytest
 from tests.unit.external_tables import codes
 
 from wireproof.adapters import adapter, read
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest
 from wireproof.physics import claim_from_text
 from wireproof.verdict.external import judge_log
 

@@ -7,7 +7,7 @@ import pytest
 from wireproof.adapters import adapter, adapter_names
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.model.errors import BadInput
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest
 
 
 def test_what_is_not_asked_for_is_left_out_and_zero_is_asked_for() -> None:

@@ -10,7 +10,7 @@ from wireproof.adapters import read
 from wireproof.adapters.osu import argv
 from wireproof.adapters.osu.benchmarks import by_name, by_title
 from wireproof.model.errors import BadInput
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 

@@ -10,7 +10,7 @@ import pytest
 
 from wireproof.adapters import adapter, read
 from wireproof.model.errors import BadInput
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest
 
 MIB = 1 << 20
 LINE = (

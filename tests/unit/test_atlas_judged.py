@@ -10,8 +10,9 @@ from tests.unit.test_atlas_place import atlas, source
 from wireproof.atlas.known import Atlas
 from wireproof.model.finding import Judgement
 from wireproof.physics import claim_from_text
-from wireproof.report.html.published import place_views
-from wireproof.report.text.dots import dots, place_lines
+from wireproof.report.document import Document, Dots, Facts
+from wireproof.report.html.document import strip
+from wireproof.report.text.document import document_text, dots
 from wireproof.report.text.look import Look
 from wireproof.verdict import judge
 from wireproof.verdict.external import judge_series
@@ -123,16 +124,16 @@ def test_a_run_that_is_slow_as_usual_is_not_failed_for_it() -> None:
 
 def test_the_strip_marks_the_number_and_reads_without_colour() -> None:
     found = _run(World(), atlas(*GBE)).places[0]
-    sentence, strip = place_lines(found, Look(ascii=True))
-    assert sentence == found.sentence
-    assert "^" in strip
-    assert strip.count("|") == 2
-    assert strip.isascii()
+    facts = Facts((("published", Dots.of(found)),))
+    *told, line = document_text(Document("", "", (facts,)), Look(ascii=True)).splitlines()
+    assert found.sentence.split()[0] in told[0]
+    assert "^" in line
+    assert line.count("|") == 2
+    assert line.isascii()
     assert dots([1000.0], "time", Look()).startswith("1 us |")
-    (view,) = place_views([found])
-    assert view.strip.count("<circle") == 6
-    assert "aria-label=" in view.strip
-    assert view.sentence == found.sentence
+    drawn = strip(Dots.of(found))
+    assert drawn.count("<circle") == 6
+    assert "aria-label=" in drawn
 
 
 def test_hostile_words_of_a_site_stay_words() -> None:
@@ -141,5 +142,5 @@ def test_hostile_words_of_a_site_stay_words() -> None:
         source(f"e{n}", [(8, 20.0 + n)], link="1gbe", path="tcp", adapter=bad) for n in range(6)
     ]
     found = _run(World(), atlas(*evil)).places[0]
-    (view,) = place_views([msgspec.structs.replace(found, sentence=bad)])
-    assert "<script" not in view.strip
+    drawn = strip(Dots.of(msgspec.structs.replace(found, sentence=bad)))
+    assert "<script" not in drawn

@@ -16,10 +16,10 @@ from wireproof.model.disclosure import GROUPS, Disclosed, Disclosure
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.disclosure import folded
-from wireproof.report.html.page import render
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.snapshot import write_snapshot
 from wireproof.workflow.disclosure import BY_HAND, with_disclosures
+from wireproof.workflow.export import page_of
 
 CPUINFO = """processor\t: 0
 model name\t: AMD EPYC 7763 64-Core Processor
@@ -185,7 +185,7 @@ def test_a_damaged_statement_costs_no_result(text: str, tmp_path: Path) -> None:
 def test_the_page_shows_and_embeds_it(tmp_path: Path) -> None:
     section = four_nodes()
     whole = replace(section, disclosure=_disclosed(tmp_path, section, "wireproof", "check"))
-    page = Reader(render([whole], "disclosed"))
+    page = Reader(page_of([whole], "disclosed"))
     assert "Configuration disclosure" in page.shown
     assert "The command that repeats it wireproof check" in page.shown
     block = next(text for attributes, text in page.scripts if attributes.get("id") == "run1-data")
@@ -197,7 +197,7 @@ def test_the_page_shows_and_embeds_it(tmp_path: Path) -> None:
 def test_hostile_items_are_words(tmp_path: Path) -> None:
     section = hostile()
     odd = Disclosed(group="software", name=HOSTILE, value=HOSTILE, hosts=[HOSTILE], why=HOSTILE)
-    shown = render([replace(section, disclosure=Disclosure(items=[odd]))], "x")
+    shown = page_of([replace(section, disclosure=Disclosure(items=[odd]))], "x")
     assert "<script>alert" not in shown
     assert "\u202e" not in shown
     assert _disclosed(tmp_path, section).items

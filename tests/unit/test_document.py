@@ -9,12 +9,12 @@ import re
 
 import pytest
 
-from wireproof.report.columns import Head
 from wireproof.report.document import (
     Bar,
     Document,
     Facts,
     Findings,
+    Head,
     Item,
     Raw,
     Row,

@@ -25,7 +25,7 @@ from wireproof.model.errors import BadInput
 from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
 from wireproof.report.text.document import document_text
 from wireproof.report.text.look import Look
-from wireproof.settings.criteria import read_criteria
+from wireproof.settings.inputs import read_criteria
 from wireproof.store.manifest import MANIFEST
 from wireproof.workflow.dossier.intact import refuse_altered
 from wireproof.workflow.dossier.seal import unseal

@@ -16,8 +16,7 @@ from tests.unit.test_history import entry
 from wireproof.cli.history import command
 from wireproof.model.comparison import Comparison, Difference, Ratio, Side, Source
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.report.html.board.comparison import comparison_page
-from wireproof.report.html.board.places import file_of
+from wireproof.report.documents.board import compared_document, file_of, framed
 from wireproof.store.history import add_entry, remove_entries
 from wireproof.workflow.pages.apart import apart
 from wireproof.workflow.pages.site import STATE
@@ -68,7 +67,7 @@ def test_a_long_list_has_several_pages(tmp_path: Path) -> None:
     add_entry(tmp_path, entry(1, nodes=nodes))
     place = written(tmp_path, runs=0)
     assert "1 to 500 of 501" in page(place, "nodes.html")
-    assert 'href="nodes-2.html" rel="next"' in page(place, "nodes.html")
+    assert 'href="nodes-2.html">next' in page(place, "nodes.html")
     assert "node-n501.html" in page(place, "nodes-2.html")
 
 
@@ -94,8 +93,8 @@ def test_results_without_records_and_beyond_the_newest_have_no_report(pages: Pat
 def test_a_result_is_compared_with_the_one_before_it(pages: Path) -> None:
     (place,) = pages.glob("compare-undated*")  # its records are those of `again`, before it
     text = place.read_text()
-    assert "Nothing to compare" in text  # its path is not proven
-    assert "numbers are not compared" in text
+    assert "Nothing is compared" in text  # its path is not proven
+    assert "Not compared" in text
     assert "No condition that is recorded differs" in text
     assert place.name in page(pages, "results.html")
     assert page(pages, place.name.replace("compare", "run"))
@@ -123,8 +122,8 @@ def test_a_comparison_says_what_is_worse_and_what_differs() -> None:
         rows=[worse],
         differ=[Difference(name="driver", a="5.0", b=EVIL)],
     )
-    text = comparison_page("/x", "one", "two", found, {"run-two.html"})
-    for words in ("-10.0 %", "-12.0 % to -8.0 %", "B is worse", "10000 MB/s", "run-two.html"):
+    text = framed(compared_document("one", "two", found, {"run-two.html"}), "/x")
+    for words in ("-10.0 %", "-12.0", "-8.0", "B is worse", "10000 MB/s", "run-two.html"):
         assert words in text
     assert "run-one.html" not in text
     assert "<img" not in text

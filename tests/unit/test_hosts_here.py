@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import wireproof.launch.hosts.here as module
-from wireproof.launch.hosts.here import hosts_here, is_here
+import wireproof.launch.here as module
+from wireproof.launch.here import hosts_here, is_here
 
 SHORT, FULL = "n1", "n1.cluster.site"
 FAR = "192.0.2.7"  # of a range that no machine has (RFC 5737)
@@ -69,7 +69,7 @@ def test_an_address_that_can_be_bound_but_is_another_machine_s_is_not_here():
     """``ip_nonlocal_bind`` lets a standby node bind addresses that it does not have."""
     program = """
 from pathlib import Path
-from wireproof.launch.hosts.here import is_here
+from wireproof.launch.here import is_here
 Path("/proc/sys/net/ipv4/ip_nonlocal_bind").write_text("1")
 print(is_here("192.0.2.7"), is_here("127.0.0.1"))
 """

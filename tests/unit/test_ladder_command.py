@@ -12,7 +12,7 @@ from wireproof.adapters import read
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Proof
 from wireproof.model.traffic import Traffic, TrafficVerdict
-from wireproof.settings.trial import metric_reader
+from wireproof.settings.knobs import metric_reader
 from wireproof.verdict.ladder.steps import Round
 from wireproof.workflow.benchmark import steps
 from wireproof.workflow.ladder import commanded

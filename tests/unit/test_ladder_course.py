@@ -66,7 +66,7 @@ def ladder(monkeypatch: pytest.MonkeyPatch, *layers: Made, **more: Any) -> Any:
         ofi=ofi,
         **{"layers": (), "storage": Storage(kept=False), **more},
     )
-    return run_ladder(wanted, LoggingReporter(), {}).ladder
+    return run_ladder(wanted, LoggingReporter(), {})[0]
 
 
 def test_a_layer_that_is_not_here_is_named_and_the_step_spans_over_it(

@@ -13,7 +13,7 @@ from wireproof.model.plan import ModelWorld
 from wireproof.report.documents.ladder import ladder_document
 from wireproof.report.text.document import document_text
 from wireproof.report.text.look import Look
-from wireproof.settings.trial import FAMILIES
+from wireproof.settings.knobs import FAMILIES
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.ladder import KNOBS, hints_for, judge_ladder
 from wireproof.workflow.audit import catalogue

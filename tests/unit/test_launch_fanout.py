@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.launch.hosts.fanout import facts_by_host, problem_of, reachable
+from wireproof.launch.fanout import facts_by_host, problem_of, reachable
 from wireproof.model.errors import BadInput
 
 AGENT = """\
@@ -69,7 +69,7 @@ def test_what_did_not_answer_is_ended(agent: str) -> None:
 
 def test_an_interrupt_ends_what_runs(agent: str) -> None:
     words = (
-        "import sys; from wireproof.launch.hosts.fanout import reachable; reachable(['hang'],"
+        "import sys; from wireproof.launch.fanout import reachable; reachable(['hang'],"
         " sys.argv[1], 60.0)"
     )
     asker = subprocess.Popen(

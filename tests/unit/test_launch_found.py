@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.launch.engines import find_program, private_link
-from wireproof.launch.hosts.here import meeting_point
+from wireproof.launch.here import meeting_point
 from wireproof.launch.mpi.elf import read_soname
 from wireproof.launch.mpi.identify import family_of_launcher, family_of_library, probe_argv, sonames
 from wireproof.launch.mpi.install import version_of

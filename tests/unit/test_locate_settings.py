@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.rendered import answered, text_of
 from tests.unit.test_locate_causes import RUN, blame, located
 
 from wireproof.locate.causes.explain import MOST_CAUSES
@@ -18,12 +19,10 @@ from wireproof.model.finding import Judgement, Node, Port
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Status
-from wireproof.report.answers import answers
-from wireproof.report.html.page import render
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.text.summary import summary
 from wireproof.verdict.located import with_located
 from wireproof.workflow.audit import settings_by_id
+from wireproof.workflow.export import page_of
 from wireproof.workflow.joined import joined
 
 HOSTS = [f"n{number}" for number in range(1, 7)]
@@ -237,11 +236,11 @@ def test_the_finding_the_question_and_the_text_name_it_and_the_verdict_stays() -
     assert finding.evidence["cause_setting"] == "tcp-rmem"
     assert f"write {GOOD} to /proc/sys/net/ipv4/tcp_rmem" in finding.advice
     assert "No counter" not in finding.message
-    why = next(one for one in answers(after) if one.question == "Why?")
-    assert why.short.startswith("n3's tcp-rmem is 4096 4096 4096")
-    assert "Confidence 0." in why.text
-    assert "Undo: the old value" in why.text
-    text = " ".join(summary(after).split())
+    why = answered(after, "Why?")
+    assert why[0].startswith("n3's tcp-rmem is 4096 4096 4096")
+    assert "Confidence 0." in why[1]
+    assert "Undo: the old value" in why[1]
+    text = " ".join(text_of(after).split())
     assert "cause, confidence" in text
     assert "not the cause: n3's mtu (hsn0) is 1500" in text
 
@@ -253,9 +252,9 @@ def test_a_setting_that_is_not_enough_is_no_cause_and_is_said() -> None:
     assert (
         "4 to 10 % less bandwidth expected, 70 % measured, so it is not enough" in finding.message
     )
-    why = next(one for one in answers(after) if one.question == "Why?")
-    assert why.short == "No cause found yet"
-    assert "n3's mtu" in why.text
+    why = answered(after, "Why?")
+    assert why[0] == "No cause found yet"
+    assert "n3's mtu" in why[1]
 
 
 def test_without_an_audit_nothing_is_said_of_settings() -> None:
@@ -312,9 +311,9 @@ def test_a_value_that_is_not_plain_stands_in_no_command(usual: str) -> None:
 def test_the_page_shows_the_cause_and_what_is_none_and_no_markup_of_a_host() -> None:
     evil = dataclasses.replace(MTU, odd="1500<script>alert(1)</script>")
     after = joined(section(short(0.77, "rx")), audit_of(RMEM, evil), SETTINGS)
-    page = render([after], "check")
+    page = page_of([after], "check")
     assert "n3&#39;s tcp-rmem is 4096 4096 4096" in page
-    assert "Not the cause: n3&#39;s mtu (hsn0) is 1500&lt;script&gt;" in page
+    assert "n3&#39;s mtu (hsn0) is 1500&lt;script&gt;" in page
     assert "alert(1)</script>" not in page
 
 

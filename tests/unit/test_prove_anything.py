@@ -21,9 +21,10 @@ from wireproof.model.traffic import (
     Watched,
     WatchStart,
 )
+from wireproof.report.documents.proof import watched_document
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.proof import proof_document
-from wireproof.report.text.watched import lines
+from wireproof.report.text.document import document_text
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_command
 
@@ -175,7 +176,7 @@ def test_no_proof_without_bytes_on_a_port_and_a_number(
         assert any(not host.error for host in hosts)
     assert (found.verdict == "pass") == (found.proof == "on-wire")
     assert found.reasons
-    assert "\x1b" not in "\n".join(lines(0, traffic, found))
+    assert "\x1b" not in document_text(watched_document(0, traffic, found))
     assert json_text(proof_document(["x\x1b"], 0, traffic, found, series))
 
 

@@ -404,3 +404,33 @@ def test_a_tenth_of_the_claimed_link_is_on_wire_and_no_pass() -> None:
 def test_the_claimed_port_is_named_if_nothing_crossed_it() -> None:
     found = judge_traffic(pair(0.0, nic="hsn0"), [stream()], claim("hsn0"))
     assert found.port == "hsn0"
+
+
+@pytest.mark.parametrize(("hidden", "proof"), [("/sys is another's", "unproven"), ("", "mixed")])
+def test_a_bond_whose_members_are_hidden_is_no_second_path(hidden: str, proof: str) -> None:
+    """Its counter was late, and its member's looked like another port that had the rest."""
+
+    def seen(name: str, sends: bool) -> HostTraffic:
+        def port_of(nic: Nic, moved: float) -> PortLedger:
+            there, back = (
+                [
+                    LedgerEntry(
+                        carrier="kernel",
+                        level="stack",
+                        quality="exact",
+                        bytes=count,
+                        peak_bytes_per_s=117e6,
+                    )
+                ]
+                for count in (moved, 4000.0)
+            )
+            return PortLedger(nic=nic, tx=there if sends else back, rx=back if sends else there)
+
+        bond = Nic(name="bond0", kind="virtual", driver="bonding", hidden=hidden)
+        member = Nic(name="p0", driver="igb", speed_mbps=1000, hidden=hidden)
+        ports = {"bond0": port_of(bond, 500 * MB), "p0": port_of(member, 500 * MB)}
+        ledger = Ledger(host=name, interval_ns=1e10, ports=ports)
+        return HostTraffic(host=name, seconds=10, ledger=ledger)
+
+    found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim("bond0"))
+    assert found.proof == proof, found.reasons

@@ -4,6 +4,8 @@ and where not.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 import pytest
 
@@ -45,7 +47,50 @@ def port(
 
 
 def host(name: str, *ports: PortTraffic) -> HostTraffic:
-    return HostTraffic(host=name, seconds=10, ports=list(ports))
+    return with_ledger(HostTraffic(host=name, seconds=10, ports=list(ports)))
+
+
+def with_ledger(host: HostTraffic) -> HostTraffic:
+    """The host with a ledger of what is shown of each port."""
+    real = [
+        port.nic
+        for port in host.ports
+        if port.kind in ("ethernet", "infiniband") and not port.stacked
+    ]
+    ports = {port.nic: _port_from_view(port, real if port.stacked else []) for port in host.ports}
+    ledger = Ledger(host=host.host, interval_ns=host.seconds * 1e9, ports=ports)
+    return msgspec.structs.replace(host, ledger=ledger)
+
+
+def _port_from_view(port: PortTraffic, lower: list[str]) -> PortLedger:
+    device, _, number = port.rdma.partition(":")
+    rdma = Rdma(device=device, port=int(number or 1)) if device else None
+    kind = (
+        port.kind if port.kind in ("ethernet", "infiniband", "loopback", "virtual") else "virtual"
+    )
+    nic = Nic(name=port.nic, kind=kind, driver=port.driver, rdma=rdma, lower=lower)  # type: ignore[arg-type]
+    return PortLedger(nic=nic, tx=list(_entries(port.tx)), rx=list(_entries(port.rx)))
+
+
+def _entries(direction: DirectionTraffic) -> Iterable[LedgerEntry]:
+    yield LedgerEntry(
+        carrier="kernel" if direction.trouble else "any",
+        level="stack",
+        bytes=direction.bytes,
+        background=direction.background,
+        quality="exact" if direction.bytes is not None else "unreadable",
+        peak_bytes_per_s=direction.peak_bytes_per_s,
+        counters=direction.counters,
+        remark=direction.trouble,
+    )
+    if direction.trouble and direction.bytes is not None:
+        yield LedgerEntry(
+            carrier="rdma",
+            level="function",
+            quality="unreadable",
+            bytes=None,
+            remark=direction.trouble,
+        )
 
 
 def traffic(*hosts: HostTraffic) -> Traffic:

@@ -17,13 +17,15 @@ from wireproof.model.traffic import (
     Traffic,
     TrafficVerdict,
 )
+from wireproof.report.documents.proof import watched_document
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.proof import proof_document
-from wireproof.report.text.watched import lines
+from wireproof.report.text.document import document_text
+from wireproof.report.text.look import Look
 from wireproof.verdict.external.watched.beside import troubles
 from wireproof.verdict.external.watched.ports import reason
+from wireproof.workflow.prove.command import ResultFile, usual_results
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_allocation, hosts_of_command
-from wireproof.workflow.prove.results import ResultFile, usual_results
 from wireproof.workflow.target.reach import launcher_environment, reach
 from wireproof.workflow.target.target import Target
 
@@ -153,8 +155,8 @@ def _told() -> tuple[Traffic, TrafficVerdict]:
 
 def test_the_text_names_path_ports_and_reasons_and_no_escape() -> None:
     traffic, judgement = _told()
-    text = "\n".join(lines(7, traffic, judgement))
-    assert text.startswith("path: on-wire (PASS); the command ended with status 7")
+    text = document_text(watched_document(7, traffic, judgement), Look(width=160))
+    assert text.startswith("PASS  path: on-wire; the command ended with status 7")
     assert "1.20 GB" in text
     assert "unknown (unit)" in text
     assert "9.00% of 100 segments" in text
@@ -172,9 +174,8 @@ def test_without_a_claimed_link_the_peak_is_held_against_the_ports_own_speed() -
     judgement = TrafficVerdict(
         proof="on-wire", verdict="pass", reasons=[], port="eth0", peak_bytes_per_s=1e9
     )
-    assert "  the peak is 80 % of the 10 Gb/s that eth0 of n1 claims" in lines(
-        0, traffic, judgement
-    )
+    text = document_text(watched_document(0, traffic, judgement))
+    assert "The peak is 80 % of the 10 Gb/s that eth0 of n1 claims." in text
 
 
 def test_the_document_is_one_json_object() -> None:

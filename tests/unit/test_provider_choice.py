@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from wireproof.launch.mpi.install import Family, MpiInstall
-from wireproof.launch.mpi.provider_choice import allowed_by, choose_provider
+from wireproof.launch.mpi.libfabrics import allowed_by, choose_provider, described
 from wireproof.model.diagnosis import Listing, Offer, Registered
-from wireproof.probes.libfabrics import described
 
 BOTH = ("libfabric.so.1", "libucp.so.0")
 

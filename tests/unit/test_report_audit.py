@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from wireproof.model.setting import Audit, AuditResult, SettingEffect, Status
-from wireproof.report.audit import setting_rows
 from wireproof.report.document import Findings, Item, Part, Section
-from wireproof.report.documents.audit import audit_document, worst_part
+from wireproof.report.documents.audit import audit_document, settings_table, worst_part
 from wireproof.report.failing import carrier_of, effect_text, failing, unread
 
 
@@ -130,10 +129,9 @@ def test_what_costs_most_comes_first_and_a_cause_before_it() -> None:
     assert [item.tone for item in items_of(second)] == ["inconclusive"]
     worst = items_of(worst_part(audit, "tcp", {"small"}))
     assert [item.text.split()[0] for item in worst] == ["small", "large"]
-    assert [row[0] for row in setting_rows(audit, "tcp", {"small"})] == [
-        "small (may be the cause)",
-        "large",
-    ]
+    table, is_cause = settings_table(audit, "settings", "tcp", {"small"})
+    assert [row.cells[0] for row in table.rows] == ["small (may be the cause)", "large"]
+    assert is_cause
     *_, rest, _ = audit_document(audit, everything=True).parts
     assert isinstance(rest, Section)
     assert [row.tone for row in rest.parts[0].rows] == ["pass"]  # type: ignore[union-attr]

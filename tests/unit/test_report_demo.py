@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from wireproof.report.text.demo import ending_lines
+from wireproof.report.documents.run import demo_document
+from wireproof.report.text.document import document_text
 from wireproof.report.text.look import Look
 
 
 def test_the_demo_ends_with_what_was_found() -> None:
-    look = Look(width=60)
-    said = ending_lines({"a slow node": "n3 sends slowly", "shared memory": "off-wire"}, look)
-    assert said[1] == "Demo OK: 2 of 2 injected faults found."
-    assert "  found: a slow node: n3 sends slowly" in said
+    found = demo_document({"a slow node": "n3 sends slowly", "shared memory": "off-wire"})
+    assert found.verdict == "pass"
+    said = document_text(found, Look(width=60)).splitlines()
+    assert said[0].startswith("PASS  2 of 2 injected faults")
+    assert any("a slow node: n3 sends slowly" in line for line in said)
     assert max(map(len, said)) <= 60
 
 
 def test_a_fault_that_was_missed_is_named() -> None:
-    said = ending_lines({"a slow node": "", "shared memory": "off-wire"}, Look(width=80))
-    assert said[1] == "Demo FAILED: 1 of 2 injected faults found."
-    assert "  MISSED: a slow node" in said
-    assert "fails above" not in "\n".join(said)
+    found = demo_document({"a slow node": "", "shared memory": "off-wire"})
+    assert found.verdict == "fail"
+    said = document_text(found)
+    assert "1 of 2 injected faults" in said
+    assert "MISSED:  a slow node" in said
+    assert "fails above" not in said

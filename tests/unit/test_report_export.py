@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from tests.rendered import markdown_of
 from tests.unit.test_report_groups import group, point
 from tests.unit.test_report_groups import section as grouped
 from tests.unit.test_report_located_page import many
@@ -19,11 +20,9 @@ from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, o
 from wireproof.model.claim import Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Finding
-from wireproof.report.figure.charts import charts
-from wireproof.report.figure.file import figures
-from wireproof.report.figure.pairs import pair_figures
-from wireproof.report.figure.ticks import decades, plain, sizes
-from wireproof.report.markdown import markdown
+from wireproof.report.figure.chart import decades, plain, sizes
+from wireproof.report.figure.file import charts, figures
+from wireproof.report.figure.heat import pair_figures
 from wireproof.report.rows import tables
 from wireproof.workflow import export
 from wireproof.workflow.reporter import LoggingReporter
@@ -32,21 +31,21 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_markdown_tells_what_the_page_tells() -> None:
-    text = markdown([four_nodes(), off_wire()], "both")
+    text = markdown_of([four_nodes(), off_wire()], "both")
     for words in (
         "# both",
-        "**FAIL**, path: on-wire. n3 sends at 297 Mb/s of 956 attainable",
-        "- **Why?** No cause found yet. Ruled out: ",
-        "| host | NIC | direction | level | quality | due | seen | seen of due |",
+        "**FAIL** Screen of 4 nodes: n\\[1-4\\]: n3 sends at 297 Mb/s of 956 attainable",
+        "- Why? No cause found yet\n  - Ruled out: ",
+        "| host | NIC | direction | level | quality | due | seen | of due |",
         "| n1 | hsn0 | out | stack | exact | 2.78 GB | 2.91 GB | 105 % |",
-        "### Ping-pong (half round trip) (11 results)",
-        "**FAIL**, path: off-wire.",
+        "### Ping-pong (half round trip): n1 → n2 (11 results)",
+        "## **FAIL** A lie that was caught",
     ):
         assert words in text, words
 
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
-    text = markdown([hostile(), four_nodes(), grouped(point(1, group()))], HOSTILE)
+    text = markdown_of([hostile(), four_nodes(), grouped(point(1, group()))], HOSTILE)
     width = 0
     for line in text.splitlines():
         if not line.startswith("|"):
@@ -58,7 +57,7 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
 
 
 def test_hostile_names_are_words_in_markdown() -> None:
-    text = markdown([hostile()], HOSTILE)
+    text = markdown_of([hostile()], HOSTILE)
     bare = re.sub(r"\\.", "", text)
     assert "<" not in bare
     assert "[" not in bare

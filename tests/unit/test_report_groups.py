@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.rendered import tables_of, text_of
 from tests.unit.test_report_html import Reader
 from tests.unit.test_report_worlds import HOSTILE, four_nodes
 
@@ -18,13 +19,11 @@ from wireproof.model.claim import HostClaim
 from wireproof.model.finding import GroupVerdict
 from wireproof.model.record import Estimate, GroupResult, Overlap, PointRecord, Quantiles, Warmup
 from wireproof.report.group_rows import group_tables
-from wireproof.report.html.page import render
 from wireproof.report.json import result
 from wireproof.report.json.encode import json_text
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.look import Look
-from wireproof.report.text.summary import result_tables
-from wireproof.report.text.summary import whole as text_of
+from wireproof.workflow.export import page_of
 
 set_ = msgspec.structs.replace
 
@@ -92,7 +91,7 @@ def section(*points: PointRecord) -> JudgedRun:
 
 
 def shown(*points: PointRecord) -> str:
-    return " ".join(result_tables(section(*points), Look(width=160)).split())
+    return " ".join(tables_of(section(*points), Look(width=160)).split())
 
 
 def test_a_ring_is_a_row_with_its_derived_rates() -> None:
@@ -173,8 +172,8 @@ BROKEN = [
 @pytest.mark.parametrize("broken", BROKEN)
 def test_broken_points_are_told_and_break_nothing(broken: GroupResult) -> None:
     whole = section(point(1, broken, formula=HOSTILE), point(2, group()))
-    assert result_tables(whole)
-    page = Reader(render([whole], "groups"))
+    assert tables_of(whole)
+    page = Reader(page_of([whole], "groups"))
     assert "Ring, random order" in page.shown
     found = json.loads(json_text(result.document(whole.run, whole.judgement, whole.limits)))
     assert len(found["groups"]) == 2
@@ -183,7 +182,7 @@ def test_broken_points_are_told_and_break_nothing(broken: GroupResult) -> None:
 
 
 def test_the_page_and_the_status_of_what_failed() -> None:
-    page = Reader(render([section(point(1, BROKEN[0]), point(2, BROKEN[1]))], "groups"))
+    page = Reader(page_of([section(point(1, BROKEN[0]), point(2, BROKEN[1]))], "groups"))
     assert "payload corrupt" in page.shown
     assert "error" in page.shown
     assert sum(tag == "tr" and a.get("class") == "bad" for tag, a in page.elements) == 2
@@ -194,14 +193,14 @@ def test_the_page_and_the_status_of_what_failed() -> None:
 def test_what_failed_is_in_a_table_that_is_cut() -> None:
     many = [point(number, group()) for number in range(1, 60)]
     whole = section(*many, point(60, group(integrity="corrupt"), message_bytes=1 << 20))
-    assert "payload corrupt" in result_tables(whole, Look(width=200))
-    page = Reader(render([whole], "groups"))
+    assert "payload corrupt" in tables_of(whole, Look(width=200))
+    page = Reader(page_of([whole], "groups"))
     rows = [attributes for tag, attributes in page.elements if tag == "tr"]
     assert any(one.get("class") == "bad" for one in rows)
 
 
 def test_narrow_terminals_name_what_they_leave_out() -> None:
-    text = result_tables(section(point(1, group())), Look(width=60))
+    text = tables_of(section(point(1, group())), Look(width=60))
     assert max(len(line) for line in text.splitlines()) <= 60
     assert "not shown at this width" in text
 
@@ -233,7 +232,7 @@ def test_the_verdict_of_a_group_stands_in_its_row_and_in_the_counts() -> None:
     assert "1 of 2 results pass" in text
     assert "93 on-wire pass" in text
     assert "93 on-wire fail" in text
-    page = Reader(render([judged], "groups"))
+    page = Reader(page_of([judged], "groups"))
     assert "1 of 2 results pass." in page.shown
     assert sum(tag == "tr" and a.get("class") == "bad" for tag, a in page.elements) == 1
     found = json.loads(json_text(result.document(judged.run, judged.judgement, judged.limits)))

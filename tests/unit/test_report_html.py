@@ -14,13 +14,18 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.rendered import page_of
 from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, off_wire
 
 from wireproof.model.claim import Limits
+from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.run import Missing
-from wireproof.report.html.heat import shade
-from wireproof.report.html.page import render, write
+from wireproof.report.document import Document, Text
+from wireproof.report.figure.drawing import shade
+from wireproof.report.html.document import document_page
 from wireproof.report.judged_run import JudgedRun
+from wireproof.workflow.export import exported
+from wireproof.workflow.reporter import LoggingReporter
 
 
 class Reader(HTMLParser):
@@ -57,12 +62,12 @@ class Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def demo() -> str:
-    return render([four_nodes(), off_wire()], "synthetic page")
+    return page_of([four_nodes(), off_wire()], "synthetic page")
 
 
 def test_the_page_is_one_file_of_bearable_size(demo: str) -> None:
     assert len(demo.encode()) < 400_000
-    assert len(render([four_nodes(27)], "many").encode()) < 1_500_000
+    assert len(page_of([four_nodes(27)], "many").encode()) < 1_500_000
 
 
 def test_nothing_outside_is_referenced(demo: str) -> None:
@@ -102,11 +107,10 @@ def test_the_policy_forbids_connections_and_lists_every_script(demo: str) -> Non
 
 
 def test_a_page_without_figures_and_tables_carries_no_script_at_all() -> None:
-    page = Reader(render([empty()], "nothing"))
-    assert [
-        attributes for attributes, _ in page.scripts if attributes.get("type") != "application/json"
-    ] == []
+    page = Reader(document_page(Document("nothing", "Nothing was measured.", (Text("why"),))))
+    assert page.scripts == []
     assert "Nothing was measured" in page.shown
+    assert "Nothing was measured" in Reader(page_of([empty()], "nothing")).shown
 
 
 def test_the_five_questions_are_answered_for_every_run(demo: str) -> None:
@@ -152,7 +156,7 @@ def test_the_numbers_are_embedded_for_machines(demo: str) -> None:
 
 
 def test_what_is_too_long_to_embed_is_named() -> None:
-    page = Reader(render([four_nodes(27)], "many"))
+    page = Reader(page_of([four_nodes(27)], "many"))
     block = json.loads(
         next(text for attributes, text in page.scripts if attributes.get("id") == "run1-data")
     )
@@ -161,7 +165,7 @@ def test_what_is_too_long_to_embed_is_named() -> None:
 
 
 def test_hostile_text_stays_text() -> None:
-    page = Reader(render([hostile()], HOSTILE))
+    page = Reader(page_of([hostile()], HOSTILE))
     assert not [tag for tag, _ in page.elements if tag == "img"]
     assert not any(
         "alert" in text for attributes, text in page.scripts if attributes.get("type") is None
@@ -184,10 +188,10 @@ def test_runs_without_limits_or_claim_are_shown_without_them() -> None:
         limits=None,
         run=msgspec.structs.replace(section.run, claim=claim, open=None, close=None),
     )
-    shown = Reader(render([bare], "bare")).shown
+    shown = Reader(page_of([bare], "bare")).shown
     assert "this proves no wire" in shown
     no_numbers = replace(section, limits=Limits(attainable_bytes_per_s=None, floor_ns=None))
-    assert "Bandwidth" in Reader(render([no_numbers], "no limits")).shown
+    assert "Bandwidth" in Reader(page_of([no_numbers], "no limits")).shown
 
 
 def test_missing_points_and_errors_are_on_the_page() -> None:
@@ -195,14 +199,14 @@ def test_missing_points_and_errors_are_on_the_page() -> None:
     run = msgspec.structs.replace(
         section.run, missing={7: Missing("rank-lost", "rank 1 was killed by signal 9")}
     )
-    shown = Reader(render([replace(section, run=run)], "torn")).shown
+    shown = Reader(page_of([replace(section, run=run)], "torn")).shown
     assert "point 7 is missing: rank 1 was killed by signal 9" in shown
     assert "1 planned points are missing" in shown
 
 
 def test_a_report_needs_a_run() -> None:
     with pytest.raises(ValueError, match="at least one run"):
-        render([], "none")
+        page_of([], "none")
 
 
 @pytest.mark.parametrize("share", [-1.0, 0.0, 0.31, 0.5, 0.88, 0.95, 1.0, 7.0])
@@ -219,15 +223,16 @@ def test_cell_text_can_be_read_on_its_background(share: float) -> None:
 
 def test_write_is_whole_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "report.html"
-    assert write(file, "first") == file
+    exported("html", [empty()], "first", file, LoggingReporter())
+    first = file.read_text()
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        write(file, "second")
-    assert file.read_text() == "first"
+    with pytest.raises(CouldNotMeasure, match="No space left"):
+        exported("html", [empty()], "second", file, LoggingReporter())
+    assert file.read_text() == first
     assert os.listdir(tmp_path) == ["report.html"]
 
 
@@ -240,4 +245,4 @@ def test_sections_share_one_page_in_order(demo: str) -> None:
 
 def test_many_runs_are_possible() -> None:
     sections: list[JudgedRun] = [replace(four_nodes(2), title=f"run {i}") for i in range(3)]
-    assert Reader(render(sections, "three")).shown.count("Is it normal?") == 3
+    assert Reader(page_of(sections, "three")).shown.count("Is it normal?") == 3

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireproof.report.columns import Head, grid
-from wireproof.report.text.ink import Paragraph, Piece, cell_length, paint, wrapped
+from wireproof.report.document import Head
+from wireproof.report.text.ink import Paragraph, Piece, cell_length, grid, paint, wrapped
 from wireproof.report.text.look import Look
 
 TEXT = st.text(alphabet="ab 机é\n", max_size=60)

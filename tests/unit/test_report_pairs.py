@@ -14,19 +14,20 @@ import pytest
 from tests.unit.test_report_located_page import many
 from tests.unit.test_report_worlds import HOSTILE, four_nodes
 
-from wireproof.report.html.page import render
-from wireproof.report.html.pairs import MOST_HOSTS, PairMap, pair_map
+from wireproof.report.figure.chart import Ink
+from wireproof.report.figure.pairs import MOST_HOSTS, pair_map
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import tables
+from wireproof.workflow.export import page_of
 
 
-def _map(section: JudgedRun) -> PairMap | None:
+def _map(section: JudgedRun) -> Ink | None:
     return pair_map(next(table for table in tables(section) if table.unit != "ns"), "run1-map1")
 
 
-def _read(found: PairMap) -> tuple[dict[str, Any], dict[tuple[str, str], tuple[float, float, int]]]:
+def _read(found: Ink) -> tuple[dict[str, Any], dict[tuple[str, str], tuple[float, float, int]]]:
     """The document, and rate, half-width and mark of each pair, as the script decodes them."""
-    data = json.loads(found.data)
+    data = json.loads(found.markup.split('json" id="run1-map1-data">')[1].split("</script>")[0])
     hosts = data["hosts"]
     values = base64.b64decode(data["value"])
     widths, marks = base64.b64decode(data["width"]), base64.b64decode(data["mark"])
@@ -101,12 +102,12 @@ def test_a_hostile_host_cannot_leave_the_script() -> None:
         msgspec.structs.replace(pair, origin_host=HOSTILE) if pair.origin == 3 else pair
         for pair in whole.judgement.pairs
     ]
-    page = render(
+    page = page_of(
         [replace(whole, judgement=msgspec.structs.replace(whole.judgement, pairs=pairs))], "x"
     )
-    assert 'figure class="card pairs"' in page
+    assert '<figure class="card pairs"' in page
     assert "<script>alert" not in page
 
 
 def test_a_thousand_hosts_stay_small() -> None:
-    assert len(render([many(1024, partners=20)], "many").encode()) < 1_000_000
+    assert len(page_of([many(1024, partners=20)], "many").encode()) < 1_000_000

@@ -8,21 +8,20 @@ from dataclasses import replace
 
 import msgspec
 import pytest
+from tests.rendered import answered
 from tests.unit.test_report_located import blame, located
 from tests.unit.test_report_located import section as located_section
 from tests.unit.test_report_worlds import empty, four_nodes, off_wire
 
 from wireproof.model.finding import Finding
 from wireproof.model.setting import Audit, AuditResult
-from wireproof.report.answers import answers
 from wireproof.report.judged_run import JudgedRun, short_headline
 
 NONE_FOUND = "cause: none found (counters were read, 9 facts compared with 3 other nodes)"
 
 
 def _why(section: JudgedRun) -> tuple[str, str]:
-    found = next(one for one in answers(section) if one.question == "Why?")
-    return found.short, found.text
+    return answered(section, "Why?")
 
 
 def _with(section: JudgedRun, *findings: Finding) -> JudgedRun:
@@ -115,9 +114,9 @@ def test_a_good_world_has_nothing_to_explain() -> None:
 
 
 def test_normal_is_said_against_the_ceiling() -> None:
-    normal = answers(four_nodes())[0]
-    assert "29 of 32 results pass." in normal.text
-    assert "4 MiB reaches 99 % of 119.5 MB/s attainable" in normal.text
+    _, text = answered(four_nodes(), "normal")
+    assert "29 of 32 results pass." in text
+    assert "4 MiB reaches 99 % of 119.5 MB/s attainable" in text
 
 
 def test_load_that_was_seen_is_not_excluded_and_said() -> None:
@@ -143,5 +142,5 @@ def test_a_run_that_passes_counts_only_results_that_pass() -> None:
     wide = msgspec.structs.replace(good[0], verdict="inconclusive", settled=True)
     for pairs, rest in ((good, "."), ([wide, *good], " (1 sample that varied too much")):
         settled = msgspec.structs.replace(section.judgement, verdict="pass", pairs=pairs)
-        text = answers(replace(section, judgement=settled))[0].text
+        _, text = answered(replace(section, judgement=settled), "normal")
         assert text.startswith(f"{len(good)} of {len(good)} results pass{rest}")

@@ -13,7 +13,7 @@ import pytest
 
 from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import Family, MpiInstall
-from wireproof.launch.programs.program import (
+from wireproof.launch.program import (
     find_tool,
     nominal_mpi,
     pinned,
@@ -21,7 +21,7 @@ from wireproof.launch.programs.program import (
     shell_line,
     wanted_families,
 )
-from wireproof.launch.programs.recipe import DRIVER_STEPS, find_recipe, hpcc_input, recipes_of
+from wireproof.launch.recipe import DRIVER_STEPS, find_recipe, hpcc_input, recipes_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.benchmark import steps
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification

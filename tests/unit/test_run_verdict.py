@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from wireproof.launch.programs.recipe import find_recipe
+from wireproof.launch.recipe import find_recipe
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict

@@ -15,7 +15,8 @@ from wireproof.model.errors import BadInput
 from wireproof.model.history import Number
 from wireproof.report.document import Table
 from wireproof.report.documents.comparison import scaling_document
-from wireproof.report.figure.scaling import scaling_figure
+from wireproof.report.figure.file import standalone
+from wireproof.report.figure.series import scaling_chart
 from wireproof.report.text.document import document_text
 from wireproof.settings.sizes import parse_counts
 from wireproof.verdict.comparison import Key
@@ -53,7 +54,7 @@ def test_logs_in_any_order_make_a_curve_over_the_given_nodes(tmp_path: Path) -> 
     assert "64 B" not in text
     assert "claims" in text
     assert "64 B" in document_text(scaling_document(found, everything=True))
-    picture = scaling_figure(found)
+    picture = standalone(scaling_chart(found))
     assert picture.count("3.4 at 8 nodes") >= 1
     assert "number of nodes" in picture
 

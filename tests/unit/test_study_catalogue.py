@@ -8,7 +8,7 @@ import pytest
 
 from wireproof.model.errors import BadInput
 from wireproof.model.study import Configuration, Readback
-from wireproof.settings.study import names_of, values_of
+from wireproof.settings.knobs import names_of, values_of
 from wireproof.study.catalogue import (
     PATTERNS,
     chosen,

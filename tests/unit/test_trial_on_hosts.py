@@ -99,7 +99,7 @@ class Node:
         self.value, self.done, self.refuses = PRESENT, list[str](), ""
         self.early = self.back = False
         monkeypatch.setattr(on_hosts, "apply", self._apply)
-        monkeypatch.setattr(on_hosts, "revert_set", self._revert)
+        monkeypatch.setattr(on_hosts, "ask_nodes", self._revert)
 
     def _apply(self, plan: TunePlan, _target: Target, **_more: object) -> Tuned:
         self.done.append("apply")
@@ -112,8 +112,9 @@ class Node:
         return Tuned(action="apply", hosts=armed)
 
     def _revert(
-        self, _target: Target, hosts: tuple[str, ...], _name: str, _place: object
+        self, _target: Target, what: str, hosts: tuple[str, ...], _name: str, _place: object
     ) -> list[HostTuned]:
+        assert what == "revert"
         self.done.append("revert")
         self.value = PRESENT
         state: ChangeState = "already" if self.back else "reverted"

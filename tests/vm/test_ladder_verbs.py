@@ -32,7 +32,7 @@ def test_raw_verbs_take_the_place_of_the_kernels_sockets(
         rounds=1,
         sizes=(8, 512, 65536),
     )
-    found = run_ladder(wanted, LoggingReporter(), os.environ).ladder
+    found = run_ladder(wanted, LoggingReporter(), os.environ)[0]
     verbs, tcp = found.layers
     assert (verbs.name, tcp.name) == ("verbs", "tcp")
     assert verbs.proof == "on-wire", verbs

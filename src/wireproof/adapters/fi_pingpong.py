@@ -17,8 +17,7 @@ from wireproof.adapters.fabtests.rows import (
 from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign
-from wireproof.model.series import Series
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, ToolRequest
 
 __all__ = ["ADAPTER"]
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from wireproof.adapters.osu.benchmarks import by_name
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Benchmark
-from wireproof.adapters.rows import number, step_of
+from wireproof.adapters.rows import Rows, number, step_of
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
@@ -36,17 +35,8 @@ _OF_IMB = Benchmark(
 )
 
 
-@dataclass(slots=True)
-class _Block:
-    """Rows of one width, whose sizes double. ``torn``: lines of numbers beside them with fewer."""
-
-    words: list[list[str]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    torn: list[int] = field(default_factory=list)
-
-    @property
-    def width(self) -> int:
-        return len(self.words[0])
+def _width(block: Rows) -> int:
+    return len(block.fields[0])
 
 
 def _numbers(line: str) -> list[str]:
@@ -58,21 +48,20 @@ def _numbers(line: str) -> list[str]:
     return words if whole and all(number(word) is not None for word in words) else []
 
 
-def _blocks(page: Page, used: Iterable[range]) -> list[_Block]:
+def _blocks(page: Page, used: Iterable[range]) -> list[Rows]:
     taken = _taken(page, used)
-    found: list[_Block] = []
-    block = _Block()
+    found: list[Rows] = []
+    block = Rows()
     for index, line in enumerate(page.lines):
         words = [] if taken[index] else _numbers(line)
-        if words and block.words and _goes_on(block, words):
-            block.words.append(words)
-            block.lines.append(index)
-        elif words and block.words and len(words) < block.width:
+        if words and block.fields and _goes_on(block, words):
+            block.add(words, index)
+        elif words and block.fields and len(words) < _width(block):
             block.torn.append(index)
         elif words or line.strip():
             found.append(block)
             torn = _torn_before(block, words)
-            block = _Block([words], [index], torn) if words else _Block()
+            block = Rows([words], [index], torn) if words else Rows()
     return [one for one in (*found, block) if _is_sweep(one)]
 
 
@@ -86,22 +75,22 @@ def _taken(page: Page, used: Iterable[range]) -> bytearray:
     return taken
 
 
-def _torn_before(block: _Block, words: Sequence[str]) -> list[int]:
+def _torn_before(block: Rows, words: Sequence[str]) -> list[int]:
     """Lines just above a row that hold fewer numbers: what is left of rows."""
-    if not words or not block.words or _is_sweep(block) or block.width >= len(words):
+    if not words or not block.fields or _is_sweep(block) or _width(block) >= len(words):
         return []
     return [*block.torn, *block.lines][-_FEWEST:]
 
 
-def _goes_on(block: _Block, words: Sequence[str]) -> bool:
-    return len(words) == block.width and int(words[0]) >= int(block.words[-1][0])
+def _goes_on(block: Rows, words: Sequence[str]) -> bool:
+    return len(words) == _width(block) and int(words[0]) >= int(block.fields[-1][0])
 
 
-def _is_sweep(block: _Block) -> bool:
+def _is_sweep(block: Rows) -> bool:
     """Sizes that double from row to row, as those of a sweep do."""
-    if len(block.words) < _FEWEST or block.width not in _WIDTHS:
+    if len(block.fields) < _FEWEST or _width(block) not in _WIDTHS:
         return False
-    sizes = [int(words[0]) for words in block.words]
+    sizes = [int(words[0]) for words in block.fields]
     doubled = sum(later == max(1, 2 * one) for one, later in pairwise(sizes))
     return doubled >= 0.8 * (len(sizes) - 1)
 
@@ -121,19 +110,19 @@ def _by_arithmetic(words: Sequence[str]) -> bool:
     return not rate or _near(rate[0], 1e6 / time, 1 + 1e6 * step_of(words[2]) / time**2)
 
 
-def _of_imb(block: _Block) -> bool:
-    told = [words for words in block.words if block.width >= 4 and float(words[0]) > 0]
+def _of_imb(block: Rows) -> bool:
+    told = [words for words in block.fields if _width(block) >= 4 and float(words[0]) > 0]
     return len(told) >= _FEWEST - 1 and all(map(_by_arithmetic, told))
 
 
-def _named(page: Page, block: _Block) -> Benchmark | None:
+def _named(page: Page, block: Rows) -> Benchmark | None:
     """The test of the nearest command line above, if its rows have this width."""
     for index in range(block.lines[0] - 1, max(-1, block.lines[0] - _ABOVE), -1):
         found = _COMMAND.search(page.lines[index])
         if found is not None:
             test = by_name(found.group(1))
             rated = test is not None and test.metric == "message_rate"
-            return test if block.width == (3 if rated else 2) else None
+            return test if _width(block) == (3 if rated else 2) else None
     return None
 
 
@@ -165,9 +154,9 @@ def _osu_point(test: Benchmark, words: Sequence[str], line: int) -> SeriesPoint:
     )
 
 
-def _series(page: Page, block: _Block, tool: str, test: Benchmark, how: str) -> Series:
+def _series(page: Page, block: Rows, tool: str, test: Benchmark, how: str) -> Series:
     torn = f"line {block.torn[0] + 1}: {counted(len(block.torn), 'row')} torn" if block.torn else ""
-    rows = list(zip(block.words, block.lines, strict=True))
+    rows = list(zip(block.fields, block.lines, strict=True))
     points = [
         _imb_point(words, line) if tool == "imb" else _osu_point(test, words, line)
         for words, line in rows
@@ -192,7 +181,7 @@ def _series(page: Page, block: _Block, tool: str, test: Benchmark, how: str) -> 
     )
 
 
-def _unread(page: Page, block: _Block) -> Series:
+def _unread(page: Page, block: Rows) -> Series:
     first = block.lines[0] + 1
     return Series(
         tool="table",
@@ -204,8 +193,8 @@ def _unread(page: Page, block: _Block) -> Series:
         unit="",
         complete=False,
         incomplete=(
-            f"line {first}: {counted(len(block.words), 'row')} of {block.width} columns without a"
-            " heading: which program printed them, and in which unit, is not in the text"
+            f"line {first}: {counted(len(block.fields), 'row')} of {_width(block)} columns without"
+            " a heading: which program printed them, and in which unit, is not in the text"
         ),
         source=page.source,
         first_line=first,

@@ -12,8 +12,7 @@ from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import step_of
-from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER"]
 

@@ -14,8 +14,7 @@ from wireproof.adapters.options import one_size, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.model.quantity import counted
-from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER"]
 

@@ -15,8 +15,7 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import Rows, What, integer, number, scan_rows, step_of
 from wireproof.model.quantity import counted
-from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER"]
 

@@ -11,8 +11,7 @@ from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
-from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER"]
 

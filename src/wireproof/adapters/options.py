@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from wireproof.model.errors import BadInput
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest
 
 __all__ = ["command", "given", "one_size", "refuse_others", "server_of"]
 

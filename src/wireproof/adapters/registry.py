@@ -12,8 +12,7 @@ from importlib import import_module
 
 from wireproof.adapters.page import Page
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, Traffic
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, ToolRequest, Traffic
 
 __all__ = ["MODULES", "Adapter", "Benchmark", "Parsed", "Sign"]
 __all__ += ["adapter", "adapter_names", "adapters", "registered", "starts_result", "tool_of"]

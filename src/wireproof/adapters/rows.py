@@ -110,20 +110,21 @@ def scan_rows(
     ``patience`` foreign lines follow each other. ``take(rows, index)`` gives the words of a row, or
     says what else stands on that line.
     """
-    rows, index = Rows(), start
-    while index < len(page.lines):
+    rows = Rows(after=len(page.lines))
+    for index in range(start, len(page.lines)):
         what = take(rows, index)
         if isinstance(what, list):
-            rows.add(what, index)
+            rows.fields.append(what)
+            rows.lines.append(index)
             rows.idle = 0
-        elif what == "torn":
+            continue
+        if what == "torn":
             rows.torn.append(index)
         rows.cut |= what == "cut"
         rows.idle += what in ("foreign", "odd")
         if what == "end" or (what == "foreign" and rows.idle > patience):
+            rows.after = index
             break
-        index += 1
-    rows.after = index
     return rows
 
 
@@ -134,16 +135,16 @@ def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[st
     ``ends(line)`` True: the table ended before that line. Lines that are no rows are skipped; a
     line of numbers with other columns is torn.
     """
-    allowed = frozenset(columns)
+    allowed, lines, ragged = frozenset(columns), page.lines, page.ragged
 
     def take(rows: Rows, index: int) -> list[str] | What:
-        line = page.lines[index]
+        line = lines[index]
         words = line.split()
         if not words:
             return "skipped"
         if not (words[0].isdigit() and words[0].isascii()):
             return "end" if ends(line) else "foreign"
-        if index == page.ragged and not _is_padded(line, rows, page):
+        if index == ragged and not _is_padded(line, rows, page):
             return "cut"
         if len(words) in allowed:
             return words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,8 +11,7 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import PATIENCE, number, scaled, step_of
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER", "NAMES", "SockperfRun", "collect"]
 
@@ -64,101 +62,87 @@ Protocol = Literal["", "tcp", "udp"]
 
 @dataclass(slots=True)
 class SockperfRun:
-    """What one client printed."""
+    """What one client printed. ``said``: the last line of each form; ``times``: percentiles (p50),
+    MIN and MAX as printed.
+    """
 
     version: str = ""
     command: str = ""
     size: int | None = None
     protocol: Protocol = ""
     hosts: list[str] = field(default_factory=list)
-    average: tuple[str, str, str] | None = None
-    rate: int | None = None
-    band: tuple[str, str] | None = None
-    percentiles: dict[str, float] = field(default_factory=dict)
-    extremes: dict[str, float] = field(default_factory=dict)
-    observations: int | None = None
-    values: dict[str, float] = field(default_factory=dict)
-    trouble: str = ""
-    answered: bool = False
+    said: dict[str, re.Match[str]] = field(default_factory=dict)
+    times: dict[str, float] = field(default_factory=dict)
     server: bool = False
     last: int = 0
     after: int = 0
 
+    @property
+    def average(self) -> re.Match[str] | None:
+        """What is summed up (latency or whole round trips), messages of a burst, and the time."""
+        return self.said.get("average")
 
-def _take_average(run: SockperfRun, found: re.Match[str]) -> None:
-    run.average = (found.group(1), found.group(2) or "1", found.group(3))
+    @property
+    def rate(self) -> int | None:
+        """Messages per second."""
+        return int(self.said["rate"].group(1)) if "rate" in self.said else None
 
-
-def _take_rate(run: SockperfRun, found: re.Match[str]) -> None:
-    run.rate = int(found.group(1))
-
-
-def _take_band(run: SockperfRun, found: re.Match[str]) -> None:
-    run.band = (found.group(1), found.group(2))
-
-
-def _take_percentile(run: SockperfRun, found: re.Match[str]) -> None:
-    run.percentiles[f"p{float(found.group(1)):g}"] = float(found.group(2))
-
-
-def _take_extreme(run: SockperfRun, found: re.Match[str]) -> None:
-    run.extremes[found.group(1)] = float(found.group(2))
+    @property
+    def trouble(self) -> str:
+        """What the program complained of last."""
+        text = self.said["trouble"].group(0) if "trouble" in self.said else ""
+        return "".join(char for char in text if char.isprintable())
 
 
-def _take_total(run: SockperfRun, found: re.Match[str]) -> None:
-    run.observations = int(found.group(1))
-
-
-def _take_dropped(run: SockperfRun, found: re.Match[str]) -> None:
-    names = ("dropped", "duplicated", "out_of_order")
-    run.values |= dict(zip(names, map(float, found.groups()), strict=True))
-
-
-def _take_spread(run: SockperfRun, found: re.Match[str]) -> None:
-    for name, value in _SPREAD_FIELD.findall(found.group(1)):
-        run.values[f"{name.replace('-', '_')}_ns"] = float(value) * 1e3
-
-
-def _take_counts(run: SockperfRun, found: re.Match[str]) -> None:
-    run.answered = 0 <= int(found.group(1)) - int(found.group(2)) <= 1
-
-
-def _take_trouble(run: SockperfRun, found: re.Match[str]) -> None:
-    run.trouble = "".join(char for char in found.group(0) if char.isprintable())
-
-
-_Handlers = tuple[tuple[re.Pattern[str], Callable[[SockperfRun, re.Match[str]], None]], ...]
-_STATISTICS: _Handlers = (
-    (_PERCENTILE, _take_percentile),
-    (_EXTREME, _take_extreme),
-    (_TOTAL, _take_total),
-    (_DROPPED, _take_dropped),
-    (_SPREAD, _take_spread),
-    (_COUNTS, _take_counts),
-)
+_STATISTICS = {
+    "percentile": _PERCENTILE,
+    "extreme": _EXTREME,
+    "total": _TOTAL,
+    "dropped": _DROPPED,
+    "spread": _SPREAD,
+    "counts": _COUNTS,
+}
 """Of these the first that fits takes the line."""
-_SUMMARIES: _Handlers = (
-    (_AVERAGE, _take_average),
-    (_RATE, _take_rate),
-    (_BAND, _take_band),
-    (_TROUBLE, _take_trouble),
-)
+_SUMMARIES = {"average": _AVERAGE, "rate": _RATE, "band": _BAND, "trouble": _TROUBLE}
 
 
 def _take(run: SockperfRun, said: str) -> None:
-    for pattern, handle in _STATISTICS:
-        found = pattern.search(said)
-        if found is not None:
-            handle(run, found)
+    for name, pattern in _STATISTICS.items():
+        match = pattern.search(said)
+        if match is not None and name in ("percentile", "extreme"):
+            label = match.group(1)
+            key = f"p{float(label):g}" if name == "percentile" else label
+            run.times[key] = float(match.group(2))
             break
-    for pattern, handle in _SUMMARIES:
-        found = pattern.search(said)
-        if found is not None:
-            handle(run, found)
+        if match is not None:
+            run.said[name] = match
+            break
+    for name, pattern in _SUMMARIES.items():
+        match = pattern.search(said)
+        if match is not None:
+            run.said[name] = match
     if run.size is None and "msg-size=" in said and "NOTE: test was performed" in said:
         size = _SIZE.search(said)
         run.size = int(size.group(2) or size.group(1)) if size else None
     run.server = run.server or "[SERVER]" in said
+
+
+def _values(run: SockperfRun, share: int) -> dict[str, float]:
+    """What else was counted; times are divided by ``share``."""
+    values: dict[str, float] = {}
+    if "spread" in run.said:
+        for name, value in _SPREAD_FIELD.findall(run.said["spread"].group(1)):
+            values[f"{name.replace('-', '_')}_ns"] = float(value) * 1e3 / share
+    if "dropped" in run.said:
+        names = ("dropped", "duplicated", "out_of_order")
+        values |= dict(zip(names, map(float, run.said["dropped"].groups()), strict=True))
+    return values
+
+
+def _answered(run: SockperfRun) -> bool:
+    """Whether each message but perhaps the last had its answer."""
+    counts = run.said.get("counts")
+    return counts is not None and 0 <= int(counts.group(1)) - int(counts.group(2)) <= 1
 
 
 def _ask(run: SockperfRun, page: Page, start: int) -> None:
@@ -230,39 +214,32 @@ _MOST_US = 1e9
 def _latency(run: SockperfRun, line: int) -> SeriesPoint | None:
     if run.average is None:
         return None
-    kind, _, text = run.average
-    share = 2 if kind == "Round trip" else 1
-    mean = number(text)
-    times = [mean or 0.0, *run.percentiles.values(), *run.extremes.values()]
-    if not mean or any(not 0 <= value < _MOST_US for value in times):
+    text = run.average.group(3)
+    share = 2 if run.average.group(1) == "Round trip" else 1
+    mean, scale = number(text), 1e3 / share
+    if not mean or any(not 0 <= value < _MOST_US for value in (mean, *run.times.values())):
         return None
-    scale = 1e3 / share
+    tails = {name: value * scale for name, value in run.times.items() if name.startswith("p")}
     return SeriesPoint(
         message_bytes=run.size if run.size is not None else _DEFAULT_SIZE,
         hrt_ns=mean * scale,
-        time_min_ns=scaled(run.extremes.get("MIN"), scale),
-        time_max_ns=scaled(run.extremes.get("MAX"), scale),
-        iterations=run.observations,
+        time_min_ns=scaled(run.times.get("MIN"), scale),
+        time_max_ns=scaled(run.times.get("MAX"), scale),
+        iterations=int(run.said["total"].group(1)) if "total" in run.said else None,
         time_step_ns=step_of(text) * scale,
-        percentiles={name: value * scale for name, value in run.percentiles.items()},
-        values=_shared(run.values, share),
+        percentiles=tails,
+        values=_values(run, share),
         line=line,
     )
 
 
-def _shared(values: dict[str, float], share: int) -> dict[str, float]:
-    """``values`` with their times divided by ``share``."""
-    return {
-        name: value / share if name.endswith("_ns") else value for name, value in values.items()
-    }
-
-
 def _throughput(run: SockperfRun, line: int) -> tuple[SeriesPoint | None, str]:
     """The message size is bandwidth / message rate where no line says it: both are printed."""
-    if run.band is None or not run.rate:
+    if "band" not in run.said or not run.rate:
         return None, ""
-    factor = (1 << 20) * (1000 if run.band[1] == "G" else 1)
-    goodput = (number(run.band[0]) or 0.0) * factor
+    text, unit = run.said["band"].groups()
+    factor = (1 << 20) * (1000 if unit == "G" else 1)
+    goodput = (number(text) or 0.0) * factor
     size, note = run.size, ""
     if size is None:
         size = round(goodput / run.rate)
@@ -273,7 +250,7 @@ def _throughput(run: SockperfRun, line: int) -> tuple[SeriesPoint | None, str]:
         message_bytes=size,
         goodput_bytes_per_s=goodput,
         messages_per_s=float(run.rate),
-        goodput_step=step_of(run.band[0]) * factor,
+        goodput_step=step_of(text) * factor,
         line=line,
     ), note
 
@@ -284,10 +261,10 @@ def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[s
         notes.append(
             f"the message size is not printed: {_DEFAULT_SIZE} bytes, sockperf's default, is taken"
         )
-    if run.average is not None and run.average[0] == "Round trip":
+    if run.average is not None and run.average.group(1) == "Round trip":
         notes.append("whole round trips were printed: all times here are half of them")
-    if run.average is not None and run.average[1] != "1":
-        notes.append(f"bursts of {run.average[1]} messages: the time is that of a burst")
+    if run.average is not None and run.average.group(2) not in (None, "1"):
+        notes.append(f"bursts of {run.average.group(2)} messages: the time is that of a burst")
     if streams:
         notes.append("the sender's own count: what arrived was not counted")
     return notes
@@ -298,7 +275,7 @@ def _state(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> str:
         return run.trouble
     if point is None:
         return "no summary: the run did not finish or the log is cut"
-    if not streams and "MIN" not in run.extremes:
+    if not streams and "MIN" not in run.times:
         return "the table of percentiles is cut"
     return ""
 
@@ -313,7 +290,7 @@ def parse(page: Page, start: int) -> Parsed:
     """The run of a client that begins on line index ``start``; a server prints no result."""
     run = collect(page, start)
     after, line = max(run.after, start + 1), run.last + 1
-    streams = run.band is not None or run.rate is not None or run.command == "throughput"
+    streams = not {"band", "rate"}.isdisjoint(run.said) or run.command == "throughput"
     point, note = _throughput(run, line) if streams else (_latency(run, line), "")
     if run.server and point is None:
         return Parsed([], after)
@@ -328,7 +305,7 @@ def parse(page: Page, start: int) -> Parsed:
         points=[point] if point is not None else [],
         formula=kind.formula,
         unit="MBps = 2^20 bytes per second" if streams else "us",
-        waits=run.answered and not streams,
+        waits=_answered(run) and not streams,
         protocol=run.protocol,
         complete=not incomplete,
         incomplete=incomplete,

@@ -19,10 +19,10 @@ from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Setting, Status
 
-__all__ = ["Kind", "differences", "kind_of", "odd_ones", "reference_for"]
+__all__ = ["HostKind", "differences", "kind_of", "odd_ones", "reference_for"]
 
 _Group = tuple[str, str, str]
-"""Kind of host, setting and instance, whose values are compared."""
+"""HostKind of host, setting and instance, whose values are compared."""
 
 _LEAST = 3
 """Hosts of one kind, below which none is the odd one."""
@@ -32,7 +32,7 @@ _ATTRIBUTES = "bios-attributes"
 _KIND = ("host.cpu", "host.fabrics", "host.virtual", "host.gpus")
 
 
-class Kind(NamedTuple):
+class HostKind(NamedTuple):
     """What tells whether hosts are of one kind, and what their firmware said: those of all hosts
     are held at once.
     """
@@ -41,14 +41,20 @@ class Kind(NamedTuple):
     firmware: dict[str, FactFrame]
 
 
-def kind_of(machine: Machine) -> Kind:
+_NONE: dict[str, FactFrame] = {}
+"""Most hosts have no BMC that was asked."""
+
+
+def kind_of(machine: Machine) -> HostKind:
     """What `odd_ones` needs of the machine."""
     firmware = {place: frame for place, frame in machine.facts.files.items() if "bios" in place}
-    return Kind(sys.intern(repr([machine.names.get(name) for name in _KIND])), firmware)
+    return HostKind(
+        sys.intern(repr([machine.names.get(name) for name in _KIND])), firmware or _NONE
+    )
 
 
 def odd_ones(
-    kinds: Mapping[str, Kind], results: Sequence[AuditResult], catalogue: Catalogue
+    kinds: Mapping[str, HostKind], results: Sequence[AuditResult], catalogue: Catalogue
 ) -> list[AuditResult]:
     """A result for each host, interface or port whose value is not that of most of its kind, or not
     that of the other end. ``kinds``: by host.
@@ -68,7 +74,7 @@ def odd_ones(
 
 
 def _grouped(
-    kinds: Mapping[str, Kind], results: Iterable[AuditResult], catalogue: Catalogue
+    kinds: Mapping[str, HostKind], results: Iterable[AuditResult], catalogue: Catalogue
 ) -> Iterator[tuple[AuditResult, _Group]]:
     """What was read of settings that like hosts agree on, with its group."""
     alike = {name for name, entry in catalogue.entries.items() if entry.setting.alike}
@@ -78,7 +84,7 @@ def _grouped(
 
 
 def _with_names(
-    odd: AuditResult, members: Iterable[AuditResult], kinds: Mapping[str, Kind]
+    odd: AuditResult, members: Iterable[AuditResult], kinds: Mapping[str, HostKind]
 ) -> AuditResult:
     """With the attributes of the firmware that differ: a digest names none."""
     usual = next((one.host for one in members if one.seen == odd.usual), odd.host)

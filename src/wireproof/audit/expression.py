@@ -12,12 +12,12 @@ comparison at a time, ``+ - * /``, lists, numbers (``128Ki``, ``2M``), strings, 
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import reduce
 from typing import Any
 
 from wireproof.model.errors import BadInput
@@ -90,6 +90,7 @@ def _of_mapping(values: Mapping[str, Value]) -> Lookup:
     return lambda name: values.get(name, UNKNOWN)
 
 
+@functools.lru_cache(maxsize=4096)
 def parse(text: str) -> Expression:
     """``BadInput`` says what is wrong at which character."""
     reader = _TreeReader(text)
@@ -128,7 +129,7 @@ class _TreeReader:
         match tree:
             case ast.BoolOp(op=op, values=values):
                 nodes = [self._node(each, deeper) for each in values]
-                return reduce(either if isinstance(op, ast.Or) else both, nodes)
+                return functools.reduce(either if isinstance(op, ast.Or) else both, nodes)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return negated(self._node(operand, deeper))
             case ast.UnaryOp(op=ast.USub(), operand=operand):

@@ -166,7 +166,6 @@ def _mtu(name: str, listed: int | None, facts: HostFacts) -> Value:
 IP_ADDRESS = ("ip", "-d", "address")
 _HEAD = re.compile(r"^\d{1,9}: ([^\s:@]{1,15})(?:@([^\s:@]{1,15}))?: <[^>\n]*> (.*)$", re.MULTILINE)
 _LINK = re.compile(r"^[ \t]+link/(\S+)(?: ([0-9a-f:]{2,64}))?", re.MULTILINE)
-_MII_STATUS = r"^[ \t]+bond_slave .*\bmii_status (\w+)"
 _ADDRESS = re.compile(r"^[ \t]+inet6? ([0-9a-fA-F.:]{2,45})/", re.MULTILINE)
 _KIND = re.compile(
     r"^[ \t]+(vlan|bond|bridge|veth|macvlan|ipvlan|tun|vxlan|ipoib|team|dummy|ifb|gre|sit|ipip"

@@ -6,6 +6,7 @@ Zero evidence never passes: what could not be read is ``unknown`` and says what 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -172,10 +173,10 @@ class _Judge:
             instance=instance.label,
             seen=shown(reading.text) if reading else "",
             wanted=setting.wish(self.profile),
-            message=f"{setting.title}{_whose(reading)}: {message}{notes}",
+            message=sys.intern(f"{setting.title}{_whose(reading)}: {message}{notes}"),
             evidence=list(reading.evidence) if reading else [],
             expected_effect=setting.effect if failed else None,
-            fix=self._fix(entry, instance, reading) if failed and reading else "",
+            fix=sys.intern(self._fix(entry, instance, reading)) if failed and reading else "",
             undo=setting.fix.undo if failed and setting.fix else "",
         )
 

@@ -54,18 +54,7 @@ class Deadline:
         return left
 
 
-class _Plain(socket.socket):
-    """Without TLS, for an address of this machine."""
-
-    clock: Deadline | None = None
-
-    def recv_into(self, *arguments: Any, **named: Any) -> int:
-        if self.clock is not None:
-            self.settimeout(self.clock.left())
-        return super().recv_into(*arguments, **named)
-
-
-class _Socket(ssl.SSLSocket):
+class _Timed(socket.socket):
     """Each wait gets what is left of the request's time: a byte now and then prolongs nothing."""
 
     clock: Deadline | None = None
@@ -74,6 +63,10 @@ class _Socket(ssl.SSLSocket):
         if self.clock is not None:
             self.settimeout(self.clock.left())
         return super().recv_into(*arguments, **named)
+
+
+class _Secure(_Timed, ssl.SSLSocket):
+    """With TLS."""
 
 
 def open_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
@@ -93,7 +86,7 @@ def open_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
     except BaseException:
         secure.close()
         raise
-    secure.clock = clock  # type: ignore[attr-defined]  # the context makes a _Socket of it
+    secure.clock = clock  # type: ignore[attr-defined]  # the context makes a _Secure of it
     connection = http.client.HTTPSConnection(bmc.address, bmc.port, context=context)
     connection.auto_open = 0  # a connection that was not checked is never opened behind our back
     connection.sock = secure
@@ -102,7 +95,7 @@ def open_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
 
 def _plain_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
     raw = socket.create_connection((bmc.address, bmc.port), clock.left())
-    plain = _Plain(fileno=raw.detach())
+    plain = _Timed(fileno=raw.detach())
     plain.clock = clock
     connection = http.client.HTTPConnection(bmc.address, bmc.port)
     connection.auto_open = 0
@@ -116,7 +109,7 @@ def _context(bmc: Bmc) -> ssl.SSLContext:
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.sslsocket_class = _Socket
+    context.sslsocket_class = _Secure
     if bmc.insecure or bmc.fingerprint:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

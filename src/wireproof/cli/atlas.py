@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
 import click
 
 from wireproof.cli.completion import links
-from wireproof.cli.console import current_context, look_of, print_either, say
-from wireproof.cli.declare import JSON, choice, file, text
+from wireproof.cli.console import current_context, print_document, say
+from wireproof.cli.declare import FORM, JSON, choice, file, text
 from wireproof.model.atlas import Pattern
 
 __all__ = ["SITE", "command"]
@@ -25,6 +26,7 @@ OPTIONS: list[click.Parameter] = [
     text("--size", "SIZE", "show the values at this size; default: 8 B of times, 1 MiB of rates."),
     file("--plot", "write the curves of --link as one SVG."),
     SITE,
+    FORM,
     JSON,
 ]
 
@@ -42,8 +44,9 @@ def command(
     Without --link, list the links and how many sources each has. A site adds its own: docs/atlas.md
     has the format.
     """
-    from wireproof.report.figure.atlas import figure
-    from wireproof.report.text.atlas import atlas_text
+    from wireproof.report.documents.atlas import atlas_document
+    from wireproof.report.figure.file import standalone
+    from wireproof.report.figure.series import atlas_chart
     from wireproof.settings.sizes import parse_sizes
     from wireproof.workflow.atlas import atlas_view, site_folder
     from wireproof.workflow.plan import write_text
@@ -54,7 +57,7 @@ def command(
     folder = site_folder(site, current_context().environment)
     found = atlas_view(link, pattern=pattern or "", size=at, folder=folder)
     if plot is not None:
-        write_text(plot, figure(found))
+        write_text(plot, standalone(atlas_chart(found)))
         say(f"{plot} written.")
-    print_either(found, lambda: atlas_text(found, look_of(), listed=not link, at=at))
+    print_document(found, partial(atlas_document, found, listed=not link, at=at))
     return 0

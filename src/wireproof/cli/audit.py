@@ -15,7 +15,6 @@ from wireproof.cli.console import (
     current_context,
     listed,
     print_document,
-    print_either,
     print_text,
     say,
 )
@@ -103,14 +102,13 @@ def _audited(options: dict[str, Any]) -> Audit:
 
 
 def _list() -> int:
-    from wireproof.report.text.titles import title_lines
+    from wireproof.report.documents.explain import titles_document
     from wireproof.workflow.audit import catalogue
 
     found = [entry.setting for entry in catalogue().entries.values()]
-    titles = {one.id: f"{one.group:11}  {one.title}" for one in found}
-    print_either(
-        listed("Settings", settings=found), lambda: "\n".join(title_lines(titles)), indent=1
-    )
+    titles = {one.id: f"{one.group}: {one.title}" for one in found}
+    build = partial(titles_document, "Settings", titles)
+    print_document(listed("Settings", settings=found), build)
     return 0
 
 

@@ -135,7 +135,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     """
     from wireproof.cli.outcome import status_of
     from wireproof.report.gate import dialect
-    from wireproof.report.text.prolog import one_line
+    from wireproof.report.judged_run import one_line
     from wireproof.workflow.check import check
     from wireproof.workflow.gate import gate_of, undecided
     from wireproof.workflow.reporter import LoggingReporter

@@ -49,7 +49,8 @@ def command(
     from wireproof.cli.console import Console
     from wireproof.cli.delivery import answer
     from wireproof.report.documents.comparison import comparison_document, scaling_document
-    from wireproof.report.figure.scaling import scaling_figure
+    from wireproof.report.figure.file import standalone
+    from wireproof.report.figure.series import scaling_chart
     from wireproof.settings.sizes import parse_counts
     from wireproof.workflow.compare import CompareSpecification, compare
     from wireproof.workflow.plan import write_text
@@ -60,7 +61,7 @@ def command(
         wanted = ScalingSpecification(results=results, against=against, nodes=counts)
         curves = scaling(wanted, Console())
         if plot is not None:
-            write_text(plot, scaling_figure(curves))
+            write_text(plot, standalone(scaling_chart(curves)))
         return answer(curves, scaling_document, everything=everything)
     if plot is not None or len(results) != 2:
         raise click.UsageError("give two results; --plot needs --against as well.")

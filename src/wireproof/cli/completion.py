@@ -128,13 +128,13 @@ def _settings(_context: click.Context) -> Iterable[str]:
 
 
 def _labs(_context: click.Context) -> Iterable[str]:
-    from wireproof.lab.status import find_labs
+    from wireproof.lab.state import find_labs
 
     return [one.name for one in find_labs()]
 
 
 def _nodes(context: click.Context) -> Iterable[str]:
-    from wireproof.lab.status import find_labs
+    from wireproof.lab.state import find_labs
 
     of = context.params.get("name")
     return [node.name for one in find_labs() if one.name == of for node in one.nodes]
@@ -142,7 +142,7 @@ def _nodes(context: click.Context) -> Iterable[str]:
 
 def _hosts(_context: click.Context) -> Iterable[str]:
     """Nodes of the labs that are up: which hosts a site has, only the site knows."""
-    from wireproof.lab.status import find_labs
+    from wireproof.lab.state import find_labs
 
     return [node.name for one in find_labs() for node in one.nodes]
 
@@ -153,7 +153,7 @@ def _nics(_context: click.Context) -> Iterable[str]:
 
 
 def _tools(_context: click.Context) -> Iterable[str]:
-    from wireproof.launch.programs.recipe import recipes_of
+    from wireproof.launch.recipe import recipes_of
 
     recipes = recipes_of("")
     return sorted({one.tool for one in recipes} | {one.program for one in recipes})

@@ -17,6 +17,7 @@ from wireproof.report.names import clean
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from typing import TextIO
 
     from wireproof.model.plan import Plan
     from wireproof.model.record import Frame
@@ -41,6 +42,7 @@ __all__ = [
     "print_json",
     "print_text",
     "remark",
+    "rendered",
     "say",
     "want_form",
     "want_json",
@@ -147,7 +149,7 @@ def print_document(value: object, build: Callable[[], Document]) -> None:
     """A result on stdout in the form that was asked for: ``value`` itself as JSON, else the
     document that ``build`` makes of it.
     """
-    print_either(value, lambda: _rendered(build(), chosen_form()).rstrip("\n"))
+    print_either(value, lambda: rendered(build(), chosen_form()))
 
 
 def print_either(value: object, text: Callable[[], str], *, indent: int = 2) -> None:
@@ -173,26 +175,28 @@ def listed(name: str, **members: object) -> Callable[[], object]:
     return document
 
 
-def _rendered(document: Document, form: str) -> str:
-    """Each renderer is loaded only if it is needed."""
+def rendered(document: Document, form: str, stream: TextIO | None = None) -> str:
+    """The document in a form other than JSON, without a line break at its end. Each renderer is
+    loaded only if it is needed. ``stream``: where text goes, which decides how it looks.
+    """
     if form == "html":
         from wireproof.report.html.document import document_page
 
-        return document_page(document)
+        return document_page(document).rstrip("\n")
     if form == "markdown":
         from wireproof.report.markdown import document_markdown
 
-        return document_markdown(document)
+        return document_markdown(document).rstrip("\n")
     from wireproof.report.text.document import document_text
 
-    return document_text(document, look_of())
+    return document_text(document, look_of(stream)).rstrip("\n")
 
 
-def look_of() -> Look:
-    """How text is written on stdout: its width, and whether with colours."""
+def look_of(stream: TextIO | None = None) -> Look:
+    """How text is written on a stream, else on stdout: its width, and whether with colours."""
     from wireproof.report.text.look import Look
 
-    return Look.of(sys.stdout, os.environ)
+    return Look.of(stream or sys.stdout, os.environ)
 
 
 def envelope_text(value: object, problems: Sequence[Problem] = (), *, indent: int = 2) -> str:

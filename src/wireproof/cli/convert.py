@@ -4,16 +4,14 @@ arithmetic.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import click
 
-from wireproof.cli.console import listed, print_either
-from wireproof.cli.declare import JSON, flag, text
+from wireproof.cli.console import listed, print_document
+from wireproof.cli.declare import FORM, JSON, flag, text
 from wireproof.cli.options import link_claim
-
-if TYPE_CHECKING:
-    from wireproof.model.claim import LinkClaim
 
 __all__ = ["command"]
 
@@ -28,6 +26,7 @@ OPTIONS: list[click.Parameter] = [
         default=None,
     ),
     flag("--links", "list the links that --link knows, with their rates."),
+    FORM,
     JSON,
 ]
 
@@ -40,21 +39,16 @@ def command(value: tuple[str, ...], links: bool, **options: Any) -> int:
     (half a round trip). With --link the rate is held against the line rate and against what headers
     leave of it.
     """
-    from wireproof.report.text.conversion import conversion_lines
+    from wireproof.report.documents.convert import conversion_document, links_document
     from wireproof.workflow.convert import convert, known_links
 
     if links:
         known = known_links()
-        print_either(listed("Links", links=known), lambda: "\n".join(map(_line, known)))
+        print_document(listed("Links", links=known), partial(links_document, known))
         return 0
     if not value:
         raise click.UsageError("give a rate, a time or a message rate, such as 12.4GB/s.")
     # As pasted from a log the number and its unit are two words.
     found = convert(" ".join(value), **options)
-    print_either(found, lambda: "\n".join(conversion_lines(found)))
+    print_document(found, partial(conversion_document, found))
     return 0
-
-
-def _line(link: LinkClaim) -> str:
-    rate = f"{link.rate_bits_per_s / 1e9:g} Gb/s" if link.rate_bits_per_s else "no rate"
-    return f"{link.kind:<18} {rate:<12} {link.protocol}"

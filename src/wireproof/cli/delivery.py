@@ -7,15 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-import click
-
 from wireproof.cli.console import (
     chosen_form,
     current_context,
-    look_of,
     print_document,
-    print_either,
-    print_json,
     remark,
     say,
 )
@@ -56,17 +51,20 @@ def deliver(result: Result) -> int:
 
 
 def show(sections: Sequence[JudgedRun]) -> None:
-    """The parts on stdout: as text, or as one JSON document."""
+    """The parts on stdout as one document, briefly as text."""
+    from wireproof.report.documents.run import run_document
+
+    brief = chosen_form() == "text"
+    document = partial(run_document, sections, sections[0].title, brief=brief)
+    print_document(partial(_for_programs, sections), document)
+
+
+def _for_programs(sections: Sequence[JudgedRun]) -> object:
     from wireproof.report.json.result import document_of
-    from wireproof.report.text.summary import whole
     from wireproof.workflow.documents.lists import Results
 
-    if chosen_form() == "json":
-        documents = [document_of(one) for one in sections]
-        print_json(documents[0] if len(documents) == 1 else Results(parts=documents))
-        return
-    for section in sections:
-        click.echo(whole(section, look_of()))
+    documents = [document_of(one) for one in sections]
+    return documents[0] if len(documents) == 1 else Results(parts=documents)
 
 
 def ended(result: Result) -> int:
@@ -98,24 +96,23 @@ def _kept(folder: Path | None) -> str:
 
 def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
     """Print and start nothing; as JSON one document: argv, environment, hosts, points."""
-    from wireproof.launch.programs.program import shell_line
-    from wireproof.report.text.dry_run import dry_run_lines
-    from wireproof.workflow.dry_run import document_of, own_job
+    from wireproof.launch.program import shell_line
+    from wireproof.report.documents.benchmark import dry_run_document
+    from wireproof.workflow.session.planned import document_of, own_job
 
     document, command = document_of(planned), planned.command
     argv = ["wireproof", *_inside(current_context().argv or ["check"])]
 
-    def text() -> str:
-        lines = dry_run_lines(
+    def build() -> Document:
+        return dry_run_document(
             document,
             shell_line(command.argv, command.environment),
             ranks=planned.target.size,
             notes=command.notes,
             job=None if job is None else own_job(job, argv),
         )
-        return "\n".join(lines)
 
-    print_either(document, text, indent=1)
+    print_document(document, build)
     return 0
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
-from wireproof.cli.console import Console, chosen_form
+from wireproof.cli.console import Console, chosen_form, rendered
 from wireproof.cli.declare import json_as
 
 __all__ = ["command"]
@@ -36,8 +35,7 @@ def command(out: Path | None, seed: int | None) -> int:
     from wireproof.cli.delivery import deliver
     from wireproof.cli.options import typed_words
     from wireproof.cli.outcome import INTERRUPTED
-    from wireproof.report.text.demo import ending_lines
-    from wireproof.report.text.look import Look
+    from wireproof.report.documents.run import demo_document
     from wireproof.workflow.demo import demo
     from wireproof.workflow.session.session import Storage
 
@@ -49,5 +47,5 @@ def command(out: Path | None, seed: int | None) -> int:
         "shared memory measured in place of the wire": "off-wire" if found.lie else "",
     }
     stream = sys.stderr if chosen_form() == "json" else sys.stdout
-    click.echo("\n".join(ending_lines(faults, Look.of(stream, os.environ))), file=stream)
+    click.echo(f"\n{rendered(demo_document(faults), 'text', stream)}", file=stream)
     return 0 if found.caught else 1

@@ -7,13 +7,14 @@ from functools import partial
 import click
 
 from wireproof.cli.completion import codes
-from wireproof.cli.console import print_either
-from wireproof.cli.declare import JSON
+from wireproof.cli.console import print_document
+from wireproof.cli.declare import FORM, JSON
 
 __all__ = ["command"]
 
 OPTIONS: list[click.Parameter] = [
     click.Argument(["code"], required=False, shell_complete=codes),
+    FORM,
     JSON,
 ]
 
@@ -25,17 +26,18 @@ def command(code: str | None) -> int:
 
     'wireproof lint --rules' and 'wireproof audit --list' list the others.
     """
-    from wireproof.report.text.explanation import explanation_text
-    from wireproof.report.text.titles import title_lines
+    from wireproof.report.document import Document
+    from wireproof.report.documents.explain import explanation_document, titles_document
     from wireproof.verdict.catalogue import findings
     from wireproof.workflow.explain import explain, explanations
 
     found = explain(code) if code else []
 
-    def text() -> str:
+    def document() -> Document:
+        if found:
+            return explanation_document([(one.title, one.paragraphs) for one in found])
         titles = {name: listed.title for name, listed in findings().items()}
-        texts = (explanation_text(one.title, one.paragraphs) for one in found)
-        return "\n".join(texts if found else title_lines(titles))
+        return titles_document("Findings", titles)
 
-    print_either(partial(explanations, found), text)
+    print_document(partial(explanations, found), document)
     return 0

@@ -88,15 +88,16 @@ def command(
 
 
 def _show_schema(name: str) -> int:
+    from wireproof.cli.console import rendered
+    from wireproof.report.documents.explain import titles_document
     from wireproof.report.json.encode import json_text
-    from wireproof.report.text.titles import title_lines
     from wireproof.workflow.documents import KINDS, schema_called
 
     if name:
         click.echo(json_text(schema_called(name), indent=2))
     else:
         titles = {f"{one.schema} {one.version}": one.command for one in KINDS}
-        click.echo("\n".join(title_lines(titles)))
+        click.echo(rendered(titles_document("Documents", titles), "text"))
     return 0
 
 

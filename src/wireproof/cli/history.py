@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import results
-from wireproof.cli.console import Console, chosen_form, listed, print_document, say
+from wireproof.cli.console import Console, listed, print_document, say
 from wireproof.cli.declare import FORM, JSON, file, flag, number, text
 from wireproof.cli.options import link_claim
-from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
 
@@ -66,11 +65,6 @@ def show(root: Path, result: str) -> int:
         print_document(judged, partial(log_document, entry, judged, advice(judged)))
         return status_of(judged.verdict)
     folder = root / RESULTS / entry.id
-    if (form := chosen_form()) in ("html", "markdown"):
-        raise BadInput(
-            f"{entry.id} is a run, not a log:"
-            f" `wireproof report {clean(str(folder), 400)} --format {form}` writes its page."
-        )
     (again,) = report(ReportSpecification(folders=(folder,), pages=False), Console())
     return deliver(again.result)
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.completion import labs, nodes
-from wireproof.cli.console import listed, print_either
-from wireproof.cli.declare import JSON
+from wireproof.cli.console import listed, print_document
+from wireproof.cli.declare import FORM, JSON
 from wireproof.model.errors import BadInput
+
+if TYPE_CHECKING:
+    from wireproof.model.topology import LabStatus
 
 __all__ = ["command"]
 
@@ -37,29 +41,29 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
 
     from wireproof.lab.cluster import up as build
     from wireproof.lab.topology_file import load_topology
-    from wireproof.report.text.lab import lab_text
 
     chosen = {key: value for key, value in wire.items() if value is not None}
     plan = msgspec.structs.replace(load_topology(topology), **chosen)
     lab = build(plan, name or topology.stem.lower().replace("_", "-"))
     for note in lab.notes:
         click.echo(f"wireproof: {note}", err=True)
-    click.echo(lab_text(lab.status()))
-    return 0
+    return _show([lab.status()])
 
 
 @command.command(
-    "status", params=[click.Argument(["name"], required=False, shell_complete=labs), JSON]
+    "status", params=[click.Argument(["name"], required=False, shell_complete=labs), FORM, JSON]
 )
 def status(name: str | None) -> int:
     """Show the labs of this user, or the one called NAME."""
-    from wireproof.lab.status import labs_called
-    from wireproof.report.text.lab import lab_text
+    from wireproof.lab.state import labs_called
 
-    found = labs_called(name)
-    print_either(
-        listed("Labs", labs=found), lambda: "\n".join(map(lab_text, found)) or "no lab is up."
-    )
+    return _show(labs_called(name))
+
+
+def _show(found: list[LabStatus]) -> int:
+    from wireproof.report.documents.lab import labs_document
+
+    print_document(listed("Labs", labs=found), partial(labs_document, found))
     return 0
 
 
@@ -97,13 +101,11 @@ def fault(name: str, clear: bool, **about: Any) -> int:
     """
     from wireproof.lab.cluster import open_lab
     from wireproof.lab.links import fault_in
-    from wireproof.report.text.lab import lab_text
 
     lab = open_lab(name)
     planted = fault_in(name, lab.topology, **about)
     (lab.clear_fault if clear else lab.set_fault)(planted)
-    click.echo(lab_text(lab.status()))
-    return 0
+    return _show([lab.status()])
 
 
 @command.command("slurm")
@@ -139,7 +141,7 @@ def slurm(name: str, end: bool) -> int:
 def down(name: str | None, every: bool) -> int:
     """Take the lab NAME down, or what a crash has left of it."""
     from wireproof.lab.cluster import down as remove
-    from wireproof.lab.status import find_labs
+    from wireproof.lab.state import find_labs
 
     if bool(name) == every:
         raise BadInput("say which lab to take down: its NAME, or --all.")

@@ -103,10 +103,10 @@ def command(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
         plan = plan_ladder(wanted, Console(), current_context().environment)
         print_document(plan, partial(plan_document, plan))
         return 0
-    found = run_ladder(wanted, Console(), current_context().environment)
-    status = answer(found.ladder, ladder_document)
-    if found.folder is not None:
-        remark(f"records: {found.folder}")
+    ladder, folder = run_ladder(wanted, Console(), current_context().environment)
+    status = answer(ladder, ladder_document)
+    if folder is not None:
+        remark(f"records: {folder}")
     return status
 
 
@@ -114,7 +114,7 @@ def _number(options: dict[str, Any]) -> Callable[[str], float | None] | None:
     """The reader of --metric, in ns."""
     if not options["metric"]:
         return None
-    from wireproof.settings.trial import metric_reader
+    from wireproof.settings.knobs import metric_reader
 
     read, scale = metric_reader(options["metric"]), UNITS[options["unit"]]
     return lambda output: None if (value := read(output)) is None else value * scale

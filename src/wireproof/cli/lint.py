@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wireproof.cli.completion import kinds
-from wireproof.cli.console import chosen_form, listed, print_document, print_either, say
+from wireproof.cli.console import chosen_form, listed, print_document, say
 from wireproof.cli.declare import FORM, JSON, choice, flag
 from wireproof.model.errors import BadInput, Problem
 from wireproof.report.names import clean
@@ -123,9 +123,9 @@ def _agreed(mended: Mended, wanted: _Wanted) -> bool:
 
 def _list_rules() -> int:
     from wireproof.lint.rules import rules
-    from wireproof.report.text.titles import title_lines
+    from wireproof.report.documents.explain import titles_document
 
     titles = {code: rule.sentence for code, rule in sorted(rules().items())}
     document = listed("LintRules", rules=list(rules().values()))
-    print_either(document, lambda: "\n".join(title_lines(titles)))
+    print_document(document, partial(titles_document, "Rules of lint", titles))
     return 0

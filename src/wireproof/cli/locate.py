@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wireproof.cli.declare import JSON, file, number
+from wireproof.cli.declare import FORM, JSON, file, number
 
 __all__ = ["command"]
 
@@ -19,6 +19,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         metavar="FILE",
     ),
     number("--rounds", 1, 100_000, "rounds of pairs in that world."),
+    FORM,
     JSON,
 )
 
@@ -37,16 +38,12 @@ def command(
     no path is proven by it: a table says what it says. Exit status 1: a node or pair is slow; 0:
     none is, and a slow node would have been found; 3: undecided.
     """
-    from wireproof.cli.console import look_of, print_either, say
-    from wireproof.cli.outcome import status_of
-    from wireproof.report.text.located import document_lines
+    from wireproof.cli.delivery import answer
+    from wireproof.report.documents.located import locate_document
     from wireproof.workflow.locate import locate
     from wireproof.workflow.specification import LocateSpecification
 
     found = locate(
         LocateSpecification(source=source, world=world, topology=topology, rounds=rounds)
     )
-    for note in found.notes:
-        say(note)
-    print_either(found, lambda: "\n".join(document_lines(found, look_of())), indent=1)
-    return status_of(found.verdict)
+    return answer(found, locate_document)

@@ -97,8 +97,9 @@ def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
     from wireproof.report.documents.rail_gain import gain_document
     from wireproof.workflow.rails import measure_gain
 
-    found = measure_gain(specification, Console(), current_context().environment, rounds=rounds)
-    status = answer(found.gain, gain_document)
-    if found.folder is not None:
-        remark(f"records: {found.folder}")
+    environment = current_context().environment
+    gain, folder = measure_gain(specification, Console(), environment, rounds=rounds)
+    status = answer(gain, gain_document)
+    if folder is not None:
+        remark(f"records: {folder}")
     return status

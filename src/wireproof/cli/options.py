@@ -137,12 +137,15 @@ def method_of(options: Options) -> Method:
 
 def storage_of(settings: Options, *, kept: bool) -> Storage:
     """Where the records go, by ``--out`` and ``--resume``."""
-    from wireproof.workflow.history.keep import storage_folder
     from wireproof.workflow.session.session import Storage
 
-    history = settings.history if kept else None
+    history, folder = settings.history if kept else None, settings.out
+    if history is not None:
+        from wireproof.workflow.history.keep import storage_folder
+
+        folder = storage_folder(folder, history)
     return Storage(
-        folder=storage_folder(settings.out, history),
+        folder=folder,
         history=history,
         kept=kept,
         resume=settings.resume,

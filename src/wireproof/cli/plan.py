@@ -12,6 +12,7 @@ import click
 from wireproof.cli.completion import modes
 from wireproof.cli.console import print_document
 from wireproof.cli.declare import FORM, JSON, choice, file, text
+from wireproof.model.errors import BadInput
 from wireproof.settings.sizes import parse_bytes
 
 __all__ = ["command"]
@@ -172,9 +173,13 @@ def scale(nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, *
     if csv is not None:
         write_text(csv, scale_csv(found))
     if svg is not None:
-        from wireproof.report.figure.scale import scale_svg
+        from wireproof.report.figure.file import standalone
+        from wireproof.report.figure.series import scale_chart
 
-        write_text(svg, scale_svg(found))
+        chart = scale_chart(found)
+        if chart is None:
+            raise BadInput("--svg: every predicted time is 0, there is nothing to draw.")
+        write_text(svg, standalone(chart))
     print_document(found, partial(scale_document, found))
     return 0
 

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from wireproof.cli.console import Console, chosen_form, print_json
-from wireproof.cli.declare import flag, json_as, text
+from wireproof.cli.console import Console, chosen_form, print_document, rendered
+from wireproof.cli.declare import FORM, flag, json_as, text
 from wireproof.cli.options import PSM_STATISTICS, SYSFS_ROOT, link_claim, settings_of
 from wireproof.cli.outcome import status_of
 from wireproof.files.streams import descriptor
 
 if TYPE_CHECKING:
-    from wireproof.workflow.prove import ProofOptions, ProvedCommand
+    from wireproof.workflow.prove import ProofOptions, ProofSpecification, ProvedCommand
 
 __all__ = ["command"]
 
@@ -67,6 +68,7 @@ OPTIONS: list[click.Parameter] = [
     ),
     PSM_STATISTICS,
     flag("--strict", "exit 1 or 3 when the path is not proven, if the command ended with 0."),
+    FORM,
     json_as("one JSON object on stdout; the command's output goes to stderr."),
     click.Argument(
         ["argv"], metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED
@@ -96,27 +98,30 @@ def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:
         console.say(line)
     allow_files(wanted.target)
     sys.stdout.flush()
-    errors, as_json = descriptor(sys.stderr), chosen_form() == "json"
-    sinks = (errors if as_json else descriptor(sys.stdout), errors)
+    errors, as_text = descriptor(sys.stderr), chosen_form() == "text"
+    sinks = (descriptor(sys.stdout) if as_text else errors, errors)
     proved = prove_command(wanted, environment=os.environ, sinks=sinks, reporter=console)
-    if as_json:
-        print_json(proved.document(wanted))
-    else:
-        _print_text(proved)
+    _print(proved, wanted)
     if strict:
         # The command's status when it failed, else that of the proof.
         return proved.exit_status or status_of(proved.verdict)
     return proved.exit_status
 
 
-def _print_text(proved: ProvedCommand) -> None:
-    from wireproof.report.documents.judgement import statistics_section
-    from wireproof.report.text.document import part_text
-    from wireproof.report.text.look import Look
-    from wireproof.report.text.watched import lines
+def _print(proved: ProvedCommand, wanted: ProofSpecification) -> None:
+    """Text goes to stderr: stdout is the command's."""
+    from wireproof.report.documents.proof import watched_document
 
-    path = lines(proved.exit_status, proved.traffic, proved.judgement)
-    look, counted = Look.of(sys.stderr, os.environ), proved.statistics
-    own = part_text(statistics_section(counted), look) if counted else ""
-    for line in [*proved.notes, *path, *own.splitlines()]:
-        click.echo(f"wireproof: {line}", err=True)
+    document = partial(
+        watched_document,
+        proved.exit_status,
+        proved.traffic,
+        proved.judgement,
+        proved.statistics,
+        proved.notes,
+    )
+    if chosen_form() != "text":
+        print_document(proved.document(wanted), document)
+        return
+    for line in rendered(document(), "text", sys.stderr).splitlines():
+        click.echo(f"wireproof: {line}".rstrip(), err=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from wireproof.cli.declare import choice, file, flag, json_as
-from wireproof.report.forms import FORMS, Form
+
+if TYPE_CHECKING:
+    from wireproof.workflow.export import Form
 
 __all__ = ["command"]
 
@@ -21,7 +24,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     choice(
         "--format form",
-        FORMS,
+        ("html", "markdown", "svg", "pdf", "png"),
         "what is written: the page, Markdown, figures as SVG or PNG, or"
         " PDF (PNG and PDF need Chromium).",
         default="html",
@@ -47,7 +50,7 @@ def command(
     """
     from wireproof.cli.console import Console, chosen_form, say
     from wireproof.cli.delivery import ended, show
-    from wireproof.report.text.rejudged import change_lines
+    from wireproof.report.documents.dossier import change_lines
     from wireproof.workflow.report import ReportSpecification, report
 
     as_json = chosen_form() == "json"

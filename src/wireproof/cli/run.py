@@ -6,23 +6,21 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.completion import labs, tools
-from wireproof.cli.console import Console, chosen_form, listed, look_of, print_either
-from wireproof.cli.declare import JSON, choice, file, flag, number, text
+from wireproof.cli.console import Console, chosen_form, listed, print_document, rendered
+from wireproof.cli.declare import FORM, JSON, choice, file, flag, number, text
 from wireproof.cli.options import PSM_STATISTICS, link_claim, settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.workflow.benchmark.specification import (
-        BenchmarkOptions,
-        BenchmarkSpecification,
-    )
+    from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 
 __all__ = ["command"]
 
@@ -68,6 +66,7 @@ OPTIONS: list[click.Parameter] = [
     PSM_STATISTICS,
     flag("--dry-run", "print the commands and run nothing."),
     flag("--list listed", "list the recipes."),
+    FORM,
     JSON,
 ]
 
@@ -108,31 +107,31 @@ def _specification(
         tool,
         words,
         settings_of({**known, "link": ""}),
-        cast("BenchmarkOptions", options),
+        options,
         os.environ,
-        read_by_people=chosen_form() != "json",
+        read_by_people=chosen_form() == "text",
         dry=dry,
     )
 
 
 def _dry_run(wanted: BenchmarkSpecification) -> int:
-    from wireproof.report.text.benchmark import shell_text
+    from wireproof.report.documents.benchmark import shell_document
     from wireproof.workflow.benchmark.run import prepared_document
     from wireproof.workflow.benchmark.steps import prepare_steps
 
     document = prepared_document(prepare_steps(wanted, os.environ))
-    print_either(document, lambda: shell_text(document))
+    print_document(document, partial(shell_document, document))
     return 0
 
 
 def _run(wanted: BenchmarkSpecification) -> int:
-    from wireproof.report.text.benchmark import result_text, shell_text
+    from wireproof.report.documents.benchmark import benchmark_document, shell_document
     from wireproof.workflow.benchmark.run import prepared_document, ready, run_prepared
     from wireproof.workflow.prove.watch import allow_files
 
     console = Console()
     with ready(wanted, os.environ, console) as (prepared, folder):
-        click.echo(shell_text(prepared_document(prepared)), err=True)
+        click.echo(rendered(shell_document(prepared_document(prepared)), "text"), err=True)
         allow_files(wanted.target)
         sys.stdout.flush()
         errors = descriptor(sys.stderr)
@@ -140,7 +139,7 @@ def _run(wanted: BenchmarkSpecification) -> int:
             prepared,
             folder,
             environment=os.environ,
-            sinks=(errors if chosen_form() == "json" else descriptor(sys.stdout), errors),
+            sinks=(descriptor(sys.stdout) if chosen_form() == "text" else errors, errors),
             reporter=console,
         )
     if result.interrupted:
@@ -148,15 +147,15 @@ def _run(wanted: BenchmarkSpecification) -> int:
             console.say(line)
         return INTERRUPTED
     document, status = result.document(), result.proved.exit_status
-    print_either(document, lambda: result_text(status, document, look_of()))
+    print_document(document, partial(benchmark_document, status, document))
     return status_of(result.verdict)
 
 
 def _list(tool: str) -> int:
     """Every recipe (of one tool), one line each."""
-    from wireproof.report.text.benchmark import recipe_lines
+    from wireproof.report.documents.benchmark import recipes_document
     from wireproof.workflow.benchmark.specification import recipe_documents
 
     recipes = recipe_documents(tool)
-    print_either(listed("Recipes", recipes=recipes), lambda: "\n".join(recipe_lines(recipes)))
+    print_document(listed("Recipes", recipes=recipes), partial(recipes_document, recipes))
     return 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wireproof.cli.console import Console, current_context, look_of, print_either
-from wireproof.cli.declare import JSON, flag
+from wireproof.cli.console import Console, current_context, print_document
+from wireproof.cli.declare import FORM, JSON, flag
 from wireproof.cli.options import BMC, TARGET, bmc_options, lone_target
 from wireproof.cli.tune_plan import PLACES, apply, export, place_of, plan, show
 from wireproof.cli.tune_try import command as try_
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _ID = click.Argument(["name"], required=False, default="", metavar="[ID]")
-_COMMON: tuple[click.Parameter, ...] = (JSON, *PLACES, *TARGET)
+_COMMON: tuple[click.Parameter, ...] = (FORM, JSON, *PLACES, *TARGET)
 _WITH_BMC: tuple[click.Parameter, ...] = (*_COMMON, *BMC)
 
 
@@ -110,9 +111,9 @@ def residue(**options: Any) -> int:
 
     Exit status: 0 nothing is left, 1 something is.
     """
-    from wireproof.report.text.tune import residue_lines
+    from wireproof.report.documents.tune import residue_document
     from wireproof.workflow.tune.verify import residue as look_for
 
     found = look_for(_target(options), Console(), place_of(options))
-    print_either(found, lambda: "\n".join(residue_lines(found, look_of())), indent=1)
+    print_document(found, partial(residue_document, found))
     return 1 if found.found else 0

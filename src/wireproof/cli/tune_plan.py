@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,12 @@ from wireproof.cli.console import (
     chosen_form,
     current_context,
     listed,
-    look_of,
+    print_document,
     print_either,
+    rendered,
     say,
 )
-from wireproof.cli.declare import JSON, checked, file, flag, json_as, number
+from wireproof.cli.declare import FORM, JSON, checked, file, flag, json_as, number
 from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
 from wireproof.model.errors import BadInput
 from wireproof.settings.row import absolute
@@ -115,6 +117,7 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
         ),
         *WANTED,
         file("-o --output", "keep the plan in this file (.json), for tune apply and tune export."),
+        FORM,
         JSON,
         PLACES[0],
         *TARGET,
@@ -127,14 +130,14 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
     value of your own (mtu/eth1=9000), also for a sysctl by its name. Without: all that fail.
     Nothing is changed. Exit status: 0, or 3 when a host could not be read.
     """
-    from wireproof.report.text.tune import plan_lines
+    from wireproof.report.documents.tune import tune_plan_document
 
     made = plan_of(options, asked)
     if options["output"] is not None:
         from wireproof.workflow.tune.plan import save_plan
 
         save_plan(made, options["output"])
-    print_either(made, lambda: "\n".join(plan_lines(made, look_of())), indent=1)
+    print_document(made, partial(tune_plan_document, made))
     return 3 if any(one.refused for one in made.hosts) else 0
 
 
@@ -160,7 +163,7 @@ def export(form: str, asked: tuple[str, ...], **options: Any) -> int:
     Hosts with the same plan share a part of the playbook; the other forms are for one kind of host
     at a time. Nothing is changed.
     """
-    from wireproof.workflow.tune.export import export as written
+    from wireproof.workflow.tune.plan import export as written
 
     texts = written(plan_of(options, asked), form)
     print_either(
@@ -207,9 +210,9 @@ def show(done: Tuned) -> int:
     """Print what the hosts did. 0 all hosts, 2 the request was wrong for all, 4 none could, 1 some
     did not.
     """
-    from wireproof.report.text.tune import tuned_lines
+    from wireproof.report.documents.tune import tuned_document
 
-    print_either(done, lambda: "\n".join(tuned_lines(done, look_of())), indent=1)
+    print_document(done, partial(tuned_document, done))
     if done.done:
         return 0
     statuses = {one.status for one in done.hosts}
@@ -230,6 +233,7 @@ def show(done: Tuned) -> int:
         number(
             "--timeout", 1, 86400, "seconds until it reverts by itself.", default=600, metavar="S"
         ),
+        FORM,
         JSON,
         *PLACES,
         *TARGET,
@@ -285,14 +289,14 @@ def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tun
 
 def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
     """Show it, unless the answer is for programs; ask, unless ``--yes``."""
-    from wireproof.report.text.tune import plan_lines
+    from wireproof.report.documents.tune import tune_plan_document
 
     to_do = any(
         (one.changes or one.keeps or one.firmware) and not one.refused for one in plan.hosts
     )
-    as_json = chosen_form() == "json"
-    if not as_json or not options["yes"]:
-        click.echo("\n".join(plan_lines(plan, look_of())), err=as_json)
+    aside = chosen_form() != "text"
+    if not aside or not options["yes"]:
+        click.echo(rendered(tune_plan_document(plan), "text"), err=aside)
     if options["yes"] or not to_do:
         return True
     if not sys.stdin.isatty():

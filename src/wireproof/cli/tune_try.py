@@ -109,7 +109,7 @@ def command(knob: str, argv: tuple[str, ...], **options: Any) -> int:
 def _specification(
     knob: str, argv: tuple[str, ...], settings: Options, options: dict[str, Any]
 ) -> TrialSpecification:
-    from wireproof.settings.trial import is_of_a_fabric, knob_of
+    from wireproof.settings.knobs import is_of_a_fabric, knob_of
     from wireproof.workflow.tune.node import JournalPlace
     from wireproof.workflow.tune.trial import TrialSpecification
 
@@ -152,7 +152,7 @@ def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification
 
 
 def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) -> OwnCommand:
-    from wireproof.settings.trial import metric_reader
+    from wireproof.settings.knobs import metric_reader
     from wireproof.workflow.prove import specification
     from wireproof.workflow.tune.trial.specification import OwnCommand
 

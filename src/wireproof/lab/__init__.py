@@ -6,7 +6,7 @@ the kernel removes the rest.
 
 from wireproof.lab.cluster import Lab, down, up
 from wireproof.lab.requirements import missing_for_lab
-from wireproof.lab.status import find_labs
+from wireproof.lab.state import find_labs
 from wireproof.lab.topology_file import load_topology
 from wireproof.model.errors import LabError
 from wireproof.model.topology import LabStatus, NodeStatus

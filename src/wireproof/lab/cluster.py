@@ -21,13 +21,14 @@ from wireproof.lab.requirements import missing_for_lab, needs_user_namespace
 from wireproof.lab.state import (
     LabState,
     find_holders,
+    find_labs,
     is_alive,
     read_state,
     state_root,
+    status_of,
     terminate,
     write_state,
 )
-from wireproof.lab.status import find_labs, status_of
 from wireproof.lab.topology_file import check_fault, check_topology
 from wireproof.lab.wire import read_wire_status, wire_ports
 from wireproof.launch.engines import find_program

@@ -1,4 +1,4 @@
-"""The lab's state folder, and who its processes are.
+"""The lab's state folder, who its processes are, which labs are there, and how each of them is.
 
 A process is known by pid and start time, and the supervisor also by the cookie on its command line:
 a pid alone may have been given to a stranger since.
@@ -18,17 +18,21 @@ from typing import Literal
 import msgspec
 
 from wireproof.files.private import foreign
-from wireproof.model.errors import LabError
-from wireproof.model.topology import Fault, Topology
+from wireproof.lab.wire import read_wire_status
+from wireproof.model.errors import BadInput, LabError
+from wireproof.model.topology import Fault, LabStatus, NodeStatus, Topology
 
 __all__ = [
     "LabState",
     "ProcessId",
     "find_holders",
+    "find_labs",
     "is_alive",
+    "labs_called",
     "process_id",
     "read_state",
     "state_root",
+    "status_of",
     "terminate",
     "write_state",
 ]
@@ -241,3 +245,62 @@ def terminate(
                 waiting.append(ProcessId(pid, start))
             seen[pid] = None
         time.sleep(0.01)
+
+
+def find_labs() -> list[LabStatus]:
+    """All labs of this user, crashed ones too, by name."""
+    root = state_root()
+    folders = sorted(entry for entry in root.iterdir() if entry.is_dir()) if root.is_dir() else []
+    return [status_of(folder) for folder in folders]
+
+
+def labs_called(name: str | None) -> list[LabStatus]:
+    """The lab of that name, or all without one. ``BadInput`` when there is none of it."""
+    labs = find_labs()
+    found = [one for one in labs if name in (None, one.name)]
+    if name and not found:
+        known = ", ".join(one.name for one in labs) or "none is up"
+        raise BadInput(f"there is no lab {name!r}: {known}.")
+    return found
+
+
+def _phase(
+    folder: Path, state: LabState, nodes: tuple[NodeStatus, ...]
+) -> Literal["up", "degraded", "building", "crashed"]:
+    if state.phase == "building":
+        return "building" if any(find_holders(folder, state.cookie)) else "crashed"
+    if not is_alive(state.supervisor):
+        return "crashed"
+    whole = all(node.alive for node in nodes) and (state.wire is None or is_alive(state.wire))
+    return "up" if whole else "degraded"
+
+
+def status_of(folder: Path) -> LabStatus:
+    """What is there of the lab in ``folder``, whoever of it has died."""
+    state = read_state(folder)
+    if state is None:
+        return LabStatus(folder.name, "crashed", folder)
+    nodes = tuple(
+        NodeStatus(
+            node,
+            is_alive(state.nodes.get(node)),
+            state.nodes[node].pid if node in state.nodes else None,
+            {
+                network.name: state.topology.address(node, network.name)
+                for network in state.topology.networks
+            },
+        )
+        for node in state.topology.nodes
+    )
+    return LabStatus(
+        folder.name,
+        _phase(folder, state, nodes),
+        folder,
+        created_unix=state.created_unix,
+        user_namespace=state.user_namespace,
+        nodes=nodes,
+        topology=state.topology,
+        faults=state.faults,
+        wire=read_wire_status(folder) if state.wire is not None else None,
+        notes=state.notes,
+    )

@@ -57,7 +57,6 @@ class LaunchRequest:
     meet: str = ""
     over: Literal["", "ofi"] = ""
     extra: tuple[tuple[str, str], ...] = ()
-    control_nic: str = ""
     program: tuple[str, ...] = ()
     folder: str = ""
     windows: bool = True

@@ -18,11 +18,11 @@ __all__ = [
     "NodeAge",
     "NodeNow",
     "Number",
+    "NumberChange",
     "Overview",
     "Regression",
     "SeriesLine",
     "SeriesTrend",
-    "Shift",
     "State",
     "Trend",
 ]
@@ -106,7 +106,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
 
 
-class Shift(msgspec.Struct, frozen=True, kw_only=True):
+class NumberChange(msgspec.Struct, frozen=True, kw_only=True):
     """A number is another from ``since`` on (the first result after it). ``ratio``: performance
     after over before. ``p``: how often a series without any change shows one like it. ``changed``:
     conditions that differ across it; ``nodes``: those that passed right before it and not right
@@ -137,7 +137,7 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     values: list[float]
     low: list[float]
     high: list[float]
-    changes: list[Shift] = msgspec.field(default_factory=list)
+    changes: list[NumberChange] = msgspec.field(default_factory=list)
     imported: bool = False
 
 
@@ -239,4 +239,4 @@ class SeriesTrend(msgspec.Struct, frozen=True, kw_only=True):
     ids: list[str]
     measured: list[str]
     values: list[Number]
-    changes: list[Shift]
+    changes: list[NumberChange]

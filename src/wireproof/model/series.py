@@ -1,4 +1,5 @@
-"""Series: what another program has measured and printed, read back with its units and its formula.
+"""What is asked of another benchmark program, before it becomes that program's own options; and
+series: what it has measured and printed, read back with its units and its formula.
 
 Times are nanoseconds, sizes bytes, rates bytes per second. ``None`` means that the program did not
 print it.
@@ -17,12 +18,43 @@ from wireproof.model.finding import Evidence, Proof, Severity, Verdict
 __all__ = [
     "SOFTWARE",
     "Reason",
+    "Role",
     "Series",
     "SeriesPoint",
     "SeriesVerdict",
+    "ToolRequest",
     "Traffic",
     "software_of",
 ]
+
+Role = Literal["rank", "server", "client"]
+
+
+class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One process of one program. What is None or empty is left to the program's own default.
+
+    ``benchmark`` is the program's name for the test (``PingPong``, ``tcp_bw``); ``server`` the
+    address that a client talks to; ``device`` an RDMA device or a netdev; ``cpu`` the core to run
+    on; times in seconds, sizes in bytes.
+    """
+
+    program: str
+    benchmark: str = ""
+    role: Role = "rank"
+    server: str = ""
+    port: int | None = None
+    sizes: tuple[int, ...] = ()
+    iterations: int | None = None
+    seconds: float | None = None
+    omit_seconds: float | None = None
+    window: int | None = None
+    socket_buffer_bytes: int | None = None
+    cpu: int | None = None
+    device: str = ""
+    mtu: int | None = None
+    rdma_cm: bool = False
+    extra: tuple[str, ...] = ()
+
 
 SOFTWARE = "software: "
 """How a note begins that names the MPI, the system or its kernel."""

@@ -5,15 +5,15 @@ Pure.
 from __future__ import annotations
 
 from wireproof.physics.claims import FAMILIES, PATHS, carried_by, claim_from_text
-from wireproof.physics.limits import limits
-from wireproof.physics.links import link_from_name, link_names
-from wireproof.physics.pcie import pcie_goodput
-from wireproof.physics.shaper import (
+from wireproof.physics.limits import (
     bandwidth_threshold_bytes,
     is_shaped,
+    limits,
     shaper_credit_bytes,
     unslowed_bytes,
 )
+from wireproof.physics.links import link_from_name, link_names
+from wireproof.physics.pcie import pcie_goodput
 from wireproof.physics.table import Constant, PhysicsError, Table, default_table, override
 
 __all__ = [

@@ -17,9 +17,15 @@ from msgspec.structs import replace
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.physics.framing import Framing, framings
-from wireproof.physics.limits import floor_constant, limits, of_all_rails, typical_constant
+from wireproof.physics.limits import (
+    bandwidth_threshold_bytes,
+    floor_constant,
+    limits,
+    of_all_rails,
+    shaper_credit_bytes,
+    typical_constant,
+)
 from wireproof.physics.pcie import pcie_choices, usual_slot
-from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
 from wireproof.physics.table import Table, default_table
 
 __all__ = [

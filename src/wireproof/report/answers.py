@@ -5,12 +5,13 @@ Concludes nothing new.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from wireproof.model import quantity
-from wireproof.model.finding import Finding, GroupVerdict, PairVerdict
+from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict
+from wireproof.model.tuning import Standing, StandingSet
+from wireproof.report.document import Item, Tone
 from wireproof.report.flows import Flow, flows
 from wireproof.report.judged_run import (
     CULPRITS,
@@ -21,29 +22,20 @@ from wireproof.report.judged_run import (
     ranked,
     results,
 )
-from wireproof.report.names import fold
-from wireproof.report.rails import rails_sentence
-from wireproof.report.undo import undo
+from wireproof.report.names import clean, fold
 from wireproof.report.why import why
 
-__all__ = ["LEVELS", "AnswerLine", "answers", "counted_at", "seen_of"]
+__all__ = ["LEVELS", "answers", "counted_at", "rails_sentence", "seen_of", "undo", "undo_lines"]
 
 
-@dataclass(frozen=True)
-class AnswerLine:
-    """``tone`` is ``pass``, ``fail``, ``inconclusive`` or ``note``: how the answer is to be
-    coloured.
-    """
-
-    question: str
-    short: str
-    text: str
-    tone: str
+def _answer(question: str, short: str, text: str, tone: Tone) -> Item:
+    details = (("", text),) if text else ()
+    return Item(tone, short, details=details, word=question)
 
 
-def answers(section: JudgedRun, seen: Sequence[Flow] | None = None) -> list[AnswerLine]:
-    """Normal? Wire? Which? Why? Undo? In this order. ``seen``: the traffic, where it was added up
-    before.
+def answers(section: JudgedRun, seen: Sequence[Flow] | None = None) -> list[Item]:
+    """Normal? Wire? Which? Why? Undo? In this order: ``word`` is the question, ``text`` the short
+    answer. ``seen``: the traffic, if it was added up before.
     """
     return [
         _normal(section),
@@ -86,7 +78,7 @@ def counted_at(judged: Sequence[PairVerdict | GroupVerdict]) -> str:
     return ", ".join(part for part in (LEVELS.get(level, ""), quality) if part)
 
 
-def _normal(section: JudgedRun) -> AnswerLine:
+def _normal(section: JudgedRun) -> Item:
     judgement = section.judgement
     judged = results(judgement)
     count = f"{passing(judgement)}.{_reached(section)}"
@@ -98,7 +90,7 @@ def _normal(section: JudgedRun) -> AnswerLine:
             " no wire was measured. Name two hosts to have a link judged."
         )
     short = {"pass": "Yes", "fail": "No", "inconclusive": "Not known"}[judgement.verdict]
-    return AnswerLine("Is it normal?", short, count, judgement.verdict)
+    return _answer("Is it normal?", short, count, judgement.verdict)
 
 
 def _reached(section: JudgedRun) -> str:
@@ -118,7 +110,7 @@ def _reached(section: JudgedRun) -> str:
     return f" {quantity.size(size)} reaches {middle} attainable."
 
 
-_PROVEN = {
+_PROVEN: dict[str, tuple[str, Tone]] = {
     "on-wire": ("Yes", "pass"),
     "off-wire": ("No", "fail"),
     "wrong-path": ("Another NIC did", "fail"),
@@ -129,16 +121,16 @@ _IN_PART = {"No": "Not all of it", "Not proven": "Not proven everywhere"}
 """What is said instead where some results are on the wire."""
 
 
-def _wire(section: JudgedRun, found: Sequence[Flow]) -> AnswerLine:
+def _wire(section: JudgedRun, found: Sequence[Flow]) -> Item:
     question = "Did it use the wire?"
     if not section.run.claim.wire:
         text = "Memory or loopback inside one machine; this proves no wire."
-        return AnswerLine(question, "None claimed", text, "note")
+        return _answer(question, "None claimed", text, "note")
     judged = results(section.judgement)
     proofs = Counter(one.proof for one in judged)
     short, tone = _PROVEN[section.judgement.proof]
     if not proofs:
-        return AnswerLine(question, short, "Nothing was measured.", tone)
+        return _answer(question, short, "Nothing was measured.", tone)
     if proofs["on-wire"]:
         short = _IN_PART.get(short, short)
     total = proofs.total()
@@ -147,7 +139,7 @@ def _wire(section: JudgedRun, found: Sequence[Flow]) -> AnswerLine:
     text = f"{counts}. {_counted(found)}" + (f" What proves it was {where}." if where else "")
     shared = rails_sentence(section.judgement)
     text += f" Rails: {shared}." if shared else ""
-    return AnswerLine(question, short, text, tone)
+    return _answer(question, short, text, tone)
 
 
 def _counted(found: Sequence[Flow]) -> str:
@@ -160,7 +152,7 @@ def _counted(found: Sequence[Flow]) -> str:
     return f"{seen_of(seen, due)} on {fold({flow.nic for flow in claimed})}."
 
 
-def _which(section: JudgedRun) -> AnswerLine:
+def _which(section: JudgedRun) -> Item:
     question = "Which node or link?"
     decisive = _decisive(section)
     # Only the most telling code is named here: what it explains (a node's pairs, say) would only
@@ -175,16 +167,15 @@ def _which(section: JudgedRun) -> AnswerLine:
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""
         listed = ", ".join(named[:3]) + more
         if decisive[0].severity == "fail" or codes & set(CULPRITS):
-            return AnswerLine(question, listed, "", decisive[0].severity)
-        return AnswerLine(question, "Not known", f"Undecided: {listed}.", "inconclusive")
+            return _answer(question, listed, "", decisive[0].severity)
+        return _answer(question, "Not known", f"Undecided: {listed}.", "inconclusive")
     if section.judgement.verdict == "pass":
-        return AnswerLine(question, "None stands out", "", "pass")
-    return AnswerLine(question, "Cannot be determined", "", "inconclusive")
+        return _answer(question, "None stands out", "", "pass")
+    return _answer(question, "Cannot be determined", "", "inconclusive")
 
 
-def _why(section: JudgedRun) -> AnswerLine:
-    found = why(section, _decisive(section))
-    return AnswerLine("Why?", found.short, found.text, "note")
+def _why(section: JudgedRun) -> Item:
+    return _answer("Why?", *why(section, _decisive(section)), "note")
 
 
 def _subject(finding: Finding) -> str:
@@ -193,9 +184,9 @@ def _subject(finding: Finding) -> str:
     return f"{node}, {doing}" if isinstance(node, str) and doing else finding.subject
 
 
-def _undo(section: JudgedRun) -> AnswerLine:
+def _undo(section: JudgedRun) -> Item:
     short, text, known = undo(section.standing)
-    return AnswerLine("How to undo?", short, text, "note" if known else "inconclusive")
+    return _answer("How to undo?", short, text, "note" if known else "inconclusive")
 
 
 def _decisive(section: JudgedRun) -> list[Finding]:
@@ -203,4 +194,121 @@ def _decisive(section: JudgedRun) -> list[Finding]:
         finding
         for finding in ranked(section.judgement.findings)
         if finding.severity in ("fail", "inconclusive")
+    ]
+
+
+_SHARED = {
+    "striped": "each its share",
+    "one-rail": "one carried all",
+    "unequal": "not their shares",
+    "unknown": "what each carried is not known",
+}
+_LEAST = ("one-rail", "unequal", "unknown", "striped")
+
+
+def rails_sentence(judgement: Judgement) -> str:
+    """``hsn0 50 %, hsn1 50 %, each its share at 4 MiB (shared from 1 MiB on)``; "" without."""
+    streams = [one for one in judgement.pairs if one.striping and one.unit == "bytes_per_s"]
+    if not streams:
+        return ""
+    by_size: dict[int, list[PairVerdict]] = {}
+    for one in streams:
+        by_size.setdefault(one.message_bytes, []).append(one)
+    sizes = sorted(by_size)
+    largest = by_size[sizes[-1]]
+    text = f"{_shares(largest)}, {_SHARED[_least(largest)]} at {quantity.size(sizes[-1])}"
+    shared = _shared_from(sizes, by_size)
+    later = f" (shared from {quantity.size(shared)} on)" if shared not in (None, sizes[0]) else ""
+    return text + (later if shared is not None else "")
+
+
+def _least(pairs: Iterable[PairVerdict]) -> str:
+    states = {one.striping for one in pairs}
+    return next(state for state in _LEAST if state in states)
+
+
+def _shared_from(sizes: Sequence[int], by_size: dict[int, list[PairVerdict]]) -> int | None:
+    """The smallest size from which on every result is shared."""
+    found = None
+    for size in reversed(sizes):
+        if _least(by_size[size]) != "striped":
+            break
+        found = size
+    return found
+
+
+def _shares(pairs: Sequence[PairVerdict]) -> str:
+    shares: dict[str, list[float]] = {}
+    for one in pairs:
+        for rail in one.rails:
+            shares.setdefault(rail.rail, []).extend([rail.share] if rail.share is not None else [])
+    each = [
+        f"{clean(name, 40)} {quantity.percent(median(seen)) if seen else 'unknown'}"
+        for name, seen in shares.items()
+    ]
+    return ", ".join(each)
+
+
+_MOST_CHANGES = 6
+_OF_ITSELF = "This run measured and read counters only."
+_UNASKED = (
+    "What stands of earlier changes was not looked at: `wireproof tune status` on the hosts says"
+    " it."
+)
+_STATES = {
+    "applying": "was broken off while it was applied",
+    "armed": "reverts by itself at its deadline",
+    "confirmed": "is kept, also after a reboot",
+    "partly": "is not reverted whole",
+}
+
+
+def undo(found: Standing | None) -> tuple[str, str, bool]:
+    """Short answer, text, and whether it is known. None: the hosts were not asked."""
+    if found is None:
+        return "This run changed nothing", f"{_OF_ITSELF} {_UNASKED}", True
+    known = not found.unread
+    lines = [_OF_ITSELF, *undo_lines(found)]
+    if found.sets:
+        count = len(found.sets)
+        return f"{count} change set{'s' if count > 1 else ''} stood", " ".join(lines), known
+    if not known:
+        return "Unknown", " ".join(lines), known
+    if found.hosts:
+        lines.append(f"No change by `wireproof tune` stood on {fold(found.hosts)}.")
+    return "Nothing was changed", " ".join(lines), known
+
+
+def undo_lines(found: Standing) -> list[str]:
+    """A line for each set that stood, and for the hosts of which nothing is known."""
+    return [*(_set(one, found) for one in found.sets), *_unread(found)]
+
+
+def _where(names: str, found: Standing) -> str:
+    """The options that name these hosts."""
+    lab = f" --lab {clean(found.lab, 64)}" if found.lab else ""
+    return lab if found.here else f"{lab} --hosts '{names}'"
+
+
+def _set(one: StandingSet, found: Standing) -> str:
+    names = fold(one.hosts)
+    about = ", ".join([f"on {names}", *([f"since {clean(one.since, 40)}"] if one.since else [])])
+    how = _STATES.get(one.state, one.state)
+    return (
+        f"Change set {clean(one.id, 64)} stood {about}, and {how}: {_changes(one.changes)}."
+        f" `wireproof tune revert {clean(one.id, 64)}{_where(names, found)}` takes it back."
+    )
+
+
+def _changes(changes: Sequence[str]) -> str:
+    shown = "; ".join(clean(line, 120) for line in changes[:_MOST_CHANGES])
+    left = len(changes) - _MOST_CHANGES
+    return (shown or "no value could be read") + (f"; {left} more" if left > 0 else "")
+
+
+def _unread(found: Standing) -> list[str]:
+    return [
+        f"What stood on {fold(hosts)} is unknown: {clean(reason, 200).rstrip('.')}."
+        f" `wireproof tune status{_where(fold(hosts), found)}` as root says it."
+        for reason, hosts in found.unread.items()
     ]

@@ -1,21 +1,21 @@
-"""What an audit found, for other programs: SARIF 2.1.0, JUnit XML, OpenMetrics, Node Health Check;
-and for the page of a run.
+"""What an audit found, for other programs: SARIF 2.1.0, JUnit XML, OpenMetrics, Node Health
+Check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from html import escape  # all that XML needs; xml.sax costs 10 MB of imports
 
 from wireproof.model.quantity import counted
 from wireproof.model.setting import Audit, AuditResult, Status
-from wireproof.report.failing import Failing, carrier_of, failing, unread
-from wireproof.report.gate.metrics import family, label_text
+from wireproof.report.failing import failing, unread
+from wireproof.report.gate.lines import family, label_text
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
 from wireproof.version import version
 
-__all__ = ["FORMS", "setting_rows"]
+__all__ = ["FORMS"]
 
 _LEVELS: dict[Status, str] = {"fail": "error", "unknown": "warning"}
 
@@ -83,23 +83,6 @@ def _case(one: AuditResult) -> str:
         return f"{head}><failure message={text}>{detail}</failure></testcase>"
     kind = "error" if one.status == "unknown" else "skipped"
     return f"{head}><{kind} message={text}/></testcase>"
-
-
-def setting_rows(
-    audit: Audit, protocol: str = "", causes: Collection[str] = ()
-) -> list[tuple[str, ...]]:
-    """What fails, a row for each setting: name, hosts, is, should be, why, fix. ``protocol`` that
-    is claimed and ``causes`` of what is slow: what comes first.
-    """
-    found = failing(audit.results, carrier_of(audit.results, protocol), causes)
-    return [tuple(clean(cell, 1200) for cell in _cells(one)) for one in found]
-
-
-def _cells(one: Failing) -> tuple[str, ...]:
-    expected = f"Expected effect: {one.expected}." if one.expected else ""
-    why = " ".join(part for part in (one.why, one.others, expected) if part)
-    name = f"{one.id} (may be the cause)" if one.cause else one.id
-    return name, one.who, one.values, one.wanted, why, one.mend
 
 
 def _openmetrics(audit: Audit) -> str:

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
-from wireproof.model.atlas import Place
+from wireproof.model.atlas import Place, Quantity
 from wireproof.model.finding import Finding, Verdict
-from wireproof.report.columns import Head
 from wireproof.report.names import fold
 
 if TYPE_CHECKING:
-    from wireproof.report.figure.chart import Chart
+    from wireproof.report.figure.chart import Chart, Ink
 
 __all__ = [
     "FORMS",
@@ -26,11 +25,11 @@ __all__ = [
     "Cell",
     "Document",
     "Dots",
-    "Drawing",
     "Facts",
     "Figure",
     "Findings",
     "Form",
+    "Head",
     "Item",
     "Part",
     "Picture",
@@ -44,8 +43,10 @@ __all__ = [
     "Table",
     "Text",
     "Tone",
+    "Value",
     "full_of",
     "items_of",
+    "words_of",
 ]
 
 Form = Literal["text", "html", "markdown", "json"]
@@ -64,11 +65,26 @@ WORDS: dict[str, str] = {
 """The words for verdicts and severities."""
 
 
+class Value(NamedTuple):
+    """A text with what it stands for: ``raw``, the number for sorting and for CSV; ``place``, the
+    page that it leads to; ``tone``, the colour of a word such as a verdict.
+    """
+
+    text: str
+    raw: str = ""
+    place: str = ""
+    tone: Tone = ""
+
+
 class Bar(NamedTuple):
-    """A bar from zero; the longest bar of its column is full unless ``full`` is given."""
+    """A bar from zero; the longest bar of its column is full unless ``full`` is given. ``due``:
+    where it should end, None if that is not known; ``words`` stand beside it.
+    """
 
     value: float | None
     full: float = 0.0
+    due: float | None = None
+    words: str = ""
 
 
 class Span(NamedTuple):
@@ -91,17 +107,33 @@ class Spark(NamedTuple):
 
 
 class Dots(NamedTuple):
-    """Published numbers, the faster to the right, and where ours lies."""
+    """Published numbers (ns or bytes/s), the faster to the right, and where ours lies: ``value``,
+    None if there is none.
+    """
 
-    place: Place
+    values: tuple[float, ...]
+    quantity: Quantity
+    value: float | None = None
+    words: str = ""
 
-    @property
-    def words(self) -> str:
-        return self.place.sentence
+    @classmethod
+    def of(cls, place: Place) -> Dots:
+        return cls(tuple(place.values), place.quantity, place.value, place.sentence)
 
 
 Figure: TypeAlias = Bar | Span | Spark | Dots
-Cell: TypeAlias = str | Figure
+Cell: TypeAlias = str | Value | Figure
+
+
+class Head(NamedTuple):
+    """``keep``: the higher, the longer the column stays when the width is short. ``name``: of the
+    column in a CSV file, with the unit of the raw values; else its title.
+    """
+
+    title: str
+    keep: int
+    left: bool = False
+    name: str = ""
 
 
 class Row(NamedTuple):
@@ -111,12 +143,15 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph. ``mark``: a sign before it, as in a list (``!``, ``-``)."""
+    """A paragraph. ``mark``: a sign before it, as in a list (``!``, ``-``); ``place``: the page it
+    leads to.
+    """
 
     kind: ClassVar[str] = "text"
     text: str
     tone: Tone = ""
     mark: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,6 +166,7 @@ class Facts:
 class Table:
     """``heads`` and the cells of each row have the same length. A column holds texts or figures,
     never both, and a table has at most one column of figures. Text shows the first ``most`` rows.
+    ``name``: of the file that a page saves it as, if not by its title.
     """
 
     kind: ClassVar[str] = "table"
@@ -139,20 +175,24 @@ class Table:
     title: str = ""
     note: str = ""
     most: int = 40
+    name: str = ""
 
 
 class Item(NamedTuple):
-    """What was found. ``details``: a label and a text each, such as ``("next", advice)``.
-    ``right``: what should stand there, as lines to be pasted.
+    """What was found. ``details``: a label and a text each, such as ``("next", advice)``; of no
+    label the text alone. ``right``: what should stand there, as lines to be pasted. ``more``: a
+    label and a text each, which a page folds and text leaves out. ``anchor``: its name on a page.
     """
 
     tone: Tone
     text: str
     code: str = ""
-    details: tuple[tuple[str, str], ...] = ()
+    details: tuple[tuple[str, str | Value], ...] = ()
     word: str = ""
     """In place of the word for ``tone``: the place in a file, the name of a setting."""
     right: str = ""
+    more: tuple[tuple[str, str], ...] = ()
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -162,7 +202,9 @@ class Findings:
     most: int = 1000
     """Items that text and Markdown show."""
     whole: bool = False
-    """In text each stands on a line of its own, for editors that jump to the place."""
+    """In text each stands on a line of its own, for editors that jump to it."""
+    cards: bool = False
+    """Questions with their answers: on a page each stands in a box."""
 
 
 class Step(NamedTuple):
@@ -187,34 +229,41 @@ class Raw:
     lines: tuple[str, ...]
 
 
+NOTHING = Spark((), 0.0, "")
+
+
 @dataclass(frozen=True)
 class Picture:
-    """A chart on a page; what it shows stands in a table beside it, for text and Markdown."""
-
-    kind: ClassVar[str] = "picture"
-    chart: Chart
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """Charts on a page, made if they are drawn; the ``spark`` in text, and its words in
-    Markdown.
+    """Pictures on a page, made if they are drawn; the ``spark`` in text, and its words in Markdown:
+    what they show stands in a table beside them.
     """
 
-    kind: ClassVar[str] = "drawing"
-    charts: Callable[[], Sequence[Chart]]
-    spark: Spark
+    kind: ClassVar[str] = "picture"
+    draw: Callable[[], Sequence[Chart | Ink]]
+    spark: Spark = NOTHING
 
 
 @dataclass(frozen=True)
 class Section:
+    """``answer``: what a reader looks for, below the title. ``fold``: a page folds it, ``open`` or
+    ``closed``. ``anchor``: its name on a page.
+    """
+
     kind: ClassVar[str] = "section"
     title: str
     parts: tuple[Part, ...]
     verdict: Verdict | Literal[""] = ""
+    answer: str = ""
+    fold: Literal["", "open", "closed"] = ""
+    anchor: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """True if it holds sections itself: a document within one."""
+        return any(isinstance(part, Section) for part in self.parts)
 
 
-Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Drawing | Section
+Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Section
 
 
 @dataclass(frozen=True)
@@ -239,6 +288,13 @@ def _item(finding: Finding) -> Item:
     return Item(finding.severity, f"{finding.message}{shared}", finding.code, details)
 
 
+def words_of(cell: Cell) -> str:
+    """What a cell says in words; "" for a bar or an interval: the numbers stand beside it."""
+    if isinstance(cell, Value):
+        return cell.text
+    return cell if isinstance(cell, str) else getattr(cell, "words", "")
+
+
 def full_of(table: Table) -> float:
     """What a full bar of the table's figures is: the largest value, or the largest distance of an
     end of an interval from its center.
@@ -249,7 +305,7 @@ def full_of(table: Table) -> float:
 
 def _sizes(cell: Cell) -> tuple[float, ...]:
     if isinstance(cell, Bar):
-        return (cell.value or 0.0,)
+        return (cell.value or 0.0, cell.due or 0.0)
     if isinstance(cell, Span):
         ends = (cell.value, cell.low, cell.high)
         return tuple(end - cell.center for end in ends if end is not None)

@@ -5,15 +5,23 @@ concluded.
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from wireproof.model.claim import Criteria, Limits
 from wireproof.model.disclosure import Disclosure
 from wireproof.model.fabric import Fabric
-from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, rank
+from wireproof.model.finding import (
+    Finding,
+    GroupVerdict,
+    Judgement,
+    PairVerdict,
+    Verdict,
+    rank,
+)
 from wireproof.model.located import Located
 from wireproof.model.psm3 import Statistics
 from wireproof.model.run import Run
@@ -29,6 +37,7 @@ __all__ = [
     "headline",
     "is_baseline",
     "label",
+    "one_line",
     "ranked",
     "results",
     "short_headline",
@@ -210,3 +219,11 @@ def headline(section: JudgedRun) -> str:
     if not results(judgement):
         return "Nothing was measured, so nothing is proven."
     return "The evidence does not allow a verdict."
+
+
+def one_line(runs: Sequence[JudgedRun], verdict: Verdict) -> str:
+    """The verdict of all, who was measured, and the sentence of the first part that has it."""
+    telling = next(one for one in runs if one.judgement.verdict == verdict)
+    hosts = len({host.host for host in telling.run.claim.hosts}) if telling.run.claim.wire else 0
+    who = f"{hosts} nodes" if hosts else os.uname().nodename
+    return f"{verdict}: {who}: {headline(telling)}"

@@ -15,8 +15,8 @@ from wireproof.report.names import clean, fold
 
 __all__ = ["Fact", "facts", "places", "trouble"]
 
-Fact = tuple[str, str, bool]
-"""Name, value, and whether the value is something that a machine reads (a path, a command)."""
+Fact = tuple[str, str]
+"""Name and value."""
 
 MOST_LINES = 40
 MOST_PLACES = 64
@@ -47,21 +47,21 @@ def facts(section: JudgedRun) -> list[Fact]:
     """
     run, known = section.run, section.run.provenance
     environment: list[Fact] = [
-        ("environment set", clean(f"{name}={value}", 500), True)
+        ("environment set", clean(f"{name}={value}", 500))
         for name, value in sorted(known.environment.items())
     ]
     return [
-        ("MPI", clean(known.mpi), False),
+        ("MPI", clean(known.mpi)),
         *_libraries(run),
-        ("engine", clean(known.engine), True),
+        ("engine", clean(known.engine)),
         *_engine(run),
-        ("launcher", clean(known.launcher), False),
-        ("started", clean(known.started), False),
-        ("command", clean(shlex.join(known.argv), 2000), True),
+        ("launcher", clean(known.launcher)),
+        ("started", clean(known.started)),
+        ("command", clean(shlex.join(known.argv), 2000)),
         *environment,
         *_claim(run),
-        ("wireproof", clean(known.wireproof), False),
-        *[("note", clean(note), False) for note in known.notes],
+        ("wireproof", clean(known.wireproof)),
+        *[("note", clean(note)) for note in known.notes],
     ]
 
 
@@ -74,11 +74,9 @@ def _libraries(run: Run) -> list[Fact]:
         found.setdefault((host.library, host.library_path), []).append(host.hostname or host.host)
     lines: list[Fact] = []
     for (library, path), hosts in found.items():
-        lines.append(
-            ("library that answered", clean(f"{library or 'none'} on {fold(hosts)}"), False)
-        )
+        lines.append(("library that answered", clean(f"{library or 'none'} on {fold(hosts)}")))
         if path:
-            lines.append(("its file", clean(path), True))
+            lines.append(("its file", clean(path)))
     return lines
 
 
@@ -86,15 +84,15 @@ def _engine(run: Run) -> list[Fact]:
     floors = ", ".join(
         f"{floor.pattern} {floor.form} {floor.floor_ns:.3g} ns" for floor in run.floors
     )
-    lines: list[Fact] = [("harness floor", floors or "unknown", False)]
+    lines: list[Fact] = [("harness floor", floors or "unknown")]
     if run.open is None:
-        return [("engine says", "nothing: it did not open its transport", False), *lines]
+        return [("engine says", "nothing: it did not open its transport"), *lines]
     said, clock = run.open, run.open.clock
     costs = f"quantum {clock.quantum_ns:.3g} ns, one read costs {clock.read_cost_ns:.3g} ns"
     return [
-        ("engine says", clean(f"{said.engine}, ABI {said.abi}, transport {said.transport}"), False),
-        ("clock", f"{clock.source}, {costs}", False),
-        ("run, seed of the order", clean(f"{said.run_id}, {said.seed}"), False),
+        ("engine says", clean(f"{said.engine}, ABI {said.abi}, transport {said.transport}")),
+        ("clock", f"{clock.source}, {costs}"),
+        ("run, seed of the order", clean(f"{said.run_id}, {said.seed}")),
         *lines,
     ]
 
@@ -103,31 +101,32 @@ def _claim(run: Run) -> list[Fact]:
     nodes: Fact = (
         "nodes are",
         "virtual: a lab on one machine" if run.claim.virtual else "as found",
-        False,
     )
     link = run.claim.link
     if link is None:
-        return [("link claimed", "none", False), nodes]
+        return [("link claimed", "none"), nodes]
     text = (
         f"{link.name}, {link.protocol}, {quantity.line_rate(link.line_rate)}, MTU "
         f"{link.mtu or 'unknown'}"
     )
-    return [("link claimed", clean(f"{text} ({link.source or 'source unknown'})"), False), nodes]
+    return [("link claimed", clean(f"{text} ({link.source or 'source unknown'})")), nodes]
 
 
-def places(section: JudgedRun) -> list[dict[str, str]]:
-    """The placement that was achieved, one row per rank, as the engine found it."""
+def places(section: JudgedRun) -> list[tuple[str, ...]]:
+    """The placement that was achieved, one row per rank, as the engine found it: rank, claimed
+    host, host found, core, NIC, network and IPC namespace, ranks that share memory.
+    """
     claims = {claim.rank: claim for claim in section.run.claim.hosts}
     return [
-        {
-            "rank": str(host.rank),
-            "host": clean(claims[host.rank].host if host.rank in claims else host.host, 80),
-            "hostname": clean(host.hostname, 80),
-            "core": "any" if host.core is None else str(host.core),
-            "nic": _nic(host, claims[host.rank].nic if host.rank in claims else ""),
-            "spaces": f"{host.netns or '?'}, {host.ipcns or '?'}",
-            "shared": "unknown" if host.shared_ranks is None else str(host.shared_ranks),
-        }
+        (
+            str(host.rank),
+            clean(claims[host.rank].host if host.rank in claims else host.host, 80),
+            clean(host.hostname, 80),
+            "any" if host.core is None else str(host.core),
+            _nic(host, claims[host.rank].nic if host.rank in claims else ""),
+            f"{host.netns or '?'}, {host.ipcns or '?'}",
+            "unknown" if host.shared_ranks is None else str(host.shared_ranks),
+        )
         for host in section.run.hosts[:MOST_PLACES]
     ]
 

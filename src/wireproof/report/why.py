@@ -5,14 +5,13 @@ Says what findings and results hold, and concludes nothing new.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.report.judged_run import JudgedRun, counted, results, suspected
 from wireproof.report.names import fold
 
-__all__ = ["Why", "excluded", "why"]
+__all__ = ["excluded", "why"]
 
 _SAID = {
     "shared-memory-suspected": "The ranks shared memory on one machine",
@@ -62,38 +61,32 @@ _MOST_ARE_GOOD = 0.9
 """The share of the other results that must pass; those that are in doubt clear nothing."""
 
 
-@dataclass(frozen=True)
-class Why:
-    """``text``: evidence, what else it may be or what was excluded, and what to do next."""
-
-    short: str
-    text: str
-
-
-def why(section: JudgedRun, decisive: Sequence[Finding]) -> Why:
-    """``decisive``: the findings on which the verdict rests, the most telling first."""
+def why(section: JudgedRun, decisive: Sequence[Finding]) -> tuple[str, str]:
+    """The short answer; and evidence, what else it may be or what was excluded, and what to do
+    next. ``decisive``: the findings on which the verdict rests, the most telling first.
+    """
     if not decisive:
         normal = section.judgement.verdict == "pass"
-        return Why("Nothing to explain" if normal else "Too little evidence", "")
+        return "Nothing to explain" if normal else "Too little evidence", ""
     first = decisive[0]
     advice = f"Next: {first.advice}" if first.advice else ""
     cause = first.evidence.get("cause")
     if isinstance(cause, str) and cause:
         return _caused(first, cause, advice)
     if first.code in _SAID:
-        return Why(_SAID[first.code], advice)
+        return _SAID[first.code], advice
     parts = [_not_enough(first), _load(section), _excluded(section, first), advice]
-    return Why("No cause found yet", " ".join(part for part in parts if part))
+    return "No cause found yet", " ".join(part for part in parts if part)
 
 
-def _caused(finding: Finding, cause: str, advice: str) -> Why:
+def _caused(finding: Finding, cause: str, advice: str) -> tuple[str, str]:
     """Of a setting's sentence the value alone stands first, so that the answer stays short."""
     head, rest = cause, ""
     if "cause_setting" in finding.evidence:
         head, _, rest = cause.partition(", ")
     said = f"{rest[:1].upper()}{rest[1:]}." if rest else ""
     parts = (said, _seen(finding), _about_cause(finding), advice)
-    return Why(head, " ".join(part for part in parts if part))
+    return head, " ".join(part for part in parts if part)
 
 
 def _seen(finding: Finding) -> str:

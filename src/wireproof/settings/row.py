@@ -16,6 +16,7 @@ __all__ = [
     "OptionRow",
     "Origin",
     "absolute",
+    "as_path",
     "library",
     "one_of",
     "path",
@@ -144,3 +145,8 @@ def absolute(text: str) -> str:
     if text and (not text.startswith("/") or not text.isprintable() or "/../" in f"{text}/"):
         raise BadInput("give an absolute path, as it is on the hosts.")
     return text
+
+
+def as_path(given: Path | str | None) -> Path | None:
+    """A path as Python programs give it, or its text; None if none was given."""
+    return None if given is None else Path(given)

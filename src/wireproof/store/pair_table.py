@@ -135,13 +135,6 @@ class PairTable:
         chosen = f"((o::BIGINT * 2654435761 + t::BIGINT * 40503 + 12345) % 1048573) <= {bound}"
         return self._columns(f"SELECT o, t, r, v FROM pairs WHERE {chosen}")  # noqa: S608  numbers only
 
-    def of_nodes(self, indices: Sequence[int]) -> PairColumns:
-        """Every pair in which one of these nodes takes part."""
-        inside = ", ".join(str(int(index)) for index in indices) or "-1"
-        return self._columns(
-            f"SELECT o, t, r, v FROM pairs WHERE o IN ({inside}) OR t IN ({inside})"  # noqa: S608  numbers only
-        )
-
     def medians(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Median of all of each node's pairs, as origin and as target (NaN: none), to 0.1 %."""
         sides = []

@@ -10,13 +10,11 @@ from wireproof.analysis.relations import port_called
 from wireproof.analysis.witness import ports_of, watch
 from wireproof.model.claim import Criteria
 from wireproof.model.errors import BadInput
-from wireproof.model.finding import Judgement, Proof
+from wireproof.model.finding import Judgement, Proof, worst_proof
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 
 __all__ = ["agreed_rails", "path_of", "rails_of"]
-
-_WORST: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed", "unproven", "on-wire")
 
 
 def path_of(run: Run, judgement: Judgement, rails: Sequence[str]) -> tuple[Proof, dict[str, float]]:
@@ -42,8 +40,8 @@ def path_of(run: Run, judgement: Judgement, rails: Sequence[str]) -> tuple[Proof
 def _claimed_path(judgement: Judgement) -> Proof:
     """The worst path of the telling points."""
     large = Criteria().min_payload_bytes
-    found = {pair.proof for pair in judgement.pairs if pair.message_bytes >= large}
-    return next((one for one in _WORST if one in found), judgement.proof)
+    found = [pair.proof for pair in judgement.pairs if pair.message_bytes >= large]
+    return worst_proof(found) if found else judgement.proof
 
 
 def _sent(run: Run) -> tuple[dict[str, float], float]:

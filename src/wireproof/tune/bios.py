@@ -4,7 +4,7 @@ lists. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -13,28 +13,21 @@ from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.expression import UNKNOWN
 from wireproof.audit.firmware import BIOS, Attribute, plain_name, word
 from wireproof.audit.judge import Names
-from wireproof.audit.machine import Instance, Machine
+from wireproof.audit.machine import WHOLE, Machine
 from wireproof.audit.reading import attributes_of
 from wireproof.model.bmc import PlannedAttribute, Raw
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan
+from wireproof.tune.named import Named
 
-__all__ = ["AskedAttribute", "FirmwareWish", "firmware_wishes", "with_attributes"]
+__all__ = ["FirmwareWish", "firmware_wishes", "with_attributes"]
 
-_WHOLE = Instance("", {}, {})
+_Good = Callable[[str], bool | None]
 _SWITCH = ("Enabled", "Disabled")
 _PAIRS = (("Disabled", "Enabled"), ("Disable", "Enable"), ("Off", "On"), ("No", "Yes"))
 _MOST_LISTED = 8
 _LONGEST_NUMBER = 12
 _UNDO = "wireproof tune revert, which asks for the old value at the next reboot"
-
-
-@dataclass(frozen=True)
-class AskedAttribute:
-    """A setting by name, with a value of the person's own, or "" for a good one."""
-
-    name: str
-    value: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,7 @@ class FirmwareWish:
 
 
 def firmware_wishes(
-    machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[AskedAttribute] = ()
+    machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[Named] = ()
 ) -> list[FirmwareWish]:
     """Of the firmware's settings that are asked for, or of all that fail. None where no BMC gave
     the attributes.
@@ -82,26 +75,18 @@ def _of(
     machine: Machine, known: Catalogue, profile: Profile, entry: ParsedSetting, value: str
 ) -> Iterator[FirmwareWish]:
     found = attributes_of(machine, entry.setting)
-    names = Names(machine, known, _WHOLE, UNKNOWN)
+    names = Names(machine, known, WHOLE, UNKNOWN)
     if len(found) != 1 or entry.applies.holds(names) is not True:
         if value:
             yield FirmwareWish(entry.setting.id, why_not="it cannot be told which attribute it is")
         return
-    good = _Good(machine, known, profile, entry)
+
+    def good(text: str) -> bool | None:
+        """Whether a value, as the menu has it, is good here."""
+        return entry.good[profile].holds(Names(machine, known, WHOLE, word(text)))
+
     if value or good(found[0].shown(found[0].later)) is False:
         yield _wish(entry, found[0], good, value)
-
-
-class _Good:
-    """Whether a value, as the menu has it, is good here."""
-
-    def __init__(
-        self, machine: Machine, known: Catalogue, profile: Profile, entry: ParsedSetting
-    ) -> None:
-        self.machine, self.known, self.condition = machine, known, entry.good[profile]
-
-    def __call__(self, text: str) -> bool | None:
-        return self.condition.holds(Names(self.machine, self.known, _WHOLE, word(text)))
 
 
 def _wish(entry: ParsedSetting, one: Attribute, good: _Good, value: str) -> FirmwareWish:

@@ -21,8 +21,8 @@ from wireproof.report.json.located import LocateDocument
 from wireproof.report.json.result import ResultDocument
 from wireproof.settings.options import ROWS, Profile
 from wireproof.settings.options import Options as Asked
-from wireproof.settings.paths import as_path
 from wireproof.settings.resolve import SETTINGS, resolve
+from wireproof.settings.row import as_path
 from wireproof.workflow.audit import AuditSpecification
 from wireproof.workflow.audit import audit as run_audit
 from wireproof.workflow.check import check as run_check

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from wireproof.audit.alike import Kind, differences, kind_of, odd_ones, reference_for
+from wireproof.audit.alike import HostKind, differences, kind_of, odd_ones, reference_for
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import CHOSEN, IP_ADDRESS
@@ -25,7 +25,7 @@ from wireproof.audit.site import NOTHING, Site, decided, grave_enough, site_of
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect
 from wireproof.launch.engines import find_engine
-from wireproof.launch.hosts.here import is_here
+from wireproof.launch.here import is_here
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
@@ -38,7 +38,6 @@ from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
-from wireproof.workflow.archive import as_kept, command_facts, interrupt_facts, opened, with_sysctls
 from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.job_facts import of_job, of_ranks, with_job
 from wireproof.workflow.reporter import Reporter
@@ -164,8 +163,10 @@ def _judged(
     site: Site = NOTHING,
     beside: list[Collected] | None = None,
 ) -> Audit:
-    """``answers`` and ``beside`` lose their frames."""
-    kinds: dict[str, Kind] = {}
+    """``answers`` and ``beside`` are used up."""
+    hosts = [one.host for one in answers]
+    silent = [_silent(one) for one in answers if one.problem]
+    kinds: dict[str, HostKind] = {}
     machines = _machines(answers, kinds)
     results = judge_machines(machines, known, specification.profile, specification.only)
     if beside is not None:
@@ -176,25 +177,26 @@ def _judged(
         results = decided(results, site, datetime.date.today(), parse_hosts, known.entries)
     if specification.at_least != SEVERITIES[0]:
         results = grave_enough(results, specification.at_least, known.entries)
-    results += [_silent(one) for one in answers if one.problem]
+    results += silent
     return Audit(
         profile=specification.profile,
         against=specification.against,
-        hosts=[one.host for one in answers],
+        hosts=hosts,
         results=results,
         skipped=list(known.skipped),
     )
 
 
-def _machines(answers: list[Collected], kinds: dict[str, Kind]) -> Iterator[Machine]:
+def _machines(answers: list[Collected], kinds: dict[str, HostKind]) -> Iterator[Machine]:
     """The machine of each answer, one after another; what tells its kind goes to ``kinds``. The
-    answers lose their frames: those of ten thousand hosts and all results would not fit.
+    answers are used up: those of ten thousand hosts and all results would not fit.
     """
     if not any(one.frames for one in answers):
         raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
-    for number, one in enumerate(answers):
+    answers.reverse()
+    while answers:
+        one = answers.pop()
         if one.frames:
-            answers[number] = Collected(one.host, problem=one.problem)
             machine = machine_of(HostFacts.of(one.host, one.frames))
             kinds[one.host] = kind_of(machine)
             yield machine
@@ -360,6 +362,14 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
     if is_snapshot(source):
         hosts = read_snapshot(source)
         return [Collected(host, frames) for host, frames in hosts.items()]
+    from wireproof.workflow.archive import (
+        as_kept,
+        command_facts,
+        interrupt_facts,
+        opened,
+        with_sysctls,
+    )
+
     with opened(source) as folder:
         root = str(folder.absolute())
         name = _host_of(folder)
@@ -396,6 +406,8 @@ def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> Se
     """Further files of a folder or an archive; a snapshot has no more than it has."""
     if is_snapshot(source):
         return ()
+    from wireproof.workflow.archive import opened
+
     with opened(source) as folder:
         argv = [*_reader(), "--root", str(folder.absolute())]
         return collect({host: argv}, [one for one in wanted if one.kind != "command"])[0].frames

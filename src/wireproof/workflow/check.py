@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,21 +22,12 @@ from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick
 from wireproof.settings.options import Profile
 from wireproof.store.snapshot import SETTINGS
-from wireproof.store.turns import take_turns
-from wireproof.workflow.audit import audit_target
-from wireproof.workflow.dossier.seal import seal, unseal
-from wireproof.workflow.history.look import least_proven
 from wireproof.workflow.job_facts import REQUESTS
-from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import MeasuredPart, Result, kept
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.resume import remember, stored_seed
-from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.planned import Planned
-from wireproof.workflow.session.screen import run_screen
-from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import CheckSpecification
 from wireproof.workflow.target.availability import Availability
@@ -43,7 +35,9 @@ from wireproof.workflow.target.fabric import fabric_for
 from wireproof.workflow.target.job import imagined_target, job_target
 from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target
 from wireproof.workflow.target.target import Target, this_machine
-from wireproof.workflow.tune.verify import standing_on
+
+if TYPE_CHECKING:
+    from wireproof.workflow.result import MeasuredPart, Result
 
 __all__ = ["check", "plan_check"]
 
@@ -73,6 +67,10 @@ def check(
     ``environment``: where an allocation around us is looked for. Raises ``BadInput`` before
     anything is started, ``CouldNotMeasure`` when nothing at all was measured.
     """
+    from wireproof.workflow.dossier.seal import seal, unseal
+    from wireproof.workflow.result import kept
+    from wireproof.workflow.tune.verify import standing_on
+
     specification = _narrowed(specification)
     with _target(specification, reporter, environment) as target:
         fabric = fabric_for(specification.topology, target, reporter)
@@ -122,6 +120,9 @@ def plan_check(
 
 def _narrowed(specification: CheckSpecification) -> CheckSpecification:
     """With ``least_proven`` those of the hosts alone, also for whoever resumes."""
+    from wireproof.store.turns import take_turns
+    from wireproof.workflow.history.look import least_proven
+
     count = specification.least_proven
     if count is None:
         return specification
@@ -198,6 +199,8 @@ def _points(
     specification: CheckSpecification, target: Target, fabric: Fabric | None, seed: int
 ) -> list[Point]:
     """One machine or two hosts: sweeps. More: rounds of pairs."""
+    from wireproof.workflow.session.screen_plan import screen_points
+
     if not target.hosts or target.size == 2:
         return _sweeps(specification.profile, target, back=bool(target.hosts))
     return screen_points(
@@ -263,8 +266,13 @@ def _parts(
     """One measured and judged part for each thing that is checked; an interrupted one is the
     last.
     """
+    from wireproof.workflow.result import MeasuredPart
+    from wireproof.workflow.session.disturbed import run_settled
+
     parts: list[MeasuredPart] = []
     if target.hosts and target.size > 2:
+        from wireproof.workflow.session.screen import run_screen
+
         parts.append(MeasuredPart(*run_screen(session, target, fabric, reporter)))
         curves = specification.profile != "quick" and session.transport != "model"
         more = [(_curves(specification, session, target), target.only((0, 1)))] if curves else []
@@ -291,6 +299,9 @@ def _with_settings(
     left = target.size > COMMANDS_UP_TO or (parts and parts[-1].ended("interrupted"))
     if not parts or not specification.audit or left:
         return parts
+    from wireproof.workflow.audit import audit_target
+    from wireproof.workflow.joined import with_settings
+
     try:
         run = parts[0].section.run
         settings = audit_target(target, reporter, environment, run, folder / SETTINGS)

@@ -14,12 +14,19 @@ import msgspec
 from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import find_engine
-from wireproof.launch.hosts.here import meeting_point
+from wireproof.launch.here import meeting_point
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
 from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import MpiInstall
-from wireproof.launch.mpi.provider_choice import choose_provider
+from wireproof.launch.mpi.libfabrics import (
+    ask,
+    candidates,
+    choose_provider,
+    described,
+    library_of,
+    openmpi_parameters,
+)
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.diagnosis import (
@@ -32,7 +39,6 @@ from wireproof.model.diagnosis import (
 )
 from wireproof.model.errors import WireproofError
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, TransportKind
-from wireproof.probes.libfabrics import ask, candidates, described, library_of, openmpi_parameters
 from wireproof.probes.machine import look
 from wireproof.workflow.reporter import Reporter
 

@@ -11,17 +11,19 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.files.programs import by_path, find_program
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.report.forms import Form
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["Form", "chromium_argv", "default_target", "exported"]
+__all__ = ["Form", "chromium_argv", "default_target", "exported", "page_of"]
 
+Form = Literal["html", "markdown", "svg", "pdf", "png"]
+"""A page, Markdown, every figure as SVG or PNG, the page on paper."""
 _DEFAULTS: dict[Form, str] = {"html": "report.html", "markdown": "report.md", "pdf": "report.pdf"}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _TIMEOUT_S = 180.0
@@ -31,6 +33,16 @@ _LARGEST = 256 << 20
 def default_target(form: Form, folder: Path) -> Path:
     """Where a form goes: a file in ``folder``; figures beside each other in it."""
     return folder / _DEFAULTS[form] if form in _DEFAULTS else folder
+
+
+def page_of(sections: Sequence[JudgedRun], title: str, home: str = "") -> str:
+    """One page for several runs in the order given. ``home``: what a link back goes to, if the page
+    is one of several. Raises ValueError without a run.
+    """
+    from wireproof.report.documents.run import run_document, when_of
+    from wireproof.report.html.document import document_page
+
+    return document_page(run_document(sections, title), when=when_of(sections), home=home)
 
 
 def exported(
@@ -48,15 +60,16 @@ def exported(
 
 
 def _html(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
-    from wireproof.report.html.page import render, write
-
-    return write(target, render(sections, title))
+    replace_file(target, page_of(sections, title).encode("utf-8"))
+    return target
 
 
 def _markdown(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
-    from wireproof.report.markdown import markdown
+    from wireproof.report.documents.run import run_document
+    from wireproof.report.markdown import document_markdown
 
-    replace_file(target, markdown(sections, title).encode("utf-8"))
+    text = document_markdown(run_document(sections, title))
+    replace_file(target, text.encode("utf-8"))
     return target
 
 
@@ -75,11 +88,9 @@ def _png(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter
 
 
 def _pdf(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
-    from wireproof.report.html.page import render
-
     program = _chromium("pdf")
     reporter.say(f"printing with {program}")
-    replace_file(target, _shot(program, "pdf", render(sections, title), "html"))
+    replace_file(target, _shot(program, "pdf", page_of(sections, title), "html"))
     return target
 
 
@@ -95,7 +106,7 @@ _WRITERS: dict[Form, Callable[[list[JudgedRun], str, Path, Reporter], Path]] = {
 def _figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
     """The text of each figure by its name; ``BadInput`` when there is none."""
     from wireproof.report.figure.file import figures
-    from wireproof.report.figure.pairs import pair_figures
+    from wireproof.report.figure.heat import pair_figures
 
     found = figures(sections) | pair_figures(sections)
     if not found:

@@ -6,6 +6,7 @@ time, the verdict is ``inconclusive``, with the reason. Nothing is measured and 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import socket
 import time
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wireproof.files.aside import answer_aside
-from wireproof.model.errors import BadInput
+from wireproof.files.hostile import remove_file, replace_file
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.gate import Gate, NodeVerdict, seconds_of
 from wireproof.model.stored import StoredPart, StoredResult
@@ -34,7 +36,7 @@ from wireproof.workflow.bug import sentence
 if TYPE_CHECKING:
     from wireproof.workflow.result import Result
 
-__all__ = ["GateSpecification", "gate", "gate_of", "undecided"]
+__all__ = ["GateSpecification", "gate", "gate_of", "put_verdict", "undecided"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -246,3 +248,30 @@ def _undecided(specification: GateSpecification, wanted: Sequence[str], why: str
         source=str(specification.source),
         nodes=[NodeVerdict(node=name, verdict="inconclusive", reason=why) for name in wanted],
     )
+
+
+def put_verdict(page: Path, text: str, within_s: float) -> None:
+    """Readable by all, as a collector that runs as another user needs it. Where it cannot be
+    written an old verdict must not stand for the new one. Raises ``CouldNotMeasure``.
+    """
+    try:
+        why = answer_aside(lambda: _replaced(page, text), within_s).decode()
+    except TimeoutError:
+        why = "its file system does not answer"
+    except OSError as error:
+        why = str(error)
+    if why:
+        raise CouldNotMeasure(f"{page} cannot be written: {why}.")
+
+
+def _replaced(page: Path, text: str) -> bytes:
+    """Why it was not, with what became of the old file; empty when it was."""
+    try:
+        replace_file(page, text.encode() + b"\n", mode=0o644)
+    except OSError as error:
+        why = str(error.strerror)
+        with contextlib.suppress(OSError):
+            remove_file(page)
+            why += "; the old verdict in it is removed"
+        return why.encode()
+    return b""

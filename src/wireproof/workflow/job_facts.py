@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from wireproof.audit.facts import WHOSE
 from wireproof.instrument.facts import Collected, collect
-from wireproof.launch.hosts.here import is_here
+from wireproof.launch.here import is_here
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 

@@ -96,8 +96,8 @@ def standard(
     ours. Raises BadInput.
     """
     from wireproof.physics.rails import claim_of_rails
-    from wireproof.settings.paths import as_path
-    from wireproof.settings.physics_table import read_table
+    from wireproof.settings.inputs import read_table
+    from wireproof.settings.row import as_path
 
     if not link and (mtu or pcie or path):
         raise BadInput(

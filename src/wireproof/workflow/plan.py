@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from wireproof.model.errors import BadInput
-from wireproof.settings.paths import as_path
+from wireproof.settings.row import as_path
 
 if TYPE_CHECKING:
     from wireproof.model.footprint import Footprint

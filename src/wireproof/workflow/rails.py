@@ -10,12 +10,11 @@ from pathlib import Path
 from wireproof.analysis.measured import block_times
 from wireproof.experiment.course import Bench, Experiment, carry_out
 from wireproof.experiment.design import Design, TrialPlace
-from wireproof.files.hostile import replace_file
 from wireproof.launch.mpi.rails import told_in
 from wireproof.model.claim import is_several, rails_of
 from wireproof.model.errors import BadInput
 from wireproof.model.experiment import GainRow, RailGain, RailNumber
-from wireproof.model.finding import PairVerdict, Proof
+from wireproof.model.finding import PairVerdict, worst_proof
 from wireproof.model.pattern import crossings
 from wireproof.model.quantity import counted
 from wireproof.model.record import PairResult, PointRecord
@@ -23,20 +22,18 @@ from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.rails import one_rail
 from wireproof.plan.sweep import sweep
-from wireproof.report.json.encode import json_text
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain
 from wireproof.verdict.run.plateau import fills_link
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import kept
 from wireproof.workflow.result_folder import result_folder
-from wireproof.workflow.session.rounds import Rounds
-from wireproof.workflow.session.run import command_of
+from wireproof.workflow.session.launch import command_of
+from wireproof.workflow.session.rounds import Rounds, sealed
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.resolve import claimed_link
 
-__all__ = ["GainResult", "measure_gain"]
+__all__ = ["measure_gain"]
 
 DOCUMENT = "rails.json"
 Key = tuple[str, int, int, int]
@@ -47,22 +44,15 @@ SIZES = (65536, 1 << 20)
 ROUNDS = 5
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class GainResult:
-    """``folder``: where the records are kept, None when nothing is."""
-
-    gain: RailGain
-    folder: Path | None = None
-
-
 def measure_gain(
     wanted: MeasureSpecification,
     reporter: Reporter,
     environment: Mapping[str, str],
     *,
     rounds: int | None = None,
-) -> GainResult:
-    """Measure the pattern over each rail alone and over all of them, and say what they gain.
+) -> tuple[RailGain, Path | None]:
+    """Measure the pattern over each rail alone and over all of them: what they gain, and the folder
+    that the records are kept in, None if nothing is.
 
     Beside a one-way pattern half round trips of the same sizes are measured: these wait for each
     message. Raises ``BadInput`` before anything is started, ``CouldNotMeasure`` when a way over the
@@ -125,7 +115,7 @@ class _Rails(Bench[JudgedRun]):
         title = f"{rail} alone" if rail else f"{' and '.join(self._rails)} together"
         return Rounds(title, prepared, self._method, self._wanted.storage)
 
-    def measure(self, folder: Path, rounds: int) -> GainResult:
+    def measure(self, folder: Path, rounds: int) -> tuple[RailGain, Path | None]:
         """All rounds and their answer, the records sealed."""
         for line in self._together.target.said:
             self._reporter.say(line)
@@ -144,23 +134,21 @@ class _Rails(Bench[JudgedRun]):
         folder = self._folder / f"{name}-{place.round_ + 1}"
         return self._ways[place.arm].run(place.round_, self._seed, folder, self._reporter)
 
-    def _result(self, experiment: Experiment[JudgedRun], folder: Path) -> GainResult:
+    def _result(
+        self, experiment: Experiment[JudgedRun], folder: Path
+    ) -> tuple[RailGain, Path | None]:
         parts = [way.part(way.title) for way in self._ways]
         sections = [part.section for part in parts]
         gain = self._gain(sections, experiment)
-        result = kept(
-            [
-                part._replace(section=dataclasses.replace(part.section, lead=gain.answer))
-                for part in parts
-            ],
+        place = sealed(
+            parts,
+            gain,
             title=f"rails {', '.join(self._rails)} of {', '.join(gain.hosts)}",
-            folder=folder,
+            place=folder / DOCUMENT,
             storage=self._wanted.storage,
             reporter=self._reporter,
         )
-        if self._wanted.storage.kept:
-            replace_file(folder / DOCUMENT, json_text(gain).encode() + b"\n")
-        return GainResult(gain=gain, folder=result.folder)
+        return gain, place
 
     def _gain(self, sections: list[JudgedRun], experiment: Experiment[JudgedRun]) -> RailGain:
         times = [times_of(way.sections) for way in self._ways]
@@ -190,7 +178,7 @@ class _Rails(Bench[JudgedRun]):
                 rail=rail,
                 goodput=goodput_of(size, own),
                 limit=self._limit(way.prepared, size),
-                proof=proof_of(verdicts_of(section, key)),
+                proof=worst_proof(one.proof for one in verdicts_of(section, key)),
             )
             for rail, way, own, section in zip(
                 (*self._rails, ""), self._ways, times, sections, strict=True
@@ -269,12 +257,3 @@ def verdicts_of(section: JudgedRun, key: Key) -> list[PairVerdict]:
         for one in section.judgement.pairs
         if (one.pattern, one.message_bytes, one.origin, one.target) == key
     ]
-
-
-_WORST: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed", "unproven", "on-wire")
-
-
-def proof_of(verdicts: Sequence[PairVerdict]) -> Proof:
-    """The worst over all rounds."""
-    seen = {one.proof for one in verdicts}
-    return next((one for one in _WORST if one in seen), "unproven")

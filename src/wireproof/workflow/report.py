@@ -10,7 +10,6 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.stored import Conclusion, StoredResult
-from wireproof.report.forms import Form
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.manifest import is_sealed
 from wireproof.store.result import RESULT
@@ -18,7 +17,7 @@ from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.disclosure import with_disclosures
 from wireproof.workflow.dossier.intact import unaltered
-from wireproof.workflow.export import default_target, exported
+from wireproof.workflow.export import Form, default_target, exported
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.result import MeasuredPart, Result

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from wireproof.files.hostile import replace_file
 from wireproof.instrument.measure import Outcome
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.stored import StoredResult
@@ -17,7 +18,6 @@ from wireproof.store.result import RESULT, write_result
 from wireproof.store.seal import is_tabled, seal
 from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.disclosure import with_disclosures
-from wireproof.workflow.history.keep import record
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.session import Storage
 from wireproof.workflow.stored import stored_result
@@ -84,6 +84,8 @@ def kept(
         seal(place)
     _keep(folder, stored_result(sections, title, storage.command), reporter)
     if storage.history is not None:
+        from wireproof.workflow.history.keep import record
+
         record(storage.history, folder, sections)
     page = None
     if any(section.run.points for section in sections):
@@ -109,13 +111,15 @@ def _keep(folder: Path, stored: StoredResult, reporter: Reporter) -> None:
 def _write_page(
     sections: Sequence[JudgedRun], title: str, folder: Path, reporter: Reporter
 ) -> Path | None:
-    from wireproof.report.html.page import render, write
+    from wireproof.workflow.export import page_of
 
+    page = folder / PAGE
     try:
-        return write(folder / PAGE, render(list(sections), title))
+        replace_file(page, page_of(sections, title).encode("utf-8"))
     except OSError as error:
         reporter.warn(
             f"the report could not be written: {error.strerror}; the records that were written"
             f" stay in {folder}."
         )
         return None
+    return page

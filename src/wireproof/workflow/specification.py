@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from wireproof.launch.schedulers.slurm_job import JobRequest
 from wireproof.model.plan import ModelFault
-from wireproof.settings.model_world import faults_of
+from wireproof.settings.inputs import faults_of
 from wireproof.settings.options import Options
 from wireproof.workflow.resume import Invocation
 from wireproof.workflow.session.session import Method, Storage

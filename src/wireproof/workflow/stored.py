@@ -28,7 +28,6 @@ from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.session.disturbed import FIRST as REPEATS_BASE
 from wireproof.workflow.session.merge import merged_run, ranks_by_host, renumbered
 from wireproof.workflow.session.run import judged
-from wireproof.workflow.session.screen import CONFIRM_BASE, METRICS, located_section, screened
 from wireproof.workflow.session.session import Session
 
 __all__ = [
@@ -195,6 +194,13 @@ def _record(folder: Path, name: str) -> Path:
 
 
 def _located(section: JudgedRun, fabric: Fabric | None) -> JudgedRun:
+    from wireproof.workflow.session.screen import (
+        CONFIRM_BASE,
+        METRICS,
+        located_section,
+        screened,
+    )
+
     first = _only(section.run, range(CONFIRM_BASE))
     again = _only(section.run, range(CONFIRM_BASE, REPEATS_BASE))
     screens = {metric: screened(first, metric, fabric) for metric in METRICS}

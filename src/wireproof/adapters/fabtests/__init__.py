@@ -20,8 +20,7 @@ from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts
 from wireproof.adapters.rows import Rows, What, integer, number, scaled, scan_rows, step_of
 from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted
-from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER", "PROGRAM", "test_of"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from wireproof.adapters.imb.heading import SIGNS, ImbRun, is_own, is_table, run_of
 from wireproof.adapters.imb.tables import read_table
@@ -11,8 +10,7 @@ from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, starts_result
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, ToolRequest
 
 __all__ = ["ADAPTER", "startup"]
 
@@ -33,19 +31,10 @@ _OTHERS = 12
 _MOST = 20_000
 
 
-@dataclass(slots=True)
-class Startup:
-    """``hosts``: of all ranks, each once, in the order of the ranks; ``notes``: the provider, and
-    ranks on one host.
-    """
-
-    hosts: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
-def startup(page: Page, title: int) -> Startup:
-    """Reads backwards from line index ``title`` as long as the lines are Intel MPI's, or few others
-    between them.
+def startup(page: Page, title: int) -> tuple[list[str], list[str]]:
+    """(hosts of all ranks, each once, in the order of the ranks; notes: the provider, and ranks on
+    one host). Reads backwards from line index ``title`` as long as the lines are Intel MPI's, or
+    few others between them.
     """
     ranks: dict[int, str] = {}
     provider, others = "", 0
@@ -67,7 +56,7 @@ def startup(page: Page, title: int) -> Startup:
     notes = [f"Intel MPI says: libfabric provider {provider}"] if provider else []
     if len(hosts) == 1 and len(ranks) > 1:
         notes.append(f"Intel MPI says: all {len(ranks)} ranks are on {hosts[0]}")
-    return Startup(hosts, notes)
+    return hosts, notes
 
 
 _PATIENCE = 2000
@@ -89,9 +78,8 @@ def parse(page: Page, start: int) -> Parsed:
             continue
         title = run_of(line)
         if title is not None:
-            before = startup(page, index)
             run, idle = title, 0
-            run.hosts, run.notes = before.hosts, before.notes
+            run.hosts, run.notes = startup(page, index)
         elif "MPI_Finalize" in line:
             return Parsed(found, index + 1)
         elif not is_own(line) and starts_result(line):

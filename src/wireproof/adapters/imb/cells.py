@@ -15,7 +15,7 @@ from itertools import islice, permutations
 
 from wireproof.adapters.imb.benchmarks import ImbTest
 from wireproof.adapters.page import Page
-from wireproof.adapters.rows import Rows, number, step_of
+from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
 
 __all__ = [
     "MEBI",
@@ -154,16 +154,17 @@ def _cells(page: Page, start: int) -> tuple[list[tuple[str, int]], int]:
     """(word, line index) of the lines that hold one number each, and the index of the line that
     ends them.
     """
-    found: list[tuple[str, int]] = []
-    index, last = start, len(page.lines) - 1
-    while index <= last and len(found) < _MOST_CELLS:
+
+    def take(rows: Rows, index: int) -> list[str] | What:
         word = page.lines[index].strip()
-        if word and number(word) is None:
-            break
-        if word and not (index == last and page.cut):
-            found.append((word, index))
-        index += 1
-    return found, index
+        if len(rows.lines) >= _MOST_CELLS or (word and number(word) is None):
+            return "end"
+        return [word] if word and index != page.ragged else "skipped"
+
+    rows = scan_rows(page, start, take)
+    return [
+        (words[0], line) for words, line in zip(rows.fields, rows.lines, strict=True)
+    ], rows.after
 
 
 def rows_of_cells(page: Page, start: int, columns: Sequence[str]) -> Rows | None:
@@ -184,8 +185,7 @@ def rows_of_cells(page: Page, start: int, columns: Sequence[str]) -> Rows | None
             rows.torn.append(some[0][1])
             break
         largest = int(words[place])
-        rows.fields.append(words)
-        rows.lines.append(some[0][1])
+        rows.add(words, some[0][1])
     return rows if len(rows.fields) >= _FEWEST_ROWS else None
 
 
@@ -212,8 +212,7 @@ def with_remarks(page: Page, rows: Rows, first: int, width: int) -> Rows:
             and not remark[0].isdigit()
             and all(number(word) is not None for word in words[:width])
         ):
-            rows.fields.append(words[:width])
-            rows.lines.append(index)
+            rows.add(words[:width], index)
             measured.add(index)
     return rows
 

@@ -184,25 +184,25 @@ def _hint(page: Page, start: int) -> str:
     return ""
 
 
+_SAYS = {
+    "processes": _PROCESSES,
+    "threads": _THREADS,
+    "waiting": _WAITING,
+    "window": _WINDOW,
+}
+"""The numbers of a heading, by the field that they fill."""
+
+
 def _learn(heading: Heading, line: str) -> None:
-    processes, groups, threads = (
-        _PROCESSES.search(line),
-        _GROUPS.search(line),
-        _THREADS.search(line),
-    )
-    waiting, mode, window = _WAITING.search(line), _MODE.search(line), _WINDOW.search(line)
-    if processes is not None:
-        heading.processes = int(processes.group(1))
+    for name, pattern in _SAYS.items():
+        found = pattern.search(line)
+        if found is not None:
+            setattr(heading, name, int(found.group(1)))
+    groups, mode = _GROUPS.search(line), _MODE.search(line)
     if groups is not None:
         heading.groups, heading.processes = int(groups.group(1)), int(groups.group(2))
-    if threads is not None:
-        heading.threads = int(threads.group(1))
-    if waiting is not None:
-        heading.waiting = int(waiting.group(1))
     if mode is not None:
         heading.mode = mode.group(1)
-    if window is not None:
-        heading.window = int(window.group(1))
 
 
 def _second_line(page: Page, heading: Heading) -> None:

@@ -89,10 +89,8 @@ def _goes_on(line: str) -> bool:
 def why_incomplete(
     page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTest, first: int
 ) -> str:
-    if rows.cut:
-        return f"line {len(page.lines)}: the text ends inside a row"
-    if rows.torn:
-        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
+    if rows.fault(page):
+        return rows.fault(page)
     failure = _failure(page, rows, first)
     if failure:
         return failure

@@ -23,8 +23,7 @@ from wireproof.adapters.rows import (
 )
 from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted
-from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER", "rows_of_cells"]
 

@@ -180,10 +180,8 @@ def _points(
 
 def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[str]) -> str:
     """Why the table is incomplete; "" when nothing says so."""
-    if rows.cut:
-        return f"line {len(page.lines)}: the text ends inside a row"
-    if rows.torn:
-        return f"line {rows.torn[0] + 1}: a row is torn ({len(rows.torn)} in all)"
+    if rows.fault(page):
+        return rows.fault(page)
     if troubles:
         return troubles[0]
     if not rows.fields:

@@ -9,8 +9,7 @@ import re
 from wireproof.adapters.options import refuse_others
 from wireproof.adapters.registry import Benchmark
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Traffic
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest, Traffic
 
 __all__ = ["COMMAND", "HEADING", "TITLE", "argv", "columns_of", "test_of"]
 

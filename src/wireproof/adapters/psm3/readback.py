@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from wireproof.adapters.psm3.identify import identities_of, settings_of
-from wireproof.adapters.psm3.lines import StatisticsLine, kept
+from wireproof.adapters.psm3.identify import StatisticsLine, identities_of, kept, settings_of
 from wireproof.model.psm3 import NOT_SAID, Identity, Kind, LibrarySetting, Rail, Seen
 
 __all__ = ["SETTINGS", "readback"]

@@ -13,8 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from wireproof.adapters.page import Page, page_of
-from wireproof.adapters.psm3.identify import identities_of, settings_of
-from wireproof.adapters.psm3.lines import StatisticsLine, job_of, kept
+from wireproof.adapters.psm3.identify import (
+    StatisticsLine,
+    identities_of,
+    job_of,
+    kept,
+    settings_of,
+)
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import CounterSection, Identity, Statistics
 

@@ -9,8 +9,7 @@ from typing import Literal
 from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.registry import Benchmark
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Traffic
-from wireproof.model.tool import ToolRequest
+from wireproof.model.series import ToolRequest, Traffic
 
 __all__ = ["TITLE", "argv", "default_size", "protocol_of", "test_of"]
 

@@ -9,10 +9,17 @@ from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign
 from wireproof.adapters.rows import Rows, number, step_of, times
-from wireproof.adapters.ucx_perftest.rows import COLUMNS, Found, LastLine, read, without_progress
-from wireproof.adapters.ucx_perftest.setup import Setup, setup_before, test_of
-from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.tool import ToolRequest
+from wireproof.adapters.ucx_perftest.lines import (
+    COLUMNS,
+    Found,
+    LastLine,
+    Setup,
+    read,
+    setup_before,
+    test_of,
+    without_progress,
+)
+from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER"]
 

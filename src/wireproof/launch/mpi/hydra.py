@@ -46,8 +46,6 @@ def hydra_argv(
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     argv = [str(request.install.launcher), *_bootstrap(request)]
-    if request.control_nic:
-        argv += ["-iface", request.control_nic]
     argv += ["-wdir", request.folder] if request.folder else []
     sections = request.sections()
     hosts = [host for host, _, _ in sections]

@@ -115,8 +115,6 @@ def _remote(request: LaunchRequest, major: int) -> list[str]:
     if request.local:
         return ["--mca", "ras", "^slurm", "--host", f"localhost:{request.size}"]
     arguments = _daemons(request, major)
-    if request.control_nic and major < 5:
-        arguments += ["--mca", "oob_tcp_if_include", request.control_nic]
     prefix = request.install.launcher.parent.parent if request.install else Path("/usr")
     if not prefix.is_absolute():
         return arguments

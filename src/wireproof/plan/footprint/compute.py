@@ -16,8 +16,7 @@ from wireproof.model.footprint import (
     Sums,
 )
 from wireproof.model.planning import Bounds, exactly
-from wireproof.plan.footprint.modes import MODES
-from wireproof.plan.footprint.world import JobShape, Mode
+from wireproof.plan.footprint.modes import MODES, JobShape, Mode
 from wireproof.plan.numbers import MOST_NODES, MOST_PPN, MOST_RANKS, chosen, whole
 
 __all__ = ["ADAPTERS", "JobOptions", "QpLimit", "checked", "footprint", "limit_of_attributes"]

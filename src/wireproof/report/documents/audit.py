@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 from wireproof.model.quantity import counted
 from wireproof.model.setting import Audit, AuditResult, Read, Setting, Status
-from wireproof.report.columns import Head
 from wireproof.report.document import (
     Document,
     Facts,
     Findings,
+    Head,
     Item,
     Part,
     Row,
@@ -33,7 +33,7 @@ from wireproof.report.failing import (
 )
 from wireproof.report.names import fold, listed
 
-__all__ = ["audit_document", "entry_rows", "explained_document", "worst_part"]
+__all__ = ["audit_document", "entry_rows", "explained_document", "settings_table", "worst_part"]
 
 _REST: tuple[Status, ...] = ("waived", "pass", "not-applicable")
 _WORDS: dict[Status, str] = {"not-applicable": "n/a"}
@@ -42,6 +42,15 @@ _MOST = 5
 """Settings that a check names."""
 _MOST_REASONS, _MOST_NAMES = 9, 4
 """Reasons and settings that a report names."""
+_SETTINGS = {
+    "setting": "setting",
+    "hosts": "hosts",
+    "is": "is",
+    "should be": "should_be",
+    "why, expected effect": "why",
+    "fix, undo": "fix_and_undo",
+}
+"""Columns with their names in a CSV file."""
 _TABLE = (
     Head("setting", 9, left=True),
     Head("hosts", 7, left=True),
@@ -84,6 +93,26 @@ def worst_part(audit: Audit, protocol: str = "", causes: Collection[str] = ()) -
     more = f"{len(failed) - _MOST} more fail; " if len(failed) > _MOST else ""
     next_ = f"{more}`wireproof audit` says why, `wireproof tune plan` what would be changed"
     return Section(title, (Findings(tuple(map(_worst, failed[:_MOST]))), Text(next_)))
+
+
+def settings_table(
+    audit: Audit, name: str, protocol: str = "", causes: Collection[str] = ()
+) -> tuple[Table, bool]:
+    """What fails, a row for each setting, and whether the first may be the cause of what is slow.
+    ``protocol`` that is claimed and ``causes``: what comes first.
+    """
+    found = failing(audit.results, carrier_of(audit.results, protocol), causes)
+    heads = tuple(Head(title, 9, left=True, name=column) for title, column in _SETTINGS.items())
+    note = "What may be the cause first, then by the largest expected effect."
+    table = Table(heads, tuple(map(_setting, found)), note=note, most=len(found), name=name)
+    return table, bool(found) and found[0].cause
+
+
+def _setting(one: Failing) -> Row:
+    expected = f"Expected effect: {one.expected}." if one.expected else ""
+    why = " ".join(part for part in (one.why, one.others, expected) if part)
+    name = f"{one.id} (may be the cause)" if one.cause else one.id
+    return Row((name, one.who, one.values, one.wanted, why, one.mend))
 
 
 def explained_document(

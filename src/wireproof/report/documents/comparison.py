@@ -14,8 +14,20 @@ from wireproof.model.comparison import (
     ScalingCurve,
     Source,
 )
-from wireproof.report.columns import Head
-from wireproof.report.document import Bar, Document, Part, Row, Section, Span, Table, Text, Tone
+from wireproof.report.document import (
+    Bar,
+    Document,
+    Head,
+    Part,
+    Picture,
+    Row,
+    Section,
+    Span,
+    Table,
+    Text,
+    Tone,
+)
+from wireproof.report.figure.series import scaling_chart
 
 __all__ = ["comparison_document", "conclusion_text", "scaling_document", "sides"]
 
@@ -149,7 +161,8 @@ def scaling_document(found: Scaling, *, everything: bool = False) -> Document:
     every message size, not the two of each number that are looked at first.
     """
     shown = found.curves if everything else _first_sizes(found.curves)
-    parts: list[Part] = [_curve(curve, found.against) for curve in shown]
+    parts: list[Part] = [Picture(lambda: (scaling_chart(found),))] if found.curves else []
+    parts += [_curve(curve, found.against) for curve in shown]
     if len(shown) < len(found.curves):
         left = quantity.counted(len(found.curves) - len(shown), "other message size")
         parts.append(Text(f"Not shown: {left} (--all).", "note"))

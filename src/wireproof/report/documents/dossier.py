@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from wireproof.model.dossier import Signature, Verification
-from wireproof.report.columns import Head
-from wireproof.report.document import Document, Facts, Part, Row, Section, Table, Text
-from wireproof.report.text.rejudged import change_lines
+from wireproof.model.finding import Verdict
+from wireproof.model.stored import Conclusion
+from wireproof.report.document import Document, Facts, Head, Part, Row, Section, Table, Text
+from wireproof.report.names import clean
 
-__all__ = ["NOT_SIGNED", "verification_document"]
+__all__ = ["NOT_SIGNED", "change_lines", "verification_document"]
 
 NOT_SIGNED = (
     "none: this shows accidents, not intent. Whoever edits files can write SHA256SUMS anew;"
     " compare its SHA-256 with what the other party has, or have it signed"
     " (`wireproof dossier sign`)"
 )
+_MOST_CONCLUSIONS = 10
 _CRITERIA = (Head("criterion", 9, left=True), Head("value", 8), Head("source", 6, left=True))
 
 
@@ -73,3 +75,36 @@ def _judged(found: Verification) -> list[str]:
         found.dossier.wireproof, judged.before, judged.verdict, judged.gone, judged.new
     )
     return [f"{head} ({rules})", *more]
+
+
+def change_lines(
+    by: str,
+    before: Verdict | None,
+    now: Verdict,
+    gone: Sequence[Conclusion],
+    new: Sequence[Conclusion],
+) -> list[str]:
+    """One line on the verdict, then what only one of the judgements concludes. ``by``: the version
+    that judged before, "" when the result does not say.
+    """
+    if before is None:
+        return ["judged now; this result does not keep its earlier verdict"]
+    verdict = (
+        f"{now}, as by wireproof {clean(by)}"
+        if before == now
+        else f"{now} now; wireproof {clean(by)} said {before}"
+    )
+    same = not gone and not new
+    head = f"{verdict}; {'the same findings' if same else 'the findings differ'}"
+    return [head, *_listed("no longer", gone), *_listed("new", new)]
+
+
+def _listed(title: str, found: Sequence[Conclusion]) -> list[str]:
+    lines = [
+        f"  {title}: {one.severity} {clean(one.code)}"
+        + (f" ({clean(one.subject)})" if one.subject else "")
+        for one in found[:_MOST_CONCLUSIONS]
+    ]
+    if len(found) > _MOST_CONCLUSIONS:
+        lines.append(f"  {title}: {len(found) - _MOST_CONCLUSIONS} more")
+    return lines

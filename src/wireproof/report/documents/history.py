@@ -8,12 +8,12 @@ from dataclasses import replace
 from wireproof.analysis.change_points import FEWEST
 from wireproof.model import quantity
 from wireproof.model.finding import Verdict
-from wireproof.model.history import GOOD, Entry, NodeAge, Number, Regression, Shift, Trend
-from wireproof.report.columns import Head
+from wireproof.model.history import GOOD, Entry, NodeAge, Number, NumberChange, Regression, Trend
 from wireproof.report.document import (
     Document,
     Facts,
     Findings,
+    Head,
     Item,
     Part,
     Row,
@@ -167,7 +167,7 @@ def _trend(trend: Trend) -> Iterator[Part]:
         yield Text(f"a change shows in {2 * FEWEST} results or more", "note")
 
 
-def _change(change: Shift) -> Item:
+def _change(change: NumberChange) -> Item:
     tone: Tone = "pass" if change.ratio > 1 else "fail"
     word = "better" if change.ratio > 1 else "worse"
     share = f"{abs(change.ratio - 1) * 100:.1f} %"
@@ -175,7 +175,7 @@ def _change(change: Shift) -> Item:
     return Item(tone, text, details=tuple(_details(change)), word=word)
 
 
-def _details(change: Shift) -> Iterator[tuple[str, str]]:
+def _details(change: NumberChange) -> Iterator[tuple[str, str]]:
     if change.few:
         yield "note", "few results: the noise between them is taken for normal"
     if change.nodes:

@@ -12,18 +12,18 @@ from wireproof.model import quantity
 from wireproof.model.finding import Verdict
 from wireproof.model.psm3 import CountedHost, JudgedStatistics, NicCounted
 from wireproof.model.series import Reason, SeriesPoint, software_of
-from wireproof.report.columns import Head
 from wireproof.report.document import (
     WORDS,
     Bar,
     Cell,
     Document,
     Dots,
-    Drawing,
     Facts,
     Findings,
+    Head,
     Item,
     Part,
+    Picture,
     Row,
     Section,
     Spark,
@@ -141,7 +141,7 @@ def series_section(judged: JudgedSeries, advice: Mapping[str, str] | None = None
     """Verdict, number, curve, reasons with what was seen."""
     value = _value(judged)
     parts: list[Part] = [Text(value)] if value else []
-    parts.append(Drawing(partial(_charts, judged), _curve(judged)))
+    parts.append(Picture(partial(_charts, judged), _curve(judged)))
     if rows := tuple(_facts(judged)):
         parts.append(Facts(rows))
     if judged.reasons:
@@ -251,7 +251,7 @@ def _facts(judged: JudgedSeries) -> Iterator[tuple[str, Cell]]:
         yield "measured on", clean(software, 200)
     for place in judged.places:
         dotted = place.faster_than is not None
-        yield "published", Dots(place) if dotted else clean(place.sentence, 600)
+        yield "published", Dots.of(place) if dotted else clean(place.sentence, 600)
 
 
 def _reason(reason: Reason, advice: Mapping[str, str]) -> Item:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from wireproof.model import quantity
 from wireproof.model.experiment import Interval
 from wireproof.model.ladder import Ladder, LadderPlan, Layer, LayerStep, Quantity, StepAnswer
-from wireproof.report.columns import Head
 from wireproof.report.document import (
     Bar,
     Document,
     Findings,
+    Head,
     Item,
     Part,
     Raw,

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from wireproof.model.lint import LintFinding, LintReport
 from wireproof.model.quantity import counted
-from wireproof.report.columns import Head
-from wireproof.report.document import Bar, Document, Findings, Item, Part, Row, Table, Tone
+from wireproof.report.document import Bar, Document, Findings, Head, Item, Part, Row, Table, Tone
 from wireproof.report.names import clean
 
 __all__ = ["lint_document"]

@@ -14,12 +14,12 @@ from wireproof.model.pfc import (
     PfcSettings,
 )
 from wireproof.model.quantity import counted, duration
-from wireproof.report.columns import Head
 from wireproof.report.document import (
     Bar,
     Document,
     Facts,
     Findings,
+    Head,
     Part,
     Row,
     Section,

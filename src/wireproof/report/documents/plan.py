@@ -19,12 +19,12 @@ from wireproof.model.planning import (
     Validation,
 )
 from wireproof.model.quantity import counted, short_time, volume
-from wireproof.report.columns import Head
 from wireproof.report.document import (
     Bar,
     Document,
     Facts,
     Findings,
+    Head,
     Item,
     Part,
     Picture,
@@ -34,7 +34,7 @@ from wireproof.report.document import (
     Text,
     Tone,
 )
-from wireproof.report.figure.scale import scale_chart
+from wireproof.report.figure.series import scale_chart
 
 __all__ = [
     "footprint_document",
@@ -219,7 +219,7 @@ def scale_document(found: Scale) -> Document:
         if one.nodes == most.nodes
     )
     parts: tuple[Part, ...] = (
-        *([Picture(chart)] if chart else []),
+        *([Picture(lambda: (chart,))] if chart else []),
         *(_scales(rows) for rows in groups.values()),
         _parameters(found.parameters),
         Text(f"topology: {found.topology}; seed {found.seed}", "note"),

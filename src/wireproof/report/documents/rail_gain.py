@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from wireproof.model import quantity
 from wireproof.model.experiment import BoundedInterval, GainRow, RailGain, RailNumber
-from wireproof.report.columns import Head
-from wireproof.report.document import Bar, Document, Findings, Part, Row, Table, Text, items_of
+from wireproof.report.document import (
+    Bar,
+    Document,
+    Findings,
+    Head,
+    Part,
+    Row,
+    Table,
+    Text,
+    items_of,
+)
 
 __all__ = ["gain_document"]
 

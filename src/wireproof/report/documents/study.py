@@ -9,11 +9,11 @@ from statistics import median
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.model.study import StudiedPattern, Study, StudyRun
-from wireproof.report.columns import Head
 from wireproof.report.document import (
     Document,
     Facts,
     Findings,
+    Head,
     Part,
     Row,
     Section,

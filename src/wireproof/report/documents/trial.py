@@ -6,8 +6,7 @@ from collections import Counter
 
 from wireproof.model import quantity
 from wireproof.model.experiment import Answer, Guard, TryResult, ValueEffect
-from wireproof.report.columns import Head
-from wireproof.report.document import Document, Row, Span, Table, Text, Tone
+from wireproof.report.document import Document, Head, Row, Span, Table, Text, Tone
 
 __all__ = ["trial_document"]
 

@@ -4,9 +4,24 @@ and steps. Values are in the unit that the axis names.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-__all__ = ["Axis", "Chart", "ChartStep", "Limit", "Line", "Mark", "Zone"]
+from wireproof.model import quantity
+
+__all__ = [
+    "Axis",
+    "Chart",
+    "ChartStep",
+    "Ink",
+    "Limit",
+    "Line",
+    "Mark",
+    "Zone",
+    "decades",
+    "plain",
+    "sizes",
+]
 
 
 @dataclass(frozen=True)
@@ -80,3 +95,51 @@ class Chart:
     limits: tuple[Limit, ...] = ()
     zones: tuple[Zone, ...] = ()
     steps: tuple[ChartStep, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ink:
+    """A picture as markup of ours, in which every foreign text is escaped. ``kind``: its class on a
+    page; without a ``title`` the markup stands there alone.
+    """
+
+    markup: str
+    title: str = ""
+    note: str = ""
+    kind: str = ""
+
+
+def decades(low: float, high: float) -> tuple[tuple[float, str], ...]:
+    """1, 10, 100 …, and 2 and 5 as well when fewer than three would show."""
+    ticks: list[float] = []
+    for steps in ((1,), (1, 2, 5), range(1, 10)):
+        exact = [step * 10.0**power for power in range(-9, 16) for step in steps]
+        ticks = [value for value in exact if low <= value <= high]
+        if len(ticks) >= 3:
+            break
+    return tuple((value, _number(value)) for value in ticks)
+
+
+def plain(low: float, high: float, about: int = 6) -> tuple[tuple[float, str], ...]:
+    """Multiples of 1, 2 or 5 times a power of ten, about as many as asked."""
+    if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
+        return ()
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(one * power for one in (1, 2, 5, 10) if one * power >= rough)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return tuple((number * step, _number(number * step)) for number in range(first, last + 1))
+
+
+def sizes(low: float, high: float, zero_at: float) -> tuple[tuple[float, str], ...]:
+    """Powers of two with their names; at the left end 0 where a message of 0 bytes is drawn."""
+    step = 2 if high / low > 1 << 6 else 1
+    found = [float(1 << shift) for shift in range(0, 41, step) if low <= 1 << shift <= high]
+    if low > zero_at:
+        return tuple((value, quantity.size(int(value))) for value in found)
+    return ((zero_at, "0"), *((one, quantity.size(int(one))) for one in found if one > 2))
+
+
+def _number(value: float) -> str:
+    """Plain digits, without an exponent."""
+    return f"{value:.9f}".rstrip("0").rstrip(".")

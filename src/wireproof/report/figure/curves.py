@@ -8,8 +8,18 @@ from statistics import median
 
 from wireproof.model import quantity
 from wireproof.model.claim import Limits
-from wireproof.report.figure.chart import Axis, Chart, ChartStep, Limit, Line, Mark, Zone
-from wireproof.report.figure.ticks import decades, plain, sizes
+from wireproof.report.figure.chart import (
+    Axis,
+    Chart,
+    ChartStep,
+    Limit,
+    Line,
+    Mark,
+    Zone,
+    decades,
+    plain,
+    sizes,
+)
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
 from wireproof.report.rows import ResultRow, ResultTable

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wireproof.report.figure.chart import Chart
-from wireproof.report.figure.charts import charts
+from wireproof.report.figure.curves import bandwidth, latency
 from wireproof.report.figure.drawing import PRINTED, Size, drawn
+from wireproof.report.figure.spread import over_pairs, over_samples
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.rows import tables
+from wireproof.report.rows import ResultTable, tables
 
-__all__ = ["PALETTE", "figures", "standalone", "style"]
+__all__ = ["PALETTE", "charts", "figures", "standalone", "style"]
 
 PALETTE = {
     "ink": "#1c2430",
@@ -37,6 +38,17 @@ PALETTE = {
 def style() -> str:
     """How the classes of a drawing look; colours are variables of the page."""
     return (Path(__file__).parent / "figure.css").read_text(encoding="utf-8")
+
+
+def charts(section: JudgedRun, found: Sequence[ResultTable], name: str) -> list[Chart]:
+    """In the order in which they are read; ``name`` begins the name of each."""
+    drawn = [
+        latency(section, found, f"{name}-latency"),
+        bandwidth(section, found, f"{name}-bandwidth"),
+        over_samples(section, f"{name}-samples"),
+        over_pairs(section, found, f"{name}-over-pairs"),
+    ]
+    return [chart for chart in drawn if chart is not None]
 
 
 def figures(sections: Sequence[JudgedRun]) -> dict[str, str]:

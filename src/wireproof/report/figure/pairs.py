@@ -1,97 +1,139 @@
-"""The picture of the pairs as a file of its own: host by host, or leaf by leaf where there are too
-many hosts to draw.
+"""Every pair of up to 1,024 hosts as packed numbers that the page's script draws and zooms into.
+Without scripts the map of leaves stands alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import base64
+import json
+import math
+import sys
+from array import array
+from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from wireproof.model import quantity
-from wireproof.report.figure.file import PALETTE
-from wireproof.report.html.heat import MOST_HOSTS, PRINTED_HOSTS, shade
-from wireproof.report.html.leaves import LeafMap, leaf_map
-from wireproof.report.judged_run import JudgedRun
-from wireproof.report.names import clean, harmless, natural
-from wireproof.report.rows import Cell, ResultTable, tables
+from wireproof.report.figure.chart import Ink
+from wireproof.report.figure.drawing import LEVELS, scale_line, shade
+from wireproof.report.html.shell import in_script
+from wireproof.report.names import clean, natural
+from wireproof.report.rows import Cell, ResultTable
 
-__all__ = ["pair_figures"]
+__all__ = ["MOST_HOSTS", "packed", "pair_map"]
 
-_SIDE = 640
-_LEFT, _TOP = 150, 150
-_LETTERS = 22
-
-
-def pair_figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
-    """The text of an SVG file for each table of rates with two directions or more, by its name."""
-    found: dict[str, str] = {}
-    for number, section in enumerate(sections, 1):
-        for place, table in enumerate(tables(section), 1):
-            text = _picture(section, table) if table.unit != "ns" else ""
-            found |= {f"run{number}-pairs{place}": text} if text else {}
-    return found
+MOST_HOSTS = 1024
+_MOST = 65_534
+"""Of a value in 16 bits; 0 stands for none."""
+_VERDICTS = ("pass", "fail", "inconclusive")
+_PROOFS = ("on-wire", "off-wire", "wrong-path", "mixed", "unproven")
+_NARROWEST, _DECADES, _WIDTHS = 1e-4, 5.0, 253
+"""A half-width takes a byte, on a logarithmic scale from 0.01 % to a factor of 10, in steps of
+4.7 %.
+"""
 
 
-def _picture(section: JudgedRun, table: ResultTable) -> str:
-    """ "" where there is nothing to draw."""
+def packed(table: ResultTable) -> dict[str, Any] | None:
+    """What the script reads of one table of rates, or None with fewer than two directions."""
     size, cells = table.directed
     if size is None or len(cells) < 2:
-        return ""
-    hosts = sorted({host for cell in cells for host in (cell.origin, cell.target)}, key=natural)
-    title = f"{table.pattern} at {quantity.size(size)}: rows send, columns receive, MB/s"
-    if len(hosts) > MOST_HOSTS:
-        leaves = leaf_map(section, table, "", section.located)
-        return _whole(title, "".join(_leaves(leaves))) if leaves is not None else ""
-    return _whole(title, "".join(_hosts(hosts, cells)))
-
-
-def _whole(title: str, inside: str) -> str:
-    width, height = _LEFT + _SIDE + 16, _TOP + _SIDE + 16
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-        f'font-family="system-ui, DejaVu Sans, sans-serif" font-size="13" fill="{PALETTE["ink"]}">'
-        f'<rect width="100%" height="100%" fill="{PALETTE["card"]}"/>'
-        f'<text x="12" y="24" font-size="15" font-weight="600">{_safe(title)}</text>'
-        f"{inside}</svg>\n"
-    )
-
-
-def _safe(text: str) -> str:
-    return escape(harmless(text))
-
-
-def _hosts(hosts: Sequence[str], cells: Sequence[Cell]) -> Iterator[str]:
-    each = _SIDE / len(hosts)
-    letters = f' font-size="{min(13.0, max(4.0, each * 0.8)):.1f}"'
-    for index, host in enumerate(hosts):
-        middle, name = (index + 0.6) * each, _safe(clean(host, _LETTERS))
-        side = f'x="{_LEFT - 6}" y="{_TOP + middle:.1f}" text-anchor="end"'
-        yield f"<text {side}{letters}>{name}</text>"
-        at = f"{_LEFT + middle:.1f} {_TOP - 6}"
-        yield f'<text transform="translate({at}) rotate(-90)"{letters}>{name}</text>'
+        return None
+    hosts, left = _hosts(cells)
     place = {host: index for index, host in enumerate(hosts)}
-    best = max(cell.goodput for cell in cells)
-    for cell in cells:
-        share = cell.efficiency if cell.efficiency is not None else cell.goodput / best
-        told = f"{cell.origin} → {cell.target}: {quantity.megabytes(cell.goodput)} MB/s"
-        x, y = _LEFT + place[cell.target] * each, _TOP + place[cell.origin] * each
-        yield (
-            f'<rect x="{x:.2f}" y="{y:.2f}" width="{each * 0.94:.2f}" height="{each * 0.94:.2f}" '
-            f'fill="{shade(share)[0]}"><title>{_safe(clean(told, 200))}</title></rect>'
-        )
-        if len(hosts) <= PRINTED_HOSTS:
-            where = f'x="{x + each * 0.47:.1f}" y="{y + each * 0.5 + 4:.1f}" text-anchor="middle"'
-            value = quantity.significant(cell.goodput / 1e6)
-            yield f'<text {where} fill="{shade(share)[1]}">{value}</text>'
+    shown = [cell for cell in cells if cell.origin in place and cell.target in place]
+    best = max(cell.goodput for cell in shown)
+    return {
+        "hosts": [clean(host, 80) for host in hosts],
+        "left_out": left,
+        "most": best / 1e6,
+        "reference": _reference(shown, best) / 1e6,
+        "shades": [shade(level / LEVELS)[0] for level in range(LEVELS + 1)],
+        "verdicts": _VERDICTS,
+        "proofs": _PROOFS,
+        "narrowest": _NARROWEST,
+        "decades": _DECADES,
+        "widths": _WIDTHS,
+        **_packed(shown, place, best),
+    }
 
 
-def _leaves(leaves: LeafMap) -> Iterator[str]:
-    for tick in leaves.ticks:
-        y = _TOP + _SIDE * tick.at / leaves.count + 4
-        name = _safe(clean(tick.name, _LETTERS))
-        yield f'<text x="{_LEFT - 6}" y="{y:.1f}" text-anchor="end">{name}</text>'
-    yield f'<g transform="translate({_LEFT} {_TOP}) scale({_SIDE / leaves.count:.5f})" fill="none">'
-    for colour, path in leaves.strokes:
-        yield f'<path stroke="{colour}" stroke-width="1.02" d="{path}"/>'
-    yield "</g>"
+def pair_map(table: ResultTable, name: str) -> Ink | None:
+    """The map as a picture that the page's script draws. ``name`` begins its name on the page."""
+    data = packed(table)
+    if data is None:
+        return None
+    total = len(data["hosts"]) + data["left_out"]
+    more = f" Of {total} hosts those with the slowest directions." if data["left_out"] else ""
+    title = f"Every pair: {table.pattern} at {quantity.size(table.directed[0] or 0)}"
+    text = in_script(json.dumps(data, separators=(",", ":"), allow_nan=False))
+    scale = scale_line(f"of {quantity.megabytes(data['reference'] * 1e6)} MB/s")
+    markup = (
+        f'<canvas width="600" height="600" tabindex="0" role="img" aria-label="{escape(title)}">'
+        f"</canvas>{scale}"
+        f'<script type="application/json" id="{name}-data">{text}</script>'
+    )
+    note = (
+        "Rows send, columns receive. Point at a cell or use the arrow keys to read it; + and - "
+        "zoom. From afar a point shows the slowest of the pairs that it covers."
+    )
+    return Ink(markup, title, note + more, "pairs")
+
+
+def _hosts(cells: Sequence[Cell]) -> tuple[list[str], int]:
+    """In natural order, and how many are left out; those with the slowest directions stay."""
+    whole = {host for cell in cells for host in (cell.origin, cell.target)}
+    if len(whole) <= MOST_HOSTS:
+        return sorted(whole, key=natural), 0
+    slow = sorted(cells, key=lambda cell: cell.goodput)
+    first = list(dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target)))
+    return sorted(first[:MOST_HOSTS], key=natural), len(whole) - MOST_HOSTS
+
+
+def _reference(cells: Sequence[Cell], best: float) -> float:
+    """What is shaded as all of it: the attainable goodput where it is known, else the fastest."""
+    known = [cell.goodput / cell.efficiency for cell in cells[:200] if cell.efficiency]
+    return max(known, default=best)
+
+
+def _packed(cells: Sequence[Cell], place: dict[str, int], best: float) -> dict[str, str]:
+    """Rows of numbers, little end first, by the number of the cell: row x hosts + column. ``at``,
+    those numbers, is empty where most cells are known: then every cell has its place in the rows,
+    and the value 0 where it is not known.
+    """
+    count = len(place)
+    at = [place[one.origin] * count + place[one.target] for one in cells]
+    dense = 2 * len(cells) > count * count
+    length = count * count if dense else len(cells)
+    values, widths, marks = array("H", [0]) * length, bytearray(length), bytearray(length)
+    for number, (one, cell) in enumerate(zip(cells, at, strict=True)):
+        where = cell if dense else number
+        values[where] = 1 + min(_MOST, round(_MOST * one.goodput / best))
+        widths[where] = _width(one.half_width)
+        marks[where] = _mark(one)
+    return {
+        "at": "" if dense else _base64(array("I", at)),
+        "value": _base64(values),
+        "width": base64.b64encode(widths).decode("ascii"),
+        "mark": base64.b64encode(marks).decode("ascii"),
+    }
+
+
+def _width(share: float | None) -> int:
+    """A half-width as a byte; 0: not known."""
+    if share is None or not math.isfinite(share) or share < 0:
+        return 0
+    if share <= _NARROWEST:
+        return 1
+    level = 1 + round(_WIDTHS * math.log10(share / _NARROWEST) / _DECADES)
+    return min(level, _WIDTHS + 1)
+
+
+def _mark(cell: Cell) -> int:
+    verdict = _VERDICTS.index(cell.verdict) if cell.verdict in _VERDICTS else 2
+    return verdict + 4 * (_PROOFS.index(cell.proof) if cell.proof in _PROOFS else 4)
+
+
+def _base64(numbers: array[int]) -> str:
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return base64.b64encode(numbers.tobytes()).decode("ascii")

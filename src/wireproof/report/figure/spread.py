@@ -10,8 +10,7 @@ from statistics import median
 
 from wireproof.model import quantity
 from wireproof.model.record import PairResult, PointRecord
-from wireproof.report.figure.chart import Axis, Chart, Limit, Line, Mark
-from wireproof.report.figure.ticks import plain
+from wireproof.report.figure.chart import Axis, Chart, Limit, Line, Mark, plain
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
 from wireproof.report.rows import Cell, ResultTable

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 
 from wireproof.model import quantity
 from wireproof.model.gate import seconds_of
-from wireproof.model.history import Number, SeriesTrend, Shift
-from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark
-from wireproof.report.figure.ticks import plain
+from wireproof.model.history import Number, NumberChange, SeriesTrend
+from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark, plain
 from wireproof.report.names import clean
 
 __all__ = ["number_name", "percent_change", "trend_chart", "value_text"]
@@ -36,7 +35,7 @@ def number_name(number: Number) -> str:
     return f"{clean(number.name, 60)} {quantity.size(number.message_bytes)}{window}"
 
 
-def percent_change(one: Shift) -> str:
+def percent_change(one: NumberChange) -> str:
     """``10.1 % worse``."""
     word = "better" if one.ratio > 1 else "worse"
     return f"{abs(one.ratio - 1) * 100:.1f} % {word}"

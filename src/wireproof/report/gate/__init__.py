@@ -13,8 +13,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.gate import Gate
 from wireproof.report.gate.documents import ctrf, gate_json, junit, sarif
-from wireproof.report.gate.lines import nagios, nhc, node_problem, plain
-from wireproof.report.gate.metrics import openmetrics
+from wireproof.report.gate.lines import nagios, nhc, node_problem, openmetrics, plain
 
 __all__ = ["DIALECTS", "Dialect", "dialect"]
 

@@ -1,84 +1,141 @@
 """A document as one self-contained HTML page: the verdict and the answer first, a card for each
-section, figures in the cells of tables.
+section, figures in the cells of tables. Runs and the pages of a history are such pages, too.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
 from typing import Any
 
+from wireproof.model.quantity import short_time, throughput
 from wireproof.report.document import (
     Bar,
+    Cell,
     Document,
     Dots,
     Figure,
+    Findings,
+    Head,
     Part,
     Picture,
     Section,
     Span,
     Spark,
+    Value,
     full_of,
+    words_of,
 )
 from wireproof.report.figure.chart import Chart
-from wireproof.report.figure.drawing import NARROW, WIDE, drawn
+from wireproof.report.figure.drawing import LONG, NARROW, WIDE, drawn
 from wireproof.report.figure.file import style
-from wireproof.report.html.markup import trusted
-from wireproof.report.html.published import strip
-from wireproof.report.html.shell import figure_view, part, policy, script, template
+from wireproof.report.html.shell import part, policy, script, template, trusted
 from wireproof.report.names import clean, harmless
 from wireproof.version import version
 
-__all__ = ["document_page"]
+__all__ = ["document_page", "strip", "stylesheet"]
 
 _MARKED = {"pass": "good", "fail": "bad", "inconclusive": "unsure", "warning": "unsure"}
 """The classes of a table's rows by their tones."""
+_LONG = 24
+"""Characters of a cell that may be folded."""
 _WIDTH, _HEIGHT = 200.0, 18.0
 
 
-def document_page(document: Document) -> str:
-    """The whole page. Every text is escaped by the template."""
-    scripts = [script("page.js")]
+def stylesheet() -> str:
+    """How pages look: in each of them, or in a file beside the many pages of a history."""
+    return part("style.css") + style() + part("board.css")
+
+
+def document_page(
+    document: Document,
+    *,
+    when: str = "",
+    home: str = "",
+    pages: Sequence[tuple[str, str]] = (),
+    here: str = "",
+    beside: str = "",
+) -> str:
+    """The whole page. Every text is escaped by the template. ``when``: a line below the title;
+    ``home``: what a link back goes to; ``pages``: names and files that are linked from every page
+    of a history, ``here``: which of them this page belongs to; ``beside``: the file of the style.
+    """
+    shown = "picture" in (kinds := {*_kinds(document.parts)}) or "table" in kinds
+    scripts = [script("page.js")] if shown else []
+    scripts += [script("board.js")] if pages and shown else []
     page: str = template("document.html").render(
         title=clean(document.title),
         verdict=document.verdict,
         answer=document.answer,
-        groups=_groups(document.parts),
-        when="",
+        parts=document.parts,
+        contents=[one for one in document.parts if isinstance(one, Section) and one.anchor],
+        when=clean(when, 2000),
+        home=home,
+        pages=pages,
+        here=here,
+        beside=beside,
+        alone=_alone,
+        attributes=_attributes,
         drawn=_drawn,
-        pictured=_pictured,
         full_of=full_of,
-        figure_view=figure_view,
+        grouped=_grouped,
         marked=_MARKED,
+        pictured=lambda chart: _pictured(chart, long=bool(pages)),
+        trusted=trusted,
         version=version(),
-        style=trusted(part("style.css") + style()),
-        policy=policy(*scripts),
-        script=trusted("".join(scripts)),
+        style=trusted("" if beside else stylesheet()),
+        policy=policy(*scripts, beside=bool(beside)),
+        script=trusted("</script>\n<script>".join(scripts)),
     )
     return page
 
 
-def _groups(parts: tuple[Part, ...]) -> list[list[Part]]:
-    """Sections and pictures each alone; what stands between two of them together."""
-    keyed = itertools.groupby(
-        enumerate(parts), lambda each: each[0] if isinstance(each[1], Section | Picture) else -1
-    )
+def _kinds(parts: Sequence[Part]) -> Iterator[str]:
+    for one in parts:
+        yield one.kind
+        if isinstance(one, Section):
+            yield from _kinds(one.parts)
+
+
+def _alone(one: Part) -> bool:
+    """True if a part is a card itself, or makes its own."""
+    return isinstance(one, Section | Picture) or (isinstance(one, Findings) and one.cards)
+
+
+def _grouped(parts: Sequence[Part]) -> list[list[Part]]:
+    """Parts that stand alone, and together what stands between two of them."""
+    keyed = itertools.groupby(enumerate(parts), lambda each: each[0] if _alone(each[1]) else -1)
     return [[one for _, one in group] for _, group in keyed]
+
+
+def _attributes(head: Head, cell: Cell) -> Any:
+    """Of a cell: words are set to the left, long ones are folded, and a number has its raw value
+    for the page's script.
+    """
+    kinds = ["text"] if head.left else []
+    kinds += ["long"] if len(words_of(cell)) > _LONG else []
+    kinds += [] if isinstance(cell, str | Value) else ["picture"]
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
+    raw = cell.raw if isinstance(cell, Value) else ""
+    return trusted(f'{kind} data-v="{raw}"' if raw else kind)
 
 
 def _drawn(figure: Figure, full: float) -> Any:
     """The picture of one cell; the numbers stand in the cells beside it."""
     if isinstance(figure, Bar):
-        return _svg(_bar(figure, full), "")
+        return _svg(_bar(figure, full), figure.words)
     if isinstance(figure, Span):
         return _svg(_span(figure, full), "")
     if isinstance(figure, Dots):
-        return trusted(strip(figure.place)) + harmless(figure.words)
+        return trusted(strip(figure)) + harmless(figure.words)
     return _svg(_spark(figure), figure.words)
 
 
-def _pictured(chart: Chart) -> list[tuple[str, Any]]:
+def _pictured(chart: Chart, *, long: bool) -> list[tuple[str, Any]]:
     """The chart for wide pages and for phones, with the class of each."""
-    sizes = (("wide-only", WIDE), ("narrow-only", NARROW))
+    sizes = (("wide-only", LONG if long else WIDE), ("narrow-only", NARROW))
     return [(name, trusted(drawn(chart, size))) for name, size in sizes]
 
 
@@ -91,7 +148,11 @@ def _svg(ink: str, words: str) -> Any:
 def _bar(bar: Bar, full: float) -> str:
     share = min(1.0, max(0.0, (bar.value or 0.0) / (bar.full or full or 1.0)))
     ground = f'<rect class="rail" width="{_WIDTH:.0f}" height="{_HEIGHT:.0f}"/>'
-    return f'{ground}<rect class="share" width="{_WIDTH * share:.1f}" height="{_HEIGHT:.0f}"/>'
+    ink = f'{ground}<rect class="share" width="{_WIDTH * share:.1f}" height="{_HEIGHT:.0f}"/>'
+    if bar.due is None:
+        return ink
+    at = _WIDTH * min(1.0, bar.due / (bar.full or full or 1.0))
+    return f'{ink}<path class="due" d="M{at:.1f} 0V{_HEIGHT:.0f}"/>'
 
 
 def _span(span: Span, full: float) -> str:
@@ -118,3 +179,52 @@ def _spark(spark: Spark) -> str:
         f' width="{max(0.5, step - 1):.1f}" height="{height:.1f}"/>'
         for number, height in enumerate(heights)
     )
+
+
+_WIDE, _HIGH, _EDGE, _LINE = 640, 58, 14.0, 24.0
+
+
+def _shown(one: Dots, value: float) -> str:
+    return short_time(value) if one.quantity == "time" else throughput(value)
+
+
+def strip(one: Dots) -> str:
+    """Slower at the left, faster at the right, on a logarithmic scale; the measured number is the
+    triangle. Dots of one place stand above each other.
+    """
+    every = [*one.values, *([one.value] if one.value else [])]
+    low, high = min(every), max(every)
+    label = f"Strip of {len(one.values)} published numbers. {one.words}"
+    parts = [
+        (
+            f'<svg class="figure strip" viewBox="0 0 {_WIDE} {_HIGH}" role="img"'
+            f' aria-label="{escape(clean(label, 800))}">'
+        ),
+        f'<path class="grid" d="M{_EDGE} {_LINE + 8}H{_WIDE - _EDGE}"/>',
+    ]
+    taken: dict[int, int] = {}
+    for value in one.values:
+        at = _at(one, value, low, high)
+        above = taken[round(at / 6)] = taken.get(round(at / 6), -1) + 1
+        tip = f"<title>{escape(_shown(one, value))}</title>"
+        place = max(4.0, _LINE - 6 * above)
+        parts.append(f'<g class="s4"><circle class="dot" cx="{at:.1f}" cy="{place:.1f}" r="3">')
+        parts.append(f"{tip}</circle></g>")
+    if one.value:
+        at = _at(one, one.value, low, high)
+        mark = f"M{at:.1f} {_LINE + 4:.1f}l6 11h-12z"
+        tip = f"<title>{escape(f'this run: {_shown(one, one.value)}')}</title>"
+        parts.append(f'<g class="s1"><path class="dot mine" d="{mark}">{tip}</path></g>')
+    ends = (high, low) if one.quantity == "time" else (low, high)
+    for x, anchor, value in ((_EDGE, "start", ends[0]), (_WIDE - _EDGE, "end", ends[1])):
+        shown = escape(_shown(one, value))
+        parts.append(
+            f'<text class="tick" x="{x:.0f}" y="{_HIGH - 4}" text-anchor="{anchor}">{shown}</text>'
+        )
+    return "".join([*parts, "</svg>"])
+
+
+def _at(one: Dots, value: float, low: float, high: float) -> float:
+    share = math.log(value / low) / math.log(high / low) if high > low else 0.5
+    share = 1 - share if one.quantity == "time" else share
+    return 2 * _EDGE + share * (_WIDE - 4 * _EDGE)

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from wireproof.report.flows import Flow
+from wireproof.report.html.shell import in_script
 from wireproof.report.json.encode import plain
-from wireproof.report.json.result import document
+from wireproof.report.json.result import VERSION, document
 from wireproof.report.judged_run import JudgedRun
 
 __all__ = ["BUDGET", "embedded"]
@@ -37,48 +38,46 @@ _LEAST_BYTES = {"samples": 300, "results": 250}
 _FINDINGS = 100
 
 
-def embedded(section: JudgedRun, seen: Sequence[Flow]) -> tuple[str, str]:
-    """The object as JSON text without line breaks, and a sentence for people that names what was
-    left out.
+def embedded(run: JudgedRun, seen: Sequence[Flow], name: str) -> str:
+    """The object in an element of the page, ``name``-data, and a sentence for people that names
+    what was left out.
     """
-    pairs = max(len(section.judgement.pairs), sum(len(point.pairs) for point in section.run.points))
-    left_out = [name for name, each in _LEAST_BYTES.items() if each * pairs > BUDGET]
-    kept = _whole(section, seen, left_out)
+    pairs = max(len(run.judgement.pairs), sum(len(point.pairs) for point in run.run.points))
+    left_out = [part for part, each in _LEAST_BYTES.items() if each * pairs > BUDGET]
+    kept = _whole(run, seen, left_out)
     sizes = {key: len(_text(value)) for key, value in kept.items()}
     total = sum(sizes.values())
-    for name in _ORDER:
+    for part in _ORDER:
         if total <= BUDGET:
             break
-        if name not in left_out and (before := _size_of(kept, name)):
-            _drop(kept, name)
-            left_out.append(name)
-            total -= before - _size_of(kept, name)
-    text = _text({"document": kept, "left_out": left_out})
+        if part not in left_out and (before := _size_of(kept, part)):
+            _drop(kept, part)
+            left_out.append(part)
+            total -= before - _size_of(kept, part)
+    text = in_script(_text({"document": kept, "left_out": left_out}))
     missing = f" Too long for this page and left out: {', '.join(left_out)}." if left_out else ""
     return (
-        text,
-        (
-            "The numbers are embedded for machines as JSON (wireproof.result, version 1) in this "
-            f"page.{missing}"
-        ),
+        '<p class="muted">The numbers are embedded for machines as JSON (wireproof.result, version'
+        f" {VERSION}) in this page.{missing}</p>"
+        f'<script type="application/json" id="{name}-data">{text}</script>'
     )
 
 
-def _whole(section: JudgedRun, seen: Sequence[Flow], left_out: Sequence[str]) -> dict[str, Any]:
-    judgement = section.judgement
+def _whole(run: JudgedRun, seen: Sequence[Flow], left_out: Sequence[str]) -> dict[str, Any]:
+    judgement = run.judgement
     if "results" in left_out:
         judgement = msgspec.structs.replace(judgement, pairs=[])
     samples = "samples" not in left_out
     whole = document(
-        section.run,
+        run.run,
         judgement,
-        section.limits,
-        section.criteria,
-        section.located,
+        run.limits,
+        run.criteria,
+        run.located,
         seen=seen,
         samples=samples,
     )
-    whole = msgspec.structs.replace(whole, disclosure=section.disclosure)
+    whole = msgspec.structs.replace(whole, disclosure=run.disclosure)
     found: dict[str, Any] = plain(whole)
     return found
 

@@ -10,46 +10,43 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wireproof.report.figure.chart import Chart
-from wireproof.report.figure.drawing import NARROW, WIDE, Size, dash, drawn, symbol
-from wireproof.report.html.markup import trusted
+from wireproof.report.figure.drawing import dash, symbol
 from wireproof.report.names import harmless
 
-__all__ = ["FigureView", "figure_view", "part", "policy", "script", "template"]
+__all__ = ["in_script", "part", "policy", "script", "template", "trusted"]
 
 
-@dataclass(frozen=True)
-class FigureView:
-    """A figure as it is drawn for wide and for narrow screens; ``legend``: the class and the name
-    of each line.
+def trusted(text: str) -> Any:
+    """Our own markup, or text made safe, which the template must not escape again."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704
+
+
+def in_script(text: str) -> str:
+    """JSON that cannot leave its script element: no ``<``, ``>``, ``&`` or line separators, as JSON
+    escapes instead.
     """
-
-    chart: Chart
-    wide: str
-    narrow: str
-    legend: list[tuple[str, str]]
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
 
 
-def figure_view(chart: Chart, size: Size = WIDE) -> FigureView:
-    """What the template's ``curve`` shows; ``size``: on a wide screen."""
-    return FigureView(
-        chart,
-        trusted(drawn(chart, size)),
-        trusted(drawn(chart, NARROW)),
-        [(f"s{number}", line.name) for number, line in enumerate(chart.lines)],
-    )
+_LONGEST = 20_000
+"""Characters of a text: no name from outside makes a page endless."""
 
 
 def _harmless(value: Any) -> Any:
     """Every text that a template shows, whoever forgot to clean it; our own markup is left as it
     is.
     """
-    return harmless(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    return harmless(value[:_LONGEST])
 
 
 @cache

@@ -5,12 +5,19 @@ from __future__ import annotations
 import msgspec
 
 from wireproof.model.finding import Proof, Verdict
+from wireproof.model.plan import Point
 from wireproof.model.psm3 import JudgedStatistics
-from wireproof.model.tool import Role
+from wireproof.model.series import Role
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.judgement import JudgedSeries
 
-__all__ = ["BenchmarkDocument", "PreparedDocument", "RecipeDocument", "StepDocument"]
+__all__ = [
+    "BenchmarkDocument",
+    "DryRunDocument",
+    "PreparedDocument",
+    "RecipeDocument",
+    "StepDocument",
+]
 
 
 class RecipeDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,3 +66,14 @@ class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
     traffic: Traffic
     series: list[JudgedSeries]
     statistics: JudgedStatistics | None = None
+
+
+class DryRunDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check would start first, how often, and what it would measure."""
+
+    argv: list[str]
+    environment: dict[str, str]
+    launches: int
+    hosts: list[str]
+    points: list[Point]
+    at_most_s: float

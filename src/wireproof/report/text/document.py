@@ -7,14 +7,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from wireproof.report.columns import grid
+from wireproof.model.atlas import Quantity
+from wireproof.model.quantity import short_time, throughput
 from wireproof.report.document import (
     WORDS,
     Bar,
     Cell,
     Document,
     Dots,
-    Drawing,
     Facts,
     Figure,
     Findings,
@@ -28,13 +28,14 @@ from wireproof.report.document import (
     Steps,
     Table,
     Text,
+    Value,
     full_of,
+    words_of,
 )
-from wireproof.report.text.dots import dots
-from wireproof.report.text.ink import Paragraph, Piece, cell_length, paint
+from wireproof.report.text.ink import Paragraph, Piece, cell_length, grid, paint
 from wireproof.report.text.look import PLAIN, Look
 
-__all__ = ["STYLES", "bar_text", "document_text", "paragraphs", "part_text", "spark_text"]
+__all__ = ["STYLES", "bar_text", "document_text", "dots", "paragraphs", "part_text", "spark_text"]
 
 STYLES = {
     "": "",
@@ -48,6 +49,7 @@ _LONGEST = 2400
 """Characters of a text."""
 _WIDEST_WORD = 14
 """Columns of the words that stand left of findings; longer words stand in the text."""
+_WIDEST_QUESTION = 20
 _WIDEST = 41
 _NARROWEST = 9
 """Columns of a figure."""
@@ -67,12 +69,19 @@ def part_text(part: Part, look: Look = PLAIN) -> str:
 
 
 def _document(document: Document, look: Look) -> Iterator[Paragraph]:
-    before: Part | None = None
-    if document.answer or document.verdict:
+    head = bool(document.answer or document.verdict)
+    if head:
         yield _headline(document.verdict, document.answer or document.title, look)
-        before = Text("")
-    for part in document.parts:
-        if isinstance(part, Picture):
+    yield from _apart(document.parts, look, after=head)
+
+
+def _apart(parts: Sequence[Part], look: Look, *, after: bool) -> Iterator[Paragraph]:
+    """Parts with a blank line between them, but none between two texts; ``after``: also before the
+    first.
+    """
+    before: Part | None = Text("") if after else None
+    for part in parts:
+        if isinstance(part, Picture) and not part.spark.full:
             continue
         if before is not None and not (isinstance(before, Text) and isinstance(part, Text)):
             yield Paragraph.of("")
@@ -102,7 +111,7 @@ def _facts(part: Facts, look: Look) -> Iterator[Paragraph]:
     width = max(map(cell_length, names), default=0) + 2
     for name, (_, value) in zip(names, part.rows, strict=True):
         room = max(_NARROWEST, look.width - width)
-        told = look.say(value, _LONGEST) if isinstance(value, str) else _drawn(value, room, look)
+        told = _shown(value, room, look)
         yield Paragraph.of(told)._replace(mark=name + " " * (width - cell_length(name)))
 
 
@@ -110,8 +119,11 @@ def _findings(part: Findings, look: Look) -> Iterator[Paragraph]:
     shown = part.items[: part.most]
     words = [look.say(item.word, 240) or WORDS.get(item.tone, "") for item in shown]
     width = max(map(cell_length, words), default=0)
-    width = width if width <= _WIDEST_WORD else 0
+    width = width if width <= (_WIDEST_QUESTION if part.cards else _WIDEST_WORD) else 0
     for item, word in zip(shown, words, strict=True):
+        if part.cards:
+            told = ". ".join((item.text.rstrip("."), *(words_of(text) for _, text in item.details)))
+            item = item._replace(text=told, details=())
         first, *more = _item(item, word, width, look)
         yield from (first._replace(whole=part.whole), *more)
     yield from _more(len(part.items) - part.most, "findings")
@@ -129,9 +141,9 @@ def _item(item: Item, word: str, width: int, look: Look) -> Iterator[Paragraph]:
         yield Paragraph((*lead, text, *code))
     indent = width + 2 if width else 2
     for label, more in (*item.details, ("right", item.right)):
-        for line in filter(None, more.split("\n")):
+        for line in filter(None, words_of(more).split("\n")):
             told = Paragraph.of(look.say(line, _LONGEST), indent=indent)
-            yield told._replace(mark=f"{label}: ", whole=label == "right")
+            yield told._replace(mark=f"{label}: " if label else "", whole=label == "right")
 
 
 def _steps(part: Steps, look: Look) -> Iterator[Paragraph]:
@@ -139,11 +151,11 @@ def _steps(part: Steps, look: Look) -> Iterator[Paragraph]:
         if step.text:
             yield Paragraph.of(look.say(step.text, _LONGEST))._replace(mark="- ")
         if step.command:
-            yield Paragraph.of(look.say(step.command, _LONGEST), indent=4)._replace(whole=True)
+            yield Paragraph.of(look.keep(step.command), indent=4)._replace(whole=True)
     yield from _more(len(part.steps) - part.most, "steps")
 
 
-def _drawing(part: Drawing, look: Look) -> Iterator[Paragraph]:
+def _picture(part: Picture, look: Look) -> Iterator[Paragraph]:
     if curve := spark_text(part.spark, look):
         yield Paragraph.of(curve)
 
@@ -152,16 +164,21 @@ def _raw(part: Raw, look: Look) -> Iterator[Paragraph]:
     for line in part.lines:
         bare = line.lstrip(" ")
         depth = len(line) - len(bare)
-        yield Paragraph.of(look.say(bare, _LONGEST), indent=depth)._replace(whole=True)
+        yield Paragraph.of(look.keep(bare), indent=depth)._replace(whole=True)
 
 
 def _section(part: Section, look: Look) -> Iterator[Paragraph]:
     head = _headline(part.verdict, part.title, look)
     yield head if part.verdict else Paragraph.of(head.pieces[0].text, "bold")
     narrow = Look(look.width - 2, color=look.color, ascii=look.ascii)
-    for inner in part.parts:
-        for paragraph in paragraphs(inner, narrow):
-            yield paragraph._replace(indent=paragraph.indent + 2)
+    answer = (Text(part.answer),) if part.answer else ()
+    inside: Iterator[Paragraph] = (
+        line for inner in (*answer, *part.parts) for line in paragraphs(inner, narrow)
+    )
+    if part.whole:
+        inside = _apart((*answer, *part.parts), narrow, after=False)
+    for paragraph in inside:
+        yield paragraph._replace(indent=paragraph.indent + 2)
 
 
 def _table(part: Table, look: Look) -> Iterator[Paragraph]:
@@ -188,8 +205,11 @@ def _more(count: int, what: str) -> Iterator[Paragraph]:
 def _cells(part: Table, rows: Sequence[Sequence[Cell]], look: Look) -> list[list[str]]:
     """The cells as text; figures take the room that the other columns leave."""
     full = full_of(part)
-    words = [[look.say(cell, 400) if isinstance(cell, str) else "" for cell in row] for row in rows]
-    drawn = [not isinstance(cell, str) for cell in rows[0]]
+    words = [
+        [look.say(words_of(cell), 400) if isinstance(cell, str | Value) else "" for cell in row]
+        for row in rows
+    ]
+    drawn = [not isinstance(cell, str | Value) for cell in rows[0]]
     used = sum(
         max([cell_length(row[at]) for row in words] + [cell_length(head.title)]) + 2
         for at, head in enumerate(part.heads)
@@ -198,21 +218,28 @@ def _cells(part: Table, rows: Sequence[Sequence[Cell]], look: Look) -> list[list
     room = max(_NARROWEST, min(_WIDEST, look.width - used))
     return [
         [
-            text if isinstance(cell, str) else _drawn(cell, room, look, full)
+            text if isinstance(cell, str | Value) else _drawn(cell, room, look, full)
             for cell, text in zip(row, texts, strict=True)
         ]
         for row, texts in zip(rows, words, strict=True)
     ]
 
 
+def _shown(cell: Cell, room: int, look: Look) -> str:
+    if isinstance(cell, str | Value):
+        return look.say(words_of(cell), _LONGEST)
+    return _drawn(cell, room, look)
+
+
 def _drawn(figure: Figure, room: int, look: Look, full: float = 0.0) -> str:
     if isinstance(figure, Bar):
-        share = (figure.value or 0.0) / (figure.full or full or 1.0)
-        return bar_text(share, room, look)
+        whole = figure.full or full or 1.0
+        bar = bar_text((figure.value or 0.0) / whole, room, look)
+        return bar if figure.due is None else _marked(bar, figure.due / whole, room)
     if isinstance(figure, Span):
         return _span_text(figure, full, room)
     if isinstance(figure, Dots):
-        return _dots_text(figure, room, look)
+        return _dots_text(figure, look)
     return spark_text(figure, look)
 
 
@@ -225,6 +252,13 @@ def bar_text(share: float, room: int, look: Look) -> str:
         return "#" * max(1, round(share * room))
     eighths = max(1, round(share * room * 8))
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _marked(bar: str, share: float, room: int) -> str:
+    """A bar with a line where it should end."""
+    at = max(0, min(room - 1, round(share * room) - 1))
+    padded = bar.ljust(at + 1)
+    return f"{padded[:at]}|{padded[at + 1 :]}"
 
 
 def _span_text(span: Span, full: float, room: int) -> str:
@@ -244,10 +278,11 @@ def _span_text(span: Span, full: float, room: int) -> str:
     return "".join(cells)
 
 
-def _dots_text(figure: Dots, room: int, look: Look) -> str:
-    place, mark = figure.place, "^" if look.ascii else "▲"
-    strip = dots(place.values, place.quantity, look, value=place.value)
-    return f"{look.say(place.sentence, _LONGEST)}\n{strip}  {mark} here"
+def _dots_text(figure: Dots, look: Look) -> str:
+    strip = dots(figure.values, figure.quantity, look, value=figure.value)
+    here = f"  {'^' if look.ascii else '▲'} here" if figure.value else ""
+    words = f"{look.say(figure.words, _LONGEST)}\n" if figure.words else ""
+    return f"{words}{strip}{here}"
 
 
 def spark_text(spark: Spark, look: Look) -> str:
@@ -267,7 +302,35 @@ _WRITERS: dict[str, Callable[..., Iterator[Paragraph]]] = {
     "findings": _findings,
     "steps": _steps,
     "raw": _raw,
-    "picture": lambda _part, _look: iter(()),
-    "drawing": _drawing,
+    "picture": _picture,
     "section": _section,
 }
+
+
+_WIDTH = 40
+_MARKS, _ASCII = "·:∴⁘", ".:%#"
+
+
+def dots(
+    values: Sequence[float], quantity: Quantity, look: Look, *, value: float | None = None
+) -> str:
+    """``4.1 us |·   :·▲··| 0.9 us``: faster to the right, on a logarithmic scale. More numbers at
+    one place have a denser mark.
+    """
+    every = [*values, *([value] if value else [])]
+    low, high = min(every), max(every)
+    shown = short_time if quantity == "time" else throughput
+    cells = [0] * _WIDTH
+    for each in values:
+        cells[_cell(each, low, high, quantity)] += 1
+    marks = _ASCII if look.ascii else _MARKS
+    text = [" " if not count else marks[min(count, len(marks)) - 1] for count in cells]
+    if value:
+        text[_cell(value, low, high, quantity)] = "^" if look.ascii else "▲"
+    ends = (high, low) if quantity == "time" else (low, high)
+    return f"{shown(ends[0])} |{''.join(text)}| {shown(ends[1])}"
+
+
+def _cell(value: float, low: float, high: float, quantity: Quantity) -> int:
+    share = math.log(value / low) / math.log(high / low) if high > low else 0.5
+    return round((1 - share if quantity == "time" else share) * (_WIDTH - 1))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
-from wireproof.report.names import clean
+from wireproof.report.names import clean, harmless
 
 __all__ = ["PLAIN", "Look"]
 
@@ -53,7 +53,13 @@ class Look:
 
     def say(self, text: object, limit: int = 400) -> str:
         """Foreign or own text made safe, in the alphabet of this place."""
-        line = clean(text, limit)
+        return self._spelt(clean(text, limit))
+
+    def keep(self, text: str) -> str:
+        """The same of a command, with its length and its blanks: people paste it."""
+        return self._spelt(harmless(text))
+
+    def _spelt(self, line: str) -> str:
         if self.ascii:
             for char, stand_in in _ASCII.items():
                 line = line.replace(char, stand_in)

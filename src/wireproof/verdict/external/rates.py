@@ -12,7 +12,7 @@ from wireproof.model.finding import Evidence
 from wireproof.model.quantity import size, throughput
 from wireproof.model.series import Series
 from wireproof.physics.bounds import CurveBounds
-from wireproof.physics.shaper import is_shaped
+from wireproof.physics.limits import is_shaped
 from wireproof.physics.table import default_table
 from wireproof.verdict.curve import exceeds
 from wireproof.verdict.external.curve import Case, CurveRow

@@ -16,7 +16,7 @@ from wireproof.model.pattern import CATALOGUE
 from wireproof.model.quantity import volume
 from wireproof.model.record import Estimate, GroupResult, PointRecord
 from wireproof.physics.bounds import bounds_of
-from wireproof.physics.shaper import shaper_credit_bytes
+from wireproof.physics.limits import shaper_credit_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.group.flows import CrossingBytes, crossings, operations
 from wireproof.verdict.issue import Issue

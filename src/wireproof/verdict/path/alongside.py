@@ -22,7 +22,7 @@ from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
-from wireproof.verdict.path.pace import explained
+from wireproof.verdict.path.late import explained
 from wireproof.verdict.path.proof import Witnessed
 from wireproof.verdict.path.questions import busiest
 

@@ -5,30 +5,43 @@ The engine reads once before the first point and once after the last, each time 
 has settled; where it had to wait for that, a point that is not seen to cross may only not be seen
 yet, whatever the catalogue knows of the refresh. What all points together were due is held against
 that. A point is proven by the sum when it is too large to be what is missing: its payload exceeds
-all that the port saw beyond the least that was due.
+all that the port saw beyond the least that was due, and if the port rose as the points came due, by
+no more than these explain: a counter shows what had crossed by the time of its last refresh, so
+after each point at most what was due until then, and at least what was due one wait earlier.
+Traffic of others that adds up to the run's payload need not keep to that. Where it does, at every
+point and in both directions, no reader of these counters can tell it from the run's.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+
+import msgspec
 
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.crossed import crossed_at, everywhere
-from wireproof.model.record import PairResult, PointRecord
+from wireproof.model.ledger import Direction
+from wireproof.model.record import PairResult, PointRecord, Total
 from wireproof.verdict.context import Context
-from wireproof.verdict.path.pace import OPPOSITE, carried, explained, keeps_pace
 from wireproof.verdict.path.proof import PairProof, Place, Witnessed, pair_proof
 from wireproof.verdict.path.sight import STRAY_BYTES, Due, Sighting, look
 
-__all__ = ["summed"]
+__all__ = ["explained", "summed"]
 
 _LATE = "counters-late"
 _DECIDED = ("on-wire", "wrong-path", "mixed")
 _MOST = 1.12
 _SILENT = ("off-wire", "partly")
 _LOST = ("wrapped", "dark", "blind")
+
+# bytes a packet: Ethernet, IPv6, TCP with options; and what else belongs to a stream
+_HEADERS, _SPARE = 90.0, 0.02
+_SMALL_MTU = 900.0
+_ACKS = 0.05
+_PER_MESSAGE = 300.0
+_OPPOSITE: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 
 
 def summed(
@@ -47,6 +60,22 @@ def summed(
         for point, seen in zip(points, witnessed, strict=True)
         for pair, proof in zip(point.pairs, seen.pairs, strict=True)
     ]
+
+
+def explained(ctx: Context, point: PointRecord, seen: Witnessed, place: Place) -> float:
+    """The most bytes that a point's payload puts on a port in one direction, with headers and
+    acknowledgements, but nothing that was sent again.
+    """
+    due = seen.dues.get(place)
+    if due is None:
+        return 0.0
+    reader, claimed, direction = place
+    back = seen.dues.get((reader, claimed, _OPPOSITE[direction]))
+    mtu = ctx.link.mtu if ctx.link is not None else None
+    with_headers = 1.0 + _SPARE + _HEADERS / (mtu or _SMALL_MTU)
+    messages = sum(pair.messages_forward + pair.messages_backward for pair in point.pairs)
+    acknowledged = (back.need if back else 0.0) * _ACKS
+    return due.need * with_headers + acknowledged + due.control + _PER_MESSAGE * messages
 
 
 class _Whole:
@@ -199,27 +228,40 @@ class _Whole:
         came due, and by no more than these explain.
         """
         reader, name, direction = place
-        both = (place, (reader, name, OPPOSITE[direction]))
+        both = (place, (reader, name, _OPPOSITE[direction]))
         alone = kind == "on-wire"
         return all(self._is_paced(one, each, alone=alone) for each in both if each in self.dues)
 
     def _is_paced(self, one: Sighting, place: Place, *, alone: bool) -> bool:
         key = (place, alone)
         if key not in self.paced:
-            total = next(total for total in self.ctx.run.totals if total.rank == place[0])
-            seen, due = carried(self._over_the_run(one, place), alone=alone), self.dues[place]
-            least = self.ctx.criteria.on_wire_min * (
-                due.need if due.payload is None else due.payload
-            )
-            self.paced[key] = least <= seen <= self._explained(place) and keeps_pace(
-                self.ctx, self.points, self.witnessed, total, one, place, alone=alone
-            )
+            self.paced[key] = self._rose(one, place, alone=alone)
         return self.paced[key]
 
-    def _explained(self, place: Place) -> float:
-        both = zip(self.points, self.witnessed, strict=True)
-        each = (explained(self.ctx, point, seen, place) for point, seen in both)
-        return sum(each) + STRAY_BYTES
+    def _rose(self, one: Sighting, place: Place, *, alone: bool) -> bool:
+        """Whether after every point, and over the run, the port (``alone``, or with all others) had
+        shown what may have been due, and no more.
+        """
+        total = next(total for total in self.ctx.run.totals if total.rank == place[0])
+        most, ripe, least = 0.0, _Ripe(total.settled_ns), self.ctx.criteria.on_wire_min
+        both = zip(self.points, self.witnessed, _so_far(self.points, total), strict=True)
+        for point, seen, so_far in both:
+            most += explained(self.ctx, point, seen, place)
+            must_show = ripe.after(point, seen.dues.get(place))
+            shown = _carried(self._shown(so_far, one, place), alone=alone)
+            if shown > most + STRAY_BYTES:
+                return False
+            if _is_read(point, total) and shown < least * must_show - STRAY_BYTES:
+                return False
+        due, whole = self.dues[place], _carried(self._over_the_run(one, place), alone=alone)
+        need = due.need if due.payload is None else due.payload
+        return least * need <= whole <= most + STRAY_BYTES
+
+    def _shown(self, so_far: Total, one: Sighting, place: Place) -> Sighting:
+        idle = self.ctx.idle.get(so_far.rank)
+        ledger = self.ctx.ports[so_far.rank].ledger(WitnessChanges(so_far, idle))
+        due = Due(0.0, 0.0, 0.0)
+        return look(ledger, one.rank, place[1], place[2], due, self.ctx.criteria)
 
     def _by_sum(self, one: Sighting, place: Place, due: Due) -> Sighting:
         whole = self._over_the_run(one, place)
@@ -239,6 +281,50 @@ class _Whole:
             if one.need > spare
             else dataclasses.replace(found, kind="stale", remark=one.remark)
         )
+
+
+class _Ripe:
+    """What was due so long ago that a counter must show it."""
+
+    def __init__(self, wait_ns: float) -> None:
+        self.wait_ns, self.now_ns = wait_ns, 0.0
+        self.dues: list[tuple[float, float]] = []
+
+    def after(self, point: PointRecord, due: Due | None) -> float:
+        """Bytes of the points that ended one wait before the end of this one."""
+        self.now_ns += point.elapsed_ns
+        self.dues.append((self.now_ns, due.need if due else 0.0))
+        return sum(need for end_ns, need in self.dues if end_ns <= self.now_ns - self.wait_ns)
+
+
+def _is_read(point: PointRecord, total: Total) -> bool:
+    """Whether the point's reading has the counters' values: it lists those that rose meanwhile."""
+    return any(one.rank == total.rank and one.counters for one in point.witness)
+
+
+def _so_far(points: Sequence[PointRecord], total: Total) -> Iterator[Total]:
+    """The counters from the first reading until after each point, as far as they are known."""
+    every = sum(point.elapsed_ns for point in points) or 1.0
+    last: dict[str, int] = {}
+    elapsed = 0.0
+    for point in points:
+        elapsed += point.elapsed_ns
+        for reading in (one for one in point.witness if one.rank == total.rank):
+            last |= {name: after for name, (_, after) in reading.counters.items()}
+        yield msgspec.structs.replace(
+            total,
+            interval_ns=total.interval_ns * elapsed / every,
+            counters={
+                name: (first, last[name])
+                for name, (first, _) in total.counters.items()
+                if name in last
+            },
+        )
+
+
+def _carried(seen: Sighting, *, alone: bool) -> float:
+    """Bytes of the port; with those of all others unless ``alone``."""
+    return (seen.seen or 0.0) + (0.0 if alone else sum(seen.others.values()))
 
 
 def _lacks(proof: PairProof) -> bool:

@@ -19,7 +19,7 @@ from wireproof.model.pattern import answers
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.physics.framing import LEAST_HEADER
 from wireproof.verdict.context import Context
-from wireproof.verdict.path.questions import Identity, one_adapter
+from wireproof.verdict.path.questions import Identity, inside_adapter
 from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 
 __all__ = [
@@ -224,17 +224,12 @@ def pair_proof(ctx: Context, pair: PairResult, sightings: tuple[Sighting, ...]) 
 def may_be_inside(
     ctx: Context, sightings: Sequence[Sighting], node_of: Callable[[int], int]
 ) -> bool:
-    """Whether the adapter's own switch may have carried what no counter of a physical port shows:
-    the ports of two nodes are functions of one adapter, or a register stands at 0 and nothing tells
-    whose functions they are.
-    """
-    if weakest(sightings)[0] == "wire":
-        return False
+    """Whether what crossed between nodes may have been turned round inside one adapter."""
     behind: dict[int, set[Identity]] = defaultdict(set)
     for one in sightings:
         behind[node_of(one.rank)] |= ctx.adapter_of(one.rank, one.nic)
-    shared = one_adapter(list(behind.values()))
-    return shared or (shared is None and any(one.masked for one in sightings))
+    masked = (one.masked for one in sightings)
+    return inside_adapter(weakest(sightings)[0], list(behind.values()), masked)
 
 
 def _believed_remote(ctx: Context, pair: PairResult) -> bool | None:

@@ -15,8 +15,8 @@ from wireproof.analysis.crossed import Crossed, added, crossed_at, everywhere
 from wireproof.analysis.functions import is_real
 from wireproof.analysis.ledger import STANDS_AT_0
 from wireproof.analysis.relations import beneath, identities, is_radio, stacks
-from wireproof.model.claim import LinkClaim
-from wireproof.model.finding import Severity
+from wireproof.model.claim import Criteria, LinkClaim
+from wireproof.model.finding import Severity, Striping
 from wireproof.model.ledger import DIRECTIONS, Carrier, Direction, Ledger, PortLedger
 from wireproof.model.quantity import volume
 from wireproof.model.record import Nic
@@ -25,6 +25,9 @@ __all__ = [
     "Identity",
     "adapters_of",
     "busiest",
+    "could_carry",
+    "due_shares",
+    "inside_adapter",
     "is_masked",
     "is_on_air",
     "kernel_of",
@@ -32,9 +35,9 @@ __all__ = [
     "lacks_packets",
     "looped",
     "mostly",
-    "one_adapter",
     "other_protocol",
     "sharing",
+    "state_of",
     "turned_round",
     "uncounted",
     "unplaced",
@@ -103,6 +106,19 @@ def one_adapter(ends: Sequence[AbstractSet[Identity]]) -> bool | None:
         return True
     comparable = all({kind for kind, _ in one} & {kind for kind, _ in two} for one, two in pairs)
     return False if comparable else None
+
+
+def inside_adapter(
+    level: str | None, ends: Sequence[AbstractSet[Identity]], masked: Iterable[bool]
+) -> bool:
+    """Whether the adapter's own switch may have carried what no counter of a physical port shows:
+    two of ``ends`` are functions of one adapter, or a register stands at 0 and nothing tells whose
+    functions they are.
+    """
+    if level == "wire":
+        return False
+    shared = one_adapter(ends)
+    return shared or (shared is None and any(masked))
 
 
 def is_masked(ledger: Ledger, name: str) -> bool:
@@ -196,6 +212,15 @@ def lacks_packets(
     return seen is not None and due is not None and due >= fewest and seen < share * due
 
 
+def could_carry(
+    seen: float, packets: float | None, need: float, due: float | None, share: float
+) -> bool:
+    """Whether a port moved enough bytes to have carried the ``need``, and enough packets, if these
+    are counted, for the ``due`` messages.
+    """
+    return seen >= share * need and not lacks_packets(packets, due, share, fewest=0)
+
+
 def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
     """What carried ``need`` bytes, by what was counted of each carrier; None where that does not
     tell.
@@ -225,3 +250,25 @@ def other_protocol(
         text = f"{claimed} RDMA carried {rdma} and the kernel's sockets {kernel}"
         return "rdma-instead-of-tcp", "warning", text
     return None
+
+
+# --- what share each rail is due, and whether the shares that were seen are those
+
+
+def due_shares(link: LinkClaim | None, count: int) -> list[float]:
+    """The share of each rail by its line rate; equal ones where no rates are known."""
+    rates = link.shares if link is not None and len(link.shares) == count else (1.0,) * count
+    whole = sum(rates)
+    return [rate / whole for rate in rates]
+
+
+def state_of(seen: Sequence[float | None], due: Sequence[float], criteria: Criteria) -> Striping:
+    """How the rails shared the bytes, by the shares that were ``seen`` and are ``due``."""
+    known = [(share, wanted) for share, wanted in zip(seen, due, strict=True) if share is not None]
+    if len(known) < len(seen):
+        return "unknown"
+    if sum(share >= criteria.stray_share * wanted for share, wanted in known) == 1:
+        return "one-rail"
+    tolerance = criteria.rail_tolerance
+    even = all(abs(share / wanted - 1) <= tolerance for share, wanted in known)
+    return "striped" if even else "unequal"

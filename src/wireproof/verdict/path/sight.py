@@ -27,6 +27,7 @@ from wireproof.model.claim import Criteria
 from wireproof.model.ledger import LEVELS, Carrier, Direction, Ledger, Level, Quality
 from wireproof.verdict.path.questions import (
     busiest,
+    could_carry,
     is_masked,
     is_on_air,
     lacks_packets,
@@ -205,10 +206,11 @@ class _PortSight:
         """Another port moved as many bytes, and as many packets where they are counted, as the
         payload needs.
         """
-        least = self.criteria.on_wire_min
-        if one.bytes is None or self.others[nic] < least * self.due.need:
-            return False
-        return not lacks_packets(one.packets, self.due.packets, least, fewest=0)
+        due, least = self.due, self.criteria.on_wire_min
+        seen = self.others[nic]
+        return one.bytes is not None and could_carry(
+            seen, one.packets, due.need, due.packets, least
+        )
 
     def _kind(self) -> str:
         if self.due.own < self.criteria.min_payload_bytes:

@@ -23,7 +23,7 @@ from wireproof.model.pfc import (
     PriorityReading,
 )
 
-__all__ = ["Port", "conditions", "drops_of"]
+__all__ = ["JudgedPort", "conditions", "drops_of"]
 
 IN_PRIORITY = 0.9
 """Share of a port's traffic in one priority from which on the rest is other traffic."""
@@ -34,7 +34,7 @@ _VERB: dict[Direction, str] = {"tx": "sent", "rx": "received"}
 _MISSING = "pfc-counters-missing"
 
 
-class Port(NamedTuple):
+class JudgedPort(NamedTuple):
     """A port under judgement. ``priority`` None: it is not known which one is lossless.
     ``claimed``: the priority is the user's or the settings', not guessed from what moved.
     """
@@ -80,16 +80,16 @@ class Said(NamedTuple):
     counts: Sequence[Count] = ()
 
 
-Rule = Callable[[Port], Iterator[Said]]
+Rule = Callable[[JudgedPort], Iterator[Said]]
 """Yields what it concludes; nothing where it has nothing to say."""
 
 
-def conditions(port: Port) -> list[Condition]:
+def conditions(port: JudgedPort) -> list[Condition]:
     """All four: of each what the first rule that has something to say concludes."""
     return [_first(port, name, rules) for name, rules in CONDITIONS.items()]
 
 
-def _first(port: Port, name: str, rules: Iterable[Rule]) -> Condition:
+def _first(port: JudgedPort, name: str, rules: Iterable[Rule]) -> Condition:
     said = next(chain.from_iterable(rule(port) for rule in rules))
     if said.code == _MISSING and not port.reading.family and name != "link-pause":
         because = f"no counters of pauses are known of the driver {port.reading.driver or '(none)'}"
@@ -108,7 +108,7 @@ def _unread(counts: Sequence[Count | None]) -> Iterator[Said]:
         yield Said("unproven", because, "pfc-counters-unreadable", unknown)
 
 
-def _no_priority(port: Port) -> Iterator[Said]:
+def _no_priority(port: JudgedPort) -> Iterator[Said]:
     if port.priority is None:
         because = "which priority is lossless is not known: give --priority"
         yield Said("unproven", because, "pfc-no-priority")
@@ -141,11 +141,11 @@ def _elsewhere(drop: Drop, reading: PfcReading, priority: int) -> bool:
     return sum(count.value or 0 for count in by_priority.values()) >= drop.count.value
 
 
-def _asked(port: Port) -> list[Drop]:
+def _asked(port: JudgedPort) -> list[Drop]:
     return [one for one in port.reading.drops if one.priority in (None, port.priority)]
 
 
-def _lost(port: Port) -> Iterator[Said]:
+def _lost(port: JudgedPort) -> Iterator[Said]:
     if dropped := drops_of(port.reading, port.priority):
         said = "; ".join(f"{_amount(one.count)} ({one.direction})" for one in dropped[:3])
         counts = [one.count for one in dropped]
@@ -155,11 +155,11 @@ def _lost(port: Port) -> Iterator[Said]:
         yield Said("fail", f"packets were lost on the way: {said}", "pfc-lost", lost)
 
 
-def _drops_unread(port: Port) -> Iterator[Said]:
+def _drops_unread(port: JudgedPort) -> Iterator[Said]:
     yield from _unread([*(one.count for one in _asked(port)), *port.reading.lost])
 
 
-def _in_the_switch(port: Port) -> Iterator[Said]:
+def _in_the_switch(port: JudgedPort) -> Iterator[Said]:
     """What a switch drops is seen by hosts only as what they send again."""
     reading = port.reading
     if reading.lost and not reading.by_kernel:
@@ -175,7 +175,7 @@ def _in_the_switch(port: Port) -> Iterator[Said]:
     yield from _unread([reading.resent])
 
 
-def _none_dropped(port: Port) -> Iterator[Said]:
+def _none_dropped(port: JudgedPort) -> Iterator[Said]:
     proving = [
         one
         for one in _asked(port)
@@ -192,14 +192,14 @@ def _none_dropped(port: Port) -> Iterator[Said]:
 # --- Condition 2: where a pause was asked for, it was also taken back.
 
 
-def _never_resumed(port: Port) -> Iterator[Said]:
+def _never_resumed(port: JudgedPort) -> Iterator[Said]:
     for verb, pauses in port.ways:
         if pauses.stopped and pauses.resumed is False:
             because = f"Xoff was {verb} ({_sent(pauses)}) and Xon never"
             yield Said("fail", because, "pfc-no-xon", _counts(pauses))
 
 
-def _no_pause(port: Port) -> Iterator[Said]:
+def _no_pause(port: JudgedPort) -> Iterator[Said]:
     if any(one.stopped is not False for _, one in port.ways):
         return
     if drops_of(port.reading, port.priority):
@@ -209,7 +209,7 @@ def _no_pause(port: Port) -> Iterator[Said]:
     yield Said("quiet", because, "", _both(port.own))
 
 
-def _pauses_uncounted(port: Port) -> Iterator[Said]:
+def _pauses_uncounted(port: JudgedPort) -> Iterator[Said]:
     for verb, pauses in port.ways:
         if pauses.stopped is None:
             yield from _unread(_counts(pauses))
@@ -225,7 +225,7 @@ def _pauses_uncounted(port: Port) -> Iterator[Said]:
             yield Said("unproven", because + port.of_driver, _MISSING)
 
 
-def _resumed(port: Port) -> Iterator[Said]:
+def _resumed(port: JudgedPort) -> Iterator[Said]:
     ended = [f"{verb}: {_sent(one)}, ended" for verb, one in port.ways if one.stopped]
     yield Said("pass", ", ".join(ended), "", _both(port.own))
 
@@ -233,7 +233,7 @@ def _resumed(port: Port) -> Iterator[Said]:
 # --- Condition 3: the pressure and the traffic are in the lossless priority; the others are quiet.
 
 
-def _others_paused(port: Port) -> Iterator[Said]:
+def _others_paused(port: JudgedPort) -> Iterator[Said]:
     """Those that only count in unison with it (one traffic class) are left out."""
     others = [
         one
@@ -257,7 +257,7 @@ def _alike(one: Pauses, other: Pauses) -> bool:
     return first.value is not None and first.value == second.value
 
 
-def _traffic_elsewhere(port: Port) -> Iterator[Said]:
+def _traffic_elsewhere(port: JudgedPort) -> Iterator[Said]:
     shares = _shares(port.reading)
     if shares is None or shares[port.lossless] >= IN_PRIORITY:
         return
@@ -290,7 +290,7 @@ def _shares(reading: PfcReading) -> list[float] | None:
     return [value / sum(busiest) for value in busiest]
 
 
-def _others_unseen(port: Port) -> Iterator[Said]:
+def _others_unseen(port: JudgedPort) -> Iterator[Said]:
     """Pauses of every other priority are counted, in both directions, or the driver shows them only
     where they can be.
     """
@@ -301,7 +301,7 @@ def _others_unseen(port: Port) -> Iterator[Said]:
         yield Said("unproven", because, _MISSING)
 
 
-def _others_quiet(port: Port) -> Iterator[Said]:
+def _others_quiet(port: JudgedPort) -> Iterator[Said]:
     shares, counts = _shares(port.reading), _both(port.own)
     if not port.claimed:
         because = (
@@ -320,7 +320,7 @@ def _others_quiet(port: Port) -> Iterator[Said]:
 # --- Condition 4: link-level flow control (802.3x) is off, by the setting and by its frames.
 
 
-def _link_pauses(port: Port) -> Iterator[Said]:
+def _link_pauses(port: JudgedPort) -> Iterator[Said]:
     reading, settings = port.reading, port.settings
     moved, code = [one for one in reading.link if one.moved], "pfc-link-flow-control"
     if settings is not None and (settings.link_rx or settings.link_tx):
@@ -337,7 +337,7 @@ def _link_pauses(port: Port) -> Iterator[Said]:
         yield Said("fail", because, code, reading.link)
 
 
-def _link_quiet(port: Port) -> Iterator[Said]:
+def _link_quiet(port: JudgedPort) -> Iterator[Said]:
     settings = port.settings
     if settings is None or settings.link_rx is None or settings.link_tx is None:
         yield Said("unproven", f"`ethtool -a {port.reading.nic}` was not read", _MISSING)

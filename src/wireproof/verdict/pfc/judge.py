@@ -24,7 +24,7 @@ from wireproof.model.pfc import (
     PfcSettings,
 )
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.pfc.conditions import Port, conditions, drops_of
+from wireproof.verdict.pfc.conditions import JudgedPort, conditions, drops_of
 from wireproof.verdict.pfc.pauses import (
     NEAR,
     Pressure,
@@ -92,7 +92,7 @@ def judge_pfc(
 def _port(
     reading: PfcReading, choice: Chosen, settings: PfcSettings | None, record: PfcRecord
 ) -> PfcPort:
-    answers = conditions(Port(reading, choice.priority, settings, choice.claimed))
+    answers = conditions(JudgedPort(reading, choice.priority, settings, choice.claimed))
     own = None if choice.priority is None else reading.of(choice.priority)
     dropped = [one.count.value for one in drops_of(reading, choice.priority)]
     known = any(one.proves and one.count.value is not None for one in reading.drops)

@@ -16,7 +16,7 @@ import msgspec
 from wireproof.adapters import read
 from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import printed
-from wireproof.launch.hosts.nic import (
+from wireproof.launch.nic import (
     address_argv,
     address_in,
     core_near,
@@ -24,18 +24,18 @@ from wireproof.launch.hosts.nic import (
     is_nic,
     netdevs_argv,
 )
-from wireproof.launch.programs.recipe import BenchmarkRecipe
+from wireproof.launch.recipe import BenchmarkRecipe
 from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.model.traffic import TrafficVerdict
+from wireproof.report.documents.proof import watched_document
 from wireproof.report.json.benchmark import (
     BenchmarkDocument,
     PreparedDocument,
     StepDocument,
 )
 from wireproof.report.json.judgement import JudgedSeries, joined
-from wireproof.report.text.watched import lines
 from wireproof.verdict.external import judge_log
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.atlas import atlas
@@ -82,7 +82,8 @@ class BenchmarkResult:
         """What is known of the ports when the user has ended the tool."""
         proved, program = self.proved, self.prepared.recipe.program
         said = f"{program} was interrupted; what it had printed is above, and nothing is kept."
-        return [*lines(proved.exit_status, proved.traffic, proved.judgement), said]
+        path = watched_document(proved.exit_status, proved.traffic, proved.judgement)
+        return [path.answer, said]
 
     def document(self) -> BenchmarkDocument:
         """What ``wireproof run --json`` prints."""

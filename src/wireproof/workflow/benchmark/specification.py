@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
-from wireproof.launch.programs.recipe import BenchmarkRecipe, find_recipe, recipes_of
+from wireproof.launch.recipe import BenchmarkRecipe, find_recipe, recipes_of
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.model.tool import Role, ToolRequest
+from wireproof.model.series import Role, ToolRequest
 from wireproof.physics.rails import claim_of_rails
 from wireproof.report.json.benchmark import RecipeDocument
 from wireproof.settings.hosts import parse_hosts
@@ -21,27 +21,7 @@ from wireproof.workflow.prove.hosts import hosts_of_allocation
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 
-__all__ = ["BenchmarkOptions", "BenchmarkSpecification", "recipe_documents", "specification"]
-
-
-class BenchmarkOptions(TypedDict):
-    """As the options of ``wireproof run`` are written."""
-
-    lab: str | None
-    mpi: str
-    program: Path | None
-    fabric: str | None
-    address: str
-    link: str | None
-    mtu: int | None
-    pcie: str
-    sizes: str | None
-    iterations: int | None
-    seconds: float | None
-    pairs: int | None
-    cpu: int | None
-    port: int | None
-    psm_statistics: bool
+__all__ = ["BenchmarkSpecification", "recipe_documents", "specification"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -112,18 +92,25 @@ class BenchmarkSpecification:
         )
 
 
+_AS_THEY_ARE = (
+    *("iterations", "seconds", "pairs", "cpu", "port"),
+    *("mpi", "program", "psm_statistics"),
+)
+
+
 def specification(
     tool: str,
     words: Sequence[str],
     settings: Options,
-    options: BenchmarkOptions,
+    options: Mapping[str, Any],
     environment: Mapping[str, str],
     *,
     read_by_people: bool,
     dry: bool,
 ) -> BenchmarkSpecification:
     """Every option typed and checked, and the target found. ``words``: the benchmark, if it is
-    named, and the program's own options. Raises BadInput.
+    named, and the program's own options; ``options``: those of ``wireproof run`` by name. Raises
+    BadInput.
     """
     named = bool(words) and not words[0].startswith("-")
     recipe = find_recipe(tool, words[0] if named else "")
@@ -133,23 +120,16 @@ def specification(
         recipe=recipe,
         target=_target_of_recipe(recipe, settings, environment, lab=options["lab"], link=link),
         sizes=_sizes_of(options["sizes"]),
-        iterations=options["iterations"],
-        seconds=options["seconds"],
-        pairs=options["pairs"],
-        cpu=options["cpu"],
-        port=options["port"],
         address=_address_of(options["address"]),
-        mpi=options["mpi"],
         fabric=fabric,
-        program=options["program"],
+        **{name: options[name] for name in _AS_THEY_ARE},
         extra=tuple(words[1:] if named else words),
         dry=dry,
         read_by_people=read_by_people,
-        psm_statistics=options["psm_statistics"],
     )
 
 
-def _link(options: BenchmarkOptions, path: str, nics: str) -> LinkClaim | None:
+def _link(options: Mapping[str, Any], path: str, nics: str) -> LinkClaim | None:
     link = options["link"]
     if not link:
         return None

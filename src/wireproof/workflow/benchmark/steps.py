@@ -13,7 +13,7 @@ from wireproof.adapters import adapter
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.environment import effective, psm3_variables
 from wireproof.launch.mpi.install import MpiInstall
-from wireproof.launch.programs.program import (
+from wireproof.launch.program import (
     find_tool,
     mpi_for,
     nominal_mpi,
@@ -21,11 +21,11 @@ from wireproof.launch.programs.program import (
     prepare_program,
     shell_line,
 )
-from wireproof.launch.programs.recipe import DRIVER_STEPS, BenchmarkRecipe, hpcc_input
+from wireproof.launch.recipe import DRIVER_STEPS, BenchmarkRecipe, hpcc_input
 from wireproof.launch.request import LaunchCommand, RequestFields
 from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.tool import Role
+from wireproof.model.series import Role
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.target.target import Target
 

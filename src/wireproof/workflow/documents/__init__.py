@@ -35,7 +35,9 @@ KINDS: tuple[Kind, ...] = (
     Kind("wireproof.conversion", 1, "wireproof.model.conversion:Converted", "convert"),
     Kind("wireproof.diagnosis", 1, "wireproof.model.diagnosis:Diagnosis", "doctor"),
     Kind("wireproof.dossier", 1, "wireproof.model.dossier:Verification", "dossier verify"),
-    Kind("wireproof.dry-run", 1, "wireproof.report.json.dry_run:DryRunDocument", "check --dry-run"),
+    Kind(
+        "wireproof.dry-run", 1, "wireproof.report.json.benchmark:DryRunDocument", "check --dry-run"
+    ),
     Kind("wireproof.error", 1, "wireproof.model.errors:Failure", "every command without a result"),
     Kind("wireproof.explanations", 1, f"{_LISTS}:Explanations", "explain"),
     GATE,

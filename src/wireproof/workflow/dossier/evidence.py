@@ -19,7 +19,7 @@ from wireproof.model.json_reader import decode_json
 from wireproof.model.run import Run
 from wireproof.model.stored import StoredPart, StoredResult
 from wireproof.report.judged_run import JudgedRun
-from wireproof.settings.criteria import read_criteria
+from wireproof.settings.inputs import read_criteria
 from wireproof.store.seal import table_differences
 from wireproof.verdict.node import node_verdicts
 from wireproof.workflow.dossier.seal import CRITERIA, DISCLOSURE, criteria_of, criteria_toml

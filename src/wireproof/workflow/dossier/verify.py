@@ -119,7 +119,7 @@ def _same_page(
     """Whether the page is the one of these records; None where it would be written otherwise."""
     if not _same_program(dossier) or dossier.platform != platform_name():
         return None
-    from wireproof.report.html.page import render
+    from wireproof.workflow.export import page_of
 
-    own = render(list(sections), title).encode("utf-8")
+    own = page_of(sections, title).encode("utf-8")
     return read_bounded(folder / PAGE, _LARGEST_PAGE, follow=False) == own

@@ -71,12 +71,10 @@ def new_folder(root: Path) -> Path:
     return root / RESULTS / stamp
 
 
-def storage_folder(out: Path | None, history: Path | None) -> Path | None:
-    """Where a result goes: ``out``, or a new folder of the history. Raises ``BadInput`` for
-    both.
+def storage_folder(out: Path | None, history: Path) -> Path:
+    """Where a result of the history goes: ``out`` if that is a folder of it, or a new one. Raises
+    ``BadInput`` for another.
     """
-    if history is None:
-        return out
     if out is not None and out.parent != history / RESULTS:
         raise BadInput("give --out or --history: a history keeps its results in itself.")
     return out or new_folder(history)

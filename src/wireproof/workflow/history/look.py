@@ -16,7 +16,16 @@ from wireproof.locate.significance import as_student
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.gate import seconds_of
-from wireproof.model.history import GOOD, Claimed, Entry, NodeAge, Number, Regression, Shift, Trend
+from wireproof.model.history import (
+    GOOD,
+    Claimed,
+    Entry,
+    NodeAge,
+    Number,
+    NumberChange,
+    Regression,
+    Trend,
+)
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.history import INDEX, LOG, RESULTS, entries, remove_entries
 from wireproof.store.result import read_result
@@ -146,10 +155,10 @@ def _change(
     logs: Sequence[float],
     point: ChangePoint,
     within: tuple[int, int],
-) -> Shift:
+) -> NumberChange:
     after = rows[point.index][0]
     ratio = fmean(logs[point.index : within[1]]) - fmean(logs[within[0] : point.index])
-    return Shift(
+    return NumberChange(
         since=after.id,
         measured=after.measured,
         ratio=math.exp(ratio),

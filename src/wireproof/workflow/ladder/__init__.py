@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from wireproof.workflow.ladder.launched import LadderSpecification, ModelStep, methods_of
-from wireproof.workflow.ladder.run import LadderResult, plan_ladder, run_ladder
+from wireproof.workflow.ladder.run import plan_ladder, run_ladder
 
 __all__ = [
-    "LadderResult",
     "LadderSpecification",
     "ModelStep",
     "methods_of",

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from wireproof.files.hostile import replace_file
-from wireproof.launch.programs.program import shell_line
-from wireproof.launch.programs.recipe import find_recipe
+from wireproof.launch.program import shell_line
+from wireproof.launch.recipe import find_recipe
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.finding import Proof
+from wireproof.model.finding import Proof, worst_proof
 from wireproof.model.ladder import LayerName, PlannedLayer
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.report.json.encode import json_text
@@ -38,7 +38,6 @@ _VERBS_SIZES = tuple(1 << power for power in range(1, 24))
 _VERBS_ITERATIONS = 200
 _MIB = 1 << 20
 _NS_PER_S = 1e9
-_GRAVE: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -139,10 +138,7 @@ class CommandedLayer:
 
     def proof(self) -> Proof:
         """On the wire when every round was."""
-        for grave in _GRAVE:
-            if grave in self._proofs:
-                return grave
-        return "on-wire" if set(self._proofs) == {"on-wire"} else "unproven"
+        return worst_proof(self._proofs)
 
     def part(self) -> MeasuredPart | None:
         """Nothing that `report` would judge: the proofs are kept beside it."""
@@ -151,10 +147,7 @@ class CommandedLayer:
 
 def _of_round(proofs: set[Proof]) -> Proof:
     """Runs of small messages are too few bytes to be seen; those that are seen decide."""
-    for one in (*_GRAVE, "on-wire"):
-        if one in proofs:
-            return one
-    return "unproven"
+    return worst_proof(proofs - {"unproven"})
 
 
 def _times(series: Sequence[Series]) -> dict[int, float]:

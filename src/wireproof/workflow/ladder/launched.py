@@ -9,9 +9,9 @@ from statistics import median
 
 import msgspec
 
-from wireproof.launch.programs.program import shell_line
+from wireproof.launch.program import shell_line
 from wireproof.model.errors import BadInput
-from wireproof.model.finding import Judgement, Proof
+from wireproof.model.finding import Judgement, Proof, worst_proof
 from wireproof.model.ladder import LAYERS, Collective, LayerName, PlannedLayer
 from wireproof.model.plan import ModelWorld
 from wireproof.model.record import Host, PointRecord
@@ -22,8 +22,8 @@ from wireproof.verdict.run.quality import waited_share
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart
+from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.rounds import Rounds, time_of
-from wireproof.workflow.session.run import command_of
 from wireproof.workflow.session.session import Method, Storage
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target
@@ -156,13 +156,10 @@ class LaunchedLayer:
 def path_of(judgement: Judgement) -> Proof:
     """``on-wire`` when every point that shows a path shows that one, and the largest size does."""
     every = results(judgement)
-    seen = {one.proof for one in every}
-    for bad in ("off-wire", "wrong-path", "mixed"):
-        if bad in seen:
-            return bad
     largest = max((one.message_bytes for one in every), default=0)
-    proven = [one.proof == "on-wire" for one in every if one.message_bytes == largest]
-    return "on-wire" if proven and all(proven) else "unproven"
+    shown = worst_proof(one.proof for one in every if one.proof != "unproven")
+    whole = worst_proof(one.proof for one in every if one.message_bytes == largest)
+    return whole if shown == "on-wire" else shown
 
 
 def _method(name: LayerName, wanted: LadderSpecification) -> Method:

@@ -11,24 +11,21 @@ from pathlib import Path
 from wireproof.analysis.relations import port_called
 from wireproof.experiment.course import Bench, Experiment, Stopped, carry_out
 from wireproof.experiment.design import ALPHA, Design, TrialPlace
-from wireproof.files.hostile import replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.ladder import LAYERS, Ladder, LadderPlan, Layer, LayerName, MissingLayer
 from wireproof.model.quantity import counted
 from wireproof.model.record import Host, Nic
-from wireproof.report.json.encode import json_text
 from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
 from wireproof.verdict.ladder.steps import Fitted, Round, enough_rounds, fitted
 from wireproof.workflow.ladder.commanded import LONGEST_S, CommandedLayer, application, raw_verbs
 from wireproof.workflow.ladder.launched import LadderSpecification, LaunchedLayer
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import kept
 from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.session.rounds import sealed
 from wireproof.workflow.target.target import Target
 
 __all__ = [
     "AnyLayer",
-    "LadderResult",
     "layers_of_hosts",
     "plan_ladder",
     "rdma_device",
@@ -37,19 +34,13 @@ __all__ = [
 ]
 
 DOCUMENT = "ladder.json"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LadderResult:
-    """``folder``: where the records are kept, None when nothing is."""
-
-    ladder: Ladder
-    folder: Path | None = None
+KeptLadder = tuple[Ladder, Path | None]
+"""A ladder, and the folder that its records are kept in, None if nothing is."""
 
 
 def run_ladder(
     wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
-) -> LadderResult:
+) -> KeptLadder:
     """Measure every layer in every round, and say at which step time or rate is lost.
 
     ``environment``: where an allocation is looked for. Raises ``BadInput`` before anything is
@@ -100,7 +91,7 @@ class _Ladder(Bench[Round]):
         self._failed: list[tuple[int, AnyLayer, WireproofError]] = []
         self._poorer: set[LayerName] = set()
 
-    def measure(self) -> tuple[LadderResult, Stopped]:
+    def measure(self) -> tuple[KeptLadder, Stopped]:
         """All rounds, or those before an interruption, and their answer."""
         for line in self._target.said:
             self._reporter.say(line)
@@ -194,25 +185,19 @@ class _Ladder(Bench[Round]):
         self._missing.append(MissingLayer(name=name, title=title, why=why))
         self._reporter.warn(f"{title} is left out: {why}.")
 
-    def _result(self, experiment: Experiment[Round]) -> LadderResult:
+    def _result(self, experiment: Experiment[Round]) -> KeptLadder:
         """The answer, its records sealed."""
         ladder = self._ladder(experiment)
         parts = [part for one in self._layers if (part := one.part()) is not None]
-        told = [
-            part._replace(section=dataclasses.replace(part.section, lead=ladder.answer))
-            for part in parts
-        ]
-        title = f"ladder of {', '.join(ladder.hosts) or 'a model'}"
-        result = kept(
-            told,
-            title=title,
-            folder=self._folder,
+        place = sealed(
+            parts,
+            ladder,
+            title=f"ladder of {', '.join(ladder.hosts) or 'a model'}",
+            place=self._folder / DOCUMENT,
             storage=self._wanted.storage,
             reporter=self._reporter,
         )
-        if self._wanted.storage.kept:
-            replace_file(self._folder / DOCUMENT, json_text(ladder).encode() + b"\n")
-        return LadderResult(ladder=ladder, folder=result.folder)
+        return ladder, place
 
     def _measured(self, rounds: int) -> tuple[list[Layer], list[Rung]]:
         """Every layer, and the lines of those that take part in claims."""

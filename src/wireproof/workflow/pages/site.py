@@ -21,20 +21,30 @@ from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded, replace_in
 from wireproof.model.comparison import Comparison
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.finding import Verdict
 from wireproof.model.history import Entry, HostSet, NodeNow, SeriesLine
 from wireproof.model.json_reader import decode_json
-from wireproof.report.html.board.cluster import cluster_page
-from wireproof.report.html.board.comparison import comparison_page
-from wireproof.report.html.board.frame import stylesheet
-from wireproof.report.html.board.lists import (
-    log_page,
-    node_page,
-    nodes_pages,
-    results_pages,
-    sets_pages,
+from wireproof.report.document import Document
+from wireproof.report.documents.board import (
+    CLUSTER,
+    NODES,
+    STYLE,
+    TRENDS,
+    cluster_document,
+    compared_document,
+    file_of,
+    framed,
+    list_pages,
+    node_document,
+    node_table,
+    result_table,
+    set_document,
+    set_table,
 )
-from wireproof.report.html.board.places import CLUSTER, NODES, STYLE, file_of
-from wireproof.report.html.board.trends import trends_page
+from wireproof.report.documents.board import (
+    RESULTS as RESULT_PAGES,
+)
+from wireproof.report.html.document import stylesheet
 from wireproof.report.names import natural
 from wireproof.store.history import RESULTS, refuse_other_than_history
 from wireproof.version import version
@@ -218,10 +228,13 @@ class _Site:
             if entry.imported is None:
                 folder = self._folder_of(entry)
                 return apart(jobs.run_page, folder, seconds=_SECONDS).decode()
-            log = apart(jobs.log_text, Path(self.root), entry, entry.imported, seconds=_SECONDS)
-            return log_page(self.root, entry.id, log.decode())
+            page = apart(jobs.log_page, Path(self.root), entry, entry.imported, seconds=_SECONDS)
+            return page.decode()
         except WireproofError as error:
-            return log_page(self.root, entry.id, f"This result cannot be shown: {error}")
+            return self._not_shown(entry, f"This result cannot be shown: {error}")
+
+    def _not_shown(self, entry: Entry, why: str) -> str:
+        return framed(Document(entry.id, why, (), "inconclusive"), self.root)
 
     def _compared(self, a: Entry, b: Entry) -> None:
         def made() -> str:
@@ -229,9 +242,10 @@ class _Site:
                 one, other = self._folder_of(a), self._folder_of(b)
                 data = apart(jobs.comparison, one, other, seconds=_SECONDS)
             except WireproofError as error:
-                return log_page(self.root, b.id, f"This comparison cannot be shown: {error}")
+                return self._not_shown(b, f"This comparison cannot be shown: {error}")
             found = msgspec.msgpack.decode(data, type=Comparison)
-            return comparison_page(self.root, a.id, b.id, found, self.now.pages)
+            document = compared_document(a.id, b.id, found, self.now.pages)
+            return framed(document, self.root)
 
         self._put(file_of("compare", b.id), [a.id, b.id], made)
 
@@ -243,8 +257,11 @@ class _Site:
                 seen = [(one.id, verdict) for one, verdict in results]
                 there = [file_of("run", one) in self.now.pages for one, _ in seen]
                 key = [node.state, node.proven, node.reason, node.group, total, seen, there]
-                made = partial(node_page, self.root, node, results, total, self.now.pages)
+                made = partial(self._node, node, results, total)
                 self._put(file_of("node", node.node), key, made)
+
+    def _node(self, node: NodeNow, results: list[tuple[Entry, Verdict]], total: int) -> str:
+        return framed(node_document(node, results, total, self.now.pages), self.root)
 
     def _sets(self) -> None:
         for one in self.board.sets:
@@ -255,7 +272,8 @@ class _Site:
     def _set(self, one: HostSet) -> str:
         series = self.board.series(one.newest.fingerprint)
         trends = [self.board.trend(line) for line in _drawn(series)]
-        return trends_page(self.root, one.newest, series, trends, self.now.pages)
+        document = set_document(one.newest, series, trends, self.now.pages)
+        return framed(document, self.root, TRENDS)
 
     def _lists(self) -> None:
         """Lists show ages, so that they are made each time."""
@@ -264,25 +282,29 @@ class _Site:
         nodes = sorted(
             (node for group in groups for node in group.nodes), key=lambda one: natural(one.node)
         )
-        found: list[Iterable[tuple[str, str]]] = [
-            nodes_pages(self.root, NODES, "Nodes", nodes, places)
-        ]
+        lists = [(NODES, "Nodes", nodes)]
         for verdict in _VERDICTS:
             chosen = sorted((one for one in nodes if one.state == verdict), key=_oldest_first)
-            page, title = file_of("nodes", verdict), f"Nodes: {verdict}"
-            found.append(nodes_pages(self.root, page, title, chosen, places))
+            lists.append((file_of("nodes", verdict), f"Nodes: {verdict}", chosen))
         for number, group in enumerate(groups):
-            page = file_of("group", str(number))
-            title = f"Nodes: {group.name}"
-            found.append(nodes_pages(self.root, page, title, group.nodes, places))
-        found.append(results_pages(self.root, board.entries[::-1], places))
-        found.append(sets_pages(self.root, board.sets))
+            lists.append((file_of("group", str(number)), f"Nodes: {group.name}", group.nodes))
+        linked = partial(node_table, places=places)
+        found: list[Iterable[tuple[str, str]]] = [
+            list_pages(self.root, page, title, page, chosen, linked, "No node is like that.")
+            for page, title, chosen in lists
+        ]
+        compared = partial(result_table, places=places, compared=True)
+        newest, none = board.entries[::-1], "The history has no result."
+        place = RESULT_PAGES
+        found.append(list_pages(self.root, place, "Results", place, newest, compared, none))
+        found.append(list_pages(self.root, TRENDS, "Trends", TRENDS, board.sets, set_table, none))
         for pages in found:
             for name, text in pages:
                 self._write(name, text)
         self._write(STYLE, stylesheet())
         written = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-        self._write(CLUSTER, cluster_page(board.overview(), places, written))
+        document = cluster_document(board.overview(), places, written)
+        self._write(CLUSTER, framed(document, self.root, CLUSTER))
 
 
 def _is_there(name: str, folder: int) -> bool:

@@ -30,7 +30,7 @@ from wireproof.workflow.prove.command import ProofSpecification, run_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch, allow_files
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result_folder import result_folder
-from wireproof.workflow.session.run import run_session
+from wireproof.workflow.session.rounds import launched_once
 from wireproof.workflow.session.session import Method, Storage
 from wireproof.workflow.target.reach import launcher_environment
 from wireproof.workflow.target.target import Target
@@ -288,9 +288,7 @@ def run_incast(wanted: Incast, target: Target, reporter: Reporter) -> PfcLoad:
             out=folder / "run",
             storage=storage,
         )
-        section, outcomes = run_session(session, ranks, reporter)
-    if outcomes[-1].ending.ended == "interrupted":
-        raise KeyboardInterrupt
+        section, outcomes = launched_once(session, ranks, reporter)
     ran = [point for one in outcomes for point in one.run.points if point.pairs or point.group]
     if not ran:
         raise CouldNotMeasure("the incast did not run on any host.")

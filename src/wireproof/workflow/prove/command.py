@@ -15,6 +15,7 @@ import msgspec
 
 from wireproof.adapters import read
 from wireproof.analysis.traffic import not_watched
+from wireproof.files.hostile import open_regular
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst
@@ -23,7 +24,6 @@ from wireproof.model.series import Series
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.proof import ProofDocument, proof_document
 from wireproof.verdict.external.watched import judge_traffic
-from wireproof.workflow.prove.results import ResultFile
 from wireproof.workflow.prove.servers import Companion, start_servers
 from wireproof.workflow.prove.statistics import (
     CollectedFiles,
@@ -40,12 +40,17 @@ __all__ = [
     "INTERRUPTED",
     "ProofSpecification",
     "ProvedCommand",
+    "ResultFile",
     "on_target",
     "prove_command",
     "run_command",
+    "usual_results",
 ]
 
 INTERRUPTED = 128 + signal.SIGINT
+MOST_RESULTS = 32 << 20
+"""Bytes that are read of a file of results."""
+_USUAL_RESULTS = {"hpcc": "hpccoutf.txt"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -204,3 +209,42 @@ def _numbers(output: bytes, name: str, files: Sequence[ResultFile]) -> list[Seri
         except BadInput:
             continue
     return found
+
+
+class ResultFile:
+    """A file that a command writes its numbers to, as it was when this object was made: what was
+    there before is not the command's.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._before = self._size()
+
+    def _size(self) -> tuple[int, int]:
+        """Size and time of the last change; nothing is a file of no bytes."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return 0, 0
+        return (found.st_size, found.st_mtime_ns) if self.path.is_file() else (0, 0)
+
+    def written(self) -> bytes:
+        """What came since: the part behind the old end, or all of a file that was written anew;
+        bounded.
+        """
+        size, changed = self._size()
+        before, then = self._before
+        if changed == then or not size:
+            return b""
+        try:
+            with open_regular(self.path) as file:
+                file.seek(before if size > before else 0)
+                return file.read(MOST_RESULTS)
+        except OSError:
+            return b""
+
+
+def usual_results(argv: Sequence[str], folder: Path) -> list[Path]:
+    """Files that a program named among the arguments is known to write into ``folder``."""
+    names = {Path(word).name for word in argv[:200]}
+    return [folder / file for program, file in _USUAL_RESULTS.items() if program in names]

@@ -13,8 +13,7 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
-from wireproof.workflow.target.lab_or_hosts import lab_of
-from wireproof.workflow.target.resolve import agent_of
+from wireproof.workflow.target.resolve import agent_of, lab_of
 from wireproof.workflow.target.target import Target, lab_target
 
 __all__ = ["entered_node", "hosts_of_allocation", "hosts_of_command", "target_of_command"]

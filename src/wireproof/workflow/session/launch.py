@@ -26,7 +26,14 @@ from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.target import Target
 
-__all__ = ["LaunchOption", "ended_from_outside", "install_for", "launch_options", "started"]
+__all__ = [
+    "LaunchOption",
+    "command_of",
+    "ended_from_outside",
+    "install_for",
+    "launch_options",
+    "started",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,6 +123,11 @@ def _ssh_option(command: LaunchCommand, reason: str) -> LaunchOption:
 
 def _noted(command: LaunchCommand, why: str) -> LaunchCommand:
     return dataclasses.replace(command, notes=(why, *command.notes))
+
+
+def command_of(session: Session, target: Target) -> LaunchCommand:
+    """The command that would start ``session`` on ``target``."""
+    return launch_options(session, target, install_for(session))[0].command
 
 
 def started(

@@ -1,15 +1,26 @@
-"""What would be started first, and what it would measure: nothing of it has begun."""
+"""What would be started first, and what it would measure, as ``--dry-run`` shows it: nothing has
+begun.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from wireproof.launch.program import shell_line
 from wireproof.launch.request import LaunchCommand
-from wireproof.workflow.session.run import command_of
+from wireproof.launch.schedulers.slurm_commands import salloc_argv
+from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script
+from wireproof.report.json.benchmark import DryRunDocument
+from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target
 
-__all__ = ["Planned"]
+if TYPE_CHECKING:
+    from wireproof.report.documents.benchmark import OwnJob
+
+__all__ = ["Planned", "document_of", "own_job"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -31,3 +42,25 @@ class Planned:
         default_ms = self.session.policy.point_budget_ms
         launch_ms = sum(point.budget_ms or default_ms for point in self.session.points)
         return launch_ms * self.session.launches / 1000
+
+
+def document_of(planned: Planned) -> DryRunDocument:
+    """The first launch and what it measures."""
+    return DryRunDocument(
+        argv=list(planned.command.argv),
+        environment=dict(planned.command.environment),
+        launches=planned.session.launches,
+        hosts=list(planned.target.hosts),
+        points=list(planned.session.points),
+        at_most_s=planned.at_most_s,
+    )
+
+
+def own_job(request: JobRequest, argv: Sequence[str]) -> OwnJob:
+    """The job that ``request`` asks for; ``argv``: the check that its script starts inside."""
+    from wireproof.report.documents.benchmark import OwnJob
+
+    return OwnJob(
+        allocate=shell_line(salloc_argv(request, ("sleep", "infinity"))),
+        script=batch_script(list(argv), request),
+    )

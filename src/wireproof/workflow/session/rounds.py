@@ -9,21 +9,69 @@ from pathlib import Path
 import msgspec
 
 from wireproof.analysis.measured import measure
+from wireproof.files.hostile import replace_file
 from wireproof.instrument.measure import Outcome
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.plan import Point
+from wireproof.model.experiment import RailGain
+from wireproof.model.ladder import Ladder
+from wireproof.model.plan import Point, Policy
 from wireproof.model.record import PointRecord
 from wireproof.plan.sweep import numbered
+from wireproof.report.json.encode import json_text
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import Prepared
 from wireproof.workflow.reporter import Quiet, Reporter
-from wireproof.workflow.result import MeasuredPart
+from wireproof.workflow.result import MeasuredPart, kept
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import judged, run_session
 from wireproof.workflow.session.session import Method, Session, Storage
+from wireproof.workflow.target.target import Target
 
-__all__ = ["Rounds", "time_of"]
+__all__ = ["Rounds", "equally_long", "launched_once", "sealed", "time_of"]
+
+_NARROW = 1e-4
+
+
+def equally_long(policy: Policy) -> Policy:
+    """All launches take as long: none ends at a precision that its arm reaches earlier."""
+    return msgspec.structs.replace(policy, latency_half_width=_NARROW, bandwidth_half_width=_NARROW)
+
+
+def launched_once(
+    session: Session, target: Target, reporter: Reporter
+) -> tuple[JudgedRun, list[Outcome]]:
+    """One trial of an experiment. Raises ``CouldNotMeasure`` if it gave no point, and
+    ``KeyboardInterrupt`` if the user has ended it.
+    """
+    section, outcomes = run_session(session, target, reporter)
+    if outcomes[-1].ending.ended == "interrupted":
+        raise KeyboardInterrupt
+    if not section.run.points:
+        raise CouldNotMeasure(outcomes[-1].ending.reason)
+    return section, outcomes
+
+
+def sealed(
+    parts: Sequence[MeasuredPart],
+    document: Ladder | RailGain,
+    *,
+    title: str,
+    place: Path,
+    storage: Storage,
+    reporter: Reporter,
+) -> Path | None:
+    """Keep the records, each led by the answer, and the document at ``place`` beside them. The
+    folder, None if nothing is kept.
+    """
+    led = [
+        part._replace(section=dataclasses.replace(part.section, lead=document.answer))
+        for part in parts
+    ]
+    result = kept(led, title=title, folder=place.parent, storage=storage, reporter=reporter)
+    if storage.kept:
+        replace_file(place, json_text(document).encode() + b"\n")
+    return result.folder
 
 
 class Rounds:
@@ -52,11 +100,9 @@ class Rounds:
         """One launch. Raises ``CouldNotMeasure`` if a point has no time."""
         session = self.session(number, seed, folder)
         try:
-            section, outcomes = run_session(session, self.prepared.target, Quiet(reporter))
+            section, outcomes = launched_once(session, self.prepared.target, Quiet(reporter))
         except (BadInput, CouldNotMeasure) as error:
             raise type(error)(f"{self.title}: {error}") from error
-        if outcomes[-1].ending.ended == "interrupted":
-            raise KeyboardInterrupt
         if len(section.run.points) < len(session.points):
             why = next(iter(section.run.missing.values()), None)
             raise CouldNotMeasure(f"{self.title}: {why.text if why else 'points are missing'}.")

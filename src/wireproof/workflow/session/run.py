@@ -16,7 +16,6 @@ from wireproof.analysis.settle import late_drivers
 from wireproof.instrument.measure import Outcome, Recording, measure
 from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance
-from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.plan import (
@@ -30,8 +29,7 @@ from wireproof.model.plan import (
 )
 from wireproof.model.record import EngineError
 from wireproof.model.run import Run
-from wireproof.physics.limits import limits
-from wireproof.physics.shaper import bandwidth_threshold_bytes, shaper_credit_bytes
+from wireproof.physics.limits import bandwidth_threshold_bytes, limits, shaper_credit_bytes
 from wireproof.physics.table import Table, changed_constants
 from wireproof.plan.pace import provable
 from wireproof.report.judged_run import JudgedRun
@@ -59,7 +57,7 @@ from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.target import Target
 
-__all__ = ["campaign_run", "command_of", "judged", "run_session"]
+__all__ = ["campaign_run", "judged", "run_session"]
 
 
 _NOT_TO_BE_HAD = (
@@ -69,11 +67,6 @@ _NOT_TO_BE_HAD = (
 """Errors of a rank that another option mends: nothing was wrong with the fabric."""
 LEAST_LAUNCH_S = 3.0
 """Less is not enough to start anything."""
-
-
-def command_of(session: Session, target: Target) -> LaunchCommand:
-    """The command that would start ``session`` on ``target``."""
-    return launch_options(session, target, install_for(session))[0].command
 
 
 def _plan(session: Session, target: Target, expect: str) -> Plan:

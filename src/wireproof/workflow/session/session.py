@@ -24,10 +24,8 @@ from wireproof.model.plan import (
 )
 from wireproof.physics.table import Table
 from wireproof.plan.sweep import numbered
-from wireproof.settings.criteria import read_criteria
-from wireproof.settings.model_world import model_of
+from wireproof.settings.inputs import model_of, read_criteria, read_table
 from wireproof.settings.options import Options
-from wireproof.settings.physics_table import read_table
 
 __all__ = ["Method", "Session", "Storage"]
 

@@ -35,7 +35,7 @@ from wireproof.study.readback import Said, said_in
 from wireproof.verdict.psm3.judge import judge_statistics
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.session.launch import install_for
-from wireproof.workflow.session.run import run_session
+from wireproof.workflow.session.rounds import equally_long, launched_once
 from wireproof.workflow.session.session import Method, Session, Storage
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
@@ -50,7 +50,6 @@ PROBE_HANGS_MS = 8000
 """A value with which not one short point ends so soon does not work."""
 COUNTS = "counts"
 """The folder of a launch that a library's counters go to."""
-_NARROW = 1e-4
 _LOG_BYTES = 8 << 20
 
 
@@ -196,11 +195,7 @@ class Launcher:
         budget_s: float,
         folder: Path,
     ) -> Session:
-        policy = Method(budget_s=budget_s).bounds()
-        # All runs are equally long: none ends at a precision that its value reaches earlier.
-        policy = msgspec.structs.replace(
-            self.target.pinned(policy), latency_half_width=_NARROW, bandwidth_half_width=_NARROW
-        )
+        policy = equally_long(self.target.pinned(Method(budget_s=budget_s).bounds()))
         return dataclasses.replace(
             self._session,
             points=points,
@@ -210,12 +205,7 @@ class Launcher:
         )
 
     def _launched(self, session: Session) -> JudgedRun:
-        section, outcomes = run_session(session, self.target, self._quiet)
-        if outcomes[-1].ending.ended == "interrupted":
-            raise KeyboardInterrupt
-        if not section.run.points:
-            raise CouldNotMeasure(outcomes[-1].ending.reason)
-        return section
+        return launched_once(session, self.target, self._quiet)[0]
 
 
 def _refuse_other_mpi(library: Library, session: Session, install: MpiInstall | None) -> None:

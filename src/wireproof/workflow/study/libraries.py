@@ -11,7 +11,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.site import site_studies
 from wireproof.model.study import Library
 from wireproof.model.toml import LARGEST
-from wireproof.settings.trial import FAMILIES, is_of_a_fabric
+from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
 from wireproof.study.catalogue import library_of
 
 __all__ = ["libraries", "library_called"]

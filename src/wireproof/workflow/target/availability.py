@@ -88,8 +88,8 @@ class Availability:
     def _unreachable(
         self, hosts: Sequence[str], target: Target, ranks: Sequence[int]
     ) -> dict[str, str]:
-        from wireproof.launch.hosts.fanout import reachable
-        from wireproof.launch.hosts.here import hosts_here
+        from wireproof.launch.fanout import reachable
+        from wireproof.launch.here import hosts_here
 
         here = hosts_here(hosts)
         others = [host for host in hosts if host not in here]
@@ -154,7 +154,7 @@ def _dead_in_lab(hosts: Sequence[str], target: Target) -> dict[str, str]:
 
 def _nics_of(hosts: Sequence[str], agent: str) -> dict[str, list[str]]:
     """The network and RDMA devices of each host; none of one that does not answer."""
-    from wireproof.launch.hosts.fanout import facts_by_host
+    from wireproof.launch.fanout import facts_by_host
 
     answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], agent, TIMEOUT_S)
     return {
@@ -195,7 +195,7 @@ def _state_files(nic: str) -> list[str]:
 
 def _states(target: Target, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
     """What each host's files say; a host or a file that does not answer says nothing."""
-    from wireproof.launch.hosts.fanout import facts_by_host
+    from wireproof.launch.fanout import facts_by_host
 
     environment = target.lab.agent_environment() if target.lab is not None else None
     answers = facts_by_host(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from wireproof.files.hostile import read_bounded
-from wireproof.locate.topology import against, read_topology
 from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
@@ -23,6 +22,8 @@ def read_fabric(path: Path) -> Fabric:
         text = read_bounded(path, LARGEST_FILE).decode("utf-8", "replace")
     except OSError as error:
         raise BadInput(f"the topology {path} cannot be read: {error.strerror}.") from error
+    from wireproof.locate.topology import read_topology
+
     return read_topology(text, str(path))
 
 
@@ -33,6 +34,8 @@ def fabric_for(path: Path | None, target: Target, reporter: Reporter) -> Fabric 
     fabric = read_fabric(path) if path is not None else _fabric_of_scheduler(target, reporter)
     if fabric is None:
         return None
+    from wireproof.locate.topology import against
+
     fabric, notes = against(fabric, target.hosts, first_rail(target.nics[0]) if target.nics else "")
     for note in (*fabric.notes, *notes):
         reporter.say(note)
@@ -47,6 +50,8 @@ def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
     text = queries.topology(target.through())
     if not text.strip():
         return None
+    from wireproof.locate.topology import read_topology
+
     try:
         return read_topology(text, queries.topology_command)
     except BadInput as error:

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from wireproof.launch.engines import find_program
-from wireproof.launch.hosts.here import is_here
+from wireproof.launch.here import is_here
 from wireproof.workflow.target.target import Target
 
 __all__ = ["guarded", "launcher_environment", "reach"]

@@ -139,7 +139,7 @@ class Target:
 
     def meet(self) -> str:
         """ADDRESS:PORT at which rank 0 of the tcp transport waits for the others."""
-        from wireproof.launch.hosts.here import meeting_point
+        from wireproof.launch.here import meeting_point
 
         if not self.hosts:
             return meeting_point("127.0.0.1")

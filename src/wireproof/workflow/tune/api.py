@@ -10,7 +10,7 @@ from typing import Unpack
 
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import Tuned, TunePlan
-from wireproof.settings.paths import as_path
+from wireproof.settings.row import as_path
 from wireproof.workflow.api import CommonOptions, check_names, environment_of, lone_target
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.resolve import resolve_target

@@ -22,11 +22,9 @@ from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import (
     JournalPlace,
     apply_sets,
-    confirm_set,
+    ask_nodes,
     hosts_of,
     read_files,
-    revert_set,
-    set_status,
 )
 from wireproof.workflow.tune.verify import with_overruled
 
@@ -177,8 +175,8 @@ def confirm(target: Target, name: str = "", place: JournalPlace | None = None) -
     """
     hosts = hosts_of(target)
     if not name:
-        name, hosts = waiting(set_status(target, hosts, "", place))
-    answers = confirm_set(target, hosts, name, place)
+        name, hosts = waiting(ask_nodes(target, "status", hosts, "", place))
+    answers = ask_nodes(target, "confirm", hosts, name, place)
     return Tuned(action="confirm", id=name, hosts=with_overruled(answers, target, place))
 
 
@@ -186,11 +184,12 @@ def revert(
     target: Target, name: str = "", place: JournalPlace | None = None, *, force: bool = False
 ) -> Tuned:
     """Bring the old values back, byte for byte. ``name`` "": of the newest set of each host."""
-    hosts = revert_set(target, hosts_of(target), name, place, force=force)
+    more = ("--force",) if force else ()
+    hosts = ask_nodes(target, "revert", hosts_of(target), name, place, *more)
     return Tuned(action="revert", id=name, hosts=hosts)
 
 
 def status(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
     """What is applied where, until when, and what has moved since; nothing is changed."""
-    answers = set_status(target, hosts_of(target), name, place)
+    answers = ask_nodes(target, "status", hosts_of(target), name, place)
     return Tuned(action="status", id=name, hosts=[in_force_first(one) for one in answers])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from wireproof.instrument.changes import ask_hosts, write_change_set
 from wireproof.instrument.facts import Collected, collect
@@ -20,11 +21,9 @@ from wireproof.workflow.target.target import Target
 __all__ = [
     "JournalPlace",
     "apply_sets",
-    "confirm_set",
+    "ask_nodes",
     "hosts_of",
     "read_files",
-    "revert_set",
-    "set_status",
 ]
 
 
@@ -46,33 +45,18 @@ def apply_sets(
     return ask_hosts(_argv(target, "apply", tuple(sets), place), texts)
 
 
-def confirm_set(
-    target: Target, hosts: tuple[str, ...], name: str, place: JournalPlace | None = None
-) -> list[HostTuned]:
-    """The set is kept: its drop-ins are written, its timer ends."""
-    return ask_hosts(_argv(target, "confirm", hosts, place, *_named(name)))
-
-
-def revert_set(
+def ask_nodes(
     target: Target,
+    what: Literal["confirm", "revert", "status"],
     hosts: tuple[str, ...],
     name: str = "",
     place: JournalPlace | None = None,
-    *,
-    force: bool = False,
+    *more: str,
 ) -> list[HostTuned]:
-    """``name`` "": the newest set that is open or confirmed. ``force``: also values that somebody
-    else has changed since.
+    """What each host answers. ``name``: of a set; "": of all sets, and of the newest that is open
+    or confirmed to ``revert``. ``more``: further options of the node program.
     """
-    more = ("--force",) if force else ()
-    return ask_hosts(_argv(target, "revert", hosts, place, *_named(name), *more))
-
-
-def set_status(
-    target: Target, hosts: tuple[str, ...], name: str = "", place: JournalPlace | None = None
-) -> list[HostTuned]:
-    """Every set of each host, or the one of that name; nothing is changed."""
-    return ask_hosts(_argv(target, "status", hosts, place, *_named(name)))
+    return ask_hosts(_argv(target, what, hosts, place, *_named(name), *more))
 
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}", re.ASCII)

@@ -1,4 +1,6 @@
-"""The work of ``wireproof tune plan``: audit, and the changes that mend what fails."""
+"""The work of ``wireproof tune plan``: audit, and the changes that mend what fails; and of ``tune
+export``: a plan as files of other tools.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,18 @@ from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.files.hostile import open_regular, replace_file
-from wireproof.instrument.facts import Collected, collect
-from wireproof.launch.hosts.here import is_here
+from wireproof.instrument.facts import Collected
+from wireproof.launch.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan, TunePlan
 from wireproof.settings.bmc import BmcOptions, bmcs_of
+from wireproof.settings.hosts import fold_hosts
 from wireproof.settings.options import Options
 from wireproof.store.snapshot import is_snapshot
-from wireproof.tune.bios import AskedAttribute, firmware_wishes, with_attributes
+from wireproof.tune.bios import firmware_wishes, with_attributes
 from wireproof.tune.carrying import (
     CONNECTIONS,
     coupled_with,
@@ -36,6 +39,7 @@ from wireproof.tune.carrying import (
     ssh_addresses,
     with_lower,
 )
+from wireproof.tune.export import FORMS, ansible
 from wireproof.tune.named import Named, named_all, nowhere
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.read import read_plan
@@ -45,16 +49,14 @@ from wireproof.workflow.audit import (
     catalogue,
     facts_of_source,
     facts_of_target,
-    more_of_source,
-    reader_argv,
 )
 from wireproof.workflow.firmware import with_firmware
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
-from wireproof.workflow.tune.node import hosts_of
+from wireproof.workflow.tune.node import JournalPlace, hosts_of, read_files
 
-__all__ = ["PlanSpecification", "carrying", "load_plan", "plan", "save_plan", "target_of"]
+__all__ = ["PlanSpecification", "carrying", "export", "load_plan", "plan", "save_plan", "target_of"]
 
 
 def carrying(
@@ -167,7 +169,7 @@ def _host(
     if hosts.target is not None and hosts.target.lab is not None:
         return of_lab(made)
     made = _with_overruled(made, machine.facts)
-    named = [AskedAttribute(one.name, one.value) for one in asked if one.name]
+    named = [one for one in asked if one.name]
     if asked and not named:
         return made
     profile = hosts.specification.profile
@@ -222,36 +224,26 @@ class _Hosts:
         wishes: Mapping[str, Sequence[Wish]],
         asked: Sequence[Named],
     ) -> list[Collected]:
-        """What the wishes need besides. Hosts that need the same are asked together."""
+        """What the wishes need besides."""
         more_asked = CONNECTIONS if self.specification.allow_link_down else ()
-        groups: dict[tuple[FactRequest, ...], list[str]] = defaultdict(list)
         named = [one.path for one in asked if one.path]
         places = [*named, *(other for path in named for other in coupled_with(path))]
         files = [FactRequest(kind="file", path=path) for path in places]
-        for one in answers:
-            if one.frames:
-                boot = settings_files()
-                wanted = (*requests_of(wishes[one.host]), *files, _OSTREE, *boot, *more_asked)
-                groups[wanted].append(one.host)
-        more: dict[str, Sequence[FactFrame]] = {}
-        for wanted, hosts in groups.items():
-            more |= self._more(hosts, wanted)
+        rest = (*files, _OSTREE, *settings_files(), *more_asked)
+        wanted = {
+            one.host: (*requests_of(wishes[one.host]), *rest) for one in answers if one.frames
+        }
+        if self.source is not None and is_snapshot(self.source):
+            more = {host: Collected(host, _not_there()) for host in wanted}
+        else:
+            place = JournalPlace(root=str(self.source or ""))
+            more = read_files(self.target or this_machine(), wanted, place)
         return [
-            Collected(one.host, (*one.frames, *more.get(one.host, ())), one.problem)
+            dataclasses.replace(one, frames=(*one.frames, *more[one.host].frames))
+            if one.host in more
+            else one
             for one in answers
         ]
-
-    def _more(
-        self, hosts: Sequence[str], wanted: Sequence[FactRequest]
-    ) -> dict[str, Sequence[FactFrame]]:
-        if self.target is not None:
-            argv_of = reader_argv(self.target)
-            found = collect({host: argv_of[host] for host in hosts}, wanted)
-            return {one.host: one.frames for one in found}
-        assert self.source is not None  # noqa: S101 - one of the two
-        if is_snapshot(self.source):
-            return {host: _not_there() for host in hosts}
-        return {host: more_of_source(self.source, host, wanted) for host in hosts}
 
     def allowed(self, host: str, facts: HostFacts) -> Allowed:
         if not self.specification.allow_link_down:
@@ -282,3 +274,34 @@ def save_plan(made: TunePlan, path: Path) -> None:
         replace_file(path, data)
     except OSError as error:
         raise BadInput(f"the plan cannot be written to {path}: {error.strerror}.") from error
+
+
+def export(plan: TunePlan, form: str) -> dict[str, str]:
+    """Host set to text; all hosts in one text for ``ansible``. Raises ``BadInput`` where there is
+    nothing to write, or several kinds of hosts in a form for one.
+    """
+    groups = _groups(plan.hosts)
+    if not groups:
+        raise BadInput("nothing is to be changed: there is nothing to export.")
+    if form == "ansible":
+        hosts = fold_hosts([host for _, names in groups for host in names])
+        return {hosts: ansible(groups, plan.profile)}
+    if len(groups) > 1:
+        sets = "; ".join(fold_hosts(names) for _, names in groups[:4])
+        raise BadInput(
+            f"the hosts have {len(groups)} different plans ({sets}): export those of one with"
+            " --hosts, or all as ansible."
+        )
+    (one, names) = groups[0]
+    return {fold_hosts(names): FORMS[form](one, names, plan.profile)}
+
+
+def _groups(hosts: Sequence[HostPlan]) -> list[tuple[HostPlan, list[str]]]:
+    """Hosts with the same changes together; old values may differ."""
+    found: dict[str, list[HostPlan]] = defaultdict(list)
+    for one in hosts:
+        if one.changes or one.keeps:
+            changes = [each.change for each in one.changes]
+            keeps = [each.keep for each in one.keeps]
+            found[repr((changes, keeps, one.by_hand))].append(one)
+    return [(group[0], [one.host for one in group]) for group in found.values()]

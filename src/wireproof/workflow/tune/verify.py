@@ -20,7 +20,7 @@ from wireproof.tune.standing import standing_of
 from wireproof.workflow.audit import catalogue
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
-from wireproof.workflow.tune.node import JournalPlace, hosts_of, read_files, set_status
+from wireproof.workflow.tune.node import JournalPlace, ask_nodes, hosts_of, read_files
 
 __all__ = ["residue", "standing_on", "verify", "with_overruled"]
 
@@ -31,7 +31,7 @@ def verify(target: Target, name: str = "", place: JournalPlace | None = None) ->
     """The sets that are confirmed, on each host, with what overrules them; nothing is changed. The
     status of a host is 1 when one of their values or files does not stand.
     """
-    answers = [_kept(one) for one in set_status(target, hosts_of(target), name, place)]
+    answers = [_kept(one) for one in ask_nodes(target, "status", hosts_of(target), name, place)]
     hosts = [_verified(one) for one in with_overruled(answers, target, place)]
     return Tuned(action="verify", id=name, hosts=hosts)
 
@@ -98,7 +98,7 @@ def residue(target: Target, reporter: Reporter, place: JournalPlace | None = Non
         host: values_asked(HostFacts.of(host, one.frames), known) for host, one in first.items()
     }
     second = read_files(target, asked, where)
-    states = {one.host: one for one in set_status(target, hosts, "", where)}
+    states = {one.host: one for one in ask_nodes(target, "status", hosts, "", where)}
     found: list[ResidueFound] = []
     for host in hosts:
         more = second[host].frames if host in second else ()
@@ -124,7 +124,7 @@ def standing_on(target: Target) -> Standing | None:
     if len(hosts) > _MOST_HOSTS or target.sysfs_root:
         return None
     try:
-        found = standing_of(set_status(target, hosts))
+        found = standing_of(ask_nodes(target, "status", hosts))
     except WireproofError as error:
         found = Standing(hosts=list(hosts), unread={str(error): list(hosts)})
     lab = target.lab.name if target.lab is not None else ""

@@ -87,6 +87,7 @@
     if (left) tools.append(made("span", { class: "muted" }, `${left} rows of the result are not in this page`));
     table.parentElement.before(tools);
     [...table.tHead.rows[0].cells].forEach((head, column) => {
+      if (!head.textContent.trim()) return;
       const press = made("button", { type: "button" });
       press.append(...head.childNodes);
       press.addEventListener("click", () => sort(table, column));
@@ -135,7 +136,7 @@
 
   class Pairs {
     constructor(figure) {
-      const data = JSON.parse(document.getElementById(figure.dataset.from).textContent);
+      const data = JSON.parse(figure.querySelector("script").textContent);
       Object.assign(this, { data, figure, count: data.hosts.length, cursor: -1, step: -1 });
       this.values = unpacked(data.value, Uint16Array);
       this.widths = unpacked(data.width, Uint8Array);

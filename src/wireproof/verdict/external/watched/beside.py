@@ -21,8 +21,8 @@ from wireproof.verdict.external.watched.ports import (
     WatchedPorts,
     reason,
 )
+from wireproof.verdict.path.questions import due_shares, state_of
 from wireproof.verdict.path.questions import other_protocol as contradicting
-from wireproof.verdict.path.shares import due_shares, state_of
 
 __all__ = ["beside", "far_below", "one_place", "other_protocol", "rail_reasons", "troubles"]
 

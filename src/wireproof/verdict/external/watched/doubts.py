@@ -22,11 +22,12 @@ from wireproof.verdict.external.watched.ports import (
     reason,
 )
 from wireproof.verdict.path.questions import (
+    could_carry,
+    inside_adapter,
     is_masked,
     is_on_air,
     lacks_packets,
     mostly,
-    one_adapter,
 )
 
 __all__ = ["RATE_SEEN", "Doubts"]
@@ -162,10 +163,9 @@ class Doubts:
         """A register that this host may not read looks like one that stands still because the
         adapter's own switch carried it all.
         """
-        if self.claimed.level == "wire":
-            return None
         places = [set().union(*map(self.ports.adapters, one)) for one in self.ports.places()]
-        if one_adapter(places) is not None or not any(is_masked(*end) for end in self._busiest()):
+        masked = (is_masked(*end) for end in self._busiest())
+        if not inside_adapter(self.claimed.level, places, masked):
             return None
         text = (
             "the ports may be functions of one adapter, and no counter of its physical port shows "
@@ -247,9 +247,9 @@ class Doubts:
         other, rate = self.ports.carried("other"), self.printed.rate_bytes_per_s or 0.0
         if self._is_one_path(other):
             return None
-        if not other.at_least(_MOST * self.printed.least_bytes) or other.peak < RATE_SEEN * rate:
-            return None
-        if lacks_packets(other.packets, self.printed.least_packets, _MOST, fewest=0):
+        due = self.printed.least_bytes, self.printed.least_packets
+        sure = other.bytes - other.unsure
+        if other.peak < RATE_SEEN * rate or not could_carry(sure, other.packets, *due, _MOST):
             return None
         text = (
             f"{', '.join(other.names)} carried {volume(other.bytes)} too: either may have been "

@@ -24,10 +24,9 @@ from wireproof.analysis.rails import ledger_with_rails, rail_nics
 from wireproof.analysis.relations import port_called
 from wireproof.model.claim import Claim, joined, rails_of
 from wireproof.model.finding import Severity
-from wireproof.model.ledger import DIRECTIONS, Direction, Ledger, LedgerEntry, PortLedger
-from wireproof.model.record import Nic, Rdma
+from wireproof.model.ledger import DIRECTIONS, Direction, Ledger, PortLedger
 from wireproof.model.series import Reason
-from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Traffic
+from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.path.questions import (
     Identity,
     adapters_of,
@@ -136,7 +135,7 @@ class WatchedPorts:
     """
 
     def __init__(self, traffic: Traffic, claim: Claim, *, both_ways: bool = False) -> None:
-        read = [host for host in traffic.hosts if not host.error]
+        read = [host for host in traffic.hosts if host.ledger is not None]
         # each machine once: its ports under a second name are no second end
         each = kernels((host.machine or f"name {host.host}", host) for host in read)
         self.hosts = [mates[0] for mates in each]
@@ -145,8 +144,9 @@ class WatchedPorts:
         anywhere = {one.nic for one in claim.hosts if one.nic}
         self._common = anywhere.pop() if len(anywhere) == 1 else ""
         self._ledgers = {
-            host.host: ledger_with_rails(host.ledger or _from_view(host), self._claim(host))
+            host.host: ledger_with_rails(host.ledger, self._claim(host))
             for host in self.hosts
+            if host.ledger is not None
         }
 
     def ledger(self, host: HostTraffic) -> Ledger:
@@ -368,45 +368,3 @@ def _total(seen: dict[str, Crossed]) -> Carried:
 
 def _is_doubtful(whole: Crossed) -> bool:
     return not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped")
-
-
-def _from_view(host: HostTraffic) -> Ledger:
-    """A ledger of what an older result shows of each port."""
-    real = [
-        port.nic
-        for port in host.ports
-        if port.kind in ("ethernet", "infiniband") and not port.stacked
-    ]
-    ports = {port.nic: _port_from_view(port, real if port.stacked else []) for port in host.ports}
-    return Ledger(host=host.host, interval_ns=host.seconds * 1e9, ports=ports)
-
-
-def _port_from_view(port: PortTraffic, lower: list[str]) -> PortLedger:
-    device, _, number = port.rdma.partition(":")
-    rdma = Rdma(device=device, port=int(number or 1)) if device else None
-    kind = (
-        port.kind if port.kind in ("ethernet", "infiniband", "loopback", "virtual") else "virtual"
-    )
-    nic = Nic(name=port.nic, kind=kind, driver=port.driver, rdma=rdma, lower=lower)  # type: ignore[arg-type]
-    return PortLedger(nic=nic, tx=list(_entries(port.tx)), rx=list(_entries(port.rx)))
-
-
-def _entries(direction: DirectionTraffic) -> Iterable[LedgerEntry]:
-    yield LedgerEntry(
-        carrier="kernel" if direction.trouble else "any",
-        level="stack",
-        bytes=direction.bytes,
-        background=direction.background,
-        quality="exact" if direction.bytes is not None else "unreadable",
-        peak_bytes_per_s=direction.peak_bytes_per_s,
-        counters=direction.counters,
-        remark=direction.trouble,
-    )
-    if direction.trouble and direction.bytes is not None:
-        yield LedgerEntry(
-            carrier="rdma",
-            level="function",
-            quality="unreadable",
-            bytes=None,
-            remark=direction.trouble,
-        )

@@ -5,8 +5,7 @@ old value in its journal and a timer that brings it back when the trial does not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Self
+from contextlib import AbstractContextManager
 
 import msgspec
 
@@ -16,10 +15,10 @@ from wireproof.model.tuning import HostTuned, TunePlan
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.apply import apply, may_be_touched, new_id
-from wireproof.workflow.tune.node import JournalPlace, revert_set
+from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 from wireproof.workflow.tune.trial.specification import Variables
 
-__all__ = ["OnHosts", "planned"]
+__all__ = ["AppliedKnob", "OnHosts", "planned"]
 
 KEPT_S = 600
 """A value that is kept reverts after this, unless it is confirmed."""
@@ -82,7 +81,24 @@ def _check(knob: TriedKnob, plan: TunePlan) -> None:
             )
 
 
-class OnHosts:
+class AppliedKnob(AbstractContextManager["AppliedKnob"]):
+    """Leaving it brings the old value back, unless ``keep`` was called."""
+
+    def __exit__(self, *_: object) -> None:
+        """Where nothing was changed there is nothing to take away."""
+
+    def put(self, value: int) -> Variables:
+        """Value number ``value`` is in force now, in runs with these variables. Raises
+        ``CouldNotMeasure`` when that cannot be.
+        """
+        raise NotImplementedError
+
+    def keep(self, value: int) -> str:
+        """The value stays; what the user has to do, in a sentence."""
+        raise NotImplementedError
+
+
+class OnHosts(AppliedKnob):
     """The knob on all hosts of ``target`` at once. ``timeout_s``: of the timer, longer than the
     runs that one value has in a row.
     """
@@ -104,19 +120,11 @@ class OnHosts:
         self._hosts: tuple[str, ...] = ()
         self._value = -1
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         try:
             self._take_away()
         except CouldNotMeasure as lost:
-            if error is None:
+            if ended[0] is None:
                 raise
             self._reporter.warn(str(lost))
 
@@ -155,7 +163,7 @@ class OnHosts:
         self._value = -1
         if not self._name or not self._hosts:
             return
-        done = revert_set(self._target, self._hosts, self._name, self._place)
+        done = ask_nodes(self._target, "revert", self._hosts, self._name, self._place)
         if why := _failure(done):
             raise CouldNotMeasure(
                 f"the old value is not restored ({why}): `wireproof tune status` says what stands"

@@ -8,10 +8,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Self
-
-import msgspec
 
 from wireproof.analysis.workload import guards_of, losses, messages_of, metric_of, value_of
 from wireproof.instrument.watch_command import WatchedCommand
@@ -28,12 +25,12 @@ from wireproof.workflow.prove.command import on_target
 from wireproof.workflow.prove.servers import start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Quiet, Reporter
-from wireproof.workflow.session.launch import install_for
-from wireproof.workflow.session.run import command_of, run_session
+from wireproof.workflow.session.launch import command_of, install_for
+from wireproof.workflow.session.rounds import equally_long, launched_once
 from wireproof.workflow.session.session import Session, Storage
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.reach import launcher_environment
-from wireproof.workflow.tune.trial.specification import OwnCommand, RunNumbers, Variables
+from wireproof.workflow.tune.trial.specification import OwnCommand, RunNumbers, Variables, Workload
 
 __all__ = ["CommandWorkload", "PatternWorkload", "overridden", "processor_s", "unread"]
 
@@ -41,10 +38,9 @@ RUN_S = 0.2
 """What one run measures, when nothing else is asked for: launches differ more than what is in
 one.
 """
-_NARROW = 1e-4
 
 
-class PatternWorkload:
+class PatternWorkload(Workload):
     """Launches of the engine with one point. ``environment``: where an allocation is looked for."""
 
     def __init__(
@@ -55,17 +51,13 @@ class PatternWorkload:
         if len(prepared.points) != 1:
             raise BadInput("a trial compares one number: give one size and one direction.")
         point = prepared.points[0]
-        # All runs are equally long: none ends at a precision that its value reaches earlier.
-        policy = msgspec.structs.replace(
-            prepared.policy, latency_half_width=_NARROW, bandwidth_half_width=_NARROW
-        )
         self.title = (
             f"{point.pattern} of {quantity.size(point.message_bytes)} over {method.transport}"
         )
         self._session = method.session(
             self.title,
             [point],
-            policy=policy,
+            policy=equally_long(prepared.policy),
             seed=0,
             out=None,
             storage=Storage(kept=False),
@@ -75,17 +67,6 @@ class PatternWorkload:
         self.target = prepared.target
         self.notes = list(self.target.said)
         self.metric = metric_of(point.pattern, point.form)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """A launch leaves nothing behind."""
 
     def check(self, knob: TriedKnob) -> None:
         name, install = knob.name, install_for(self._session)
@@ -129,14 +110,9 @@ class PatternWorkload:
         with tempfile.TemporaryDirectory(prefix="wireproof-try-") as scratch:
             there = dataclasses.replace(session, out=Path(scratch) / "run")
             try:
-                section, outcomes = run_session(there, self.target, self._quiet)
+                return launched_once(there, self.target, self._quiet)[0]
             except CouldNotMeasure as error:
                 raise CouldNotMeasure(f"{shown}: {error}") from error
-        if outcomes[-1].ending.ended == "interrupted":
-            raise KeyboardInterrupt
-        if not section.run.points:
-            raise CouldNotMeasure(f"{shown}: {outcomes[-1].ending.reason}")
-        return section
 
 
 def processor_s() -> float:
@@ -187,7 +163,7 @@ READ_EVERY_S = 10.0
 """Ports are read before and after a run; between, only to keep the connection."""
 
 
-class CommandWorkload:
+class CommandWorkload(Workload):
     """Runs of one command. Its output is kept for its number and shown when it fails."""
 
     def __init__(
@@ -227,16 +203,8 @@ class CommandWorkload:
             self._reporter.warn(f"no retransmits and drops are seen: {error}")
             self.notes.append(f"no retransmits and drops are seen: {error}")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._watch.__exit__()
-
-    def check(self, knob: TriedKnob) -> None:
-        """What a command reads is its own business."""
 
     def run(self, variables: Variables, shown: str) -> RunNumbers:
         environment = {**self._environment, **{k: v for k, v in variables.items() if v is not None}}

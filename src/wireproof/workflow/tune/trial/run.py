@@ -7,8 +7,6 @@ import shlex
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from types import TracebackType
-from typing import Protocol, Self
 
 import msgspec
 
@@ -23,7 +21,7 @@ from wireproof.settings.options import Options
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.plan import PlanSpecification, plan
-from wireproof.workflow.tune.trial.on_hosts import OnHosts, planned
+from wireproof.workflow.tune.trial.on_hosts import AppliedKnob, OnHosts, planned
 from wireproof.workflow.tune.trial.pattern import CommandWorkload, PatternWorkload
 from wireproof.workflow.tune.trial.specification import (
     OwnCommand,
@@ -35,43 +33,11 @@ from wireproof.workflow.tune.trial.specification import (
 __all__ = ["run_trial"]
 
 
-class Applied(Protocol):
-    """A context manager: leaving it brings the old value back, unless ``keep`` was called."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    def put(self, value: int) -> Variables:
-        """Value number ``value`` is in force now, in runs with these variables. Raises
-        ``CouldNotMeasure`` when that cannot be.
-        """
-
-    def keep(self, value: int) -> str:
-        """The value stays; what the user has to do, in a sentence."""
-
-
-class InEnvironment:
+class InEnvironment(AppliedKnob):
     """A variable of the runs: nothing outside them is changed."""
 
     def __init__(self, knob: TriedKnob) -> None:
         self._knob = knob
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """There is nothing to take away."""
 
     def put(self, value: int) -> Variables:
         return {self._knob.name: self._knob.values[value]}
@@ -122,7 +88,7 @@ def _applied(
     workload: Workload,
     reporter: Reporter,
     environment: Mapping[str, str],
-) -> tuple[TrialSpecification, Applied]:
+) -> tuple[TrialSpecification, AppliedKnob]:
     """How the knob is turned, and the specification with all its values named."""
     if wanted.knob.kind == "variable":
         workload.check(wanted.knob)
@@ -164,7 +130,11 @@ class _Trial(Bench[TrialRun]):
     """The values of one knob; an arm is a value's index."""
 
     def __init__(
-        self, wanted: TrialSpecification, workload: Workload, applied: Applied, reporter: Reporter
+        self,
+        wanted: TrialSpecification,
+        workload: Workload,
+        applied: AppliedKnob,
+        reporter: Reporter,
     ) -> None:
         self._wanted, self._workload = wanted, workload
         self._applied, self._reporter = applied, reporter

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from types import TracebackType
-from typing import Protocol, Self
+from contextlib import AbstractContextManager
 
 from wireproof.model.experiment import Better, Metric, TriedKnob
 from wireproof.model.setting import Profile
-from wireproof.settings.trial import Reader
+from wireproof.settings.knobs import Reader
 from wireproof.workflow.prove.command import ProofSpecification
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target
@@ -32,30 +31,27 @@ class RunNumbers:
     proof: str = ""
 
 
-class Workload(Protocol):
-    """What is run again and again. A context manager: leaving it leaves no process."""
+class Workload(AbstractContextManager["Workload"]):
+    """What is run again and again. Leaving it leaves no process."""
 
     metric: Metric
     title: str
     notes: list[str]
     target: Target
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        """A launch leaves nothing behind."""
 
     def check(self, knob: TriedKnob) -> None:
-        """Raise ``BadInput`` for a variable that cannot have an effect in the runs."""
+        """Raise ``BadInput`` for a variable that cannot have an effect in the runs; what a command
+        reads is its own business.
+        """
 
     def run(self, variables: Variables, shown: str) -> RunNumbers:
         """One run with ``variables``; ``shown``: the value under trial, for messages. Raises
         ``CouldNotMeasure`` when it fails, ``KeyboardInterrupt`` when the user ends it.
         """
+        raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,332 @@
+"""The lines of ucx_perftest: the last lines of the tests below one heading, without those of
+progress, and what stands before its table (the command, the box that the server prints, a script's
+banner).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import Benchmark, starts_result
+from wireproof.adapters.rows import Rows, What, integer, number, scan_rows
+from wireproof.model.series import Traffic
+
+__all__ = ["COLUMNS", "Found", "LastLine", "Setup", "read", "setup_before", "test_of"]
+__all__ += ["without_progress"]
+
+_BATCH = re.compile(r"^\s*\+([A-Za-z0-9_][\w/.]{0,80})-+(?:\+|$)")
+_THREAD = re.compile(r"^\s*\[thread \d{1,4}\]")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,5}")
+_LONGEST_LINE = 500
+_PATIENCE = 2000  # UCX_PROTO_INFO=y prints a table per protocol between the heading and the result
+COLUMNS = 8
+_THREADED = 4
+_DECIMALS = {(0, 3, 3, 3, 2, 2, 0, 0), (0, 3, 2, 0)}
+"""Digits after the point of each column, of one thread and of several."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastLine:
+    """A last line. ``texts``: iterations, percentile, average, overall time, then bandwidth and
+    rate in pairs.
+
+    ``marked``: the program itself says that it is the last one.
+    """
+
+    name: str
+    texts: list[str]
+    line: int
+    marked: bool = True
+
+    @property
+    def overall(self) -> tuple[str, str, str]:
+        """Overall time (us), bandwidth (MiB/s), messages per second."""
+        if len(self.texts) == _THREADED:
+            return self.texts[1], self.texts[2], self.texts[3]
+        return self.texts[3], self.texts[5], self.texts[7]
+
+
+@dataclass(slots=True)
+class Found:
+    """``rows``: the last lines; ``progress``: lines of progress; ``last``: index of the last of
+    either.
+    """
+
+    rows: list[LastLine] = field(default_factory=list)
+    progress: int = 0
+    last: int = 0
+
+
+def _plain(word: str) -> str:
+    return word.replace(",", "") if _GROUPED.fullmatch(word) else word
+
+
+def _is_whole(texts: list[str]) -> bool:
+    """Rate x time = 1 in every row: a last line without a line end is believed only if this still
+    holds.
+    """
+    if len(texts) != COLUMNS:
+        return False
+    time, rate = number(texts[-5]), number(texts[-1])
+    if not time or not rate:
+        return False
+    return abs(time * 1e-6 * rate - 1) <= 0.01 + 0.5e-6 * time
+
+
+def _row_of(line: str, heading: str, index: int) -> LastLine | None:
+    """The last line of a test: ``Final:`` and numbers; under ``Test`` an optional name and
+    numbers.
+    """
+    words = line.split()
+    first = next((at for at, word in enumerate(words) if number(_plain(word)) is not None), None)
+    if first is None:
+        return None
+    names = words[:first]
+    texts = [_plain(word) for word in words[first : first + COLUMNS]]
+    if any(number(text) is None for text in texts[_THREADED:]):
+        texts = texts[:_THREADED]
+    named = heading == "Test" and len(names) <= 1
+    final = named or names == ["Final:"]
+    if not _fits(texts) or not (final or not names):
+        return None
+    return LastLine(names[0] if names and heading == "Test" else "", texts, index, final)
+
+
+def _fits(texts: list[str]) -> bool:
+    """Every column a number with the digits that the program prints: a row torn in its middle has
+    others.
+    """
+    shape = tuple(len(text.partition(".")[2]) for text in texts)
+    return shape in _DECIMALS and all(number(text) is not None for text in texts)
+
+
+def _csv_row(line: str, names: int, index: int) -> LastLine | None:
+    """The batch files' names and the numbers; some versions write ``Final:`` before the first
+    number.
+    """
+    cells = [cell.strip() for cell in line.split(",")]
+    texts = cells[names:]
+    final = bool(texts) and texts[0].startswith("Final:")
+    texts = [texts[0].removeprefix("Final:").strip(), *texts[1:]] if final else texts
+    return LastLine("/".join(cells[:names])[:160], texts, index, final) if _fits(texts) else None
+
+
+def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[Rows, Found]:
+    """The last lines of all tests under one heading. ``csv_names``: columns of names before the
+    numbers, None in a table of blanks.
+    """
+    found, batch = Found(last=start), ""
+
+    def row(line: str, index: int) -> LastLine | None:
+        nonlocal batch
+        if csv_names is not None:
+            return _csv_row(line, csv_names, index) if "," in line else None
+        named = _BATCH.match(line)
+        if named is not None:
+            batch = named.group(1)
+        return None if named is not None else _row_of(line, heading, index)
+
+    def take(rows: Rows, index: int) -> list[str] | What:
+        line = page.lines[index][:_LONGEST_LINE]
+        progress = _THREAD.match(line) or ",[thread " in line
+        last = None if progress else row(line, index)
+        if progress:
+            found.progress += 1
+            found.last, rows.idle = index, 0
+        elif last is not None and index == page.ragged and not _is_whole(last.texts):
+            return "cut"
+        elif last is not None:
+            found.rows.append(replace(last, name=last.name or batch))
+            found.last = index
+            return last.texts
+        if not line.strip():
+            return "skipped"
+        if starts_result(line):
+            return "end"
+        return "cut" if index == page.ragged and _begins_row(line) else "foreign"
+
+    return scan_rows(page, start + 1, take, _PATIENCE), found
+
+
+def _begins_row(line: str) -> bool:
+    first = line.split()[:1]
+    return bool(first) and ("Final:".startswith(first[0]) or first[0][0].isdigit())
+
+
+def without_progress(rows: list[LastLine], wanted: int) -> list[LastLine]:
+    """Of unmarked lines with a growing count, which old versions print, only those that reached the
+    count asked for.
+    """
+    counts = [number(row.texts[0]) or 0.0 for row in rows]
+    names = Counter(row.name for row in rows)
+    alone = {name for name, times in names.items() if times == 1}
+    pairs = zip(rows, counts, strict=True)
+    return [row for row, count in pairs if row.marked or row.name in alone or count >= wanted]
+
+
+# --- The tests of ucx_perftest: by name (``tag_lat``), by the title in its box, or by what its
+# table is headed with.
+
+_HALF = (
+    "time / iterations / 2: half of a mean round trip; bandwidth and rate count both messages of "
+    "a round trip, which is size / half round trip"
+)
+_STREAM = "size x iterations / time; MB = 2^20 bytes; overhead is time / iterations"
+_ONE_SIDED = ("put", "get")
+_ATOMIC = ("add", "fadd", "swap", "cswap", "add_mr")
+
+# the title in the box -> name, protocol layer first (``ucp_``), then transport layer
+_TITLES = {
+    "active message latency": "am_lat",
+    "active message bandwidth / message rate": "am_bw",
+    "put latency": "ucp_put_lat",
+    "put bandwidth": "ucp_put_bw",
+    "put bandwidth / message rate": "put_bw",
+    "get latency / bandwidth / message rate": "ucp_get",
+    "tag match latency": "tag_lat",
+    "tag match bandwidth": "tag_bw",
+    "tag sync match latency": "tag_sync_lat",
+    "tag sync match bandwidth": "tag_sync_bw",
+    "stream latency": "stream_lat",
+    "stream bandwidth": "stream_bw",
+    "am latency": "ucp_am_lat",
+    "am bandwidth": "ucp_am_bw",
+    "am bandwidth / message rate": "ucp_am_bw",
+}
+
+
+def test_titled(title: str) -> str:
+    """The test's name for the title in the box; "" when it is not known."""
+    plain = title.strip().lower()
+    if plain in _TITLES:
+        return _TITLES[plain]
+    return "ucp_fadd" if plain.startswith("atomic") else ""
+
+
+def _kind(plain: str) -> Traffic:
+    for kind in _ONE_SIDED:
+        if plain.startswith(kind):
+            return "put" if kind == "put" else "get"
+    return "atomic" if plain in _ATOMIC else "stream"
+
+
+def test_of(name: str, heading: str) -> Benchmark:
+    """The test of a name. Without one, ``heading`` (``latency`` or ``overhead``) tells a ping-pong
+    from a stream.
+
+    A batch's lines have names of the user's own and always ``overhead`` above them: then ``lat`` or
+    ``bw`` in it tells.
+    """
+    plain = name.removeprefix("ucp_")
+    words, kind = plain.split("_"), _kind(plain)
+    known = name or f"ucx_perftest {heading}"
+    window = None if plain.startswith(("am_", "get")) or kind == "atomic" else 32
+    if "lat" in words or "latency" in words or (not name and heading == "latency"):
+        return Benchmark(known, "half_round_trip", "pingpong", _HALF, waits=True)
+    if kind == "atomic":
+        return Benchmark(known, "latency", "atomic", "time / iterations of one atomic operation")
+    if heading == "latency":
+        return Benchmark(known, "latency", kind, "time / iterations, not halved; MB = 2^20 bytes")
+    if name and kind == "stream" and not {"bw", "mr"} & set(words):
+        return Benchmark(
+            known, "time", "other", "not known: a batch's line may be any test; MB = 2^20 bytes"
+        )
+    return Benchmark(known, "bandwidth", kind, _STREAM, window=window)
+
+
+_BANNER = re.compile(r"^\s*={4,} (\w{2,40}) ={4,}\s*$")
+_BOX = re.compile(r"^\s*(API|Test|Message size): +(\S.{0,80}?)\s*$")
+_TLS = re.compile(r"\bUCX_TLS=(\S{1,80})")
+_LOOK_BACK = 80
+_RDMA = {
+    "rc",
+    "rc_x",
+    "rc_v",
+    "rc_verbs",
+    "rc_mlx5",
+    "ud",
+    "ud_x",
+    "ud_verbs",
+    "ud_mlx5",
+    "dc",
+    "dc_x",
+    "dc_mlx5",
+}
+
+
+@dataclass(slots=True)
+class Setup:
+    """What the lines before the table say."""
+
+    test: str = ""
+    size: int | None = None
+    iterations: int | None = None
+    window: int | None = None
+    protocol: Literal["", "tcp", "rdma"] = ""
+
+
+def _option(rest: str, letter: str) -> str:
+    match = re.search(rf"(?:^|\s)-{letter} ?([^\s-]\S{{0,60}})", rest)
+    return match.group(1) if match else ""
+
+
+def _protocol(transports: str) -> Literal["", "tcp", "rdma"]:
+    names = set(transports.strip("'\"").split(",")) - {"self"}
+    if names == {"tcp"}:
+        return "tcp"
+    return "rdma" if names and names <= _RDMA else ""
+
+
+def _read_command(setup: Setup, line: str) -> None:
+    rest = line.partition("ucx_perftest")[2][:_LONGEST_LINE]
+    setup.test = setup.test or _option(rest, "t")
+    if setup.size is None:
+        setup.size = _sum_of(_option(rest, "s"))
+    setup.iterations = setup.iterations or integer(_option(rest, "n"))
+    setup.window = setup.window or integer(_option(rest, "O"))
+    transports = _TLS.search(line)
+    if transports and not setup.protocol:
+        setup.protocol = _protocol(transports.group(1))
+
+
+def _sum_of(sizes: str) -> int | None:
+    """The sum of ``8,16,32``; None when one is no number."""
+    total = 0
+    for text in sizes.split(","):
+        size = integer(text)
+        if size is None:
+            return None
+        total += size
+    return total
+
+
+def _read_box(setup: Setup, name: str, value: str) -> None:
+    """A line of the server's box."""
+    if name == "API":
+        if value.startswith("transport"):
+            setup.test = setup.test.removeprefix("ucp_")
+    elif name == "Test":
+        setup.test = setup.test or test_titled(value)
+    elif setup.size is None:
+        setup.size = integer(value)
+
+
+def setup_before(page: Page, start: int) -> Setup:
+    """Looks back from the heading to the last line of the test before."""
+    setup = Setup()
+    for index in range(start - 1, max(-1, start - _LOOK_BACK), -1):
+        line = page.lines[index]
+        if "Final:" in line or starts_result(line):
+            break
+        box, banner = _BOX.match(line), _BANNER.match(line)
+        if box is not None:
+            _read_box(setup, box.group(1), box.group(2))
+        elif banner is not None:
+            setup.test = setup.test or banner.group(1)
+        elif "ucx_perftest" in line:
+            _read_command(setup, line)
+    return setup

@@ -1,0 +1,318 @@
+"""The libfabrics of this machine: where they are, what the engine hears from each, and which
+provider an MPI takes.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.files.hostile import read_bounded
+from wireproof.files.programs import by_path
+from wireproof.launch.mpi.install import Family, MpiInstall
+from wireproof.model.diagnosis import LibfabricFound, Listing, Offer, Provider, ProviderChoice
+
+__all__ = [
+    "USUAL",
+    "allowed_by",
+    "ask",
+    "candidates",
+    "choose_provider",
+    "described",
+    "library_of",
+    "openmpi_parameters",
+]
+
+NAME = "libfabric.so.1"
+USUAL = (
+    *("/usr/lib*", "/usr/lib/*-linux-gnu", "/usr/local/lib*", "/opt/*/lib*"),
+    *("/opt/amazon/efa/lib*", "/opt/cray/libfabric/*/lib*"),
+    *("/opt/intel/oneapi/mpi/*/lib", "/opt/intel/oneapi/mpi/*/libfabric/lib"),
+    "/opt/intel/oneapi/mpi/*/opt/mpi/libfabric/lib",
+)
+"""Folders where distributions and vendors put it."""
+_BESIDE = (".", "mpich", "../libfabric/lib", "../opt/mpi/libfabric/lib", "../../libfabric/lib")
+"""Where an MPI's own is, from its library's folder."""
+_PARAMETERS = "openmpi-mca-params.conf"
+_PATIENCE_S = 30.0
+_MOST_LIBRARIES = 16
+_WARNING = re.compile(
+    r"libfabric:[0-9]+:[0-9]+::([A-Za-z0-9_;-]+):[a-z_]+:[^<]*<warn>\s*(.{1,300})"
+)
+_NEEDS = {
+    "psm": "it needs a True Scale adapter",
+    "psm2": "it needs an Omni-Path adapter (hfi1)",
+    "opx": "it needs an Omni-Path adapter (hfi1)",
+    "verbs": "it needs an RDMA device (ibv_devices)",
+    "psm3": "it needs an RDMA device, or PSM3_HAL=sockets for plain Ethernet",
+    "mlx": "it needs UCX and an RDMA device",
+    "efa": "it needs an Elastic Fabric Adapter",
+    "cxi": "it needs a Slingshot adapter (cxi)",
+}
+_LAYERS = ("ofi_", "off_")
+"""Names of what is no provider of its own: layers, hooks, offloads."""
+
+
+def library_of(install: MpiInstall) -> Path | None:
+    """The libfabric that lies beside an MPI's library; None when there is none."""
+    folder = install.library_folder
+    if folder is None:
+        return None
+    for place in _BESIDE:
+        if (found := folder / place / NAME).is_file():
+            return found
+    return None
+
+
+def candidates(
+    installs: Iterable[MpiInstall], environment: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """(path, why) of each library once, "" for the one that the dynamic linker finds."""
+    seen: set[Path] = set()
+    yield "", "found by the dynamic linker"
+    for path, why in _places(installs, environment):
+        real = path.resolve()
+        if path.is_file() and real not in seen and len(seen) < _MOST_LIBRARIES:
+            seen.add(real)
+            yield str(path), why
+
+
+def _places(
+    installs: Iterable[MpiInstall], environment: Mapping[str, str]
+) -> Iterator[tuple[Path, str]]:
+    if given := environment.get("I_MPI_OFI_LIBRARY"):
+        yield Path(given), "I_MPI_OFI_LIBRARY"
+    for install in installs:
+        if found := library_of(install):
+            yield found, f"beside {install.version or install.family}"
+    for folder in environment.get("LD_LIBRARY_PATH", "").split(":"):
+        if folder.startswith("/"):
+            yield Path(folder) / NAME, "LD_LIBRARY_PATH"
+    for pattern in USUAL:
+        for place in sorted(Path("/").glob(pattern[1:])):
+            yield place / NAME, f"in {place}"
+
+
+def openmpi_parameters(install: MpiInstall, environment: Mapping[str, str]) -> dict[str, str]:
+    """The parameters in Open MPI's files as ``OMPI_MCA_`` variables; the user's file is the
+    stronger.
+    """
+    prefix = install.launcher.parent.parent
+    home = environment.get("HOME", "")
+    places = [Path("/etc/openmpi") / _PARAMETERS, prefix / "etc" / _PARAMETERS]
+    places += [Path(home) / ".openmpi" / "mca-params.conf"] if home.startswith("/") else []
+    found: dict[str, str] = {}
+    for place in places:
+        try:
+            text = read_bounded(place, 1 << 16).decode("utf-8", "replace")
+        except OSError:
+            continue
+        for line in text.splitlines():
+            name, equals, value = line.partition("#")[0].partition("=")
+            if equals:
+                found[f"OMPI_MCA_{name.strip()}"] = value.strip()
+    return found
+
+
+def ask(engine: Path, path: str, environment: Mapping[str, str]) -> tuple[Listing | None, str, str]:
+    """What the library at ``path`` offers, what it said, and why it cannot be used ("" = it can).
+
+    ``FI_PROVIDER`` is taken away, to see everything; libfabric's warnings are asked for.
+    """
+    argv = [str(engine), "providers", *(("--libfabric", path) if path else ())]
+    variables = {name: value for name, value in environment.items() if name != "FI_PROVIDER"}
+    try:
+        done = subprocess.run(
+            **by_path(argv, {**variables, "FI_LOG_LEVEL": "warn"}),
+            capture_output=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, "", f"it does not answer: {type(error).__name__}"
+    said = done.stderr.decode("utf-8", "replace")
+    if done.returncode != 0:
+        lines = [line for line in said.splitlines() if line.startswith("wireproof-engine: ")]
+        why = lines[-1].removeprefix("wireproof-engine: ") if lines else "the program ended"
+        return None, said, why if lines else f"{why} with status {done.returncode}"
+    try:
+        return msgspec.json.decode(done.stdout, type=Listing), said, ""
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return None, said, f"its list cannot be read: {error}"
+
+
+def described(
+    path: str, origin: str, listing: Listing | None, said: str, problem: str
+) -> LibfabricFound:
+    """The library's providers, usable ones in its own order first, then those that are missing."""
+    if listing is None:
+        return LibfabricFound(path=path or NAME, origin=origin, problem=problem)
+    warned = _warnings(said)
+    registered = {one.provider: one.provider_version for one in listing.registered}
+    offered = dict.fromkeys(one.provider.partition(";")[0] for one in listing.offers)
+    own = [name for name in registered if not name.startswith(_LAYERS) and name not in offered]
+    names = [*offered, *own, *(name for name in _NEEDS if name not in {*offered, *registered})]
+    return LibfabricFound(
+        path=listing.path or path,
+        origin=origin,
+        version=listing.version,
+        providers=[
+            _provider(name, listing.offers, registered, warned.pop(name, [])) for name in names
+        ],
+        warnings=[line for lines in warned.values() for line in lines],
+    )
+
+
+def _warnings(said: str) -> dict[str, list[str]]:
+    """By the provider that gave them; each once."""
+    found: dict[str, list[str]] = {}
+    for line in said.splitlines():
+        if match := _WARNING.match(line):
+            lines = found.setdefault(match[1].partition(";")[0], [])
+            if match[2] not in lines:
+                lines.append(match[2])
+    return found
+
+
+def _provider(
+    name: str, offers: list[Offer], registered: Mapping[str, str], warnings: list[str]
+) -> Provider:
+    own = [one for one in offers if one.provider.partition(";")[0] == name]
+    good = [one for one in own if one.measurable]
+    if not own:
+        here = "in the library, and offers nothing here" if name in registered else "not in it"
+        needs = _NEEDS.get(name, "")
+        return Provider(
+            name=name,
+            state="missing",
+            version=registered.get(name, ""),
+            reason=f"{here}: {needs}" if needs and name in registered else here,
+            warnings=warnings,
+        )
+    return Provider(
+        name=name,
+        state="usable" if good else "other-endpoints",
+        names=list(dict.fromkeys(one.provider for one in good or own)),
+        version=own[0].provider_version,
+        domains=list(dict.fromkeys(_domain(one) for one in good or own)),
+        reason="" if good else "it offers no tagged reliable datagrams",
+        warnings=warnings,
+    )
+
+
+def _domain(one: Offer) -> str:
+    device = f" ({one.nic})" if one.nic and one.nic != one.domain else ""
+    rate = f" {one.bits_per_s / 1e9:g} Gb/s" if one.bits_per_s else ""
+    return f"{one.domain}{device}{rate}"
+
+
+_OPENMPI_EXCLUDED = "shm,sockets,tcp,udp,rstream,usnic"
+_SOCKETS_FABRICS = ("TCP-", "UDP-")
+"""PSM3 names a fabric so where its HAL is the kernel's sockets."""
+
+
+def allowed_by(value: str, provider: str) -> bool:
+    """Whether ``FI_PROVIDER=value`` leaves ``provider`` (its layers do not count): a list of names,
+    or, with ^ before it, of those that are left out (fabric(7)).
+    """
+    core = provider.partition(";")[0].lower()
+    names = {name.strip().partition(";")[0].lower() for name in value.lstrip("^").split(",")}
+    return (core not in names) if value.startswith("^") else (core in names)
+
+
+def choose_provider(
+    install: MpiInstall,
+    listing: Listing | None,
+    needed: Sequence[str],
+    environment: Mapping[str, str],
+) -> ProviderChoice:
+    """``listing``: of the libfabric that this MPI loads, None when it has none; ``needed``: the
+    libraries that its own asks for. ``environment``: what ranks inherit, and for Open MPI the
+    parameters of its files as the variables that they stand for.
+    """
+    choice = ProviderChoice(mpi=install.title, library=listing.path if listing else "")
+    barred = _barred(install.family, needed, environment)
+    if barred or listing is None:
+        why = [barred or "no libfabric that it loads was found"]
+        return ProviderChoice(mpi=choice.mpi, library=choice.library, why=why)
+    left = [one for one in listing.offers if one.measurable]
+    why = [f"its libfabric {listing.version} offers {_named(left)}"]
+    for setting, keeps in _filters(install.family, environment):
+        kept = [one for one in left if keeps(one)]
+        if len(kept) != len(left):
+            why.append(f"{setting} leaves {_named(kept)}")
+        left = kept
+    if not left:
+        return ProviderChoice(
+            mpi=choice.mpi, library=choice.library, why=[*why, _NOTHING[install.family]]
+        )
+    why.append("the first of these is taken")
+    return ProviderChoice(
+        mpi=choice.mpi, library=choice.library, provider=left[0].provider, why=why
+    )
+
+
+_NOTHING: dict[Family, str] = {
+    "intel": 'nothing is left: MPI_Init ends with "OFI fi_getinfo() failed"',
+    "mpich": "nothing is left: MPI_Init fails",
+    "openmpi": "nothing is left for mtl ofi: Open MPI takes pml ucx, or ob1 with btl tcp",
+}
+
+
+def _barred(family: Family, needed: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Why this MPI does not come to libfabric at all; "" when it does."""
+    if family == "mpich":
+        if not any(name.startswith("libfabric.so") for name in needed):
+            return "it is built without libfabric (ch4:ucx)"
+        ucx = any(name.startswith("libucp.so") for name in needed)
+        netmod = environment.get("MPIR_CVAR_CH4_NETMOD", "")
+        if ucx and netmod != "ofi":
+            return "it takes its first netmod, UCX; MPIR_CVAR_CH4_NETMOD=ofi would take libfabric"
+    for kind, component in (("pml", "cm"), ("mtl", "ofi")) if family == "openmpi" else ():
+        chosen = environment.get(f"OMPI_MCA_{kind}", "")
+        if chosen and not allowed_by(chosen, component):
+            return f"{kind} = {chosen[:40]} (a parameter of Open MPI) leaves mtl ofi out"
+    return ""
+
+
+Filter = tuple[str, Callable[[Offer], bool]]
+
+
+def _filters(family: Family, environment: Mapping[str, str]) -> list[Filter]:
+    """The text and the test of each setting that leaves providers out, in the order of effect."""
+    found = []
+    if value := environment.get("FI_PROVIDER", ""):
+        found.append(_by_list("FI_PROVIDER", value))
+    if family == "intel":
+        if value := environment.get("I_MPI_OFI_PROVIDER", ""):
+            found.append(_by_list("I_MPI_OFI_PROVIDER", value))
+        if not environment.get("PSM3_HAL"):
+            found.append(("PSM3_HAL unset (Intel MPI's psm3 wants an RDMA device)", _no_sockets))
+    if family == "openmpi":
+        found.append(_openmpi_list(environment))
+    return found
+
+
+def _by_list(name: str, value: str) -> Filter:
+    return (f"{name}={value[:80]}", lambda one: allowed_by(value, one.provider))
+
+
+def _openmpi_list(environment: Mapping[str, str]) -> Filter:
+    if include := environment.get("OMPI_MCA_mtl_ofi_provider_include", ""):
+        return _by_list("OMPI_MCA_mtl_ofi_provider_include", include)
+    given = environment.get("OMPI_MCA_mtl_ofi_provider_exclude")
+    value = _OPENMPI_EXCLUDED if given is None else given
+    name = "mtl_ofi_provider_exclude" if given is None else "OMPI_MCA_mtl_ofi_provider_exclude"
+    return (f"{name}={value[:80]}", lambda one: allowed_by("^" + value, one.provider))
+
+
+def _no_sockets(one: Offer) -> bool:
+    return one.provider != "psm3" or not one.fabric.startswith(_SOCKETS_FABRICS)
+
+
+def _named(offers: Sequence[Offer]) -> str:
+    return ", ".join(dict.fromkeys(one.provider for one in offers)) or "nothing"

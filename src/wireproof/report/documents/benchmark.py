@@ -1,0 +1,114 @@
+"""Commands of other programs as documents: recipes, lines for a shell, and what came of a run;
+and what a check would start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from wireproof.model.quantity import counted
+from wireproof.report.document import Document, Facts, Part, Raw
+from wireproof.report.documents.judgement import series_section, statistics_section
+from wireproof.report.documents.proof import watched_parts
+from wireproof.report.json.benchmark import (
+    BenchmarkDocument,
+    DryRunDocument,
+    PreparedDocument,
+    RecipeDocument,
+)
+
+__all__ = [
+    "OwnJob",
+    "benchmark_document",
+    "dry_run_document",
+    "recipes_document",
+    "shell_document",
+]
+
+
+def recipes_document(recipes: Iterable[RecipeDocument]) -> Document:
+    """Each program and benchmark, with what it is good for."""
+    rows = tuple(
+        (
+            one.program if one.program == one.benchmark else f"{one.program} {one.benchmark}",
+            one.why,
+        )
+        for one in recipes
+    )
+    return Document("Recipes of benchmarks", "", (Facts(rows),))
+
+
+def benchmark_document(exit_status: int, found: BenchmarkDocument) -> Document:
+    """The path and the numbers, and the verdict on both."""
+    parts: list[Part] = list(map(series_section, found.series))
+    parts += watched_parts(found.traffic, found.path)
+    parts += [statistics_section(found.statistics)] if found.statistics else []
+    judged = counted(len(found.series), "series", "series")
+    answer = f"path: {found.proof}; {judged} judged; the command ended with status {exit_status}"
+    return Document(found.recipe.title, answer, tuple(parts), found.verdict)
+
+
+def shell_document(prepared: PreparedDocument) -> Document:
+    """Lines for a shell: everything that is no command is a comment."""
+    lines = [f"# {prepared.title}: {prepared.why}"]
+    lines += [f"# {note}" for note in prepared.notes]
+    if prepared.root_steps:
+        lines.append("# first, as root, on every host (for Omni-Path; wireproof never runs these):")
+        lines += [f"#   {step}" for step in prepared.root_steps]
+    if prepared.files:
+        lines.append(f"# in a folder of its own that holds {', '.join(prepared.files)}")
+    for step in prepared.steps:
+        when = {"server": "start first", "client": "then"}.get(step.role, "")
+        if when:
+            lines.append(f"# {when}{f', on {step.host}' if step.host else ''}:")
+        lines.append(step.line)
+    return Document(prepared.title, "", (Raw(tuple(lines)),))
+
+
+class OwnJob(NamedTuple):
+    """A job for the time of a check: the command that gets its nodes; the batch script that does
+    all of it.
+    """
+
+    allocate: str
+    script: str
+
+
+def dry_run_document(
+    planned: DryRunDocument,
+    command: str,
+    *,
+    ranks: int,
+    notes: Sequence[str] = (),
+    job: OwnJob | None = None,
+) -> Document:
+    """Lines for a shell: the job if there is one, then the first ``command`` with what it
+    measures.
+    """
+    pairs = len({pair for point in planned.points for pair in point.pairs})
+    lines = [
+        *(_job(job) if job is not None else ()),
+        (
+            f"# {counted(ranks, 'rank')}, {counted(len(planned.points), 'point')},"
+            f" {counted(pairs, 'ordered pair')}; at most {planned.at_most_s:.0f} s of timed work"
+        ),
+        *(f"# {note}" for note in notes),
+        command,
+    ]
+    if planned.launches > 1:
+        lines.append(f"# the same {planned.launches} times: launches are a factor of their own")
+    if ranks > 2 and planned.hosts:
+        lines.append(
+            "# then, if a node is suspected: the same command with the suspects and known-good"
+            " partners only"
+        )
+    return Document("What a check would start", "", (Raw(tuple(lines)),))
+
+
+def _job(job: OwnJob) -> Iterator[str]:
+    yield "# a job for this check, cancelled at the end"
+    yield job.allocate
+    yield "# or the same as a script for sbatch:"
+    yield from (f"#   {line}".rstrip() for line in job.script.splitlines())
+    yield "# inside the job, with the names of its nodes:"

@@ -1,0 +1,27 @@
+"""Entries of catalogues as documents, and lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from wireproof.report.document import Document, Facts, Section
+
+__all__ = ["explanation_document", "titles_document"]
+
+Explained = tuple[str, Sequence[tuple[str, str]]]
+"""The title of an entry, and its paragraphs with their headings."""
+
+
+def explanation_document(found: Sequence[Explained]) -> Document:
+    """One entry, or all that have one name."""
+    parts = [(title, Facts(tuple(rows))) for title, rows in found]
+    if len(parts) == 1:
+        ((title, facts),) = parts
+        return Document(title.partition(":")[0], title, (facts,))
+    sections = tuple(Section(title, (facts,)) for title, facts in parts)
+    return Document("Explanations", "", sections)
+
+
+def titles_document(title: str, titles: Mapping[str, str]) -> Document:
+    """A catalogue as a list: each name with its title."""
+    return Document(title, "", (Facts(tuple(titles.items())),))

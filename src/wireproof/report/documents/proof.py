@@ -1,0 +1,221 @@
+"""Which ports the bytes crossed: of a run, and of a command that was watched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wireproof.model import quantity
+from wireproof.model.ledger import LEVELS as ORDER
+from wireproof.model.psm3 import JudgedStatistics
+from wireproof.model.traffic import (
+    DirectionTraffic,
+    HostTraffic,
+    PortTraffic,
+    Traffic,
+    TrafficVerdict,
+)
+from wireproof.report.answers import LEVELS, seen_of
+from wireproof.report.document import (
+    Bar,
+    Cell,
+    Document,
+    Findings,
+    Head,
+    Item,
+    Part,
+    Row,
+    Section,
+    Table,
+    Text,
+)
+from wireproof.report.documents.judgement import statistics_section
+from wireproof.report.documents.results import number
+from wireproof.report.flows import SMALL_BYTES, Flow
+from wireproof.report.names import natural
+
+__all__ = ["proof_section", "watched_document", "watched_parts"]
+
+_MOST_ROWS = 400
+_SHOWN_BYTES = 10_000
+"""Other ports that carried less in both directions are left out, unless they are all that there is
+to show.
+"""
+_MOST_HOSTS = 40
+_PROOF = (
+    Head("host", 9, left=True),
+    Head("NIC", 8, left=True),
+    Head("direction", 7, left=True),
+    Head("level", 4, left=True),
+    Head("quality", 3, left=True),
+    Head("due", 6, name="due_bytes"),
+    Head("seen", 9, name="seen_bytes"),
+    Head("of due", 8, name="seen_share"),
+    Head("bar: seen, mark: due", 2, left=True, name="remark"),
+)
+_WATCHED = (
+    Head("host", 9, left=True),
+    Head("port", 9, left=True),
+    Head("out", 8),
+    Head("peak MB/s out", 6),
+    Head("in", 8),
+    Head("peak MB/s in", 6),
+    Head("port's speed", 4),
+)
+
+
+def proof_section(found: Sequence[Flow], name: str) -> Section | None:
+    """Bytes due and bytes seen of each port and direction, on one common scale; of very many rows
+    those whose seen and due bytes differ most. None without a row.
+    """
+    note = (
+        f"Sums over the points with messages of {quantity.size(SMALL_BYTES)} and more, idle "
+        "background subtracted. Headers and acknowledgements make the bar a little longer than the "
+        "mark."
+    )
+    shown = found
+    if len(found) > _MOST_ROWS:
+        chosen = {id(flow) for flow in sorted(found, key=_least_alike)[:_MOST_ROWS]}
+        shown = [flow for flow in found if id(flow) in chosen]
+        note += f" The {_MOST_ROWS} of {len(found)} where seen and due differ most are shown."
+    if not shown:
+        return None
+    known = {flow.level for flow in shown if flow.seen_bytes is not None}
+    levels = "; ".join(f"{level}: {LEVELS[level]}" for level in ORDER if level in known)
+    rows = tuple(map(_flow, shown))
+    table = Table(_PROOF, rows, note=note, most=len(rows), name=f"{name}-proof")
+    title = "Proof of the path: bytes that had to pass, bytes that the counters saw"
+    return Section(title, (table, *([Text(f"Levels: {levels}.", "note")] if levels else [])))
+
+
+def _least_alike(flow: Flow) -> float:
+    """Sorts what was not seen first; no counter at all before everything else."""
+    if flow.seen_bytes is None:
+        return float("-inf")
+    return -abs(flow.seen_bytes - flow.expected_bytes)
+
+
+def _flow(flow: Flow) -> Row:
+    seen, due = flow.seen_bytes, flow.expected_bytes
+    silent, words = False, ""
+    if seen is None:
+        silent, words = True, "no counter could be read"
+    elif not flow.claimed:
+        words = f"{quantity.volume(seen)} seen, none expected"
+    elif due > 0 and seen < 0.5 * due:
+        silent, words = True, seen_of(seen, due)
+    ratio = seen / due if seen is not None and due > 0 else None
+    cells: tuple[Cell, ...] = (
+        flow.host,
+        flow.nic,
+        "out" if flow.direction == "tx" else "in",
+        flow.level if seen is not None else "none",
+        flow.quality,
+        number(due, quantity.volume(due), 12),
+        number(seen, quantity.volume(seen), 12),
+        number(ratio, quantity.percent(ratio)),
+        Bar(seen, due=due if flow.claimed and due > 0 else None, words=words),
+    )
+    return Row(cells, "fail" if silent else "")
+
+
+def watched_document(
+    exit_status: int,
+    traffic: Traffic,
+    judgement: TrafficVerdict,
+    statistics: JudgedStatistics | None = None,
+    notes: Sequence[str] = (),
+) -> Document:
+    """The path of the bytes of a command: the verdict with its reason, what crossed which port,
+    what the library counted itself.
+    """
+    parts = watched_parts(traffic, judgement)
+    parts += [statistics_section(statistics)] if statistics else []
+    parts += [Text(note, "note") for note in notes]
+    ended = f"the command ended with status {exit_status}"
+    telling = [one.message for one in judgement.reasons if one.severity == judgement.verdict]
+    because = f": {telling[0].rstrip('.')}" if telling else ""
+    answer = f"path: {judgement.proof}{because}; {ended}"
+    return Document("The path of a command", answer, tuple(parts), judgement.verdict)
+
+
+def watched_parts(traffic: Traffic, judgement: TrafficVerdict) -> list[Part]:
+    """The reasons, the ports, and what the peak is held against."""
+    items = tuple(Item(one.severity, one.message, one.code) for one in judgement.reasons)
+    lines = [f"The bytes were {LEVELS[judgement.level]}."] if _is_counted(judgement) else []
+    lines += [sentence] if (sentence := _held_against(traffic, judgement)) else []
+    printed = judgement.printed
+    if printed and printed.rate_bytes_per_s:
+        rate = quantity.megabytes(printed.rate_bytes_per_s)
+        lines.append(f"The printed rows put {rate} MB/s on a port in one direction.")
+    return [
+        *([Findings(items)] if items else []),
+        _ports(traffic, judgement.port.split(", ")),
+        *map(Text, lines),
+    ]
+
+
+def _is_counted(judgement: TrafficVerdict) -> bool:
+    return judgement.proof == "on-wire" and judgement.level in LEVELS
+
+
+def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> str:
+    """The peak as a share of the claimed link, else of the speed that the fastest-filled port
+    claims itself; "" without either.
+    """
+    peak, attainable = judgement.peak_bytes_per_s, judgement.attainable_bytes_per_s
+    if attainable and peak is not None:
+        bursts = " Short bursts may exceed it." if peak > attainable else ""
+        return (
+            f"The peak of one {traffic.interval_s * 1e3:.0f} ms sample is"
+            f" {quantity.megabytes(peak)} MB/s with headers; the claimed link carries"
+            f" {quantity.megabytes(attainable)} MB/s of payload.{bursts}"
+        )
+    names = judgement.port.split(", ")
+    shares = [
+        (_peak(port) * 8 / port.speed_bits_per_s, host.host, port)
+        for host in traffic.hosts
+        for port in host.ports
+        if port.nic in names and port.speed_bits_per_s
+    ]
+    if not shares:
+        return ""
+    share, host, port = max(shares, key=lambda one: one[0])
+    speed = quantity.line_rate(port.speed_bits_per_s)
+    return f"The peak is {quantity.percent(share)} of the {speed} that {port.nic} of {host} claims."
+
+
+def _peak(port: PortTraffic) -> float:
+    return max(port.tx.peak_bytes_per_s or 0.0, port.rx.peak_bytes_per_s or 0.0)
+
+
+def _ports(traffic: Traffic, names: Sequence[str]) -> Table:
+    """The ports that carried something, and those that the verdict is about in any case."""
+    watched = [one for one in traffic.hosts if not one.error]
+    hosts = sorted(watched, key=lambda one: natural(one.host))
+    rows = tuple(row for host in hosts[:_MOST_HOSTS] for row in _rows(host, names))
+    left = len(hosts) - _MOST_HOSTS
+    note = f"{left} more hosts: --json has them all" if left > 0 else ""
+    return Table(_WATCHED, rows, note=note, most=len(rows))
+
+
+def _rows(host: HostTraffic, names: Sequence[str]) -> list[Row]:
+    loud = [port for port in host.ports if _bytes(port) >= _SHOWN_BYTES or port.nic in names]
+    return [_row(host, port) for port in loud or sorted(host.ports, key=_bytes)[-1:]]
+
+
+def _bytes(port: PortTraffic) -> float:
+    return max(port.tx.bytes or 0.0, port.rx.bytes or 0.0)
+
+
+def _row(host: HostTraffic, port: PortTraffic) -> Row:
+    speed = quantity.line_rate(port.speed_bits_per_s) if port.speed_bits_per_s else "unknown"
+    return Row((host.host, port.nic, *_direction(port.tx), *_direction(port.rx), speed))
+
+
+def _direction(one: DirectionTraffic) -> tuple[Cell, Cell]:
+    if one.bytes is None:
+        return f"unknown ({one.trouble})", "-"
+    unsure = one.background > 0.01 * one.bytes + 1000
+    around = f" ±{quantity.volume(one.background)}" if unsure else ""
+    peak = number(one.peak_bytes_per_s, quantity.megabytes(one.peak_bytes_per_s))
+    return number(one.bytes, quantity.volume(one.bytes) + around, 12), peak

@@ -1,0 +1,223 @@
+"""Judged results as tables, with the same columns in text, on a page and in Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+from wireproof.model import quantity
+from wireproof.model.finding import Finding
+from wireproof.model.record import Quantiles
+from wireproof.report.document import Cell, Head, Row, Table, Tone, Value
+from wireproof.report.group_rows import GroupRow, GroupTable
+from wireproof.report.names import clean
+from wireproof.report.rows import ResultRow as Result
+from wireproof.report.rows import ResultTable as Results
+from wireproof.report.rows import chosen, folded
+
+__all__ = ["group_table", "number", "result_table"]
+
+MOST_ROWS = 400
+"""Of one table on a page."""
+BRIEF_ROWS = 24
+_LEGEND = (
+    "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = "
+    "10^6 bytes, MiB = 2^20"
+)
+_AGAIN = (
+    "n: measurements in this row; shown is the median of those with the worst verdict. The report"
+    " and --json have them all"
+)
+_GROUPS = (
+    "µs per operation of the slowest rank in each batch; mean and max over ranks, each by its own "
+    "mean; msg/s and MB/s over all ranks"
+)
+_TONES: dict[str, Tone] = {"fail": "fail", "inconclusive": "inconclusive", "pass": ""}
+_ORDER: tuple[Tone, ...] = ("fail", "inconclusive", "")
+_Column: TypeAlias = tuple[Head, Callable[[Result], Cell]]
+_GroupColumn: TypeAlias = tuple[Head, Callable[[GroupRow], str]]
+
+
+def number(value: float | None, text: str, digits: int = 6) -> Value:
+    """A cell with its raw value; what is not known has none."""
+    known = value is not None and math.isfinite(value)
+    return Value(text, f"{value:.{digits}g}" if known else "")
+
+
+def result_table(
+    found: Results, findings: Iterable[Finding] = (), name: str = "", *, brief: bool = False
+) -> Table:
+    """All results of one pattern, what does not pass first; of very many those that tell most.
+    ``brief``: few rows, each for all measurements of the same.
+    """
+    most = BRIEF_ROWS if brief else MOST_ROWS
+    rows = folded(found.rows) if brief and len(found.rows) > most else list(found.rows)
+    some = chosen(rows, findings, most)
+    again = any(row.times > 1 for row in some)
+    columns = _columns(found, again)
+    between = f": {' → '.join(found.rows[0].between)}" if found.pairs == 1 else ""
+    return Table(
+        tuple(head for head, _ in columns),
+        tuple(
+            Row(tuple(value(row) for _, value in columns), _TONES[row.pair.verdict]) for row in some
+        ),
+        clean(f"{found.title}{between}", 400),
+        _note(_AGAIN if again else _LEGEND, len(rows) - len(some)),
+        most,
+        name,
+    )
+
+
+def _note(words: str, left_out: int) -> str:
+    left = f"{left_out} more rows are in the report and in --json. " if left_out else ""
+    return f"{left}{words}"
+
+
+def _columns(found: Results, again: bool) -> list[_Column]:
+    timed = found.unit == "ns"
+    what = "half_round_trip_us" if found.halved else "time_per_message_us"
+    time: _Column = (Head("µs", 9 if timed else 1, name=what), _time)
+    interval: _Column = (Head("±%", 8, name="half_width_share"), _interval)
+    rates: list[_Column] = [
+        (Head("MB/s", 4 if timed else 9, name="goodput_MB_per_s"), _rate),
+        (Head("Gb/s", 2 if timed else 6, name="goodput_Gb_per_s"), _gigabits),
+    ]
+    columns: list[_Column] = [(Head("size", 10, name="message_bytes"), _size)]
+    if found.pairs > 1:
+        columns.append((Head("from → to", 9, left=True, name="from_to"), _between))
+    columns += [time, interval, *rates] if timed else [*rates, interval, time]
+    columns += [
+        (Head("%att", 3 if timed else 7, name="efficiency_share"), _efficiency),
+        (Head("%nom", 1 if timed else 2, name="line_rate_share"), _nominal),
+        (Head("proof", 8, left=True), lambda row: row.pair.proof),
+        (Head("label", 5, left=True), lambda row: clean(row.pair.label, 20)),
+        (Head("verdict", 9, left=True), lambda row: row.pair.verdict),
+    ]
+    return [*columns, (Head("n", 6), lambda row: str(row.times))] if again else columns
+
+
+def _size(row: Result) -> Value:
+    return Value(quantity.size(row.pair.message_bytes), str(row.pair.message_bytes))
+
+
+def _between(row: Result) -> str:
+    return " → ".join(clean(name, 40) for name in row.between)
+
+
+def _time(row: Result) -> Value:
+    return number(row.time_ns and row.time_ns / 1e3, quantity.microseconds(row.time_ns))
+
+
+def _interval(row: Result) -> Value:
+    half = row.pair.half_width
+    return number(half, quantity.plus_minus(half, "").removesuffix(" %"), 3)
+
+
+def _rate(row: Result) -> Value:
+    return number(row.goodput and row.goodput / 1e6, quantity.megabytes(row.goodput))
+
+
+def _gigabits(row: Result) -> Value:
+    return number(row.goodput and row.goodput * 8 / 1e9, quantity.gigabits(row.goodput))
+
+
+def _efficiency(row: Result) -> Value:
+    return number(row.efficiency, quantity.percent(row.efficiency).removesuffix(" %"), 4)
+
+
+def _nominal(row: Result) -> Value:
+    return number(row.nominal, quantity.percent(row.nominal).removesuffix(" %"), 4)
+
+
+def group_table(found: GroupTable, name: str = "", *, brief: bool = False) -> Table:
+    """Points of many ranks together: only columns that have a value; what fails comes first, then
+    what is open.
+    """
+    rows = sorted(found.rows, key=lambda row: _ORDER.index(_tone(row)))
+    columns = [each for each in _group_columns(found) if any(each[1](row) for row in rows)]
+    most = BRIEF_ROWS if brief else MOST_ROWS
+    shown = (
+        Row(tuple(value(row) or quantity.UNKNOWN for _, value in columns), _tone(row))
+        for row in rows[:most]
+    )
+    heads = tuple(head for head, _ in columns)
+    note = _note(_GROUPS, len(rows) - most if len(rows) > most else 0)
+    return Table(heads, tuple(shown), found.title, note, most, name)
+
+
+def _tone(row: GroupRow) -> Tone:
+    broken = row.status != "ok" or row.integrity == "corrupt" or row.time_ns is None
+    if broken:
+        return "fail"
+    return _TONES[row.judged.verdict] if row.judged is not None else ""
+
+
+def _group_columns(found: GroupTable) -> Sequence[_GroupColumn]:
+    congestion = found.pattern == "congestion"
+    return (
+        (Head("size", 10), lambda row: quantity.size(row.message_bytes)),
+        (Head("nodes", 7), lambda row: str(row.nodes)),
+        (Head("ranks", 5), lambda row: str(row.members)),
+        (Head("per node", 6), lambda row: row.ranks_per_node),
+        (Head("window", 4), lambda row: str(row.window) if row.window > 1 else ""),
+        (Head("loaded µs" if congestion else "µs", 10), lambda row: _micro(row.time_ns)),
+        (Head("±%", 8), _group_interval),
+        (Head("mean µs", 4), lambda row: _micro(row.mean_ns)),
+        (Head("max µs", 4), lambda row: _micro(row.max_ns)),
+        (Head("msg/s", 8), lambda row: _known(row.messages_per_s, quantity.messages)),
+        (Head("MB/s", 8), lambda row: _known(row.bytes_per_s, quantity.megabytes)),
+        (Head("by formula", 6, left=True), _formula),
+        (Head("overlap", 7), lambda row: _known(row.overlap, quantity.percent)),
+        (Head("quiet p50/p95/p99", 7), lambda row: _quantiles(row.quiet)),
+        (Head("loaded p50/p95/p99", 7), lambda row: _quantiles(row.loaded)),
+        (Head("p99 ×", 6), _factor),
+        (Head("label", 3, left=True), lambda row: clean(row.label, 20)),
+        (Head("%limit", 5), _limit),
+        (Head("proof", 8, left=True), lambda row: row.judged.proof if row.judged else ""),
+        (Head("verdict", 9, left=True), lambda row: row.judged.verdict if row.judged else ""),
+        (Head("status", 9, left=True), _status),
+    )
+
+
+def _known(value: float | None, shown: Callable[[float], str]) -> str:
+    return "" if value is None else shown(value)
+
+
+def _micro(ns: float | None) -> str:
+    return _known(ns, quantity.microseconds)
+
+
+def _group_interval(row: GroupRow) -> str:
+    half = row.half_width
+    return "" if half is None else quantity.plus_minus(half, "").removesuffix(" %")
+
+
+def _limit(row: GroupRow) -> str:
+    share = row.judged.efficiency if row.judged else None
+    return _known(share, quantity.percent).removesuffix(" %")
+
+
+def _formula(row: GroupRow) -> str:
+    return f"{clean(row.formula, 20)} {_micro(row.formula_ns)} µs" if row.formula_ns else ""
+
+
+def _quantiles(found: Quantiles | None) -> str:
+    if found is None:
+        return ""
+    return " / ".join(map(_micro, (found.p50_ns, found.p95_ns, found.p99_ns)))
+
+
+def _factor(row: GroupRow) -> str:
+    """How many times longer the slow half round trips take under load."""
+    if row.quiet is None or row.loaded is None or not row.quiet.p99_ns > 0:
+        return ""
+    return quantity.significant(row.loaded.p99_ns / row.quiet.p99_ns)
+
+
+def _status(row: GroupRow) -> str:
+    """Only what is not as it should be."""
+    parts = [] if row.status == "ok" else [clean(row.status, 20)]
+    parts += ["payload corrupt"] if row.integrity == "corrupt" else []
+    parts += ["nothing timed"] if row.time_ns is None and row.status == "ok" else []
+    return ", ".join(parts)

@@ -1,0 +1,265 @@
+"""Changes of settings as documents: what would be changed, what each host did, what is left."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from wireproof.model.bmc import PlannedAttribute
+from wireproof.model.quantity import counted
+from wireproof.model.setting import SettingEffect
+from wireproof.model.tuning import (
+    Change,
+    ChangeAnswer,
+    HostPlan,
+    HostTuned,
+    PlannedChange,
+    PlannedKeep,
+    Residue,
+    SetAnswer,
+    Tuned,
+    TunePlan,
+)
+from wireproof.report.document import (
+    Document,
+    Findings,
+    Item,
+    Part,
+    Section,
+    Step,
+    Steps,
+    Text,
+    Tone,
+    Value,
+)
+from wireproof.report.failing import effect_text
+from wireproof.report.names import fold
+
+__all__ = ["residue_document", "tune_plan_document", "tuned_document"]
+
+_MOST_ALIKE = 3
+"""Files of one setting that a plan lists before it counts them."""
+_FAILED = ("refused", "ignored", "unreadable")
+_STATES = {
+    "applying": "is being applied, or was interrupted",
+    "armed": "is applied and not confirmed",
+    "confirmed": "is confirmed",
+    "pending": "of the firmware is pending or counts",
+    "reverted": "is reverted",
+    "partly": "is reverted but for what follows",
+}
+_TONES: dict[str, Tone] = {"applying": "warning", "armed": "warning", "partly": "fail"}
+_Details = Iterator[tuple[str, str | Value]]
+_T = TypeVar("_T")
+
+
+def _alike(found: Iterable[_T], key: Callable[[_T], object]) -> list[list[_T]]:
+    groups: dict[str, list[_T]] = defaultdict(list)
+    for one in found:
+        groups[repr(key(one))].append(one)
+    return list(groups.values())
+
+
+def tune_plan_document(plan: TunePlan) -> Document:
+    """The hosts with the same plan together, the largest group first."""
+
+    def same(one: HostPlan) -> object:
+        return one.changes, one.keeps, one.firmware, one.by_hand, one.notes, one.refused
+
+    groups = sorted(_alike(plan.hosts, same), key=len, reverse=True)
+    sections = [_planned(group[0], fold(one.host for one in group)) for group in groups]
+    changing = [one for one in plan.hosts if _count(one) and not one.refused]
+    answer = "nothing is to be changed"
+    if changing:
+        values = counted(sum(map(_count, changing)), "value")
+        answer = f"{values} to change on {fold(one.host for one in changing)}"
+    if refused := [one for one in plan.hosts if one.refused]:
+        answer += f"; nothing is changed on {fold(one.host for one in refused)}"
+    if not plan.hosts:
+        answer = "no host is in this plan"
+    return Document("Plan of changes", answer, tuple(sections))
+
+
+def _count(one: HostPlan) -> int:
+    return len(one.changes) + len(one.firmware)
+
+
+def _planned(one: HostPlan, names: str) -> Section:
+    if one.refused:
+        return Section(f"{names}: nothing is changed: {one.refused}", ())
+    items = [_change(group) for group in _alike(one.changes, _setting)]
+    items += [*map(_keep, one.keeps), *map(_attribute, one.firmware)]
+    parts: list[Part] = [Findings(tuple(items))] if items else []
+    if one.by_hand:
+        undo = (f"{step.id}: {step.how}.{_undo(step.undo)}" for step in one.by_hand)
+        parts += [Text("by hand:"), Steps(tuple(map(Step, undo)))]
+    parts += [Text(note, "note") for note in one.notes]
+    kept = "nothing to change at once, and a file for good" if one.keeps else "nothing to change"
+    amount = f"{counted(_count(one), 'value')} to change" if _count(one) else kept
+    return Section(f"{names}: {amount}", tuple(parts))
+
+
+def _setting(one: PlannedChange) -> object:
+    """Changes of one setting to the same value, from the same one, are shown together."""
+    return one.change.id.split("/")[0], one.was, one.change.value
+
+
+def _undo(text: str) -> str:
+    return f" Undo: {text}." if text else ""
+
+
+def _why(why: str, effect: SettingEffect | None, undo: str) -> _Details:
+    expected = effect_text(effect) if effect else ""
+    yield "why", f"{why} Expected effect: {expected}." if expected else why
+    yield "undo", f"{undo}."
+
+
+def _change(group: Sequence[PlannedChange]) -> Item:
+    one = group[0]
+    places = [each for each in group if each.change.id != each.change.path]
+    details: list[tuple[str, str | Value]] = [
+        ("by", _target(each.change)) for each in places[:_MOST_ALIKE]
+    ]
+    if len(group) > _MOST_ALIKE:
+        details.append(("and", f"{len(group) - _MOST_ALIKE} more like these"))
+    details.append(("change", f"{_was(one)} -> {one.change.value}"))
+    return Item("", one.change.id, details=(*details, *_why(one.why, one.effect, one.undo)))
+
+
+def _was(one: PlannedChange) -> str:
+    """Of a command's line the first word is the value."""
+    if one.was is None:
+        return "not read"
+    words = one.was.split()
+    return " ".join(words[:1] if one.change.kind == "command" else words)
+
+
+def _target(change: Change) -> str:
+    if change.kind == "file":
+        return change.path
+    return shlex.join(word.replace("{value}", change.value) for word in change.write)
+
+
+def _keep(one: PlannedKeep) -> Item:
+    """The lines that the drop-in gains and loses when the set is confirmed."""
+    old, new = (one.was or "").splitlines(), one.keep.text.splitlines()
+    lost = tuple(("loses", line) for line in old if line not in new)
+    gained = tuple(("gains", line) for line in new if line not in old)
+    return Item("", f"{one.keep.path} (written by tune confirm)", details=(*lost, *gained))
+
+
+def _attribute(one: PlannedAttribute) -> Item:
+    was = one.was if one.pending == one.was else f"{one.pending} (pending; now {one.was})"
+    details = (
+        ("attribute", f"{one.display} ({one.attribute})"),
+        ("change", f"{was} -> {one.wanted}"),
+        *_why(one.why, one.effect, one.undo),
+    )
+    text = f"{one.id} (requested from the BMC; takes effect after a reboot)"
+    return Item("", text, details=details)
+
+
+def tuned_document(tuned: Tuned) -> Document:
+    """What each host did; hosts that did the same together."""
+
+    def same(one: HostTuned) -> object:
+        """Without the seconds, which differ from host to host."""
+        sets = [(each.id, each.state, each.timer, each.boot) for each in one.sets]
+        return one.changes, sets, one.problem, one.status
+
+    groups = _alike(tuned.hosts, same)
+    items = [
+        item
+        for group in groups
+        for item in _tuned(group[0], fold(one.host for one in group), tuned)
+    ]
+    done = [one.host for one in tuned.hosts if not one.status]
+    failed = [one.host for one in tuned.hosts if one.status]
+    words = [f"done on {fold(done)}"] if done else []
+    words += [f"not done on {fold(failed)}"] if failed else []
+    answer = f"tune {tuned.action}: {'; '.join(words) or 'nothing was to be changed'}"
+    return Document("Changes of settings", answer, (Findings(tuple(items)),) if items else ())
+
+
+def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
+    known = {each.id for each in one.sets}
+    rest = tuple(_answer(each) for each in one.changes if each.of not in known)
+    if one.problem:
+        yield Item("fail", f"{names}: {one.problem}", details=rest)
+    elif not one.sets:
+        yield Item("", f"{names}: no change set", details=rest)
+    for each in one.sets:
+        details = () if _is_over(each, tuned) else tuple(_changes(each, one, tuned))
+        yield Item(_TONES.get(each.state, ""), _set(each, names), details=details)
+    if rest and one.sets and not one.problem:
+        yield Item("", f"{names}: of no set", details=rest)
+
+
+def _is_over(each: SetAnswer, tuned: Tuned) -> bool:
+    """The changes of a set that is over are history."""
+    return tuned.action == "status" and each.state == "reverted" and not tuned.id
+
+
+def _changes(each: SetAnswer, one: HostTuned, tuned: Tuned) -> _Details:
+    """The set's changes; and how to have the others if one did not hold."""
+    mine = [answer for answer in one.changes if answer.of == each.id]
+    yield from map(_answer, mine)
+    failed = {it.id.split("/")[0] for it in mine if it.state in _FAILED and it.id[0] != "/"}
+    if failed and tuned.action == "apply":
+        options = " ".join(f"--skip {name}" for name in sorted(failed))
+        yield "next", f"{options} leaves it out"
+
+
+def _set(one: SetAnswer, names: str) -> str:
+    text = f"{names}: set {one.id} {_STATES[one.state]}"
+    if one.state in ("armed", "applying"):
+        text += _deadline(one)
+    if one.by:
+        text += f"; by {one.by}" + (f", {one.since}" if one.since else "")
+    text += f": {one.reason}" if one.reason else ""
+    return f"{text}; the host was started anew since" if one.boot == "other" else text
+
+
+def _deadline(one: SetAnswer) -> str:
+    if one.timer == "gone":
+        return ": its timer no longer runs, `wireproof tune revert` brings the old values back"
+    if one.deadline_s is None:
+        return ""
+    return f": it reverts by itself in {max(0.0, one.deadline_s):.0f} s"
+
+
+def _answer(one: ChangeAnswer) -> tuple[str, str]:
+    if one.id.startswith("/etc/"):
+        return one.id, _drop_in(one)
+    values = f" {_brief(one.old)} -> {_brief(one.wanted)}" if one.wanted else ""
+    seen = f", reads {_brief(one.seen)}" if one.seen and one.seen.strip() != one.wanted else ""
+    reason = f": {one.reason}" if one.reason else ""
+    return one.id, f"{one.state}{values}{seen}{reason}"
+
+
+def _drop_in(one: ChangeAnswer) -> str:
+    """Whole texts are the plan's."""
+    if one.state == "removed":
+        return "is not there: tune confirm writes it" if one.wanted else "removed"
+    reason = one.reason or ("it is another than the one that was kept" * (one.state == "left"))
+    return f"{one.state}{f': {reason}' if reason else ''}"
+
+
+def _brief(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+def residue_document(found: Residue) -> Document:
+    """What is left, by host."""
+    items = tuple(
+        Item("warning", f"{one.place}: {one.message}", word=f"{one.host}:") for one in found.found
+    )
+    hosts = fold(found.hosts)
+    answer = f"{hosts}: nothing is left of earlier changes"
+    if items:
+        places = fold(one.host for one in found.found)
+        answer = f"{counted(len(items), 'thing')} left of earlier changes on {places}"
+    return Document("What is left of changes", answer, (Findings(items),) if items else ())

@@ -1,0 +1,139 @@
+"""The map of a history: every node of the cluster as a small square, group by group."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from wireproof.model.history import Group, NodeNow, State
+from wireproof.report.figure.chart import Ink
+from wireproof.report.gate.lines import age
+from wireproof.report.html.shell import in_script
+from wireproof.report.names import clean, harmless
+
+__all__ = ["node_map"]
+
+_DAY_S = 86400.0
+_AGES = (_DAY_S, 7 * _DAY_S, 30 * _DAY_S)
+_STATES: tuple[State, ...] = ("pass", "inconclusive", "fail", "never")
+_WORDS = ("pass", "inconclusive", "fail", "never measured")
+_MANY = 2500
+"""Nodes from which on a square is small."""
+_LEAST_COLUMN = 96
+"""Pixels, so that a name such as n[00001-00064] fits."""
+_LEGEND = (
+    ("k0", "passed, proven within a day"),
+    ("k1", "within a week"),
+    ("k2", "within a month"),
+    ("k3", "longer ago"),
+    ("i", "inconclusive"),
+    ("f", "fails"),
+    ("n", "never measured"),
+)
+
+
+def node_map(groups: Sequence[Group], places: Mapping[str, str]) -> Ink:
+    """``places``: pages of the nodes whose names are no file names."""
+    cell = 9 if sum(len(one.nodes) for one in groups) > _MANY else 13
+    column = max([_LEAST_COLUMN, *(_columns(len(one.nodes)) * cell for one in groups)]) + 4
+    key = "".join(
+        '<li><svg class="cells" viewBox="0 0 1 1" width="14" height="14" aria-hidden="true">'
+        f"{_cells(kind, [(0, 0)])}</svg>{words}</li>"
+        for kind, words in _LEGEND
+    )
+    drawn = "".join(_group(number, one, cell) for number, one in enumerate(groups))
+    return Ink(
+        '<p class="muted">A square is a node: by its last verdict, and the paler the longer ago it'
+        " was proven. Point at one to read it; press it to open it.</p>"
+        f'<ul class="key">{key}</ul>'
+        '<p class="now"><a class="over" href="#after-map">Skip the map</a>'
+        ' <output id="told" aria-live="polite"></output></p>'
+        f'<ul class="map" style="--column:{column}px">{drawn}</ul>'
+        f'<script type="application/json" id="map-data">{in_script(_data(groups, places))}</script>'
+        '<div id="after-map"></div>'
+    )
+
+
+def _columns(count: int) -> int:
+    return max(1, min(count, 8)) if count <= 64 else math.ceil(math.sqrt(count))
+
+
+def _group(number: int, group: Group, cell: int) -> str:
+    """A link to its nodes; the words are for who does not see the drawing."""
+    counted = Counter(one.state for one in group.nodes)
+    columns = _columns(len(group.nodes))
+    rows = -(-len(group.nodes) // columns)
+    places: dict[str, list[tuple[int, int]]] = {}
+    for at, one in enumerate(group.nodes):
+        places.setdefault(_kind(one), []).append((at % columns, at // columns))
+    drawn = "".join(_cells(kind, places[kind]) for kind in sorted(places))
+    name = escape(harmless(clean(group.name, 60)))
+    said = ", ".join(
+        f"{counted[state]} {_WORDS[at]}" for at, state in enumerate(_STATES) if counted[state]
+    )
+    tone = "fail" if counted["fail"] else "inconclusive" if counted["inconclusive"] else ""
+    kind = f' class="{tone}"' if tone else ""
+    return (
+        f'<li{kind}><a href="group-{number}.html" aria-label="{name}: {said}{_oldest(group)}">'
+        f'<span>{name}</span><svg class="cells" viewBox="0 0 {columns} {rows}"'
+        f' width="{columns * cell}" height="{rows * cell}" aria-hidden="true">{drawn}</svg>'
+        "</a></li>"
+    )
+
+
+def _oldest(group: Group) -> str:
+    """Since when all that pass are proven; "" if none does."""
+    passing = (one for one in group.nodes if one.state == "pass")
+    ages = [one.age_s for one in passing if one.age_s is not None]
+    return f", oldest proof {age(max(ages))} ago" if ages else ""
+
+
+def _kind(one: NodeNow) -> str:
+    """The class of its square."""
+    if one.state != "pass":
+        return one.state[0]
+    age_s = math.inf if one.age_s is None else one.age_s
+    return f"k{sum(age_s > most for most in _AGES)}"
+
+
+def _cells(kind: str, places: Sequence[tuple[int, int]]) -> str:
+    """Squares of one kind. Kinds differ by shape, too: a bar, a crossed square, a frame."""
+    if kind == "n":
+        path = "".join(f"M{x + 0.14:g} {y + 0.14:g}h.72v.72h-.72z" for x, y in places)
+        return f'<path class="n" d="{path}"/>'
+    path = "".join(f"M{x + 0.08:g} {y}.5h.84" for x, y in places)
+    cross = ""
+    if kind == "f":
+        marks = "".join(f"M{x + 0.25:g} {y + 0.25:g}l.5 .5m0 -.5l-.5 .5" for x, y in places)
+        cross = f'<path class="x" d="{marks}"/>'
+    return f'<path class="{kind}" d="{path}"/>{cross}'
+
+
+def _data(groups: Sequence[Group], places: Mapping[str, str]) -> str:
+    """What the pointer tells, of each group: names, states as digits, ages in s (-1: never);
+    ``odd``: pages of nodes whose names are no file names.
+    """
+    return json.dumps(
+        {
+            "words": _WORDS,
+            "odd": {
+                f"{number},{at}": places[node.node]
+                for number, one in enumerate(groups)
+                for at, node in enumerate(one.nodes)
+                if node.node in places
+            },
+            "columns": [_columns(len(one.nodes)) for one in groups],
+            "names": [[clean(node.node, 80) for node in one.nodes] for one in groups],
+            "states": [
+                "".join(str(_STATES.index(node.state)) for node in one.nodes) for one in groups
+            ],
+            "ages": [
+                [-1 if node.age_s is None else round(node.age_s) for node in one.nodes]
+                for one in groups
+            ],
+        },
+        separators=(",", ":"),
+    )

@@ -1,1 +1,0 @@
-"""The pages of a local web page over a history."""

@@ -1,0 +1,148 @@
+"""What options name or write: the agreed criteria, constants of physics, and the model's world."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.files.hostile import read_bounded
+from wireproof.model.claim import Criteria
+from wireproof.model.dossier import KNOWN, Agreed, Threshold
+from wireproof.model.errors import BadInput
+from wireproof.model.plan import ModelFault, ModelWorld
+from wireproof.model.toml import LARGEST, read_toml
+from wireproof.physics.table import Table, default_table, override
+
+__all__ = ["faults_of", "model_of", "read_criteria", "read_table"]
+
+# --- The file of agreed criteria (``check --criteria FILE``).
+
+_BY_NAME = {one.name: one for one in KNOWN}
+
+
+def read_criteria(path: Path | None) -> Agreed | None:
+    """The default criteria with those that a TOML file sets, ``min_efficiency = 0.95``; None
+    without a file.
+
+    Raises ``BadInput`` that names the file and the line's key: one that is unknown, and a value
+    that is no number or beyond what the criterion can be.
+    """
+    if path is None:
+        return None
+    where = f"the criteria file {path}"
+    try:
+        data = read_bounded(path, LARGEST)
+        text = data.decode("utf-8")
+    except OSError as error:
+        raise BadInput(f"{where} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{where} is not UTF-8: {error}.") from error
+    found = read_toml(text, where)
+    if not found:
+        raise BadInput(f"{where} sets nothing: write lines such as min_efficiency = 0.95.")
+    values = {name: _value(name, value, where) for name, value in found.items()}
+    return Agreed(
+        criteria=msgspec.structs.replace(Criteria(), **values),
+        chosen=tuple(values),
+        source=path.name,
+        sha256=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def _value(name: str, value: object, where: str) -> float:
+    known = _BY_NAME.get(name)
+    if known is None:
+        near = difflib.get_close_matches(name, _BY_NAME, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_BY_NAME)}."
+        raise BadInput(f"{where}: no criterion {name[:60]!r}; {hint}")
+    return _within(known, value, where)
+
+
+def _within(known: Threshold, value: object, where: str) -> float:
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    if not known.least <= number <= known.most:
+        unit = "bytes" if known.unit == "B" else "a share"
+        raise BadInput(
+            f"{where}: {known.name} is {value!r}: give {unit} from {known.least:g} to"
+            f" {known.most:g} ({known.about})."
+        )
+    if known.unit != "B":
+        return float(number)
+    if number != int(number):
+        raise BadInput(f"{where}: {known.name} is {value!r}: give a whole number of bytes.")
+    return int(number)
+
+
+# --- The table of physics, with the user's own constants over it.
+
+
+def read_table(path: Path | None) -> Table | None:
+    """The built-in table overridden by a TOML file; None without a file. Errors name the file and
+    the key.
+    """
+    if path is None:
+        return None
+    try:
+        text = read_bounded(path, LARGEST).decode("utf-8")
+    except OSError as error:
+        raise BadInput(f"the physics file {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"the physics file {path} is not UTF-8: {error}.") from error
+    try:
+        return override(default_table(), text)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from error
+
+
+# --- The model transport's world and its planted faults, from text.
+
+
+def model_of(text: str) -> ModelWorld:
+    """``latency_ns=1500,gap_ns_per_byte=0.08,...`` as the world of the model transport."""
+    fields: dict[str, str] = {}
+    for part in text.split(","):
+        name, separator, value = part.partition("=")
+        if not separator:
+            raise BadInput(
+                f"--model {part[:40]!r} is not NAME=NUMBER: give"
+                f" {', '.join(ModelWorld.__struct_fields__)}."
+            )
+        fields[name.strip()] = value
+    try:
+        return msgspec.convert(fields, ModelWorld, strict=False)
+    except msgspec.ValidationError as error:
+        known = ", ".join(ModelWorld.__struct_fields__)
+        raise BadInput(
+            f"--model {text!r}: {error}; there is {known}, latency_ns and gap_ns_per_byte are"
+            " needed."
+        ) from error
+
+
+def faults_of(texts: Sequence[str]) -> tuple[ModelFault, ...]:
+    """``rank=77,tx=0.8`` each: that rank sends at four fifths of the rate."""
+    found: list[ModelFault] = []
+    for text in texts:
+        fields = dict(part.strip().partition("=")[::2] for part in text.split(","))
+        try:
+            fault = msgspec.convert(fields, ModelFault, strict=False)
+        except msgspec.ValidationError as error:
+            known = ", ".join(ModelFault.__struct_fields__)
+            raise BadInput(
+                f"--model-fault {text[:60]!r}: {error}; there is {known}, rank is needed."
+            ) from error
+        if set(fields) - set(ModelFault.__struct_fields__):
+            raise BadInput(
+                f"--model-fault {text[:60]!r}: there is {', '.join(ModelFault.__struct_fields__)}."
+            )
+        shares = 0 < fault.tx <= 1 and 0 < fault.rx <= 1
+        if fault.rank < 0 or not shares or not fault.latency_ns >= 0:
+            raise BadInput(
+                f"--model-fault {text[:60]!r}: give a rank from 0, and shares above 0 and up to 1."
+            )
+        found.append(fault)
+    return tuple(found)

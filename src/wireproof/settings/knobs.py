@@ -1,0 +1,180 @@
+"""What ``study`` and ``tune try`` are asked for, from text: knobs with their values, and where a
+number of a command's output stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from wireproof.model.errors import BadInput
+from wireproof.model.experiment import TriedKnob
+
+__all__ = [
+    "FAMILIES",
+    "Reader",
+    "is_of_a_fabric",
+    "knob_of",
+    "metric_reader",
+    "names_of",
+    "values_of",
+]
+
+# --- ``study``.
+
+
+def names_of(text: str, option: str) -> tuple[str, ...]:
+    """``A,B``, each once; () of "". Raises ``BadInput``."""
+    names = tuple(part.strip() for part in text.split(",")) if text else ()
+    if any(not name for name in names):
+        raise BadInput(f"{option}: a name between two commas is empty.")
+    return tuple(dict.fromkeys(names))
+
+
+def values_of(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Of ``NAME=A,B`` each; where a ``|`` stands in the values it parts them. Raises
+    ``BadInput``.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, equals, rest = text.partition("=")
+        values = tuple(rest.split("|" if "|" in rest else ","))
+        if not equals or not name or not all(values):
+            raise BadInput(f"--values: {text[:60]!r} is not NAME=A,B: every value is a text.")
+        if name in found:
+            raise BadInput(f"--values: {name[:60]} is given twice: give all its values at once.")
+        found[name] = values
+    return found
+
+
+# --- ``tune try``.
+
+FAMILIES = ("PSM3_", "PSM2_", "FI_", "UCX_", "I_MPI_", "OMPI_MCA_", "MPIR_CVAR_", "HFI_")
+"""Variables that an MPI or what stands below it reads."""
+MOST_VALUES = 8
+LONGEST_VALUE = 1024
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+_STEP = re.compile(r"([^.\[\]]+)|\[([0-9]{1,6})\]", re.ASCII)
+
+Reader = Callable[[str], float | None]
+"""The number in a command's output; None when it is not there."""
+
+
+def is_of_a_fabric(name: str) -> bool:
+    """A variable that reaches the engine's own runs, because the MPI below them reads it."""
+    return name.startswith(FAMILIES)
+
+
+def knob_of(text: str, settings: Collection[str], environment: Mapping[str, str]) -> TriedKnob:
+    """``VAR=A,B``, ``VAR=A`` (against what is set now), ``VAR=,A`` (against not set), ``ID=A,B`` or
+    ``ID``. Where a ``|`` stands in the values it parts them, so that they can hold commas.
+
+    ``settings``: the catalogue's ids; behind one may stand ``/INSTANCE``. A name with a dot or a
+    slash is a sysctl's or a file's. Raises ``BadInput``.
+    """
+    name, equals, rest = text.partition("=")
+    if name.partition("/")[0] in settings or _is_file(name):
+        return _setting(name, rest if equals else None)
+    if not equals or _VARIABLE.fullmatch(name) is None:
+        raise BadInput(_unknown(text, settings))
+    values = _values(name, rest)
+    if len(values) == 1:
+        values = (environment.get(name), *values)
+    return _checked(TriedKnob(name=name, kind="variable", values=values))
+
+
+def _is_file(name: str) -> bool:
+    return name.isprintable() and not name.startswith(".") and ("." in name or "/" in name)
+
+
+def _setting(name: str, rest: str | None) -> TriedKnob:
+    values = _values(name, rest) if rest is not None else ()
+    if len(values) < 2:
+        values = (None, *values)
+    if None in values[1:]:
+        raise BadInput(f"{name}: a value between two commas is empty.")
+    return _checked(TriedKnob(name=name, kind="setting", values=values), least=1)
+
+
+def _values(name: str, text: str) -> tuple[str | None, ...]:
+    parts = text.split("|" if "|" in text else ",")
+    for part in parts:
+        if len(part) > LONGEST_VALUE or not all(letter.isprintable() for letter in part):
+            raise BadInput(
+                f"{name}: {part[:40]!r} cannot be a value: give up to {LONGEST_VALUE} printable"
+                " characters."
+            )
+    return tuple(part if part else None for part in parts)
+
+
+def _checked(knob: TriedKnob, least: int = 2) -> TriedKnob:
+    if len(set(knob.values)) != len(knob.values) or len(knob.values) < least:
+        same = next((one for one in knob.values if knob.values.count(one) > 1), None)
+        raise BadInput(
+            f"{knob.name}: {same or 'nothing'!r} is given twice, or set already: give values that"
+            " differ."
+        )
+    if len(knob.values) > MOST_VALUES:
+        raise BadInput(f"{knob.name}: give up to {MOST_VALUES} values, not {len(knob.values)}.")
+    return knob
+
+
+def _unknown(text: str, settings: Collection[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(text.partition("=")[0], settings, n=1)
+    hint = f" Did you mean {near[0]}?" if near else " `wireproof audit --list` names the settings."
+    return (
+        f"{text[:60]!r} is neither a setting of the catalogue (ID or ID=A,B) nor a variable with"
+        f" values (VAR=A,B).{hint}"
+    )
+
+
+def metric_reader(text: str) -> Reader:
+    """``json:KEY.KEY[2].KEY`` or a regular expression, whose group (or whole match) is the number;
+    where it is found more than once, the last counts. Raises ``BadInput``.
+    """
+    if text.startswith("json:"):
+        steps = _steps(text.removeprefix("json:"))
+        return lambda output: _in_json(output, steps)
+    try:
+        pattern = re.compile(text, re.MULTILINE)
+    except re.error as error:
+        raise BadInput(f"--metric {text[:60]!r} is no regular expression ({error}).") from error
+    if pattern.groups > 1:
+        raise BadInput(f"--metric {text[:60]!r} has {pattern.groups} groups: one is the number.")
+    return lambda output: _last(pattern, output)
+
+
+def _last(pattern: re.Pattern[str], output: str) -> float | None:
+    found = pattern.findall(output)
+    return _number(found[-1]) if found else None
+
+
+def _steps(text: str) -> list[str | int]:
+    found = [(match[1] or int(match[2])) for match in _STEP.finditer(text)]
+    if not found:
+        raise BadInput("--metric json: names nothing: give a path as json:end.sum.seconds.")
+    return found
+
+
+def _in_json(output: str, steps: list[str | int]) -> float | None:
+    try:
+        value: Any = msgspec.json.decode(output.encode("utf-8", "replace"))
+        for step in steps:
+            value = value[step]
+    except (msgspec.DecodeError, RecursionError, KeyError, IndexError, TypeError):
+        return None
+    return _number(value)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None

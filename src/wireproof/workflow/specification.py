@@ -30,7 +30,8 @@ class _Job(Options):
     @classmethod
     def of(cls, options: Options, storage: Storage, **more: Any) -> Self:
         """The job that the options ask for; ``more``: fields of its own. Raises ``BadInput``."""
-        claimed_link(options), prefix_of(options.prefix)  # refused before a job is asked for
+        claimed_link(options)  # refused before a job is asked for, as a wrong prefix is
+        prefix_of(options.prefix)
         method = more.pop("method", None) or Method.from_options(options)
         return cls(**{**vars(options), "method": method, "storage": storage, **more})
 

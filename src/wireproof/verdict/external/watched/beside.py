@@ -150,11 +150,11 @@ def _unwatched(traffic: Traffic, ports: WatchedPorts, claimed: Carried) -> Itera
 def one_place(ports: WatchedPorts, claimed: Carried) -> Iterator[Reason]:
     """The bytes are proven between machines; what these hosts said to each other is not."""
     if claimed.level != "wire":
-        for names, kind in ports.mates().items():
+        for names, code in ports.mates().items():
             text = (
-                f"{names}: {PLACES[kind]}; what they send each other is not known to be on a wire."
+                f"{names}: {PLACES[code]}; what they send each other is not known to be on a wire."
             )
-            yield reason(f"traffic-one-{kind}", text, {"hosts": names}, "warning")
+            yield reason(code, text, {"hosts": names}, "warning")
 
 
 def _above(claimed: Carried, attainable: float | None, line: float | None) -> Iterator[Reason]:

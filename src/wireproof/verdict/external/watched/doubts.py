@@ -116,13 +116,14 @@ class Doubts:
         left = self.ports.left()
         if left.at_least(least):
             return None
-        hosts, kind = "; ".join(shared), "kernel" if "kernel" in shared.values() else "adapter"
+        hosts = "; ".join(shared)
+        code = sorted(shared.values())[-1]  # a kernel, if one is shared
         text = (
-            f"{hosts}: {PLACES[kind]}, and no counter of a physical port shows that the bytes left"
+            f"{hosts}: {PLACES[code]}, and no counter of a physical port shows that the bytes left"
             f" it; {volume(left.bytes)} of {volume(self.claimed.bytes)} did for certain."
         )
         seen: dict[str, str | float | None] = {"hosts": hosts, "left_bytes": left.bytes}
-        return reason(f"traffic-one-{kind}", text, seen)
+        return reason(code, text, seen)
 
     def _above_the_rows(self) -> Reason | None:
         """More than the rows can put on a port in one direction is somebody else's, at least in

@@ -63,8 +63,11 @@ def reason(
     return Reason(code=code, severity=severity, message=message, evidence={**(evidence or {})})
 
 
-PLACES = {"kernel": "on one kernel", "adapter": "functions of one adapter"}
-"""What hosts may share so that what they say to each other needs no wire."""
+PLACES = {
+    "traffic-one-kernel": "on one kernel",
+    "traffic-one-adapter": "functions of one adapter",
+}
+"""What hosts may share so that what they send each other needs no wire, by the reason's code."""
 Kind = Literal["claimed", "other", "loopback"]
 
 
@@ -268,12 +271,14 @@ class WatchedPorts:
         return set() if self._virtual else kernel_of(_boot_id(host))
 
     def mates(self) -> dict[str, str]:
-        """The names of the hosts of each place that has several, with what they share."""
+        """The names of the hosts of each place that has several, with a code of ``PLACES``."""
         found = {}
         for mates in (mates for mates in self.places() if len(mates) > 1):
             apart = sharing((self._kernel(one), one) for one in mates)
             names = ", ".join(host.host for host in mates)
-            found[names] = "adapter" if len(apart) == len(mates) else "kernel"
+            found[names] = (
+                "traffic-one-adapter" if len(apart) == len(mates) else "traffic-one-kernel"
+            )
         return found
 
     def adapters(self, host: HostTraffic) -> set[Identity]:
@@ -351,7 +356,7 @@ def _at_other_end(name: str) -> Crossed:
 
 
 def _total(seen: dict[str, Crossed]) -> Carried:
-    """WatchedPorts that share no byte, together."""
+    """Ports that share no byte, together."""
     whole = added(list(seen.values()))
     return Carried(
         whole.bytes or 0.0,

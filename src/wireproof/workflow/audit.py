@@ -362,6 +362,11 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
     if is_snapshot(source):
         hosts = read_snapshot(source)
         return [Collected(host, frames) for host, frames in hosts.items()]
+    return [_facts_of_tree(source, known)]
+
+
+def _facts_of_tree(source: Path, known: Catalogue) -> Collected:
+    """What a folder or an archive keeps of one host."""
     from wireproof.workflow.archive import (
         as_kept,
         command_facts,
@@ -394,7 +399,7 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
         addresses = {**dict.fromkeys(nics, ""), **dict(adapters_of(machine.facts))}
         irqs = interrupt_facts(folder, addresses)
         frames = (*first, *irqs, *command_facts(folder, asked))
-        return [dataclasses.replace(found, frames=folded(frames, nics))]
+        return dataclasses.replace(found, frames=folded(frames, nics))
 
 
 def _of_archives(*commands: tuple[str, ...]) -> tuple[FactRequest, ...]:

@@ -235,15 +235,10 @@ def with_located(
     pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
     findings = _without_shared(judgement.findings, located, fabric)
     kept, gone = explained(findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
-    issues = [issue for one in located for issue in located_issues(one)]
-    issues = _failing(issues, gone)
+    issues = _failing((issue for one in located for issue in located_issues(one)), gone)
     starved = _starved(pairs, blames, (criteria or Criteria()).min_efficiency)
-    issues = [
-        _of_starved(issue) if (issue.code, issue.subject) in starved else issue for issue in issues
-    ]
     left = [pair for pair in pairs if not pair.settled]
-    if left and worst(pair.verdict for pair in left) == "pass":
-        issues = [_blunt_but_good(issue) for issue in issues]
+    issues = _excused(issues, starved, all_pass=worst(one.verdict for one in left) == "pass")
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, left, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
@@ -312,6 +307,14 @@ def _starved(
         for one in blames
         if one.metric == "goodput" and one.expected < usual and min(one.low, one.high) < _BY_HALF
     }
+
+
+def _excused(
+    issues: Iterable[Issue], starved: set[tuple[str, Subject | None]], *, all_pass: bool
+) -> list[Issue]:
+    """``issues``; those about starved culprits decide nothing, nor noise if all pairs pass."""
+    kept = [_of_starved(each) if (each.code, each.subject) in starved else each for each in issues]
+    return [_blunt_but_good(each) for each in kept] if all_pass else kept
 
 
 def _of_starved(issue: Issue) -> Issue:

@@ -106,15 +106,20 @@ class Loss:
             found.append(
                 Issue("retransmits", severity, Node(name), text, evidence, host.at[0], _SPEAKS)
             )
-            worst = _worst(issues_so_far, name) or (
-                _worst_with(issues_so_far, end) if end else None
-            )
-            costs = worst is not None and (share is None or share >= _COSTS)
-            if costs and worst is not None and culprit is None and self._is_tcp():
+            worst = self._costs(name, end, share, issues_so_far)
+            if worst is not None and culprit is None:
                 about, text = self._blamed(name, end)
                 text += f": {_words(host)}"
                 found.append(Issue("packet-loss", worst, about, text, evidence, host.at[0]))
         return found
+
+    def _costs(
+        self, name: str, end: str, share: float | None, issues_so_far: Sequence[Issue]
+    ) -> Severity | None:
+        """The gravest issue about goodput that the loss explains; None if there is none."""
+        if not self._is_tcp() or (share is not None and share < _COSTS):
+            return None
+        return _worst(issues_so_far, name) or (_worst_with(issues_so_far, end) if end else None)
 
     def _one_sided(self) -> Port | Route | None:
         """The direction of two hosts, or the port of one of several, that loses so much more than
@@ -128,9 +133,13 @@ class Loss:
             return None
         if min(self.routes[one].per_million or 0.0 for one in lossy) < _ONE_SIDED * max(others):
             return None
+        return self._passed_by(lossy)
+
+    def _passed_by(self, lossy: set[Route]) -> Port | Route | None:
+        """The direction of two hosts, or the port that all these routes pass and no other does."""
         nodes = {node for route in self.routes for node in (route.origin, route.target)}
         if len(nodes) == 2:
-            return lossy.pop()
+            return next(iter(lossy))
         ways: tuple[Direction, ...] = ("tx", "rx", "")
         for place in (Port(node, way) for node in sorted(nodes) for way in ways):
             own = {route for route in self.routes if _passes(route, place)}

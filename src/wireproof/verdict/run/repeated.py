@@ -53,15 +53,10 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
         msgspec.structs.replace(pair, settled=True) if _is_settled(pair, settled) else pair
         for pair in judgement.pairs
     ]
-    routes = {_route(pair) for pair in pairs if pair.settled}
-    if not routes:
-        return judgement
     left = [pair for pair in pairs if not pair.settled]
-    still_open = {_route(pair) for pair in left if pair.verdict != "pass"}
-    findings = [
-        _softer(finding) if _is_over(finding, routes, still_open) else finding
-        for finding in judgement.findings
-    ]
+    if len(left) == len(pairs):
+        return judgement
+    findings = _over(judgement.findings, pairs)
     return msgspec.structs.replace(
         judgement,
         pairs=pairs,
@@ -69,6 +64,13 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
         verdict=overall(findings, left, judgement.groups),
         proof=worst_proof([*(one.proof for one in left), *(one.proof for one in judgement.groups)]),
     )
+
+
+def _over(findings: Sequence[Finding], pairs: Sequence[PairVerdict]) -> list[Finding]:
+    """``findings``; those that a repeat settled are warnings."""
+    routes = {_route(pair) for pair in pairs if pair.settled}
+    open_ = {_route(pair) for pair in pairs if not pair.settled and pair.verdict != "pass"}
+    return [_softer(each) if _is_over(each, routes, open_) else each for each in findings]
 
 
 def _is_settled(pair: PairVerdict, passing: set[Measurement]) -> bool:

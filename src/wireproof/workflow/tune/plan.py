@@ -9,7 +9,7 @@ import dataclasses
 import datetime
 import socket
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -226,10 +226,7 @@ class _Hosts:
     ) -> list[Collected]:
         """What the wishes need besides."""
         more_asked = CONNECTIONS if self.specification.allow_link_down else ()
-        named = [one.path for one in asked if one.path]
-        places = [*named, *(other for path in named for other in coupled_with(path))]
-        files = [FactRequest(kind="file", path=path) for path in places]
-        rest = (*files, _OSTREE, *settings_files(), *more_asked)
+        rest = (*self._files(asked), _OSTREE, *settings_files(), *more_asked)
         wanted = {
             one.host: (*requests_of(wishes[one.host]), *rest) for one in answers if one.frames
         }
@@ -244,6 +241,12 @@ class _Hosts:
             else one
             for one in answers
         ]
+
+    def _files(self, asked: Sequence[Named]) -> Iterator[FactRequest]:
+        """What names are planned for, and what the kernel changes with it."""
+        for path in (each.path for each in asked if each.path):
+            yield FactRequest(kind="file", path=path)
+            yield from (FactRequest(kind="file", path=other) for other in coupled_with(path))
 
     def allowed(self, host: str, facts: HostFacts) -> Allowed:
         if not self.specification.allow_link_down:

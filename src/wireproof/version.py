@@ -16,8 +16,6 @@ from pathlib import Path
 
 from wireproof.files.programs import by_path
 
-__all__ = ["NEXT", "from_description", "version", "version_of"]
-
 NEXT = "0.1.0"
 """The release that is worked on: its tag must be this one."""
 

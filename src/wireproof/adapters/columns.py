@@ -10,8 +10,6 @@ import csv
 import re
 from dataclasses import dataclass, replace
 
-__all__ = ["Column", "ColumnGroup", "columns_of", "fields_of", "groups_of"]
-
 _SIZE = re.compile(r"#?(?:message|msg)?[_-]?(?:size|bytes|nbytes|length)(?:[\[(](?:b|bytes)[\])])?")
 _ITERATIONS = re.compile(r"#?(?:repetitions|iterations|iters|reps)")
 _RATE = re.compile(r"(?:msg|msgs|messages?)(?:/|_per_)(?:s|sec)|msg_rate")

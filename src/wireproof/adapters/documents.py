@@ -11,8 +11,6 @@ from typing import Any
 
 from wireproof.adapters.page import Page
 
-__all__ = ["JsonText", "amount", "document_at", "member", "text"]
-
 # of a line without its escapes: linear, also where a quote never closes
 _STRINGS = re.compile(r'"[^"]*"')
 _MARKS = re.compile(r'"[^"]*"|[{}]')

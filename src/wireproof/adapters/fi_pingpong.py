@@ -19,8 +19,6 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign
 from wireproof.model.series import Series, ToolRequest
 
-__all__ = ["ADAPTER"]
-
 _HEADING = re.compile(
     r"^\s*(?:\S{1,60}:\s+)?(name\s+)?bytes\s+#sent\s+#ack\s+total\s+time\s+MB/sec\s+usec/xfer"
 )

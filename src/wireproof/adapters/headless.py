@@ -18,8 +18,6 @@ from wireproof.adapters.rows import Rows, number, step_of
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["headless"]
-
 _COMMAND = re.compile(r"\b(osu_[a-z_]{2,30})\b(?!\.)")
 _ABOVE = 40
 _FEWEST = 4

@@ -19,9 +19,6 @@ from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts
 from wireproof.adapters.rows import integer, number, step_of, times
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-__all__ = ["ADAPTER"]
-
-
 _SIGNS = (
     Sign("HPC Challenge", r"This is the DARPA/DOE HPC Challenge Benchmark"),
     Sign("Bandwidth-Benchmark", r"Latency-Bandwidth-Benchmark R\d"),

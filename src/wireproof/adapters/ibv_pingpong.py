@@ -14,8 +14,6 @@ from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import step_of
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-__all__ = ["ADAPTER"]
-
 _BYTES = re.compile(
     r"^\s*(\d{1,18}) bytes in (\d{1,9}\.\d{1,6}) seconds = (\d{1,12}\.\d{1,6}) Mbit/sec\s*$"
 )

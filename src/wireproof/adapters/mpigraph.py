@@ -16,8 +16,6 @@ from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-__all__ = ["ADAPTER"]
-
 Side = Literal["Send", "Recv"]
 
 _START = re.compile(r"\bSTART mpiGraph\b(?: +v?([\w.]{1,20}))?")

@@ -17,9 +17,6 @@ from wireproof.adapters.rows import Rows, What, integer, number, scan_rows, step
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-__all__ = ["ADAPTER"]
-
-
 _HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
 _TYPE = re.compile(r"[a-z][a-z0-9_]{1,15}")
 _PATIENCE = 3000

@@ -13,8 +13,6 @@ from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-__all__ = ["ADAPTER"]
-
 _TITLE = re.compile(
     r"\b(?:MIGRATED )?(TCP|UDP) (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST from "
     r"[\w.:%-]{0,60}(?: \(\S{0,60}\))? port \d{1,5} AF_INET6? to "

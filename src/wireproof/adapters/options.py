@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest
 
-__all__ = ["command", "given", "one_size", "refuse_others", "server_of"]
-
 # field of ToolRequest: what it asks for
 _NAMES = {
     "server": "a server's address",

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 
 from wireproof.model.errors import NoResult
 
-__all__ = ["Page", "page_of", "pages_of", "streams", "without_commas"]
-
 # --- What launchers and tools for many hosts put in front of each line, taken off: rank and host
 # labels, time stamps, quotes, list marks.
 #

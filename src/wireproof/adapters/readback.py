@@ -10,9 +10,6 @@ from collections.abc import Iterable, Iterator
 from wireproof.model.psm3 import Kind, Seen
 from wireproof.model.secrets import masked
 
-__all__ = ["intelmpi_defaults", "intelmpi_readback", "libfabric_readback", "once", "ucx_readback"]
-
-
 # --- Intel MPI: what ranks print with ``I_MPI_DEBUG=5`` or more (2021.18 compared), and the table
 # of ``impi_info -e``.
 

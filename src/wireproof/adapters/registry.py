@@ -14,9 +14,6 @@ from wireproof.adapters.page import Page
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, ToolRequest, Traffic
 
-__all__ = ["MODULES", "Adapter", "Benchmark", "Parsed", "Sign"]
-__all__ += ["adapter", "adapter_names", "adapters", "registered", "starts_result", "tool_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:

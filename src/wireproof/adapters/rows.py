@@ -8,9 +8,6 @@ from typing import Literal
 
 from wireproof.adapters.page import Page
 
-__all__ = ["PATIENCE", "Rows", "What", "integer", "number", "read_rows", "scaled", "scan_rows"]
-__all__ += ["step_of", "times", "whole"]
-
 PATIENCE = 60
 """Lines that are no rows (warnings, banners between rows) before a table is taken to have ended."""
 

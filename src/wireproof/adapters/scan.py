@@ -17,8 +17,6 @@ from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.quantity import counted
 from wireproof.model.series import SOFTWARE, Series, SeriesPoint
 
-__all__ = ["NOTE", "read"]
-
 # --- What a log says of the software below a benchmark: the MPI, the system and its kernel. A
 # banner, or the output of `uname -a`, `mpirun --version` or `cat /etc/os-release`, holds for what
 # follows.

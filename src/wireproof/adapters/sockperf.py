@@ -13,9 +13,6 @@ from wireproof.adapters.rows import PATIENCE, number, scaled, step_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-__all__ = ["ADAPTER", "NAMES", "SockperfRun", "collect"]
-
-
 # --- sockperf: what it prints and the options that it takes.
 #
 # Latency is half of a round trip (``--full-rtt``: a whole one). Its MBps is 2^20 bytes, its GBps

@@ -17,8 +17,6 @@ from wireproof.adapters.registry import Benchmark
 from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["tables"]
-
 _HINT = re.compile(
     r"osu_[a-z_]{2,30}|imb[-_](?:mpi1|p2p|rma)|ping-?_?pong|ping-?_?ping|sendrecv|exchange",
     re.IGNORECASE,

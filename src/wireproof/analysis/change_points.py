@@ -20,8 +20,6 @@ import numpy as np
 
 from wireproof.analysis.interval import Floats
 
-__all__ = ["FEWEST", "ChangePoint", "change_points"]
-
 LEAST = 4
 """Values on either side of a change that ranks show."""
 FEWEST = 2

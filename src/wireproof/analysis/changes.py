@@ -9,16 +9,6 @@ from typing import Protocol
 from wireproof.model.record import Idle, QuietWindows, Total, WitnessReading
 from wireproof.model.traffic import CounterMark
 
-__all__ = [
-    "ABSENT",
-    "SILENT",
-    "Changes",
-    "MarkedChanges",
-    "Rise",
-    "WitnessChanges",
-    "counter_delta",
-]
-
 _32 = 1 << 32
 _64 = 1 << 64
 ABSENT, SILENT = "absent", "silent"

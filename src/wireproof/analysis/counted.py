@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 
 from wireproof.model.ledger import LEVELS, QUALITIES, Carrier, LedgerEntry, Level, Quality
 
-__all__ = ["Crossed", "added", "counted", "counted_part"]
-
 _ABOUT_ALL = 0.8  # of the bytes: the peak of the rest is small beside theirs
 _HARDLY = 65_536.0  # bytes
 _SMALLEST_FRAME = 40.0  # bytes, by counters that leave the link's own header out

@@ -9,8 +9,6 @@ from functools import lru_cache
 
 from wireproof.model.record import Total
 
-__all__ = ["joined_totals", "trouble_counters"]
-
 _TROUBLE = {
     "retransmits": (
         "retrans",

@@ -16,8 +16,6 @@ import numpy as np
 
 from wireproof.analysis.interval import Floats
 
-__all__ = ["CurveFit", "FittedLine", "fit_sizes", "fit_with_break"]
-
 _MIN_SIDE = 3
 # a break must change the time at the next size by this share of what the lower line foretells
 _MIN_JUMP = 0.03

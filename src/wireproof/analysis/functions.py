@@ -25,8 +25,6 @@ from wireproof.model.ledger import (
 )
 from wireproof.model.record import Nic
 
-__all__ = ["SharedPorts", "is_real", "shared_ports", "shows_presence"]
-
 _ALIKE, _ALIKE_UNSEEN, _FRAMES = 0.01, 0.001, 2000.0
 """Readings of one register differ by what passed between them; bytes of a few frames beside it."""
 _ITS_OWN, _TOGETHER = 0.75, (0.5, 1.5)

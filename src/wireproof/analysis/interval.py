@@ -15,16 +15,6 @@ from numpy.typing import NDArray
 
 from wireproof.model.record import Estimate, Label
 
-__all__ = [
-    "MIN_SAMPLES",
-    "Floats",
-    "autocorrelation",
-    "estimate",
-    "median_draws",
-    "quantiles",
-    "two_modes",
-]
-
 Floats = NDArray[np.float64]
 
 MIN_SAMPLES = 6

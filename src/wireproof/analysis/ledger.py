@@ -29,8 +29,6 @@ from wireproof.model.ledger import (
 )
 from wireproof.model.record import Nic
 
-__all__ = ["STANDS_AT_0", "HostPorts"]
-
 STANDS_AT_0 = "stands at 0 beside other counters of the port"
 """Remark on a register of a physical port that never counted, on a port in use."""
 

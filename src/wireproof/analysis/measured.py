@@ -14,16 +14,6 @@ from wireproof.analysis.interval import Floats, estimate, quantiles
 from wireproof.model.pattern import is_rate, is_round_trip
 from wireproof.model.record import Estimate, Label, PairResult, PointRecord
 
-__all__ = [
-    "Measured",
-    "block_times",
-    "measure",
-    "operation_times",
-    "tail",
-    "times_per_operation",
-    "typical_times",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Measured:

@@ -12,19 +12,6 @@ from wireproof.analysis.functions import SharedPorts, is_real, shared_ports
 from wireproof.analysis.relations import RAILS, beneath, owns_what_is_below
 from wireproof.model.ledger import Ledger, PortLedger
 
-__all__ = [
-    "bases",
-    "bottoms",
-    "inner",
-    "is_exclusive",
-    "may_lead_out",
-    "one_place",
-    "overlapping",
-    "related",
-    "together",
-    "tops",
-]
-
 _ENDS_ELSEWHERE = ("veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap")
 """Kinds whose other half may be in another network namespace."""
 

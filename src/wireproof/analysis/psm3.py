@@ -12,8 +12,6 @@ from typing import Any
 
 from wireproof.model.psm3 import Counted, CountedHost, CounterSection, NicCounted, Statistics
 
-__all__ = ["by_host", "counted", "unaccounted_bytes"]
-
 _SUMMARY = "MPI_Statistics_Summary"
 _LOW_LEVEL = "PSM_low-level_protocol_stats"
 _TABLE = "MQ"

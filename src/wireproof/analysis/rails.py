@@ -15,14 +15,6 @@ from wireproof.model.claim import is_several, rails_of
 from wireproof.model.ledger import Ledger, PortLedger
 from wireproof.model.record import Host, Nic
 
-__all__ = [
-    "are_rails",
-    "is_known",
-    "ledger_with_rails",
-    "rail_nics",
-    "with_rails",
-]
-
 
 def rail_nics(nics: Iterable[Nic], claim: str) -> list[Nic]:
     """The ports that ``claim`` names, in its order; fewer where some are not there."""

@@ -10,18 +10,6 @@ import msgspec
 
 from wireproof.model.record import AdapterIdentity, Nic
 
-__all__ = [
-    "RAILS",
-    "beneath",
-    "identities",
-    "is_radio",
-    "is_tunnel",
-    "owns_what_is_below",
-    "port_called",
-    "stacks",
-    "stated",
-]
-
 _ACCELERATED = ("mlx5_core", "mlx4_en", "mlx4_core", "mana")
 """Drivers of the virtual functions that Hyper-V puts under its synthetic interface."""
 RAILS = "rails"

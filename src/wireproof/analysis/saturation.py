@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from wireproof.model.record import PointRecord
 
-__all__ = ["Filled", "filled", "goodput_bytes_per_s"]
-
 FULL = 0.9
 
 

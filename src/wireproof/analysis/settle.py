@@ -15,8 +15,6 @@ from wireproof.analysis.catalogue import families, family_of
 from wireproof.model.record import Nic
 from wireproof.model.site import of_site
 
-__all__ = ["AT_ONCE_MS", "Patience", "late_drivers", "patience", "settle_ms"]
-
 AT_ONCE_MS = 20.0
 """Caches of a few milliseconds (``lifespan`` of hw_counters) are over when a reading comes after a
 pause.

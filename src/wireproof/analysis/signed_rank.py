@@ -17,8 +17,6 @@ import numpy as np
 
 from wireproof.analysis.interval import Floats
 
-__all__ = ["Shift", "above", "least_size", "shift"]
-
 _EXACT = 150
 """Above, the normal approximation is right to more digits than are used."""
 

@@ -15,8 +15,6 @@ from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.record import Nic
 from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Watched, WatchStart
 
-__all__ = ["host_traffic", "not_watched", "speed_of"]
-
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
 
 

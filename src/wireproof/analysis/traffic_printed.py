@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import Printed
 
-__all__ = ["printed", "row_bytes", "row_most", "row_rate"]
-
 LEAST_HEADER = 24
 """Bytes of the smallest header that a port counts with a message of its own (IB: LRH 8, BTH 12,
 ICRC 4).

@@ -13,8 +13,6 @@ from wireproof.model.ledger import Ledger
 from wireproof.model.record import Host, Idle, PointRecord, WitnessReading
 from wireproof.model.run import Run
 
-__all__ = ["Ports", "moved_in", "ports_of", "readers", "rises", "watch"]
-
 Ports = Mapping[int, HostPorts]
 """By rank."""
 

@@ -13,8 +13,6 @@ from wireproof.model.experiment import Better, Metric
 from wireproof.model.pattern import is_rate
 from wireproof.model.record import PointRecord
 
-__all__ = ["guards_of", "losses", "messages_of", "metric_of", "value_of"]
-
 _RESENT = "ip/Tcp/RetransSegs"
 
 

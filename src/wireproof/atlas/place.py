@@ -17,8 +17,6 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.quantity import counted, short_time, throughput
 from wireproof.model.quantity import size as size_text
 
-__all__ = ["LEAST", "outruns_all", "place", "trails_all"]
-
 LEAST = 5
 """Sources from which a percentile is said."""
 _NEAREST = 3

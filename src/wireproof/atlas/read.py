@@ -15,17 +15,6 @@ from wireproof.physics.bounds import CurveBounds, bounds_of
 from wireproof.physics.claims import PATHS, claim_from_text
 from wireproof.physics.table import PhysicsError
 
-__all__ = [
-    "Layer",
-    "bounds_of_series",
-    "goodput_of",
-    "layer_of_tool",
-    "link_of",
-    "sources_of",
-    "time_of",
-    "trouble",
-]
-
 _PLACE = re.compile(r"\$\.source\[(\d+)\](?:\.series\[(\d+)\])?(?:\.(\w+))?(?:\[(\d+)\])?")
 _LARGEST = 4 << 20
 _VERBS = ("ib_", "raw_ethernet", "qperf rc", "qperf uc", "qperf ud", "rdma_", "ibv_")

@@ -19,8 +19,6 @@ from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Setting, Status
 
-__all__ = ["HostKind", "differences", "kind_of", "odd_ones", "reference_for"]
-
 _Group = tuple[str, str, str]
 """HostKind of host, setting and instance, whose values are compared."""
 

@@ -25,15 +25,6 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting
 from wireproof.model.toml import read_toml
 
-__all__ = [
-    "ELSEWHERE",
-    "Catalogue",
-    "ParsedSetting",
-    "catalogue_of",
-    "requests",
-    "requests_of_instances",
-]
-
 ELSEWHERE = ("bios", "environment")
 """Places that are no files of the host: the firmware's attributes (by Redfish) and the job's
 environment. Whoever has them gives them as facts of these names. What stands below ``pci/`` is made

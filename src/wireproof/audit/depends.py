@@ -19,8 +19,6 @@ from wireproof.audit.reading import alike, argv_of, path_of
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Read
 
-__all__ = ["LikeHosts", "Slot"]
-
 _MODELS = 4
 """Hosts that others are held against: compute nodes, nodes with GPUs, servers."""
 _ALL = ("host.rdma",)

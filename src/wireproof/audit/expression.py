@@ -22,24 +22,6 @@ from typing import Any
 
 from wireproof.model.errors import BadInput
 
-__all__ = [
-    "FUNCTIONS",
-    "UNKNOWN",
-    "Expression",
-    "Lookup",
-    "Node",
-    "Unknown",
-    "Value",
-    "both",
-    "calculated",
-    "compared",
-    "constant",
-    "either",
-    "listed",
-    "negated",
-    "parse",
-]
-
 _DEEPEST = 40
 _LONGEST = 4000
 _NUMBER = re.compile(

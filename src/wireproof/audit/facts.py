@@ -12,8 +12,6 @@ import msgspec
 
 from wireproof.model.record import FactFrame
 
-__all__ = ["UNKEPT", "WHOSE", "HostFacts", "Place", "PlaceAnswer", "matches_any"]
-
 Place = str | tuple[str, ...]
 """A file's path or a command's argument list."""
 

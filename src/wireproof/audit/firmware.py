@@ -15,21 +15,6 @@ import msgspec
 
 from wireproof.model.bmc import Raw
 
-__all__ = [
-    "ALL",
-    "BIOS",
-    "CERTIFICATE",
-    "MAKERS",
-    "PENDING",
-    "REGISTRY",
-    "Attribute",
-    "Firmware",
-    "firmware_of",
-    "plain_name",
-    "word",
-    "written",
-]
-
 BIOS, PENDING, REGISTRY, CERTIFICATE = "bios", "bios/pending", "bios/registry", "bios/certificate"
 """Places of the facts."""
 

@@ -11,17 +11,6 @@ from wireproof.audit.facts import HostFacts, PlaceAnswer
 from wireproof.audit.values import cpu_list
 from wireproof.model.disclosure import Group
 
-__all__ = [
-    "DISCLOSED_FILES",
-    "DISCLOSED_GLOBS",
-    "HOST_FILES",
-    "PACKAGES",
-    "DisclosedItem",
-    "disclosed_items",
-    "host_names",
-    "modules_in",
-]
-
 HOST_FILES = (
     "/proc/cpuinfo",
     "/proc/version",

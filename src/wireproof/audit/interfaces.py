@@ -18,20 +18,6 @@ from wireproof.audit.facts import HostFacts
 from wireproof.model.json_reader import decode_json
 from wireproof.model.record import Nic
 
-__all__ = [
-    "CHOSEN",
-    "INTERFACES",
-    "IP_ADDRESS",
-    "audited",
-    "interface_kind",
-    "is_real",
-    "link_files",
-    "listed_nics",
-    "names_of",
-    "nics_of_ip",
-    "rate_of",
-]
-
 INTERFACES = "interfaces"
 """The fact that lists a host's interfaces, as the engine finds them."""
 CHOSEN = "chosen-interfaces"

@@ -14,8 +14,6 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.values import cpu_list
 from wireproof.model.record import FactFrame
 
-__all__ = ["AFFINITIES", "INTERRUPTS", "folded", "vectors_in", "vectors_of"]
-
 INTERRUPTS = "irq/"
 """Where the facts of interfaces stand: ``irq/NIC``."""
 AFFINITIES = ("grep", "-rHs", "--include=*affinity_list", "", "/proc/irq")

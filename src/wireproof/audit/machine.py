@@ -41,18 +41,6 @@ from wireproof.audit.printed import (
 from wireproof.audit.values import cpu_list
 from wireproof.model.record import Nic
 
-__all__ = [
-    "ADAPTERS",
-    "FILES",
-    "GLOBS",
-    "NAMES",
-    "RDMA_PORTS",
-    "WHOLE",
-    "Instance",
-    "Machine",
-    "machine_of",
-]
-
 FILES = (*HOST_FILES, INTERFACES, PCI, *DISCLOSED_FILES)
 _GPUS = "/sys/bus/pci/drivers/nvidia/*/numa_node"
 ADAPTERS = "/sys/class/net/*/device/uevent"

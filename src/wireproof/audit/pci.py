@@ -19,11 +19,6 @@ from wireproof.audit.interfaces import listed_nics
 from wireproof.model.json_reader import decode_json
 from wireproof.model.record import FactFrame
 
-__all__ = [
-    "devices_of_lspci",
-    *("HOST", "LSPCI", "PCI", "accelerators", "adapters_of", "pci_devices", "pci_facts"),
-]
-
 PCI = "pci"
 """The fact that lists a host's PCI devices, as the engine reads them."""
 HOST = "pci-host/"

@@ -13,22 +13,6 @@ from wireproof.audit.facts import UNKEPT, HostFacts
 from wireproof.audit.interfaces import IP_ADDRESS, link_files, listed_nics
 from wireproof.model.record import FactFrame, Nic
 
-__all__ = [
-    "DEVINFO",
-    "DMIDECODE",
-    "IBSTAT",
-    "add_sisters",
-    "files_of_ib",
-    "mlxconfig_files",
-    "modes_of",
-    "perfquery_of",
-    "port_info",
-    "printed_files",
-    "printed_of",
-    "queries_of",
-    "signalled",
-]
-
 DMIDECODE = ("dmidecode",)
 _DMI = {
     ("BIOS Information", "Vendor"): "bios_vendor",

@@ -27,19 +27,6 @@ from wireproof.audit.remedy import filled
 from wireproof.audit.values import part_of, typed
 from wireproof.model.setting import Form, Read, Setting
 
-__all__ = [
-    "SettingReading",
-    "alike",
-    "argv_of",
-    "attributes_of",
-    "firmware_on",
-    "part_read",
-    "path_of",
-    "reading_of",
-    "said",
-    "shown",
-]
-
 _LONGEST_SHOWN = 120
 _MISSING = "is not there"
 _HAS_NONE = "n/a"

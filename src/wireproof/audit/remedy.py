@@ -15,20 +15,6 @@ from wireproof.audit.expression import Lookup, Value
 from wireproof.audit.machine import Instance
 from wireproof.model.setting import PROFILES, Fix, Profile, Setting
 
-__all__ = [
-    "TAKES",
-    "Remedy",
-    "by_hand_of",
-    "filled",
-    "fix_text",
-    "is_plain",
-    "line_of",
-    "remedy_of",
-    "remedy_with",
-    "sysctl_name",
-    "tuned_by",
-]
-
 _PLAIN = re.compile(r"[A-Za-z0-9_./:*@+\- ]+", re.ASCII)
 """What every drop-in's syntax carries as it stands."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@+\- ]*", re.ASCII)

@@ -20,8 +20,6 @@ from wireproof.model.errors import BadInput
 from wireproof.model.setting import SEVERITIES, AuditResult, Setting, Severity
 from wireproof.model.toml import read_toml
 
-__all__ = ["NOTHING", "HostRole", "Site", "Waiver", "decided", "grave_enough", "site_of"]
-
 HostsOf = Callable[[str], Iterable[str]]
 """Expands a set of hosts such as ``n[1-4]``."""
 

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.model.setting import Form, Read
 
-__all__ = ["MOST_CPUS", "cpu_list", "part_of", "typed"]
-
 MOST_CPUS = 8192
 _YES = {"y", "yes", "1", "on", "enabled", "true", "always"}
 _NO = {"n", "no", "0", "off", "disabled", "false", "never"}

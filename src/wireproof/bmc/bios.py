@@ -10,8 +10,6 @@ from wireproof.bmc.session import ROOT, BmcSession
 from wireproof.bmc.talk import Response, link_of
 from wireproof.model.bmc import Raw
 
-__all__ = ["Bios", "find_bios", "now_and_pending", "set_pending"]
-
 _MOST_PAGES = 8
 _MOST_MEMBERS = 256
 _MOST_REGISTRIES = 4

@@ -16,8 +16,6 @@ from wireproof.model.bmc import Bmc, Secret
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
-__all__ = ["collect_firmware", "texts_of"]
-
 # --- What of the BMC's documents is kept: attributes and their registry, as canonical JSON texts.
 #
 # Kept is what is on a list, never what could be a secret: passwords, keys and hashes stay where

@@ -10,8 +10,6 @@ from typing import Any
 from wireproof.bmc.talk import BmcFailed, BmcLimits, Response, Talk, link_of
 from wireproof.model.bmc import Bmc
 
-__all__ = ["ROOT", "BmcSession"]
-
 ROOT = "/redfish/v1/"
 _SESSIONS = f"{ROOT}SessionService/Sessions"
 _GOODBYE_S = 5.0

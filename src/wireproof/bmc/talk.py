@@ -18,8 +18,6 @@ import msgspec
 from wireproof.model.bmc import Bmc
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["BmcFailed", "BmcLimits", "Deadline", "Response", "Talk", "link_of"]
-
 # --- One TLS connection to a BMC, on which no wait is without an end.
 
 # --- What goes wrong with a BMC, in one sentence without its end.

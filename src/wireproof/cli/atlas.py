@@ -13,8 +13,6 @@ from wireproof.cli.console import current_context, print_document, say
 from wireproof.cli.declare import FORM, JSON, choice, file, text
 from wireproof.model.atlas import Pattern
 
-__all__ = ["SITE", "command"]
-
 SITE = file(
     "--atlas site",
     "folder of a site's own published numbers; default: ~/.config/wireproof/atlas.",

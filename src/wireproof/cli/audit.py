@@ -26,7 +26,6 @@ from wireproof.cli.outcome import status_of
 if TYPE_CHECKING:
     from wireproof.model.setting import Audit
 
-__all__ = ["command"]
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["only"], nargs=-1, metavar="[SETTING]...", shell_complete=settings),

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from wireproof.workflow.session.session import Storage
     from wireproof.workflow.specification import CheckSpecification
 
-__all__ = ["command"]
 
 EXAMPLES = (
     "wireproof check --hosts n1,n2 --link edr",

@@ -12,7 +12,6 @@ from wireproof.cli.declare import FORM, JSON, choice, file, flag, text
 if TYPE_CHECKING:
     from wireproof.workflow.scaling import Against
 
-__all__ = ["command"]
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["results"], type=click.Path(path_type=Path), metavar="A B...", nargs=-1),

@@ -17,24 +17,6 @@ if TYPE_CHECKING:
     Item = CompletionItem[str]
     Completer = Callable[[click.Context, click.Parameter, str], list[Item]]
 
-__all__ = [
-    "codes",
-    "command",
-    "dialects",
-    "documents",
-    "hosts",
-    "kinds",
-    "labs",
-    "links",
-    "modes",
-    "nics",
-    "nodes",
-    "results",
-    "settings",
-    "settings_or_file",
-    "spelt",
-    "tools",
-]
 
 SHELLS = ("bash", "zsh", "fish")
 _MOST_RESULTS = 100

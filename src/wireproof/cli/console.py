@@ -25,28 +25,6 @@ if TYPE_CHECKING:
     from wireproof.report.text.look import Look
     from wireproof.report.text.progress import Progress
 
-__all__ = [
-    "LONGEST_SENTENCE",
-    "CallContext",
-    "Console",
-    "ProgramAnswer",
-    "chosen_form",
-    "current_context",
-    "envelope_text",
-    "hush",
-    "is_quiet",
-    "listed",
-    "look_of",
-    "print_document",
-    "print_either",
-    "print_json",
-    "print_text",
-    "remark",
-    "rendered",
-    "say",
-    "want_form",
-    "want_json",
-]
 
 LONGEST_SENTENCE = 4000
 _QUIET, _FORM = "wireproof.quiet", "wireproof.form"

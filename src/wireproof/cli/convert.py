@@ -13,8 +13,6 @@ from wireproof.cli.console import listed, print_document
 from wireproof.cli.declare import FORM, JSON, flag, text
 from wireproof.cli.options import link_claim
 
-__all__ = ["command"]
-
 OPTIONS: list[click.Parameter] = [
     click.Argument(["value"], nargs=-1),
     *link_claim("also in per cent of this link: 10gbe, edr, opa100, ethernet:25."),

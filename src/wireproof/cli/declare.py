@@ -15,23 +15,6 @@ from wireproof.cli.completion import spelt
 from wireproof.cli.console import want_form, want_json
 from wireproof.model.errors import BadInput
 
-__all__ = [
-    "FORM",
-    "JSON",
-    "Sectioned",
-    "checked",
-    "choice",
-    "file",
-    "flag",
-    "form_of",
-    "json_as",
-    "number",
-    "rows",
-    "sections",
-    "setting",
-    "text",
-]
-
 
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
     """``text("-p --partition job_partition", "NAME", "partition of the job.")``: any text, "" or

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from wireproof.workflow.result import Result
     from wireproof.workflow.session.planned import Planned
 
-__all__ = ["answer", "deliver", "ended", "show", "show_planned"]
-
 
 class _WithVerdict(Protocol):
     @property

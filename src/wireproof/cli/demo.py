@@ -10,8 +10,6 @@ import click
 from wireproof.cli.console import Console, chosen_form, rendered
 from wireproof.cli.declare import json_as
 
-__all__ = ["command"]
-
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--out"],

@@ -9,8 +9,6 @@ import click
 from wireproof.cli.console import Console, current_context, print_document
 from wireproof.cli.declare import FORM, JSON, flag
 
-__all__ = ["command"]
-
 OPTIONS: tuple[click.Parameter, ...] = (
     FORM,
     JSON,

@@ -8,8 +8,6 @@ import click
 
 from wireproof.cli.declare import FORM, JSON, file, text
 
-__all__ = ["command"]
-
 FOLDER = click.Argument(["folder"], type=click.Path(path_type=Path), metavar="DOSSIER")
 
 

@@ -10,8 +10,6 @@ from wireproof.cli.completion import codes
 from wireproof.cli.console import print_document
 from wireproof.cli.declare import FORM, JSON
 
-__all__ = ["command"]
-
 OPTIONS: list[click.Parameter] = [
     click.Argument(["code"], required=False, shell_complete=codes),
     FORM,

@@ -11,8 +11,6 @@ from wireproof.cli.completion import dialects
 from wireproof.cli.console import chosen_form, current_context, print_text
 from wireproof.cli.declare import file, json_as, text
 
-__all__ = ["command"]
-
 _READ_BY_PEOPLE = ("text", "json")
 _MOST_S = 50.0
 

@@ -19,8 +19,6 @@ from wireproof.report.roff import entry, literal, paragraphs, section, subsectio
 from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
 from wireproof.version import version
 
-__all__ = ["command", "contexts", "pages"]
-
 
 def _below(context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
     """The subcommands below the words that are there already."""

@@ -19,7 +19,6 @@ from wireproof.report.names import clean
 if TYPE_CHECKING:
     from wireproof.model.history import Entry
 
-__all__ = ["command"]
 
 ROOT = click.Argument(["root"], type=click.Path(path_type=Path), metavar="HISTORY")
 HOSTS = text("--hosts", "NODES", "only results in which one of these took part.")

@@ -44,8 +44,6 @@ from wireproof.workflow.judge import (
     standard,
 )
 
-__all__ = ["command"]
-
 _BRIEF_FROM = 20
 Rendered = TypeVar("Rendered")
 OPTIONS: list[click.Parameter] = [

@@ -18,8 +18,6 @@ from wireproof.model.errors import BadInput
 if TYPE_CHECKING:
     from wireproof.model.topology import LabStatus
 
-__all__ = ["command"]
-
 
 WIRE_HELP = "how links keep their rates; store-and-forward: nothing passes faster than the line."
 

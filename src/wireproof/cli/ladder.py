@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from wireproof.settings.options import Options
     from wireproof.workflow.ladder import LadderSpecification
 
-__all__ = ["command"]
 
 EXAMPLES = (
     "wireproof ladder --hosts n1,n2 --nic ib0 --link edr",

@@ -19,7 +19,6 @@ from wireproof.report.names import clean
 if TYPE_CHECKING:
     from wireproof.workflow.lint import Filter, LintedFile, Mended
 
-__all__ = ["command"]
 
 OPTIONS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, type=click.Path(path_type=str)),

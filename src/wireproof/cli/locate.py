@@ -8,8 +8,6 @@ import click
 
 from wireproof.cli.declare import FORM, JSON, file, number
 
-__all__ = ["command"]
-
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["source"], type=click.Path(path_type=Path), required=False),
     file("--topology", "which switch each node connects to.", metavar="FILE"),

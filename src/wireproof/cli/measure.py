@@ -23,7 +23,6 @@ from wireproof.settings.options import ROWS
 if TYPE_CHECKING:
     from wireproof.workflow.specification import MeasureSpecification
 
-__all__ = ["command"]
 
 EXAMPLES = (
     "wireproof measure pingpong --hosts n1,n2 --sizes 0:4MiB",

@@ -26,26 +26,6 @@ if TYPE_CHECKING:
     from wireproof.settings.bmc import BmcOptions
     from wireproof.workflow.session.session import Method, Storage
 
-__all__ = [
-    "BMC",
-    "JOB",
-    "JUDGED_BY",
-    "LINK",
-    "MACHINES",
-    "OUTPUT",
-    "PSM_STATISTICS",
-    "SYSFS_ROOT",
-    "TARGET",
-    "bmc_options",
-    "link_claim",
-    "lone_target",
-    "method_of",
-    "settings_file",
-    "settings_of",
-    "storage_of",
-    "typed_words",
-]
-
 
 SYSFS_ROOT = setting("sysfs_root")
 PSM_STATISTICS = setting("psm_statistics")

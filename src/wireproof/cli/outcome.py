@@ -18,8 +18,6 @@ from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
 from wireproof.workflow.bug import BUG, sentence
 
-__all__ = ["INTERRUPTED", "as_interrupt", "run", "status_of", "unless_lost"]
-
 _SIGNALS = tuple(
     signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if name in signal.Signals.__members__
 )  # Windows has no SIGHUP

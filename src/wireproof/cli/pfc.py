@@ -14,8 +14,6 @@ from wireproof.cli.delivery import answer
 from wireproof.cli.options import TARGET, lone_target
 from wireproof.files.streams import descriptor
 
-__all__ = ["command"]
-
 EXAMPLES = (
     "wireproof pfc --hosts 'n[1-8]' --nic hsn0 --priority 3 --duration 20s",
     "wireproof pfc --hosts 'n[1-8]' --nic hsn0 -- mpirun -f hosts ./application",

@@ -15,8 +15,6 @@ from wireproof.cli.declare import FORM, JSON, choice, file, text
 from wireproof.model.errors import BadInput
 from wireproof.settings.sizes import parse_bytes
 
-__all__ = ["command"]
-
 FORMS = (JSON, FORM)
 
 

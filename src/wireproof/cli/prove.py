@@ -21,7 +21,6 @@ from wireproof.files.streams import descriptor
 if TYPE_CHECKING:
     from wireproof.workflow.prove import ProofOptions, ProofSpecification, ProvedCommand
 
-__all__ = ["command"]
 
 OPTIONS: list[click.Parameter] = [
     text(

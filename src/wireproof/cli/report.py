@@ -12,7 +12,6 @@ from wireproof.cli.declare import choice, file, flag, json_as
 if TYPE_CHECKING:
     from wireproof.workflow.export import Form
 
-__all__ = ["command"]
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(

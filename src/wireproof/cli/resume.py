@@ -33,8 +33,6 @@ from wireproof.workflow.resume import (
     without_settings,
 )
 
-__all__ = ["command", "invocation_of", "safe_words"]
-
 
 def invocation_of(context: click.Context) -> Invocation:
     """How the subcommand of ``context`` was asked for, in words that mean the same from

@@ -22,7 +22,6 @@ from wireproof.model.errors import BadInput
 if TYPE_CHECKING:
     from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 
-__all__ = ["command"]
 
 FABRICS = ("tcp", "psm2", "psm3", "verbs", "ucx", "opx")
 OPTIONS: list[click.Parameter] = [

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from wireproof.settings.options import Options
     from wireproof.workflow.study import StudySpecification
 
-__all__ = ["command"]
 
 EXAMPLES = (
     "wireproof study psm3 --hosts n1,n2 --nic hsn0 --mpi intel",

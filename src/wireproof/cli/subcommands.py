@@ -19,8 +19,6 @@ import click
 from wireproof.cli.console import hush, remark, say
 from wireproof.version import version
 
-__all__ = ["EXIT_STATUSES", "SUBCOMMANDS", "root", "subcommands"]
-
 EXIT_STATUSES: dict[int, str] = {
     0: "pass",
     1: "fail",

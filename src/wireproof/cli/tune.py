@@ -16,7 +16,6 @@ from wireproof.cli.tune_try import command as try_
 if TYPE_CHECKING:
     from wireproof.workflow.target.target import Target
 
-__all__ = ["command"]
 
 _ID = click.Argument(["name"], required=False, default="", metavar="[ID]")
 _COMMON: tuple[click.Parameter, ...] = (FORM, JSON, *PLACES, *TARGET)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from wireproof.workflow.tune.node import JournalPlace
     from wireproof.workflow.tune.plan import PlanSpecification
 
-__all__ = ["PLACES", "WANTED", "apply", "export", "place_of", "plan", "same_hosts", "show"]
 
 WANTED: tuple[click.Parameter, ...] = (
     *MACHINES,

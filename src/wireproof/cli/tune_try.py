@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from wireproof.workflow.tune.trial import TrialSpecification
     from wireproof.workflow.tune.trial.specification import OwnCommand
 
-__all__ = ["command"]
 
 SHARED = tuple(
     one for one in (*WANTED, *PLACES) if one.name in ("profile", "allow_link_down", "state")

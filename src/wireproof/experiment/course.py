@@ -11,8 +11,6 @@ from wireproof.model import quantity
 from wireproof.model.errors import WireproofError
 from wireproof.model.experiment import InterimLook
 
-__all__ = ["Bench", "Experiment", "Stopped", "carry_out"]
-
 T = TypeVar("T")
 Stopped = Literal["complete", "decided", "budget", "too-slow", "interrupted"]
 

@@ -16,22 +16,6 @@ from typing import Literal
 from wireproof.analysis.signed_rank import least_size
 from wireproof.model.experiment import Metric
 
-__all__ = [
-    "ALPHA",
-    "BLOCK_VALUES",
-    "RULE",
-    "WARM_UP",
-    "Contrast",
-    "Design",
-    "Shape",
-    "Test",
-    "TrialPlace",
-    "against_base",
-    "is_look",
-    "least_rounds",
-    "level",
-]
-
 ALPHA = 0.05
 """Of all claims of an experiment together."""
 WARM_UP = -1

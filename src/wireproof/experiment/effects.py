@@ -20,19 +20,6 @@ from wireproof.experiment.design import WARM_UP, Contrast, Design
 from wireproof.locate.significance import holm
 from wireproof.model.experiment import Answer, Interval, Metric
 
-__all__ = [
-    "WORTH",
-    "Blocks",
-    "Effect",
-    "Trial",
-    "chance_of",
-    "differences",
-    "effects",
-    "interval",
-    "logs",
-    "pairs",
-]
-
 WORTH = 0.01
 """An effect is claimed when its whole interval is beyond this share: less is not worth it."""
 

@@ -25,8 +25,6 @@ from wireproof.experiment.effects import (
 from wireproof.model import quantity
 from wireproof.model.experiment import Guard, Interval, Metric, TrialRun, TriedKnob, ValueEffect
 
-__all__ = ["compared", "said"]
-
 COUNTED = ("retransmits", "drops")
 """Guards that are counts, and mostly zero: their difference is looked at, not their ratio."""
 _GUARD_WORSE = 0.02

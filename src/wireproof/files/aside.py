@@ -17,8 +17,6 @@ import warnings
 from collections.abc import Callable
 from typing import NoReturn
 
-__all__ = ["answer_aside"]
-
 _HEAD = 8
 """Bytes of the answer's length, which goes ahead of it: half an answer is none."""
 _ENDING_S = 0.2

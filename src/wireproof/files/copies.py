@@ -14,8 +14,6 @@ from typing import BinaryIO
 from wireproof.files.held import held_folder
 from wireproof.files.hostile import kind_of, open_regular
 
-__all__ = ["copy_folder"]
-
 LARGEST = 4 << 30
 """Bytes of all files together: the largest result that a check writes has a tenth."""
 MOST = 200_000

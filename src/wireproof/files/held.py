@@ -18,8 +18,6 @@ from pathlib import Path
 
 from wireproof.files.private import trusted_owners
 
-__all__ = ["CAN_HOLD", "held_folder", "make_folder", "within"]
-
 CAN_HOLD = os.open in os.supports_dir_fd and all(
     hasattr(os, name) for name in ("O_PATH", "O_DIRECTORY", "O_NOFOLLOW")
 )

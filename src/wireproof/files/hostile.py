@@ -17,20 +17,6 @@ from typing import BinaryIO
 
 from wireproof.files.held import held_folder, within
 
-__all__ = [
-    "append_to",
-    "create",
-    "kind_of",
-    "open_regular",
-    "read_bounded",
-    "read_secret",
-    "refuse_other_than_regular",
-    "remove_file",
-    "replace_file",
-    "replace_in",
-    "rewrite_file",
-]
-
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISLNK, "a symbolic link"),

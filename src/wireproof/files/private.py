@@ -10,8 +10,6 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["foreign", "own_folder", "private_file", "trusted_owners", "written_by_others"]
-
 _MODE = 0o700
 _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _WHOLE_MAP = ("0", "0", "4294967295")

@@ -15,8 +15,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-__all__ = ["ProcessArguments", "by_path", "find_program", "find_tool", "printed", "search_path"]
-
 _SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
 
 

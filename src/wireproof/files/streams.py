@@ -13,8 +13,6 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO
 
-__all__ = ["Streams", "descriptor", "own_streams"]
-
 
 class _Lenient(io.RawIOBase):
     """Writes to a descriptor. The first error is kept and what follows is dropped: whoever writes

@@ -12,8 +12,6 @@ import os
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-__all__ = ["Unpacked"]
-
 _BLOCK = 1 << 18
 _LARGEST_READ = 1 << 20
 """Bytes of one read: tarfile takes a header of any size into memory."""

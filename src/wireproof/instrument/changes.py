@@ -20,8 +20,6 @@ from wireproof.model.tuning import (
     decode_answer,
 )
 
-__all__ = ["ask_hosts", "write_change_set"]
-
 # --- The text of a change set, as ``wireproof-node tune apply`` reads it. Pure.
 #
 # The form is that of plans: one statement a line, docs/reference/engine-interface.md.

@@ -18,8 +18,6 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
-__all__ = ["Collected", "collect", "without_secrets"]
-
 FANOUT = 32
 PATIENCE_S = 30.0
 _OWN_LISTS = ("interfaces", "pci")

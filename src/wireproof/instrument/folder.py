@@ -23,8 +23,6 @@ from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader
 from wireproof.model.record import Frame
 from wireproof.model.run import RunDocument
 
-__all__ = ["DiskFull", "RunFolder", "open_folder"]
-
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RESERVE_FOR_POINT = 512
 """Room for the reason why a point is missing, which is kept for each of them when the disk is

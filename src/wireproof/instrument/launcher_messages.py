@@ -12,16 +12,6 @@ from wireproof.launch.known import SCHEDULERS
 from wireproof.model.plan import Plan
 from wireproof.model.record import Frame, Host
 
-__all__ = [
-    "Evidence",
-    "RankNames",
-    "dead_in_srun",
-    "killed",
-    "lines_of",
-    "lost_hosts",
-    "scheduler_ended",
-]
-
 # --- The ranks of a plan by the names that a launcher may call them: host, short host, address,
 # process id.
 

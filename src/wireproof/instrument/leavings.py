@@ -16,8 +16,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["hydra_files_removed", "scratch"]
-
 PREFIX = "wireproof-tmp-"
 _LOCK = ".lock"
 _YOUNG_S = 60.0

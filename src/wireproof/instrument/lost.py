@@ -32,8 +32,6 @@ from wireproof.instrument.talk import clean_text
 from wireproof.model.plan import Plan
 from wireproof.model.record import EngineError, Frame
 
-__all__ = ["lost_ranks", "silent_ranks"]
-
 _MOST_EVIDENCE = 20_000
 _FEW = 8  # one rank in so many may be blamed for mere silence
 

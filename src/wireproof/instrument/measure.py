@@ -39,8 +39,6 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Ended, Provenance, Run, RunDocument
 
-__all__ = ["Outcome", "Recording", "measure"]
-
 OnFrame = Callable[[Frame], None]
 START_SECONDS = 60.0
 """From the launcher's start to the first frame; big machines start slowly, broken ones never."""

@@ -20,8 +20,6 @@ from wireproof.model.plan import (
     WitnessPolicy,
 )
 
-__all__ = ["encode_value", "write_plan", "write_requests"]
-
 _RESERVED = frozenset(b"%= ,")
 
 

@@ -21,8 +21,6 @@ from typing import Literal
 from wireproof.launch.guard import start_guarded
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["GuardedProcess"]
-
 CHUNK = 1 << 16
 END_SECONDS = 12.0
 """The guard gives 2 s to SIGTERM and 5 s to SIGKILL; only a hung kernel takes longer."""

@@ -13,8 +13,6 @@ from wireproof.instrument.lost import silent_ranks
 from wireproof.model.plan import Plan
 from wireproof.model.record import Frame
 
-__all__ = ["SignsOfLife"]
-
 SILENT_S = 11.0
 _LEAST_SIGNS = 4
 """Of every other rank since the last of one that is taken for stopped: no single late line, and no

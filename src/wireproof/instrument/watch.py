@@ -22,8 +22,6 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.sound import unsound
 from wireproof.model.traffic import CounterMark, Reading, Watched, WatchStart
 
-__all__ = ["Follower", "Watcher", "watch_argv"]
-
 LONGEST_LINE = 8 << 20
 """A full reading of a NIC with thousands of statistics has some hundred kilobytes."""
 TALK_BYTES = 4096

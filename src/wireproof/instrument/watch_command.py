@@ -18,8 +18,6 @@ from wireproof.instrument.watch import Watcher
 from wireproof.launch.guard import start_guarded
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["MOST_OUTPUT", "Hearing", "WatchedCommand"]
-
 MOST_OUTPUT = 32 << 20
 """Kept of the command's output, to be read for its numbers; everything is passed on."""
 CHUNK = 1 << 16

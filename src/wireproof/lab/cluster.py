@@ -36,8 +36,6 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, LabStatus, PortCount, Topology, WireStatus
 
-__all__ = ["AGENT", "STATE_VARIABLE", "DownResult", "Lab", "down", "open_lab", "up"]
-
 AGENT = "wireproof-agent"
 STATE_VARIABLE = "WIREPROOF_LAB_STATE"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", re.ASCII)

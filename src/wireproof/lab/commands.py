@@ -10,21 +10,6 @@ from pathlib import Path
 from wireproof.lab.shaping import Shape, gso_bytes, shape_of, transition
 from wireproof.model.topology import KINDS, Fault, Network, Topology
 
-__all__ = [
-    "SWITCH",
-    "bridge_device",
-    "enter_argv",
-    "fault_batches",
-    "hold_argv",
-    "hosts_text",
-    "link_state_lines",
-    "node_link_lines",
-    "node_shaping_lines",
-    "port_device",
-    "switch_link_lines",
-    "switch_shaping_lines",
-]
-
 SWITCH = "@switch"
 """The supervisor's own namespaces, where the bridges are."""
 _LONGEST_DEVICE = 15

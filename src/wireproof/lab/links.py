@@ -18,16 +18,6 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, FaultKind, Topology
 
-__all__ = [
-    "buildable",
-    "chosen_network",
-    "claimed_link",
-    "connect",
-    "fault_in",
-    "replant",
-    "write_wire",
-]
-
 _PATIENCE_S = 5.0
 
 

@@ -8,8 +8,6 @@ from wireproof.files.programs import find_tool
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["missing_for_lab", "needs_user_namespace"]
-
 _SYS_ADMIN, _NET_ADMIN = 21, 12
 
 

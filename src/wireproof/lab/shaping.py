@@ -17,8 +17,6 @@ from collections.abc import Iterable
 
 from wireproof.model.topology import Fault, Network, parse_delay_us, parse_loss_percent, parse_rate
 
-__all__ = ["SLOW_RATE", "Shape", "burst_bytes", "gso_bytes", "shape_of", "transition"]
-
 SLOW_RATE = 2_000_000_000
 """Below this rate a 64 KiB segment is a ping-pong's whole message: smaller segments."""
 _SLOW_GSO = 16384

@@ -10,8 +10,6 @@ from pathlib import Path
 from wireproof.model.errors import BadInput
 from wireproof.model.topology import Topology
 
-__all__ = ["CGROUP_CONF", "MPI_CONF", "Partition", "slurm_conf", "topology_conf"]
-
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=no\n"
 """A node's own sysfs has no /sys/fs/cgroup: without this line slurmd 22.05 ends at once, though it
 uses no cgroups.

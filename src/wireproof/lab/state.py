@@ -22,21 +22,6 @@ from wireproof.lab.wire import read_wire_status
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, LabStatus, NodeStatus, Topology
 
-__all__ = [
-    "LabState",
-    "ProcessId",
-    "find_holders",
-    "find_labs",
-    "is_alive",
-    "labs_called",
-    "process_id",
-    "read_state",
-    "state_root",
-    "status_of",
-    "terminate",
-    "write_state",
-]
-
 _PF_EXITING = 4  # linux/sched.h
 FILE = "lab.json"
 SCHEMA = 1

@@ -21,8 +21,6 @@ from wireproof.lab.wire import WIRE
 from wireproof.model.errors import LabError
 from wireproof.model.topology import Topology
 
-__all__ = ["Started", "release", "run_batch", "send_signal", "start"]
-
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _PATIENCE_S = 30.0
 

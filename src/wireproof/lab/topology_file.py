@@ -50,15 +50,6 @@ from wireproof.model.topology import (
     parse_rate,
 )
 
-__all__ = [
-    "MOST_NODES",
-    "check_fault",
-    "check_topology",
-    "load_topology",
-    "most_wire_rate",
-    "parse_topology",
-]
-
 MOST_NODES = 128
 _NODE = re.compile(r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?", re.ASCII)
 _NETWORK = re.compile(r"[a-z][a-z0-9]{0,9}", re.ASCII)

@@ -26,17 +26,6 @@ from wireproof.model.topology import (
     parse_rate,
 )
 
-__all__ = [
-    "CONFIG",
-    "STATUS",
-    "WIRE",
-    "read_wire_status",
-    "wire_observer",
-    "wire_obstacle",
-    "wire_ports",
-    "wire_text",
-]
-
 WIRE = "@wire"
 CONFIG, STATUS = "wire", "wire.status"
 QUEUE_BYTES = 8 << 20

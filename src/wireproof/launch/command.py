@@ -23,8 +23,6 @@ from wireproof.model.run import Provenance
 from wireproof.model.secrets import masked
 from wireproof.version import version
 
-__all__ = ["build_command", "check_prefix", "engine_for", "prepare", "provenance", "request_for"]
-
 _CONTAINERS = (
     "apptainer",
     "singularity",

@@ -14,8 +14,6 @@ from wireproof.files.private import own_folder
 from wireproof.launch.mpi.install import Abi, MpiInstall
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["ABIS", "EngineChoice", "choose_engine", "find_engine", "find_program", "private_link"]
-
 ABIS: tuple[Abi, ...] = ("mpiabi", "mpich", "openmpi", "nompi")
 FOLDER_VARIABLE = "WIREPROOF_ENGINE_DIR"
 _DEPTH = ("", "bin")

@@ -23,7 +23,6 @@ from wireproof.model.errors import BadInput
 if TYPE_CHECKING:
     from ClusterShell.Worker.Ssh import WorkerSsh
 
-__all__ = ["HostAnswer", "facts_by_host", "problem_of", "reachable"]
 
 Progress = Callable[[int, int], None]
 """Called with (hosts that have answered or failed, all hosts)."""

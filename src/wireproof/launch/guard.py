@@ -8,8 +8,6 @@ from pathlib import Path
 
 from wireproof.files.programs import by_path
 
-__all__ = ["guard_argv", "start_guarded"]
-
 
 def guard_argv(node: Path, control_fd: int, argv: Sequence[str]) -> list[str]:
     """The command that runs ``argv`` under the guard."""

@@ -9,8 +9,6 @@ import random
 import socket
 from collections.abc import Callable, Sequence
 
-__all__ = ["hosts_here", "is_here", "meeting_point"]
-
 # --- Where the ranks of the tcp transport meet: an address of rank 0's host and a port.
 
 LOW, HIGH = 20_000, 32_000

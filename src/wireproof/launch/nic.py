@@ -12,15 +12,6 @@ import re
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import check_nic
 
-__all__ = [
-    "address_argv",
-    "address_in",
-    "core_near",
-    "cpulist_argv",
-    "is_nic",
-    "netdevs_argv",
-]
-
 _LONGEST = 1 << 16
 _RANGE = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", re.ASCII)
 _PREFERRED = 4

@@ -21,16 +21,6 @@ from wireproof.launch.recipe import BenchmarkRecipe
 from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod, RequestFields
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = [
-    "find_tool",
-    "mpi_for",
-    "nominal_mpi",
-    "pinned",
-    "prepare_program",
-    "shell_line",
-    "wanted_families",
-]
-
 _PREFIXES = ("", "mpitests-")  # Red Hat's package mpitests-* has OSU and IMB under such names
 _MOST_FOLDERS = 3000
 _SYSTEM = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")

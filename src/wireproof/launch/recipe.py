@@ -15,8 +15,6 @@ from typing import Literal, TypedDict, Unpack
 from wireproof.launch.mpi.install import Family
 from wireproof.model.errors import BadInput
 
-__all__ = ["DRIVER_STEPS", "BenchmarkRecipe", "find_recipe", "hpcc_input", "recipes_of"]
-
 # --- ``hpccinf.txt``: what HPCC is asked for. It reads no options, only this file in its working
 # folder.
 

@@ -16,18 +16,6 @@ from wireproof.launch.request import LaunchCommand, LaunchRequest, Starter
 if TYPE_CHECKING:
     from wireproof.launch.schedulers.allocation import Allocation
 
-__all__ = [
-    "MPIS",
-    "SCHEDULERS",
-    "Ask",
-    "Mpi",
-    "NodeState",
-    "Queries",
-    "Reach",
-    "Registry",
-    "Scheduler",
-    "reach_of",
-]
 
 Builder = Callable[[LaunchRequest], LaunchCommand]
 Ask = Callable[[Sequence[str], Mapping[str, str]], str]

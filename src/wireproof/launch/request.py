@@ -12,8 +12,6 @@ from typing import Literal, TypedDict
 from wireproof.launch.engines import EngineChoice
 from wireproof.launch.mpi.install import MpiInstall
 
-__all__ = ["Fabric", "LaunchCommand", "LaunchRequest", "NicSelection", "RequestFields", "Starter"]
-
 NicSelection = Literal["claimed", "none"]
 Fabric = Literal["", "tcp", "verbs", "psm3", "psm2", "mlx", "opx"]
 Netmod = Literal["", "ucx", "ofi"]

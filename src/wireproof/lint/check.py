@@ -31,8 +31,6 @@ from wireproof.lint.shell import broken as broken_at
 from wireproof.lint.tables import libraries, listed, nearest
 from wireproof.model.lint import LintFinding
 
-__all__ = ["CHECKS", "MOST", "is_recipe", "lint_text"]
-
 
 def by_line(recipe: Recipe) -> Iterator[Broken]:
     """The rows ``[[line]]``."""

@@ -12,8 +12,6 @@ from wireproof.lint.check import lint_text
 from wireproof.lint.rule import Kind
 from wireproof.model.lint import LintFinding
 
-__all__ = ["fixed", "repaired", "with_whole_lines"]
-
 ROUNDS = 40
 """A line with so many things wrong in it is left to a person."""
 _LEAST_ROUNDS, _MOST_LETTERS = 3, 128 << 10

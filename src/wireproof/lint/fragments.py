@@ -18,9 +18,6 @@ from wireproof.lint.rule import Broken, Kind, Recipe
 from wireproof.lint.shell import Command, Word, commands
 from wireproof.lint.tables import nearest
 
-__all__ = ["LONGEST_LINE", "Fragment", "Part", "WrittenLine", "at", "extracted", "files_written"]
-__all__ += ["fragments", "is_document", "misspelt", "parts"]
-
 LONGEST_LINE = 8192
 """Characters that are looked at; no configuration line is longer and searches stay short."""
 

@@ -8,8 +8,6 @@ from typing import get_args
 
 from wireproof.lint.rule import Kind, Recipe
 
-__all__ = ["KINDS", "detected", "kind_of_name", "views"]
-
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _NAMES: tuple[tuple[str, Kind], ...] = (

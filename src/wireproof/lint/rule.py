@@ -10,9 +10,6 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-__all__ = ["CONFIGURATION_FILES", "Broken", "Check", "CommandRow", "Kind", "LineRow", "Recipe"]
-__all__ += ["Rule", "VariableRow", "compiled", "filled"]
-
 Kind = Literal[
     "script",  # shell and batch scripts, command lines
     "modprobe",

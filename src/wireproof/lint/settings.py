@@ -13,8 +13,6 @@ from wireproof.lint.rules import rules
 from wireproof.model.lint import LintFinding
 from wireproof.model.setting import Setting
 
-__all__ = ["names_in_recipes", "with_settings"]
-
 _SYSCTL = "/proc/sys/"
 _PARAMETER = re.compile(r"/sys/module/(\w+)/parameters/(\w+)")
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")

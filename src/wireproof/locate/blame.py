@@ -10,15 +10,6 @@ from wireproof.locate.samples import value_of
 from wireproof.model.finding import Both, Link, Node, Port, Route, Subject, Switch
 from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, name_of
 
-__all__ = [
-    "UNKNOWN_END",
-    "SlownessEstimate",
-    "blame_of",
-    "is_of_node",
-    "kind_of",
-    "pair_of",
-]
-
 # the most that is claimed of what was measured again alone, and of what was only seen among others
 _SURE, _UNSURE = 0.999, 0.95
 UNKNOWN_END = "?"

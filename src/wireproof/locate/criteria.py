@@ -7,8 +7,6 @@ import math
 
 from wireproof.model.located import Metric
 
-__all__ = ["LocateCriteria", "as_log", "as_slowdown"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LocateCriteria:

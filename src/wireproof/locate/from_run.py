@@ -13,8 +13,6 @@ from wireproof.model.located import Metric
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 
-__all__ = ["reasons_of", "samples_of"]
-
 _SMALL_BYTES = 1024
 
 Route = tuple[str, str]

@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from wireproof.locate.samples import Flags, Floats, Indices, Ints
 
-__all__ = ["Groups", "grouped_best", "grouped_median"]
-
-
 _WASTE = 16  # a table this many times larger than its values is not worth its memory
 
 

@@ -15,8 +15,6 @@ from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.significance import REACH, detectable, loose, median_error, quantile
 from wireproof.model.located import Metric
 
-__all__ = ["MOST_ROUNDS", "false_suspects", "found_with", "least_found_by", "rounds_for"]
-
 MOST_ROUNDS = 2_000
 _DIRECTIONS = 3  # hypotheses of each node: it sends, it receives, it does both slowly
 _NORMAL = NormalDist()

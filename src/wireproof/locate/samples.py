@@ -10,20 +10,6 @@ from numpy.typing import NDArray
 
 from wireproof.model.located import Metric
 
-__all__ = [
-    "Flags",
-    "Floats",
-    "Indices",
-    "Ints",
-    "Longs",
-    "Samples",
-    "check",
-    "log_slowness",
-    "rounding",
-    "value_of",
-]
-
-
 # --- The types of columns.
 
 Floats = NDArray[np.float64]

@@ -14,22 +14,6 @@ import numpy as np
 
 from wireproof.locate.samples import Floats, Ints
 
-__all__ = [
-    "MEDIAN_FACTOR",
-    "REACH",
-    "as_normal",
-    "as_student",
-    "at_least_half",
-    "detectable",
-    "holm",
-    "loose",
-    "median_error",
-    "quantile",
-    "robust_scale",
-    "upper_tail",
-]
-
-
 MEDIAN_FACTOR = math.sqrt(math.pi / 2.0)
 """Standard error of a median over that of a mean (1.2533)."""
 

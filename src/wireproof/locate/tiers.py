@@ -13,9 +13,6 @@ from wireproof.locate.samples import Flags, Ints, Samples
 from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Fabric
 
-__all__ = ["ALL", "ONE_SWITCH", "Paths", "Places", "paths_of", "places_of", "tiers_of"]
-
-
 ALL, ONE_SWITCH, ACROSS, UNPLACED = "all pairs", "one switch", "across leaves", "place unknown"
 
 

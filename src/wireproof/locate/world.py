@@ -25,8 +25,6 @@ from wireproof.locate.samples import Flags, Floats, Longs, Samples
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.located import Direction, Metric
 
-__all__ = ["World", "WorldFault"]
-
 Pairs = Sequence[tuple[int, int]]
 
 

@@ -9,20 +9,6 @@ from typing import Annotated, Literal
 
 import msgspec
 
-__all__ = [
-    "RATE_UNITS",
-    "TIME_UNITS",
-    "AtlasView",
-    "Near",
-    "Pattern",
-    "Place",
-    "Publication",
-    "Published",
-    "Quantity",
-    "Spread",
-    "Trust",
-]
-
 Trust = Literal["log", "table", "paper", "vendor"]
 """``log``: the program's output; ``table``: numbers in a page, a README or a test's reference;
 ``paper``: reviewed; ``vendor``: the maker's own statement.

@@ -11,17 +11,6 @@ import msgspec
 
 from wireproof.model.setting import SettingEffect
 
-__all__ = [
-    "AttributeChange",
-    "Bmc",
-    "FirmwareSet",
-    "FirmwareState",
-    "Login",
-    "PlannedAttribute",
-    "Raw",
-    "Secret",
-]
-
 Login = Literal["", "session", "basic"]
 
 

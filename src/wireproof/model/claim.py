@@ -9,18 +9,6 @@ from typing import Literal
 
 import msgspec
 
-__all__ = [
-    "Claim",
-    "Criteria",
-    "HostClaim",
-    "Limits",
-    "LinkClaim",
-    "first_rail",
-    "is_several",
-    "joined",
-    "rails_of",
-]
-
 _BETWEEN = ","
 
 

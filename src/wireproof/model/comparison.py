@@ -8,19 +8,6 @@ import msgspec
 
 from wireproof.model.finding import Verdict
 
-__all__ = [
-    "LAUNCHES",
-    "Comparison",
-    "Conclusion",
-    "Difference",
-    "Ratio",
-    "Scaling",
-    "ScalingCurve",
-    "ScalingPoint",
-    "Side",
-    "Source",
-]
-
 LAUNCHES = 3
 """So many on each side show how launches differ."""
 

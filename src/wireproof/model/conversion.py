@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Converted", "ConvertedRow", "LinkShares"]
-
 
 class ConvertedRow(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a conversion: ``39.88888 Gb/s`` and its arithmetic. ``exact`` False: the last

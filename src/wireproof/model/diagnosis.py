@@ -6,20 +6,6 @@ from typing import Literal
 
 import msgspec
 
-__all__ = [
-    "Capability",
-    "Diagnosis",
-    "LibfabricFound",
-    "Listing",
-    "Offer",
-    "Provider",
-    "ProviderChoice",
-    "ProviderReport",
-    "Registered",
-    "ThisMachine",
-    "TransportTried",
-]
-
 
 class Capability(msgspec.Struct, frozen=True, kw_only=True):
     """``works`` None: not known. ``detail`` is what was seen; ``advice`` what to do when it

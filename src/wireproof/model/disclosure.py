@@ -6,8 +6,6 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["GROUPS", "Disclosed", "Disclosure", "Group"]
-
 Group = Literal["hardware", "firmware", "system", "network", "software", "method", "settings"]
 GROUPS: tuple[Group, ...] = (
     "hardware",

@@ -12,23 +12,6 @@ from wireproof.model.claim import Criteria
 from wireproof.model.finding import Verdict
 from wireproof.model.stored import Conclusion
 
-__all__ = [
-    "DEFAULT_SOURCE",
-    "DOSSIER_KIND",
-    "DOSSIER_SCHEMA",
-    "KNOWN",
-    "Agreed",
-    "AgreedFile",
-    "Criterion",
-    "Dossier",
-    "Rejudgement",
-    "Signature",
-    "Threshold",
-    "Verification",
-    "beyond",
-    "threshold_criteria",
-]
-
 DEFAULT_SOURCE = "default of wireproof"
 
 

@@ -8,16 +8,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = [
-    "BadInput",
-    "CouldNotMeasure",
-    "Failure",
-    "LabError",
-    "Problem",
-    "WireproofError",
-    "made_by_newer",
-]
-
 
 class WireproofError(Exception):
     """Base of all errors that the user sees as one sentence, without a traceback."""

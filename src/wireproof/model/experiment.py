@@ -12,24 +12,6 @@ import msgspec
 
 from wireproof.model.finding import Finding, Proof, Striping, Verdict
 
-__all__ = [
-    "Answer",
-    "Better",
-    "BoundedInterval",
-    "GainRow",
-    "Guard",
-    "InterimLook",
-    "Interval",
-    "Metric",
-    "RailGain",
-    "RailNumber",
-    "Stopping",
-    "TrialRun",
-    "TriedKnob",
-    "TryResult",
-    "ValueEffect",
-]
-
 Better = Literal["lower", "higher"]
 Answer = Literal["helps", "no-effect", "hurts", "undecided"]
 

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Attachment", "Cable", "Fabric"]
-
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     """One NIC of one node on one port of a switch. ``nic`` and ``port`` are "" where the source

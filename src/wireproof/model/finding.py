@@ -13,33 +13,6 @@ import msgspec
 
 from wireproof.model.atlas import Place
 
-__all__ = [
-    "SEVERITIES",
-    "Both",
-    "Direction",
-    "Evidence",
-    "Finding",
-    "GroupVerdict",
-    "Judgement",
-    "Link",
-    "Node",
-    "PairVerdict",
-    "Port",
-    "Proof",
-    "RailShare",
-    "Route",
-    "Severity",
-    "Striping",
-    "Subject",
-    "Switch",
-    "Verdict",
-    "Whole",
-    "rank",
-    "verdict_of",
-    "worst",
-    "worst_proof",
-]
-
 Direction = Literal["", "tx", "rx"]
 """As the node sees it: ``tx`` leaves it, ``rx`` reaches it; "" for both."""
 

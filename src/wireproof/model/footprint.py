@@ -8,19 +8,6 @@ import msgspec
 
 from wireproof.model.planning import Bounds
 
-__all__ = [
-    "Basis",
-    "Footprint",
-    "FootprintPart",
-    "FormulaSetting",
-    "LimitCheck",
-    "Observed",
-    "Peers",
-    "QpReading",
-    "Sums",
-    "Unit",
-]
-
 Unit = Literal["rank", "peer rank", "peer node"]
 """What a part is there once for: each rank, each remote rank that a rank talks to, or each remote
 node that a node talks to.

@@ -30,18 +30,6 @@ from wireproof.model.record import (
 from wireproof.model.run import Missing, Provenance, Run
 from wireproof.model.sound import unsound
 
-__all__ = [
-    "MAX_FRAMES_BYTES",
-    "MAX_LINE_BYTES",
-    "SCHEMA",
-    "BadFrame",
-    "FrameReader",
-    "OtherInterface",
-    "assemble",
-    "decode_frame",
-    "sealed_points",
-]
-
 SCHEMA = 1
 MAX_LINE_BYTES = 64 << 20
 MAX_FRAMES_BYTES = 2 << 30

@@ -8,8 +8,6 @@ import msgspec
 
 from wireproof.model.finding import Proof, Verdict
 
-__all__ = ["Gate", "NodeVerdict", "seconds_of"]
-
 
 class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """What a result says of one node. ``passing``: results with this node that pass; ``reason`` is

@@ -8,25 +8,6 @@ import msgspec
 
 from wireproof.model.finding import Verdict
 
-__all__ = [
-    "GOOD",
-    "Claimed",
-    "Entry",
-    "Group",
-    "HostSet",
-    "Imported",
-    "NodeAge",
-    "NodeNow",
-    "Number",
-    "NumberChange",
-    "Overview",
-    "Regression",
-    "SeriesLine",
-    "SeriesTrend",
-    "State",
-    "Trend",
-]
-
 GOOD = 3
 """Good results that the newest can be held against."""
 

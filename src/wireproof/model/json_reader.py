@@ -10,8 +10,6 @@ from typing import TypeVar
 
 import msgspec
 
-__all__ = ["LARGEST_DECODED", "decode_json", "memory_of", "refuse_large"]
-
 LARGEST_DECODED = 896 << 20
 """Bytes in memory. A result of 10,000 hosts with two adapters each takes half of it."""
 _SMALL = 1 << 20

@@ -13,25 +13,6 @@ import msgspec
 from wireproof.model.experiment import Interval
 from wireproof.model.finding import Finding, Proof, Verdict
 
-__all__ = [
-    "APPLICATIONS",
-    "COLLECTIVES",
-    "LAYERS",
-    "Collective",
-    "Hint",
-    "Ladder",
-    "LadderPlan",
-    "Layer",
-    "LayerLine",
-    "LayerName",
-    "LayerStep",
-    "MissingLayer",
-    "PlannedLayer",
-    "Quantity",
-    "SizeTime",
-    "StepAnswer",
-]
-
 LayerName = Literal["verbs", "tcp", "ofi", "mpi", "collective", "application"]
 LAYERS: tuple[LayerName, ...] = get_args(LayerName)
 """From the wire up."""

@@ -12,19 +12,6 @@ import msgspec
 
 from wireproof.model.record import Nic
 
-__all__ = [
-    "DIRECTIONS",
-    "LEVELS",
-    "QUALITIES",
-    "Carrier",
-    "Direction",
-    "Ledger",
-    "LedgerEntry",
-    "Level",
-    "PortLedger",
-    "Quality",
-]
-
 Direction = Literal["tx", "rx"]
 DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 Carrier = Literal["kernel", "rdma", "psm", "any"]

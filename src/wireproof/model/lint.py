@@ -9,8 +9,6 @@ import msgspec
 from wireproof.model.errors import Problem
 from wireproof.model.finding import Verdict
 
-__all__ = ["LintFinding", "LintReport"]
-
 
 class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
     """``line`` and ``column`` count from 1 (columns in characters). ``fix`` is the corrected line,

@@ -11,34 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-__all__ = [
-    "CATALOGUE",
-    "COLLECTIVES",
-    "FORMS",
-    "GROUP_PATTERNS",
-    "PAIR_PATTERNS",
-    "TWO_FORMS",
-    "Access",
-    "Form",
-    "FormRole",
-    "GroupPattern",
-    "PairPattern",
-    "Partners",
-    "Pattern",
-    "Traits",
-    "answers",
-    "crossings",
-    "fits",
-    "is_rate",
-    "is_remote",
-    "is_round_trip",
-    "is_word_atomic",
-    "one_way",
-    "place_of",
-    "title_of",
-    "waits_for_each",
-]
-
 Form = Literal["latency", "stream"]
 PairPattern = Literal[
     "pingpong",

@@ -16,24 +16,6 @@ from wireproof.model.finding import Finding, Proof, Verdict
 from wireproof.model.ledger import Direction
 from wireproof.model.traffic import Watched
 
-__all__ = [
-    "CONDITIONS",
-    "Answer",
-    "Condition",
-    "Count",
-    "Drop",
-    "Headroom",
-    "PauseRate",
-    "Pauses",
-    "PfcLoad",
-    "PfcPort",
-    "PfcReading",
-    "PfcRecord",
-    "PfcReport",
-    "PfcSettings",
-    "PriorityReading",
-]
-
 Answer = Literal["pass", "fail", "unproven", "quiet"]
 """``quiet``: the counters are there and nothing moved: this port had no pressure to show it by."""
 CONDITIONS: dict[str, str] = {

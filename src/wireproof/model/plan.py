@@ -8,23 +8,6 @@ import msgspec
 
 from wireproof.model.pattern import Form, Pattern
 
-__all__ = [
-    "Completion",
-    "Exchange",
-    "FactRequest",
-    "Libfabric",
-    "Messages",
-    "ModelCounter",
-    "ModelFault",
-    "ModelWorld",
-    "Plan",
-    "Point",
-    "Policy",
-    "RankPlace",
-    "Transport",
-    "WitnessPolicy",
-]
-
 TransportKind = Literal["null", "model", "mpi", "tcp", "ofi"]
 Completion = Literal["", "transmit", "delivery"]
 Exchange = Literal["", "meeting", "mpi"]

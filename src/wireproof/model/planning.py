@@ -6,22 +6,6 @@ from typing import Literal
 
 import msgspec
 
-__all__ = [
-    "PATTERNS",
-    "Bounds",
-    "CableFit",
-    "Configured",
-    "Delay",
-    "Parameter",
-    "Pfc",
-    "Prediction",
-    "Scale",
-    "ScalePattern",
-    "ScreenDesign",
-    "Validation",
-    "exactly",
-]
-
 
 class Bounds(msgspec.Struct, frozen=True):
     """``low`` <= the true number <= ``high``; the unit is that of the field that holds it."""

@@ -12,21 +12,6 @@ import msgspec
 
 from wireproof.model.finding import Finding, Proof, Verdict
 
-__all__ = [
-    "NOT_SAID",
-    "Counted",
-    "CountedHost",
-    "CounterSection",
-    "Identity",
-    "JudgedStatistics",
-    "Kind",
-    "LibrarySetting",
-    "NicCounted",
-    "Rail",
-    "Seen",
-    "Statistics",
-]
-
 NOT_SAID = "not said"
 """The value of a setting that the output does not speak of."""
 Kind = Literal["observed", "taken", "given", "not said"]

@@ -6,27 +6,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = [
-    "change",
-    "counted",
-    "duration",
-    "gigabits",
-    "goodput",
-    "in_every_unit",
-    "line_rate",
-    "megabytes",
-    "messages",
-    "microseconds",
-    "percent",
-    "plus_minus",
-    "rate",
-    "short_time",
-    "significant",
-    "size",
-    "throughput",
-    "volume",
-]
-
 _BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _DECIMAL = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 UNKNOWN = "-"

@@ -12,34 +12,6 @@ import msgspec
 
 from wireproof.model.pattern import Form, Pattern
 
-__all__ = [
-    "AdapterIdentity",
-    "Clock",
-    "Close",
-    "EngineError",
-    "Estimate",
-    "FactFrame",
-    "Floor",
-    "Frame",
-    "GroupResult",
-    "Host",
-    "Idle",
-    "LibfabricUsed",
-    "Nic",
-    "Open",
-    "Overlap",
-    "PairResult",
-    "PointRecord",
-    "Quantiles",
-    "QuietWindows",
-    "Rdma",
-    "Sentinel",
-    "Start",
-    "Total",
-    "Warmup",
-    "WitnessReading",
-]
-
 Label = Literal["stable", "multimodal", "unstable"]
 
 

@@ -24,18 +24,6 @@ from wireproof.model.record import (
     Total,
 )
 
-__all__ = [
-    "KIND",
-    "SCHEMA",
-    "Ended",
-    "Missing",
-    "MissingCode",
-    "Provenance",
-    "Run",
-    "RunDocument",
-    "missing_code",
-]
-
 MissingCode = Literal[
     "rank-lost",
     "deadline",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["MASK", "masked"]
-
 MASK = "***"
 _NAMES = (
     r"passw(?:or)?d|passphrase|pass|pwd|token|secret|api[_-]?key|access[_-]?key|private[_-]?key"

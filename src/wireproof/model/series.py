@@ -15,18 +15,6 @@ import msgspec
 from wireproof.model.atlas import Place
 from wireproof.model.finding import Evidence, Proof, Severity, Verdict
 
-__all__ = [
-    "SOFTWARE",
-    "Reason",
-    "Role",
-    "Series",
-    "SeriesPoint",
-    "SeriesVerdict",
-    "ToolRequest",
-    "Traffic",
-    "software_of",
-]
-
 Role = Literal["rank", "server", "client"]
 
 

@@ -12,23 +12,6 @@ import msgspec
 
 from wireproof.model.finding import Direction, Verdict
 
-__all__ = [
-    "PROFILES",
-    "SEVERITIES",
-    "Audit",
-    "AuditResult",
-    "Fix",
-    "Form",
-    "Inferred",
-    "Profile",
-    "Read",
-    "Scope",
-    "Setting",
-    "SettingEffect",
-    "Severity",
-    "Status",
-]
-
 Profile = Literal["throughput", "latency", "repeatability", "power"]
 PROFILES: tuple[Profile, ...] = ("throughput", "latency", "repeatability", "power")
 """What a machine is set up for; where authorities disagree, the profile decides."""

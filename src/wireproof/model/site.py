@@ -11,16 +11,6 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar, cast
 
-__all__ = [
-    "HEADS",
-    "CatalogueFile",
-    "of_site",
-    "packaged",
-    "site_studies",
-    "site_texts",
-    "use_site",
-]
-
 if TYPE_CHECKING:
     from importlib.abc import ResourceLoader
 

@@ -15,8 +15,6 @@ import msgspec
 
 from wireproof.model.record import Estimate, Idle, QuietWindows
 
-__all__ = ["unsound"]
-
 LARGEST_COUNTER = (1 << 64) - 1
 LARGEST_COUNT = (1 << 63) - 1
 LARGEST_MESSAGE = 1 << 50

@@ -14,8 +14,6 @@ from wireproof.model.psm3 import Statistics
 from wireproof.model.run import Run
 from wireproof.model.tuning import Standing
 
-__all__ = ["KIND", "SCHEMA", "Conclusion", "StoredPart", "StoredResult"]
-
 KIND = "wireproof-result"
 SCHEMA = 1
 

@@ -13,25 +13,6 @@ import msgspec
 from wireproof.model.experiment import Answer, Metric
 from wireproof.model.finding import Finding, Verdict
 
-__all__ = [
-    "Advice",
-    "Begun",
-    "Configuration",
-    "Control",
-    "Honoured",
-    "Knob",
-    "Library",
-    "Probe",
-    "ReadRule",
-    "Readback",
-    "Seen",
-    "Stopped",
-    "StudiedPattern",
-    "Study",
-    "StudyEffect",
-    "StudyRun",
-]
-
 Seen = Literal[
     "honoured", "altered", "unsaid", "unread", "refused", "disagree", "by-effect", "default"
 ]

@@ -16,8 +16,6 @@ import msgspec
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["DEEPEST", "LARGEST", "line_of", "line_of_field", "read_rows", "read_toml"]
-
 Row = TypeVar("Row")
 
 LARGEST = 1 << 20

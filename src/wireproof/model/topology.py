@@ -17,24 +17,6 @@ import msgspec
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Direction
 
-__all__ = [
-    "KINDS",
-    "Fault",
-    "LabStatus",
-    "Network",
-    "NodeStatus",
-    "PortCount",
-    "Share",
-    "Topology",
-    "Wire",
-    "WireStatus",
-    "fallen_behind",
-    "nearest",
-    "parse_delay_us",
-    "parse_loss_percent",
-    "parse_rate",
-]
-
 _NUMBER = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z%]+)", re.ASCII)
 
 

@@ -13,19 +13,6 @@ from wireproof.model.ledger import Ledger
 from wireproof.model.record import Nic
 from wireproof.model.series import Reason
 
-__all__ = [
-    "CounterMark",
-    "DirectionTraffic",
-    "HostTraffic",
-    "PortTraffic",
-    "Printed",
-    "Reading",
-    "Traffic",
-    "TrafficVerdict",
-    "WatchStart",
-    "Watched",
-]
-
 
 class WatchStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="watch"):
     """First line of the engine's ``watch``: whose counters these are."""

@@ -16,29 +16,6 @@ from wireproof.model.errors import Problem
 from wireproof.model.finding import Verdict
 from wireproof.model.setting import Profile, SettingEffect
 
-__all__ = [
-    "Answer",
-    "ByHand",
-    "Change",
-    "ChangeAnswer",
-    "ChangeSet",
-    "ChangeState",
-    "HostPlan",
-    "HostTuned",
-    "Keep",
-    "PlannedChange",
-    "PlannedKeep",
-    "Residue",
-    "ResidueFound",
-    "SetAnswer",
-    "SetState",
-    "Standing",
-    "StandingSet",
-    "TunePlan",
-    "Tuned",
-    "decode_answer",
-]
-
 ChangeState = Literal[
     "applied",
     "already",

@@ -28,18 +28,6 @@ from wireproof.physics.limits import (
 from wireproof.physics.pcie import pcie_choices, usual_slot
 from wireproof.physics.table import Table, default_table
 
-__all__ = [
-    "FILL_BYTES",
-    "HANDSHAKE",
-    "WAITED_BYTES",
-    "Choice",
-    "CurveBounds",
-    "any_nic_ns",
-    "bounds_of",
-    "fill_bytes",
-    "spared_ns",
-]
-
 FILL_BYTES = 65_536
 """A stream of fewer bytes in flight does not tell the rate of any link."""
 _FILL_SECONDS = 50e-6  # nor one of less than this long on the line

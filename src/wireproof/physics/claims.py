@@ -15,8 +15,6 @@ from wireproof.physics.limits import limits
 from wireproof.physics.links import link_from_name
 from wireproof.physics.table import PhysicsError
 
-__all__ = ["BYPASSES", "FAMILIES", "PATHS", "carried_by", "claim_from_text"]
-
 FAMILIES = (
     "ethernet",
     "roce",

@@ -8,18 +8,6 @@ from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
 from wireproof.physics.table import PhysicsError, Table, default_table
 
-__all__ = [
-    "LEAST_HEADER",
-    "ROCE_ROOM",
-    "Framing",
-    "framings",
-    "goodput",
-    "over_fabric",
-    "path_mtu",
-    "possible_mtu",
-    "roce_path_mtu",
-]
-
 _ROCE_MTUS = (256, 512, 1024, 2048, 4096)
 # The kernel (iboe_get_mtu) leaves room for GRH 40, UDP 8, BTH 12, XRC 4, atomic 28 and ICRC 4 in an
 # interface's MTU.

@@ -20,8 +20,6 @@ from wireproof.physics.links import LANE_GBPS, infiniband_name
 from wireproof.physics.pcie import parse_slot
 from wireproof.physics.table import PhysicsError
 
-__all__ = ["data_rate", "link_of_port", "stated_rate"]
-
 # What the kernel's ib_core prints (drivers/infiniband/core: "%d%s Gb/sec (%dX%s)"); up to 5.10 SDR
 # had no name.
 _RATE = re.compile(

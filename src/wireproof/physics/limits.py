@@ -17,17 +17,6 @@ from wireproof.physics.framing import goodput, over_fabric
 from wireproof.physics.pcie import pcie_goodput
 from wireproof.physics.table import Constant, Table, default_table
 
-__all__ = [
-    "bandwidth_threshold_bytes",
-    "floor_constant",
-    "is_shaped",
-    "limits",
-    "of_all_rails",
-    "shaper_credit_bytes",
-    "typical_constant",
-    "unslowed_bytes",
-]
-
 _CLEAR = 4  # sizes below this many unslowed sizes are not held against a ceiling
 
 

@@ -13,8 +13,6 @@ from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_t
 from wireproof.model.toml import read_rows
 from wireproof.physics.table import PhysicsError
 
-__all__ = ["LANE_GBPS", "infiniband_name", "link_from_name", "link_names"]
-
 _USUAL = ("1gbe", "10gbe", "edr", "opa100")
 
 LANE_GBPS = {

@@ -8,15 +8,6 @@ from typing import NamedTuple
 from wireproof.model.claim import LinkClaim
 from wireproof.physics.table import PhysicsError, Table, default_table
 
-__all__ = [
-    "Slot",
-    "narrower_slot",
-    "parse_slot",
-    "pcie_choices",
-    "pcie_goodput",
-    "usual_slot",
-]
-
 # GT/s per lane, and the line code: 8b/10b to generation 2, then 128b/130b (PCI Express base
 # specification).
 _LANES = {

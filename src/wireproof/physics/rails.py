@@ -13,8 +13,6 @@ from wireproof.model.claim import LinkClaim, rails_of
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.table import PhysicsError
 
-__all__ = ["claim_of_rails", "links_together", "one_rail"]
-
 _NAMED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._@:-]{0,67})\s*=\s*(\S.*?)\s*")
 _SHOWN = 60
 

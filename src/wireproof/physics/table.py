@@ -19,16 +19,6 @@ from wireproof.model.errors import BadInput
 from wireproof.model.site import packaged
 from wireproof.model.toml import read_toml
 
-__all__ = [
-    "Constant",
-    "PhysicsError",
-    "Table",
-    "changed_constants",
-    "default_table",
-    "override",
-    "with_constants",
-]
-
 
 class PhysicsError(BadInput, ValueError):
     """One sentence that names what was seen and what to write instead."""

@@ -19,8 +19,6 @@ from wireproof.model.conversion import ConvertedRow
 from wireproof.physics.limits import limits
 from wireproof.physics.table import PhysicsError, Table
 
-__all__ = ["Quantity", "exact", "goodput_of", "parse_quantity", "rates", "shares", "times"]
-
 Kind = Literal["rate", "time", "messages"]
 
 _EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["MOST_NODES", "MOST_PPN", "MOST_RANKS", "chosen", "real", "whole"]
-
 MOST_NODES = 1_000_000
 MOST_PPN = 4096
 MOST_RANKS = 1_000_000_000

@@ -18,8 +18,6 @@ from wireproof.model.pattern import answers
 from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.physics.framing import LEAST_HEADER
 
-__all__ = ["affordable", "covering", "formula_messages", "paced", "provable", "with_time"]
-
 _FILLING = 65_536  # the least that must fill a link
 _LARGEST_MS = 90.0  # one message; twelve of them make the six windows that an interval needs
 _IN_FLIGHT_MS = 32.0

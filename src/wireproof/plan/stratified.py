@@ -7,8 +7,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-__all__ = ["Pair", "Stratified", "circle_round", "complete", "ordered"]
-
 Pair = tuple[int, int]
 
 _SWAPS = 16

@@ -13,17 +13,6 @@ from wireproof.model.errors import BadInput
 from wireproof.model.pattern import CATALOGUE, Form, GroupPattern, Pattern, fits
 from wireproof.model.plan import Formula, Point
 
-__all__ = [
-    "SIZES",
-    "congestion",
-    "default_sizes",
-    "group_sweep",
-    "numbered",
-    "saturation",
-    "saturation_ranks",
-    "sweep",
-]
-
 SIZES: tuple[int, ...] = (0, *(1 << power for power in range(23)))
 """0 B and the powers of two to 4 MiB: the sizes that OSU and IMB users know."""
 

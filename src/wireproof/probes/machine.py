@@ -11,8 +11,6 @@ from pathlib import Path
 from wireproof.files.programs import by_path, find_tool
 from wireproof.model.diagnosis import Capability, ThisMachine
 
-__all__ = ["look"]
-
 TOOLS = {
     "ip": "iproute2",
     "tc": "iproute2",

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 
 from wireproof.model.plan import FactRequest
 
-__all__ = ["quick", "snapshot"]
-
 QUICK_FILES = (
     "/proc/version",
     "/sys/devices/system/clocksource/clocksource0/current_clocksource",

@@ -25,8 +25,6 @@ from wireproof.report.judged_run import (
 from wireproof.report.names import clean, fold
 from wireproof.report.why import why
 
-__all__ = ["LEVELS", "answers", "counted_at", "rails_sentence", "seen_of", "undo", "undo_lines"]
-
 
 def _answer(question: str, short: str, text: str, tone: Tone) -> Item:
     details = (("", text),) if text else ()

@@ -15,8 +15,6 @@ from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold
 from wireproof.version import version
 
-__all__ = ["FORMS"]
-
 _LEVELS: dict[Status, str] = {"fail": "error", "unknown": "warning"}
 
 

@@ -16,8 +16,6 @@ from wireproof.model.setting import Audit
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import natural
 
-__all__ = ["folded", "run_items", "setting_items"]
-
 Found = tuple[Group, str, str, str, str]
 """Group, name, value, host ("" = the run's) and why it is not known."""
 

@@ -18,36 +18,6 @@ from wireproof.report.names import fold
 if TYPE_CHECKING:
     from wireproof.report.figure.chart import Chart, Ink
 
-__all__ = [
-    "FORMS",
-    "WORDS",
-    "Bar",
-    "Cell",
-    "Document",
-    "Dots",
-    "Facts",
-    "Figure",
-    "Findings",
-    "Form",
-    "Head",
-    "Item",
-    "Part",
-    "Picture",
-    "Raw",
-    "Row",
-    "Section",
-    "Span",
-    "Spark",
-    "Step",
-    "Steps",
-    "Table",
-    "Text",
-    "Tone",
-    "Value",
-    "full_of",
-    "items_of",
-    "words_of",
-]
 
 Form = Literal["text", "html", "markdown", "json"]
 """The forms in which every verb prints its result."""

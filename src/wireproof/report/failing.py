@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from wireproof.model.setting import AuditResult, SettingEffect
 from wireproof.report.names import fold, listed
 
-__all__ = ["Failing", "Unread", "carrier_of", "effect_text", "failing", "unread", "who"]
-
 _SURE = {"measured": 1.0, "vendor": 0.9, "literature": 0.7, "practice": 0.6, "estimate": 0.3}
 _WEIGHTS = {"correctness": 3.0, "availability": 2.0, "none": 0.0}
 _OTHER_CARRIER = 0.2

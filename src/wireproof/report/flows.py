@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from wireproof.analysis.ledger import HostPorts
     from wireproof.model.ledger import Ledger
 
-__all__ = ["SMALL_BYTES", "Flow", "flows"]
 
 SMALL_BYTES = 1024
 """Smaller messages are left out of the picture: their frames are mostly header (the judge still

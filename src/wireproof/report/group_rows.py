@@ -19,8 +19,6 @@ from wireproof.model.record import Estimate, GroupResult, PointRecord, Quantiles
 from wireproof.model.run import Run
 from wireproof.report.judged_run import JudgedRun
 
-__all__ = ["GroupRow", "GroupTable", "group_row", "group_tables"]
-
 
 @dataclass(frozen=True)
 class GroupRow:

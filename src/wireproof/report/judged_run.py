@@ -29,22 +29,6 @@ from wireproof.model.setting import Audit
 from wireproof.model.tuning import Standing
 from wireproof.report.names import fold
 
-__all__ = [
-    "CULPRITS",
-    "JudgedRun",
-    "counted",
-    "grouped",
-    "headline",
-    "is_baseline",
-    "label",
-    "one_line",
-    "ranked",
-    "results",
-    "short_headline",
-    "suspected",
-]
-
-
 # Which of several findings speaks first. Off the path, no other number means anything; a node
 # explains its pairs.
 _TELLING: tuple[str, ...] = (

@@ -26,8 +26,6 @@ from wireproof.report.document import (
 from wireproof.report.names import clean, harmless
 from wireproof.version import version
 
-__all__ = ["document_markdown"]
-
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
 

@@ -13,8 +13,6 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-__all__ = ["clean", "fold", "harmless", "listed", "natural"]
-
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PLAIN = re.compile(r"[\t\n -~]*", re.ASCII)
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,18})([^0-9]*)", re.ASCII)

@@ -13,8 +13,6 @@ from wireproof.model.run import Run
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold
 
-__all__ = ["Fact", "facts", "places", "trouble"]
-
 Fact = tuple[str, str]
 """Name and value."""
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from wireproof.report.names import clean
 
-__all__ = ["entry", "literal", "paragraphs", "section", "subsection", "title", "verbatim"]
-
 _GLYPHS = str.maketrans(
     {
         "\\": r"\(rs",

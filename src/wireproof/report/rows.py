@@ -13,18 +13,6 @@ from wireproof.model.finding import Both, Finding, Node, PairVerdict, Port, Rout
 from wireproof.model.pattern import is_round_trip, place_of, title_of
 from wireproof.report.judged_run import CULPRITS, JudgedRun, counted
 
-__all__ = [
-    "Cell",
-    "ResultRow",
-    "ResultTable",
-    "chosen",
-    "directed_cells",
-    "folded",
-    "heat_cells",
-    "heat_size",
-    "tables",
-]
-
 
 @dataclass(frozen=True)
 class ResultRow:

@@ -11,8 +11,6 @@ from wireproof.model.finding import Finding
 from wireproof.report.judged_run import JudgedRun, counted, results, suspected
 from wireproof.report.names import fold
 
-__all__ = ["excluded", "why"]
-
 _SAID = {
     "shared-memory-suspected": "The ranks shared memory on one machine",
     "nolocal-shm": "The library below used shared memory",

@@ -17,8 +17,6 @@ from wireproof.model.errors import BadInput
 from wireproof.model.toml import LARGEST, read_toml
 from wireproof.settings.hosts import parse_hosts
 
-__all__ = ["BmcOptions", "bmcs_of"]
-
 _ADDRESS = re.compile(
     r"(?:(?P<scheme>https?)://)?(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}"
     r"[A-Za-z0-9])?))(?::(?P<port>[0-9]{1,5}))?/?",

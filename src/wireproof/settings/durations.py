@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["parse_days", "parse_duration", "parse_moment", "time_limit_s"]
-
 UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _CENTURY = 36525
 LONGEST_S = 7 * 24 * 3600.0

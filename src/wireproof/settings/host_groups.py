@@ -16,7 +16,6 @@ from wireproof.model.errors import BadInput
 if TYPE_CHECKING:
     from ClusterShell.NodeUtils import GroupResolver
 
-__all__ = ["GROUP", "group_text"]
 
 GROUP = re.compile(r"@(?:([A-Za-z0-9._-]{1,64}):)?(\*|[A-Za-z0-9._-]{1,128})", re.ASCII)
 _MOST_SHOWN = 12

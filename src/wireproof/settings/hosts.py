@@ -17,15 +17,6 @@ from wireproof.model.claim import joined
 from wireproof.model.errors import BadInput
 from wireproof.settings.host_groups import group_text
 
-__all__ = [
-    "MOST_HOSTS",
-    "check_nic",
-    "check_nics",
-    "fold_hosts",
-    "host_lines",
-    "parse_hosts",
-]
-
 MOST_HOSTS = 100_000
 MOST_RAILS = 32
 """PSM3's and UCX's own limits are 32 and 16."""

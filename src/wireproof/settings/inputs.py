@@ -18,8 +18,6 @@ from wireproof.model.plan import ModelFault, ModelWorld
 from wireproof.model.toml import LARGEST, read_toml
 from wireproof.physics.table import Table, default_table, override
 
-__all__ = ["faults_of", "model_of", "read_criteria", "read_table"]
-
 # --- The file of agreed criteria (``check --criteria FILE``).
 
 _BY_NAME = {one.name: one for one in KNOWN}

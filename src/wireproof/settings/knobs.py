@@ -13,16 +13,6 @@ import msgspec
 from wireproof.model.errors import BadInput
 from wireproof.model.experiment import TriedKnob
 
-__all__ = [
-    "FAMILIES",
-    "Reader",
-    "is_of_a_fabric",
-    "knob_of",
-    "metric_reader",
-    "names_of",
-    "values_of",
-]
-
 # --- ``study``.
 
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from wireproof.model.pattern import Form
     from wireproof.model.plan import Completion, Exchange, Formula, Messages, TransportKind
 
-__all__ = ["ROWS", "Options", "Profile"]
 
 Profile = Literal["quick", "standard", "acceptance"]
 MPI_NAMES = ("", "mpich", "intel", "openmpi", "debian-mpich")

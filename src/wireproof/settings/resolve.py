@@ -16,8 +16,6 @@ from wireproof.model.toml import LARGEST, read_toml
 from wireproof.settings.options import ROWS, Options
 from wireproof.settings.row import Given
 
-__all__ = ["FILE_NAME", "PREFIX", "SETTINGS", "misspelt", "read_file", "resolve"]
-
 FILE_NAME = "wireproof.toml"
 PREFIX = "WIREPROOF_"
 SETTINGS = {name: row for name, row in ROWS.items() if row.parse}

@@ -11,22 +11,6 @@ from typing import Any, Literal
 
 from wireproof.model.errors import BadInput
 
-__all__ = [
-    "Given",
-    "OptionRow",
-    "Origin",
-    "absolute",
-    "as_path",
-    "library",
-    "one_of",
-    "path",
-    "plain",
-    "provider",
-    "row",
-    "whole",
-    "yes_no",
-]
-
 Origin = Literal["default", "file", "environment", "option"]
 
 

@@ -6,8 +6,6 @@ import re
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["LARGEST", "format_size", "parse_bytes", "parse_counts", "parse_size", "parse_sizes"]
-
 LARGEST = 1 << 30
 """MPI counts are 32 bit and the engine holds the buffers of both directions: 1 GiB is the largest
 message.

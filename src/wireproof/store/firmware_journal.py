@@ -17,8 +17,6 @@ from wireproof.model.bmc import FirmwareSet
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.json_reader import decode_json
 
-__all__ = ["newest_set", "sets_of", "write_set"]
-
 _LARGEST = 1 << 20
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)

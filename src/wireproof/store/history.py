@@ -26,17 +26,6 @@ from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
 from wireproof.model.sound import LARGEST, unsound
 from wireproof.store.seal import as_literal, first_line
 
-__all__ = [
-    "INDEX",
-    "LOG",
-    "RESULTS",
-    "add_entry",
-    "each_entry",
-    "entries",
-    "refuse_other_than_history",
-    "remove_entries",
-]
-
 INDEX, RESULTS = "index", "results"
 LOG = "log"
 """In the folder of an imported log: its copy."""

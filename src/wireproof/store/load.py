@@ -28,17 +28,6 @@ from wireproof.model.record import Frame
 from wireproof.model.run import KIND, SCHEMA, Missing, Run, RunDocument, missing_code
 from wireproof.model.sound import unsound
 
-__all__ = [
-    "DOCUMENT",
-    "FRAMES",
-    "each_frame",
-    "head_of",
-    "load_document",
-    "load_frames",
-    "load_run",
-    "migrate",
-]
-
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
 _LOST = re.compile(

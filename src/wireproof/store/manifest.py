@@ -17,18 +17,6 @@ from typing import Literal, NamedTuple
 from wireproof.files.hostile import kind_of, open_regular, read_bounded, replace_file
 from wireproof.model.errors import BadInput
 
-__all__ = [
-    "MANIFEST",
-    "Tampering",
-    "differences",
-    "digest_of",
-    "is_sealed",
-    "listed",
-    "manifest_bytes",
-    "signatures_of",
-    "write_manifest",
-]
-
 MANIFEST = "SHA256SUMS"
 _SIGNATURE = re.compile(r"SHA256SUMS(?:\.[0-9]{1,2})?\.(?:sig|asc|minisig)", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*(?:/[A-Za-z0-9][A-Za-z0-9._+-]*)*", re.ASCII)

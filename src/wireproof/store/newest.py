@@ -22,8 +22,6 @@ from wireproof.store.history import RESULTS
 from wireproof.store.load import DOCUMENT
 from wireproof.store.result import RESULT, read_result
 
-__all__ = ["SKEW_S", "measured", "newest_result", "unfinished_after"]
-
 SKEW_S = 300.0
 """Clocks of one cluster differ by less."""
 QUIET_S = 600.0

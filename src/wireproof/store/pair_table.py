@@ -27,7 +27,6 @@ from wireproof.store.seal import first_line
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["PairColumns", "PairTable", "open_pairs"]
 
 MEMORY_LIMIT = "2500MB"
 MOST_NODES = 200_000

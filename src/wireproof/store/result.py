@@ -19,16 +19,6 @@ from wireproof.model.sound import unsound
 from wireproof.model.stored import KIND, SCHEMA, StoredResult
 from wireproof.store.load import head_of
 
-__all__ = [
-    "DOSSIER",
-    "RESULT",
-    "read_dossier",
-    "read_fabrics",
-    "read_result",
-    "write_dossier",
-    "write_result",
-]
-
 RESULT = "result.json"
 DOSSIER = "dossier.json"
 _LARGEST = 256 << 20

@@ -22,16 +22,6 @@ from wireproof.store.load import FRAMES, each_frame, load_document
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = [
-    "BATCHES",
-    "POINTS",
-    "SCHEMA",
-    "as_literal",
-    "first_line",
-    "is_tabled",
-    "seal",
-    "table_differences",
-]
 
 POINTS, BATCHES = "points.parquet", "batches.parquet"
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {

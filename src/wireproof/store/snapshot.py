@@ -22,8 +22,6 @@ from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
-__all__ = ["SETTINGS", "is_snapshot", "read_snapshot", "write_snapshot"]
-
 SETTINGS = "settings.snapshot"
 """The snapshot in a result's folder: what was read of the hosts' settings."""
 _VERSION = 2

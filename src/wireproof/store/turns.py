@@ -13,8 +13,6 @@ from wireproof.files.held import held_folder, make_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["TURNS", "last_turn", "take_turns"]
-
 TURNS = "turns"
 _LARGEST = 64
 

@@ -16,17 +16,6 @@ from wireproof.model.plan import Point
 from wireproof.model.study import Configuration, Knob, Library
 from wireproof.model.toml import line_of, read_toml
 
-__all__ = [
-    "PATTERNS",
-    "StudyPattern",
-    "chosen",
-    "configurations",
-    "library_of",
-    "patterns_for",
-    "points_of",
-    "title_of",
-]
-
 MOST = 64
 """Values of a study beside the base; each costs a launch in every round."""
 MOST_VALUES = 16

@@ -27,8 +27,6 @@ from wireproof.model.study import (
     StudyRun,
 )
 
-__all__ = ["METHOD", "concluded", "judged", "path_of_most", "spelling"]
-
 METHOD = (
     f"random blocks of at most {BLOCK_VALUES} values and the base; Hodges-Lehmann estimate of the"
     " differences of logarithms in a block with the 95 % interval of Wilcoxon's signed-rank test;"

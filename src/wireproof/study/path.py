@@ -14,8 +14,6 @@ from wireproof.model.finding import Judgement, Proof, worst_proof
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 
-__all__ = ["agreed_rails", "path_of", "rails_of"]
-
 
 def path_of(run: Run, judgement: Judgement, rails: Sequence[str]) -> tuple[Proof, dict[str, float]]:
     """The path of the launch when ``rails`` may share the payload, and each port's share of what

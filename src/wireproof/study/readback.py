@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from wireproof.model.secrets import MASK, masked
 from wireproof.model.study import Configuration, Knob, Library, Readback, ReadRule
 
-__all__ = ["Said", "complaint", "readbacks", "said_in"]
-
 LONGEST_LINE = 1000
 LONGEST_VALUE = 200
 

@@ -20,8 +20,6 @@ from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan
 from wireproof.tune.named import Named
 
-__all__ = ["FirmwareWish", "firmware_wishes", "with_attributes"]
-
 _Good = Callable[[str], bool | None]
 _SWITCH = ("Enabled", "Disabled")
 _PAIRS = (("Disabled", "Enabled"), ("Disable", "Enable"), ("Off", "On"), ("No", "Yes"))

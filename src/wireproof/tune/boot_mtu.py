@@ -18,8 +18,6 @@ import msgspec
 from wireproof.model.site import packaged
 from wireproof.model.toml import read_toml
 
-__all__ = ["BootFiles", "boot_files", "boot_files_of", "mtus_in"]
-
 _SECTION = re.compile(r"\[([^\]]*)\]")
 _INDENTED = re.compile(r"( *)(?:- +)?[\"']?([^\s\"':#]+)[\"']?:(?:\s+(.*))?")
 _SIZE = re.compile(r"0*([1-9]\d{0,8})(K?)", re.IGNORECASE)

@@ -14,16 +14,6 @@ from wireproof.model.json_reader import decode_json
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import Nic
 
-__all__ = [
-    "CONNECTIONS",
-    "coupled_with",
-    "default_interfaces",
-    "having",
-    "lossy",
-    "ssh_addresses",
-    "with_lower",
-]
-
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _ROUTES = "/proc/net/route"
 CONNECTIONS = (

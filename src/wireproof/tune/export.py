@@ -17,8 +17,6 @@ from wireproof.audit.remedy import sysctl_name
 from wireproof.model.errors import BadInput
 from wireproof.model.tuning import Change, HostPlan, Keep
 
-__all__ = ["FORMS", "ansible", "comment", "head", "left_out", "shell", "tmpfiles", "tuned"]
-
 
 def comment(text: str) -> str:
     """One line that no reader takes for more."""

@@ -16,8 +16,6 @@ from wireproof.model.errors import BadInput
 from wireproof.model.setting import Setting
 from wireproof.tune.settings_files import sysctl_path
 
-__all__ = ["Named", "named", "named_all", "nowhere"]
-
 _SYSCTL = re.compile(r"[a-z0-9_]+(?:[./][A-Za-z0-9_@:-]+)+", re.ASCII)
 _FILE = re.compile(r"/(?:proc/sys|sys)(?:/[A-Za-z0-9_.:@+-]+)+", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+|0[xX][0-9a-fA-F]+)", re.ASCII)

@@ -22,8 +22,6 @@ from wireproof.tune.settings_files import is_text, merged
 from wireproof.tune.standing import has_value, standing, text_of_file
 from wireproof.tune.wishes import Wish
 
-__all__ = ["MOST_CHANGES", "Allowed", "added", "host_plan", "of_lab"]
-
 _RED_HAT = {"rhel", "centos", "rocky", "almalinux", "ol", "fedora", "scientific", "amzn"}
 _DEBIAN = {"debian", "ubuntu", "linuxmint", "pop"}
 _SUSE = {"sles", "sled", "opensuse-leap", "opensuse-tumbleweed", "sle_hpc"}

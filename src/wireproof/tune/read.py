@@ -11,8 +11,6 @@ from wireproof.model.json_reader import decode_json
 from wireproof.model.tuning import Change, HostPlan, Keep, TunePlan
 from wireproof.tune.settings_files import is_text
 
-__all__ = ["read_plan"]
-
 _ID = re.compile(r"[!-~]{1,200}", re.ASCII)
 _VALUE = re.compile(r"[ -~]{1,4096}", re.ASCII)
 _WORD = re.compile(r"[!-~]{1,200}", re.ASCII)

@@ -11,8 +11,6 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import HostTuned, ResidueFound
 from wireproof.tune.settings_files import FileSetting, files_of, set_lines, winning, written_in
 
-__all__ = ["TOOLS", "residue_of", "values_asked"]
-
 TOOLS = {
     "*mlnx*": "MLNX_OFED",
     "*mellanox*": "MLNX_OFED",

@@ -15,25 +15,6 @@ from wireproof.audit.facts import HostFacts
 from wireproof.model.plan import FactRequest
 from wireproof.tune.boot_mtu import boot_files, boot_files_of, mtus_in
 
-__all__ = [
-    "FILES",
-    "FOLDERS",
-    "HEAD",
-    "FileSetting",
-    "counted",
-    "files_of",
-    "is_text",
-    "key_of",
-    "merged",
-    "overruled",
-    "set_lines",
-    "settings_files",
-    "sysctl_path",
-    "unread",
-    "winning",
-    "written_in",
-]
-
 FILES = ("/etc/sysctl.conf", "/etc/security/limits.conf", "/proc/cmdline")
 FOLDERS = (
     "/etc/sysctl.d/*.conf",

@@ -24,18 +24,6 @@ from wireproof.model.tuning import (
     StandingSet,
 )
 
-__all__ = [
-    "has_value",
-    "in_force_first",
-    "moved",
-    "places_of",
-    "shown_value",
-    "standing",
-    "standing_of",
-    "text_of_file",
-    "waiting",
-]
-
 
 def standing(facts: HostFacts, change: Change) -> str | None:
     """The text of the file or behind the command's key, stripped; None: not read."""

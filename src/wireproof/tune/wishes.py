@@ -15,8 +15,6 @@ from wireproof.model.setting import Profile
 from wireproof.tune.carrying import coupled_with, lossy
 from wireproof.tune.named import Named
 
-__all__ = ["DROP_INS", "Wish", "requests_of", "wishes_of"]
-
 DROP_INS = (
     "/etc/modprobe.d/90-wireproof.conf",
     "/etc/security/limits.d/90-wireproof.conf",

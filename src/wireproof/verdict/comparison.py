@@ -25,8 +25,6 @@ from wireproof.model.history import Number
 from wireproof.model.run import Run
 from wireproof.verdict.node import changed_apart
 
-__all__ = ["PRACTICAL", "ComparedResult", "Key", "compared", "number_of", "samples_of"]
-
 PRACTICAL = 0.03
 """Differences below 3 % are those of one machine with itself from day to day."""
 _CONDITIONS = (

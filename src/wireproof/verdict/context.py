@@ -23,8 +23,6 @@ from wireproof.physics import Table, default_table, is_shaped
 from wireproof.physics.framing import possible_mtu
 from wireproof.verdict.path.questions import adapters_of
 
-__all__ = ["Context", "context", "with_link"]
-
 
 @dataclass(frozen=True)
 class Context:

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 
 from wireproof.physics.bounds import CurveBounds
 
-__all__ = ["FALL", "cache_fall", "exceeds", "held_goodput", "late_start"]
-
 FALL = 0.15
 """Share of the largest goodput by which a cache's curve falls."""
 _FIRST, _LAST = 16 << 10, 1 << 20

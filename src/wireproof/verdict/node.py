@@ -39,8 +39,6 @@ from wireproof.model.gate import NodeVerdict
 from wireproof.model.located import Located, Metric
 from wireproof.model.run import Run
 
-__all__ = ["changed_apart", "joined_nodes", "node_verdicts"]
-
 
 def node_verdicts(
     run: Run, judgement: Judgement, located: Sequence[Located] = ()

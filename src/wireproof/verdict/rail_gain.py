@@ -15,8 +15,6 @@ from wireproof.model.finding import Evidence, Finding, Route, Verdict, verdict_o
 from wireproof.model.quantity import goodput
 from wireproof.verdict.issue import Issue, merge
 
-__all__ = ["GainJudgement", "Launches", "gain_of", "goodput_of", "judge_gain"]
-
 _ADDS = 1.1  # times one rail: less adds nothing worth a second rail
 _DOUBLES = 1.5  # times one rail: a single message that is carried so fast used several
 _EVEN = 0.07  # of the value: so near to n times the slowest is an even stripe

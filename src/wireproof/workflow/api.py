@@ -40,21 +40,6 @@ from wireproof.workflow.specification import (
     MeasureSpecification,
 )
 
-__all__ = [
-    "CheckOptions",
-    "CommonOptions",
-    "MeasureOptions",
-    "audit",
-    "check",
-    "check_names",
-    "compare",
-    "environment_of",
-    "locate",
-    "lone_target",
-    "measure",
-    "report",
-]
-
 
 class CommonOptions(TypedDict, total=False):
     """What a check and a measurement have in common; each key is an option of the command line.

@@ -23,8 +23,6 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.workflow.supportconfig import NAMES, file_called, is_supportconfig, lay_out
 
-__all__ = ["as_kept", "command_facts", "interrupt_facts", "opened", "with_sysctls"]
-
 _LARGEST_ARCHIVE = 4 << 30
 _LARGEST_UNPACKED = 16 << 30
 """With what is not wanted: to pass it over it has to be decompressed, too."""

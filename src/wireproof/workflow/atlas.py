@@ -18,8 +18,6 @@ from wireproof.model.toml import read_toml
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.rails import claim_of_rails
 
-__all__ = ["VARIABLE", "added_sources", "atlas", "atlas_view", "judged", "site_folder"]
-
 VARIABLE = "WIREPROOF_ATLAS"
 _LARGEST = 4 << 20
 _MOST_FILES = 1000

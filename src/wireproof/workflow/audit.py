@@ -45,20 +45,6 @@ from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 
-__all__ = [
-    "AuditSpecification",
-    "audit",
-    "audit_target",
-    "catalogue",
-    "facts_of_source",
-    "facts_of_target",
-    "hosts_of",
-    "more_of_source",
-    "reader_argv",
-    "settings_by_id",
-    "settings_called",
-]
-
 _LARGEST = 1 << 20
 _VARIABLES = (
     "FI_",

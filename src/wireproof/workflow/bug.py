@@ -12,8 +12,6 @@ from pathlib import Path
 from wireproof.report.names import clean
 from wireproof.version import version
 
-__all__ = ["BUG", "sentence"]
-
 BUG = 70
 """Exit status of an error of our own: EX_SOFTWARE of sysexits.h."""
 _PACKAGE = "wireproof"

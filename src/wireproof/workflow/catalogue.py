@@ -19,8 +19,6 @@ from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, CatalogueFile, use_site
 from wireproof.model.toml import line_of, line_of_field, read_toml
 
-__all__ = ["VARIABLE", "catalogue_folder", "use_catalogue"]
-
 VARIABLE = "WIREPROOF_CATALOGUE"
 _LARGEST, _LARGEST_OF_ALL = 1 << 20, 8 << 20
 _MOST_FILES = 200

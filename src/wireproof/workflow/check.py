@@ -39,7 +39,6 @@ from wireproof.workflow.target.target import Target, this_machine
 if TYPE_CHECKING:
     from wireproof.workflow.result import MeasuredPart, Result
 
-__all__ = ["check", "plan_check"]
 
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
 QUICK_STREAM = (8, 4096, 65536, 262144, 1 << 20, 4 << 20)

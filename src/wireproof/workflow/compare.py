@@ -19,14 +19,6 @@ from wireproof.workflow.conditions import conditions, listed, setting_values
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
 
-__all__ = [
-    "PLAYED",
-    "CompareSpecification",
-    "compare",
-    "samples_by_key",
-    "source_of",
-]
-
 _FIRST = (
     ("half round trip of 8 B", "pingpong", 8, ""),
     ("stream of 1 MiB", "stream", 1 << 20, ""),

@@ -15,8 +15,6 @@ from wireproof.verdict.comparison import PRACTICAL
 from wireproof.workflow.history.logs import headline_of
 from wireproof.workflow.judge import judge
 
-__all__ = ["compare_logs", "log_source"]
-
 _NOTE = "both are logs: claims of other programs, with no proof of their path and no interval"
 _MOST = 200
 

@@ -14,8 +14,6 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
 from wireproof.workflow.audit import settings_by_id
 
-__all__ = ["conditions", "listed", "setting_values"]
-
 _NAMED = 256
 """Ports that are named one by one."""
 

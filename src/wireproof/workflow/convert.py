@@ -18,8 +18,6 @@ from wireproof.physics.rails import claim_of_rails
 from wireproof.physics.units import Quantity, goodput_of, parse_quantity, rates, shares, times
 from wireproof.settings.sizes import parse_size
 
-__all__ = ["convert", "known_links"]
-
 _ROUNDED = 1.0005  # a rate that was typed has few digits
 
 

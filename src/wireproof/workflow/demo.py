@@ -26,8 +26,6 @@ from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.session.session import Session, Storage
 from wireproof.workflow.target.target import Target, lab_target
 
-__all__ = ["DemoResult", "demo"]
-
 NODES = ("n1", "n2", "n3", "n4")
 SLOW_NODE, SLOW_RATE, SLOW_RATE_TEXT = "n3", "300mbit", "300 Mb/s"
 LIE_BUDGET_MS, LARGE_BUDGET_MS = 150, 800

@@ -20,8 +20,6 @@ from wireproof.report.disclosure import Found, folded, run_items, setting_items
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.snapshot import read_snapshot
 
-__all__ = ["BY_HAND", "with_disclosures"]
-
 BY_HAND = "disclosed.toml"
 """In a result's folder: tables of the disclosure's groups, such as ``[network]`` for switches."""
 _LARGEST = 64 << 10

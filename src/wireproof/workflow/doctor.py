@@ -42,8 +42,6 @@ from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, Tran
 from wireproof.probes.machine import look
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["diagnose", "providers", "small_plan", "try_mpis", "try_transport"]
-
 DEADLINE_S = 40.0
 
 

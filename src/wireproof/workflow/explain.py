@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from wireproof.model.setting import Setting
     from wireproof.workflow.documents.lists import Explanations
 
-__all__ = ["Explanation", "explain", "explanations", "names"]
 
 _NEAR = 3
 _MOST_ALIKE = 5

@@ -20,8 +20,6 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["Form", "chromium_argv", "default_target", "exported", "page_of"]
-
 Form = Literal["html", "markdown", "svg", "pdf", "png"]
 """A page, Markdown, every figure as SVG or PNG, the page on paper."""
 _DEFAULTS: dict[Form, str] = {"html": "report.html", "markdown": "report.md", "pdf": "report.pdf"}

@@ -9,8 +9,6 @@ from wireproof.instrument.facts import Collected
 from wireproof.model.bmc import Bmc
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["with_firmware"]
-
 
 def with_firmware(
     answers: Sequence[Collected], bmcs: Sequence[Bmc], reporter: Reporter

@@ -36,8 +36,6 @@ from wireproof.workflow.bug import sentence
 if TYPE_CHECKING:
     from wireproof.workflow.result import Result
 
-__all__ = ["GateSpecification", "gate", "gate_of", "put_verdict", "undecided"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GateSpecification:

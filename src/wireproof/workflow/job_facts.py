@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from wireproof.model.run import Run
     from wireproof.workflow.target.target import Target
 
-__all__ = ["REQUESTS", "of_job", "of_ranks", "with_job"]
 
 REQUESTS = tuple(
     FactRequest(kind="file", path=path) for path in ("/proc/self/limits", "/proc/self/status")

@@ -17,8 +17,6 @@ from wireproof.verdict.located.findings import with_causes
 from wireproof.verdict.located.short import with_short_causes
 from wireproof.workflow.audit import settings_by_id
 
-__all__ = ["joined", "with_settings", "without_own_doing"]
-
 
 def with_settings(sections: Sequence[JudgedRun], audit: Audit) -> list[JudgedRun]:
     """The sections of one check; the first tells of the hosts' settings, and each which of them may

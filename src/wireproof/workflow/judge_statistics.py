@@ -14,8 +14,6 @@ from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.psm3 import judge_statistics
 
-__all__ = ["claimed_wire", "judged_jobs", "with_statistics"]
-
 
 def claimed_wire(link: LinkClaim | None) -> bool | None:
     """Whether ``link`` is a wire; None where nothing is claimed."""

@@ -19,8 +19,6 @@ from wireproof.report.documents.judgement import totals
 from wireproof.report.json.judgement import JudgedSeries, JudgementDocument, JudgementEnd
 from wireproof.workflow.judge_statistics import claimed_wire, judged_jobs
 
-__all__ = ["JudgedFile", "Tally", "may_be_log"]
-
 Rendered = TypeVar("Rendered")
 _NO_LOG = re.compile(
     r"(readme|licen[cs]e|copying|changelog|makefile|authors|notice)(\.\w+)?$"

@@ -24,8 +24,6 @@ from wireproof.report.names import clean
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.bug import sentence
 
-__all__ = ["Filter", "LintedFile", "Mended", "lint", "lint_file", "mend", "write_mended"]
-
 LARGEST = 16 << 20
 """Bytes of a recipe; no script and no configuration file is larger."""
 LONGEST_S = 20.0

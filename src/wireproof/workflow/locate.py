@@ -40,8 +40,6 @@ from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
 from wireproof.workflow.specification import LocateSpecification
 from wireproof.workflow.target.fabric import read_fabric
 
-__all__ = ["from_folder", "from_table", "from_world", "joined", "locate"]
-
 ALL_ROWS = 4_000_000
 """Tables up to so many pairs are looked at as a whole; of larger ones each node's sample is."""
 PARTNERS = 60

@@ -40,8 +40,6 @@ from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.verify import standing_on
 
-__all__ = ["Prepared", "measure", "plan_measure", "points_of", "prepare"]
-
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 SATURATED_PPN = 8
 """Ranks on each host of a saturation, when no other number is given."""

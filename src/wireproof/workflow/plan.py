@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     from wireproof.plan.footprint.compute import QpLimit
     from wireproof.plan.pfc import HeadroomOptions
 
-__all__ = [
-    "FootprintOptions",
-    "MachineOptions",
-    "ScaleOptions",
-    "ValidateOptions",
-    "machine_options",
-    "plan_footprint",
-    "plan_pfc",
-    "plan_scale",
-    "plan_validate",
-    "scales_of",
-    "settings_of",
-    "write_text",
-]
 
 _LARGEST_FILE = 256 << 20
 

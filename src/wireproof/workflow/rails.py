@@ -33,8 +33,6 @@ from wireproof.workflow.session.rounds import Rounds, sealed
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.resolve import claimed_link
 
-__all__ = ["measure_gain"]
-
 DOCUMENT = "rails.json"
 Key = tuple[str, int, int, int]
 """Pattern, size, origin and target."""

@@ -24,8 +24,6 @@ from wireproof.workflow.result import MeasuredPart, Result
 from wireproof.workflow.stored import conclusions, judged_again, stored_in
 from wireproof.workflow.target.fabric import read_fabric
 
-__all__ = ["Rejudged", "ReportSpecification", "judged_anew", "report"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportSpecification:

@@ -10,8 +10,6 @@ from typing import Protocol
 from wireproof.model.plan import Plan
 from wireproof.model.record import Frame
 
-__all__ = ["LoggingReporter", "Quiet", "Reporter"]
-
 LOGGER = logging.getLogger("wireproof")
 LOGGER.addHandler(logging.NullHandler())
 """Silent unless the program that uses us configures logging."""

@@ -22,8 +22,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.session import Storage
 from wireproof.workflow.stored import stored_result
 
-__all__ = ["PAGE", "MeasuredPart", "Result", "kept"]
-
 PAGE = "report.html"
 
 

@@ -16,8 +16,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import how_to_go_on
 from wireproof.workflow.session.session import Storage
 
-__all__ = ["result_folder"]
-
 
 @contextlib.contextmanager
 def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[Path]:

@@ -22,24 +22,6 @@ from wireproof.settings.options import ROWS
 from wireproof.settings.resolve import PREFIX, SETTINGS
 from wireproof.workflow.reporter import Reporter
 
-__all__ = [
-    "ASKED",
-    "PROGRAMS",
-    "STORABLE",
-    "GivenOption",
-    "Invocation",
-    "StoredInvocation",
-    "allowed_variables",
-    "how_to_go_on",
-    "programs_again",
-    "recall",
-    "remember",
-    "stored_seed",
-    "stored_variables",
-    "stored_words",
-    "without_settings",
-]
-
 ASKED = "asked.json"
 RESUMABLE = ("check",)
 _LARGEST = 16 << 20

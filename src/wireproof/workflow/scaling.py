@@ -23,8 +23,6 @@ from wireproof.workflow.judge import judge
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["Against", "ScalingSpecification", "scaling"]
-
 Against = Literal["nodes", "ranks"]
 _CLAIMED = "numbers of logs are claims: no path is proven, and no interval is known"
 

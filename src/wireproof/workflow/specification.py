@@ -17,8 +17,6 @@ from wireproof.workflow.session.session import Method, Storage
 from wireproof.workflow.target.job import job_of
 from wireproof.workflow.target.resolve import claimed_link, prefix_of
 
-__all__ = ["CheckSpecification", "LocateSpecification", "MeasureSpecification"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Job(Options):

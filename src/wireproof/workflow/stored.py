@@ -30,14 +30,6 @@ from wireproof.workflow.session.merge import merged_run, ranks_by_host, renumber
 from wireproof.workflow.session.run import judged
 from wireproof.workflow.session.session import Session
 
-__all__ = [
-    "conclusions",
-    "judged_again",
-    "merged_records",
-    "stored_in",
-    "stored_result",
-]
-
 _LAUNCH = re.compile(r"(run|pair|loopback|confirm)(-again|-\d+)?(\.\d+)?", re.ASCII)
 _ASK = "give the --out folder of a check or measurement"
 _OF_RUN = ("run", "confirm")

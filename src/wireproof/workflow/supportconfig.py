@@ -14,8 +14,6 @@ from pathlib import Path, PurePosixPath
 
 from wireproof.files.hostile import open_regular
 
-__all__ = ["NAMES", "file_called", "is_supportconfig", "lay_out"]
-
 NAMES = ("scc_", "nts_")
 """How the folder in the archive begins (supportutils 3 and before)."""
 _WITNESSES = ("basic-environment.txt", "supportconfig.txt")

@@ -15,9 +15,6 @@ from wireproof.adapters.rows import Rows, What, number, scan_rows, times
 from wireproof.model.quantity import counted
 from wireproof.model.series import SeriesPoint
 
-__all__ = ["FabricRow", "command_before", "option_of", "points_of", "provider_of"]
-__all__ += ["read_fabric_rows"]
-
 _SIZE_FORM, _COUNT_FORM, _RATE_FORM = (
     r"(\d{1,15}(?:\.\d)?[kmgt]?)",
     r"(\d{1,15}[kmb]?)",

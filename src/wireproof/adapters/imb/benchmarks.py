@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 
 from wireproof.model.series import Traffic
 
-__all__ = ["ImbTest", "described"]
-
 
 @dataclass(frozen=True, slots=True)
 class ImbTest:

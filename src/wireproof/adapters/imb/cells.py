@@ -17,21 +17,6 @@ from wireproof.adapters.imb.benchmarks import ImbTest
 from wireproof.adapters.page import Page
 from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
 
-__all__ = [
-    "MEBI",
-    "MEGA",
-    "CellTable",
-    "Megabyte",
-    "clock_of",
-    "megabyte",
-    "ratio",
-    "ratios_of",
-    "rows_of_cells",
-    "step_of_word",
-    "table_of",
-    "with_remarks",
-]
-
 MEGA = 1e6
 MEBI = 2.0**20
 

@@ -11,18 +11,6 @@ from datetime import UTC, datetime
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Sign, starts_result
 
-__all__ = [
-    "SIGNS",
-    "Heading",
-    "ImbRun",
-    "date_of",
-    "ends_table",
-    "is_own",
-    "is_table",
-    "read_heading",
-    "run_of",
-]
-
 _NAMES = (
     r"(?:Multi-)?(?:PingP[io]ng|Send[Rr]ecv|Exchange|Uniband|Biband|Unidir_|Bidir_|Put_|Get_|One_"
     r"|All_|Accumulate|"

@@ -29,8 +29,6 @@ from wireproof.adapters.rows import Rows, number, read_rows, times, whole
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["read_table"]
-
 # --- Why an IMB table is not complete.
 
 _FAILURES = {

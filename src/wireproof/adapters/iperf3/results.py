@@ -10,8 +10,6 @@ from typing import Literal
 from wireproof.adapters.page import Page
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["IperfFlow", "RunInfo", "series_of", "spread"]
-
 _MOST = 1e15
 _DEFAULT_BLOCK = 128 << 10
 _FORMULA = "payload that arrived / time, summed over the streams"

@@ -9,8 +9,6 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import PATIENCE, number, step_of
 
-__all__ = ["ROW", "TAIL_UDP", "IperfRow", "IperfRun", "collect", "datagram", "extra", "row_of"]
-
 ROW = re.compile(
     r"(?:\[ *(\d{1,6}|SUM) *\])?(?:\[ *([TR]X)-[CS]\])?\s{0,40}"
     r"(\d{1,9}\.\d{1,6})- *(\d{1,9}\.\d{1,6})"

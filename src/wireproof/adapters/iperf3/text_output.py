@@ -13,8 +13,6 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Parsed
 from wireproof.model.series import Series
 
-__all__ = ["parse_text"]
-
 # --- iperf 2's text. It prints no word at the end: which row sums up a run is told by the times of
 # the rows.
 

@@ -9,9 +9,6 @@ import re
 from wireproof.adapters.registry import Benchmark
 from wireproof.model.series import Traffic
 
-__all__ = ["by_name", "by_title"]
-
-
 _HALF = "mean time of one send and its answer / 2"
 _LATENCY = Benchmark("osu_latency", "half_round_trip", "pingpong", _HALF, waits=True)
 _BW = "size x window x windows / time; a window ends with a short answer"

@@ -11,8 +11,6 @@ from wireproof.adapters.registry import Benchmark
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest, Traffic
 
-__all__ = ["COMMAND", "HEADING", "TITLE", "argv", "columns_of", "test_of"]
-
 TITLE = re.compile(
     r"\b(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) "
     r"((?:[A-Za-z]+ ){0,2})Test\b"

@@ -11,8 +11,6 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.benchmarks import HEADING, TITLE
 from wireproof.adapters.registry import starts_result
 
-__all__ = ["ERROR", "RULE", "Block", "block_at", "printable"]
-
 RULE = re.compile(r"^\s*-{5,}\s*$")
 ERROR = re.compile(
     r"Couldn't |Unable to |Failed |Completion with error|failed to |Did not detect|Can't "

@@ -16,8 +16,6 @@ from wireproof.adapters.registry import Benchmark, Parsed
 from wireproof.adapters.rows import times, whole
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["DOCUMENT", "parse_document"]
-
 DOCUMENT = re.compile(r'"test_info" ?: ?\{')
 _TEST = re.compile(
     r"(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) ((?:\w+ "

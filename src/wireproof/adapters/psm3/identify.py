@@ -13,9 +13,6 @@ from typing import Any, Literal, NamedTuple
 from wireproof.model.psm3 import Identity, LibrarySetting, Rail
 from wireproof.model.secrets import MASK, masked
 
-__all__ = ["Shape", "StatisticsLine", "identities", "identities_of", "job_of", "kept"]
-__all__ += ["settings", "settings_of"]
-
 # --- The lines that may be looked at. A statistics file begins with the command line and the whole
 # environment of its process: nothing of these passes here.
 

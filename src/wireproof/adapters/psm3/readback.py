@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from wireproof.adapters.psm3.identify import StatisticsLine, identities_of, kept, settings_of
 from wireproof.model.psm3 import NOT_SAID, Identity, Kind, LibrarySetting, Rail, Seen
 
-__all__ = ["SETTINGS", "readback"]
-
 SETTINGS = (
     "PSM3_HAL",
     "PSM3_SOCKETS",

@@ -23,8 +23,6 @@ from wireproof.adapters.psm3.identify import (
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import CounterSection, Identity, Statistics
 
-__all__ = ["is_help", "is_statistics", "is_table", "statistics"]
-
 # --- The tables of ``PSM2_MQ_PRINT_STATS`` and ``PSM3_MQ_PRINT_STATS``: one row of totals per
 # reading, columns of 16 characters. No real file of PSM2 was seen; the columns are psm_mq.c's.
 

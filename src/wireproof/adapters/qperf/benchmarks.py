@@ -11,8 +11,6 @@ from wireproof.adapters.registry import Benchmark
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest, Traffic
 
-__all__ = ["TITLE", "argv", "default_size", "protocol_of", "test_of"]
-
 TITLE = re.compile(r"^ *((?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc|ver_rc)_[a-z_]{2,24}): *$")
 _KNOWN = re.compile(
     r"(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:bw|lat)|(?:rc|uc|ud|xrc)_bi_bw|"

@@ -15,9 +15,6 @@ from wireproof.adapters.registry import Benchmark, starts_result
 from wireproof.adapters.rows import Rows, What, integer, number, scan_rows
 from wireproof.model.series import Traffic
 
-__all__ = ["COLUMNS", "Found", "LastLine", "Setup", "read", "setup_before", "test_of"]
-__all__ += ["without_progress"]
-
 _BATCH = re.compile(r"^\s*\+([A-Za-z0-9_][\w/.]{0,80})-+(?:\+|$)")
 _THREAD = re.compile(r"^\s*\[thread \d{1,4}\]")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,5}")

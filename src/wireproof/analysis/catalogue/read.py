@@ -13,9 +13,6 @@ from wireproof.model.record import Nic
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 from wireproof.model.toml import read_rows
 
-__all__ = ["CounterRow", "Family", "Function", "Where", "check_drivers", "families", "families_in"]
-__all__ += ["texts"]
-
 # --- The shape of a catalogue row: one counter (or a sum of counters) of one kind of port.
 
 Where = Literal["ethernet", "infiniband", "any"]

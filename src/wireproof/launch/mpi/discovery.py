@@ -20,8 +20,6 @@ from wireproof.launch.mpi.identify import ask_library, family_of_library, identi
 from wireproof.launch.mpi.install import ABI_OF_SONAME, MpiInstall
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["choose_mpi", "find_mpis", "folders", "looked_at"]
-
 
 @dataclass(frozen=True)
 class InstallPlaces:

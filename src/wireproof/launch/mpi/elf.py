@@ -11,8 +11,6 @@ import struct
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["read_needed", "read_soname"]
-
 PT_LOAD, PT_DYNAMIC = 1, 2
 DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME = 0, 1, 5, 14
 _MOST_HEADERS = 256

@@ -28,24 +28,6 @@ from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.claim import is_several, rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = [
-    "Order",
-    "clearings",
-    "effective",
-    "inherited",
-    "intel_nic",
-    "library_path",
-    "mpich_nic",
-    "one_nic",
-    "openmpi_nic",
-    "own_environment",
-    "per_host",
-    "provider_nic",
-    "psm3_variables",
-    "rank_order",
-    "uniform_environment",
-]
-
 _ALWAYS = (
     "PMI_",
     "PMIX_",

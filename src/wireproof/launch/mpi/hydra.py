@@ -11,8 +11,6 @@ from wireproof.launch.registry import MPIS, Mpi, reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import CouldNotMeasure
 
-__all__ = ["MPICH", "hydra_argv", "mpich", "sockets"]
-
 Nic = Callable[[LaunchRequest, str], dict[str, str]]
 
 CROWDED = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}

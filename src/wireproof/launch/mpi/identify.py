@@ -17,16 +17,6 @@ from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.elf import read_soname
 from wireproof.launch.mpi.install import ABI_OF_SONAME, Family, MpiInstall, version_of
 
-__all__ = [
-    "LibraryAnswer",
-    "ask_library",
-    "family_of_launcher",
-    "family_of_library",
-    "identify",
-    "probe_argv",
-    "sonames",
-]
-
 ASK_SECONDS = 20.0
 _MOST_FILES = 4096
 

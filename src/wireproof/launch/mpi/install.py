@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Abi", "Family", "MpiInstall", "version_of"]
-
 Family = Literal["mpich", "intel", "openmpi"]
 Abi = Literal["mpiabi", "mpich", "openmpi", "nompi"]
 

@@ -7,8 +7,6 @@ from wireproof.launch.mpi.hydra import hydra_argv
 from wireproof.launch.registry import MPIS, Mpi
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 
-__all__ = ["INTEL", "intel"]
-
 CROWDED = {"I_MPI_THREAD_YIELD": "2", "I_MPI_PIN": "0"}
 """Yield by ``sched_yield`` and no pinning: with more ranks than cores a pinned spinning rank
 starves its neighbour.

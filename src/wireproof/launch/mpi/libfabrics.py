@@ -16,17 +16,6 @@ from wireproof.files.programs import by_path
 from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.model.diagnosis import LibfabricFound, Listing, Offer, Provider, ProviderChoice
 
-__all__ = [
-    "USUAL",
-    "allowed_by",
-    "ask",
-    "candidates",
-    "choose_provider",
-    "described",
-    "library_of",
-    "openmpi_parameters",
-]
-
 NAME = "libfabric.so.1"
 USUAL = (
     *("/usr/lib*", "/usr/lib/*-linux-gnu", "/usr/local/lib*", "/opt/*/lib*"),

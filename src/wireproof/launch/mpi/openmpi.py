@@ -20,8 +20,6 @@ from wireproof.launch.registry import MPIS, Mpi, reach_of
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["OPENMPI", "openmpi", "prte"]
-
 
 def _reach(request: LaunchRequest) -> list[str]:
     if request.local:

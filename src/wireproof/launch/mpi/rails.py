@@ -14,18 +14,6 @@ from typing import Literal
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput
 
-__all__ = [
-    "BTL_TCP",
-    "INTEL_OFI",
-    "MPICH_OFI",
-    "PSM2",
-    "PSM3",
-    "UCX",
-    "Rails",
-    "one_nic_only",
-    "told_in",
-]
-
 Written = Literal["port", "device", "unit"]
 
 

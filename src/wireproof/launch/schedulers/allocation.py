@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import MOST_HOSTS, host_lines, parse_hosts
 
-__all__ = ["Allocation", "hosts_in", "hosts_of_slots", "job_id", "shown_word"]
-
 _JOB = re.compile(r"[A-Za-z0-9ƒ][A-Za-z0-9ƒ._\[\]-]{0,127}")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,@+-]{0,127}", re.ASCII)
 

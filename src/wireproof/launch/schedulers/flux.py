@@ -21,8 +21,6 @@ from wireproof.launch.schedulers.allocation import Allocation, hosts_in, job_id
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.settings.hosts import fold_hosts
 
-__all__ = ["FLUX", "flux", "flux_hosts_argv", "flux_job_hosts_argv"]
-
 
 def _rule(name: str, value: str) -> str:
     """A rule of ``--env``; Flux would replace ``$NAME`` in the value."""

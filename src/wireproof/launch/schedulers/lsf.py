@@ -30,8 +30,6 @@ from wireproof.launch.schedulers.allocation import (
 )
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["LSF", "lsf"]
-
 
 def lsf(request: LaunchRequest) -> LaunchCommand:
     """The MPI's own launcher over ``blaunch``; Open MPI by ``jsrun`` when that is the agent (few

@@ -22,8 +22,6 @@ from wireproof.launch.schedulers.allocation import (
 )
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
-__all__ = ["PBS", "pbs"]
-
 
 def pbs(request: LaunchRequest) -> LaunchCommand:
     """The engine on named hosts of a PBS job."""

@@ -25,8 +25,6 @@ from wireproof.launch.schedulers.allocation import Allocation, hosts_in, job_id,
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import fold_hosts
 
-__all__ = ["SLURM", "slurm"]
-
 _STEP_MARKS = (
     "SLURM_HOSTFILE",
     "SLURM_STEP",

@@ -13,18 +13,6 @@ from datetime import datetime
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.settings.hosts import MOST_HOSTS, parse_hosts
 
-__all__ = [
-    "JobInfo",
-    "JobState",
-    "SlurmNode",
-    "hopeless",
-    "parse_job",
-    "parse_node_states",
-    "parse_queue",
-    "refusal",
-    "why_ended",
-]
-
 _LONGEST = 300
 
 

@@ -13,17 +13,6 @@ from collections.abc import Sequence
 
 from wireproof.model.errors import BadInput
 
-__all__ = [
-    "JobRequest",
-    "batch_script",
-    "check_request",
-    "job_argv",
-    "job_options",
-    "node_states_argv",
-    "queue_argv",
-    "salloc_argv",
-]
-
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,@+:/&|*()!=\[\]-]{0,1023}", re.ASCII)
 _JOB = re.compile(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", re.ASCII)
 _MOST_NODES = 100_000

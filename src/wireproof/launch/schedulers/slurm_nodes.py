@@ -15,8 +15,6 @@ from wireproof.launch.schedulers.slurm_job import asked
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.settings.hosts import parse_hosts
 
-__all__ = ["CONFIGURATION", "Slurm", "jobs_argv", "parse_jobs", "slurm_of"]
-
 _OUT_OF_SERVICE = ("drain", "maint", "down", "fail")
 _JOB = re.compile(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", re.ASCII)
 CONFIGURATION = (

@@ -21,16 +21,6 @@ from wireproof.launch.schedulers.slurm_commands import job_argv
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import fold_hosts
 
-__all__ = [
-    "SlurmFound",
-    "SlurmOption",
-    "find_slurm",
-    "parse_plugins",
-    "request_with",
-    "slurm_options",
-    "slurm_requests",
-]
-
 _PLUGIN = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
 _NAMES = ("libpmi2.so", "libpmi2.so.0")
 _FOLDERS = (

@@ -25,8 +25,6 @@ from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, broken, commands
 from wireproof.lint.tables import listed, nearest
 
-__all__ = ["CHECKS", "JUDGES", "mtu"]
-
 # Options of ping that take a value. Source: ping(8) of iputils.
 PING_VALUES = frozenset(f"-{letter}" for letter in "ciIsWwtlmMpQSTFNe")
 

@@ -16,8 +16,6 @@ from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Edit, Word, broken
 from wireproof.lint.tables import listed, nearest, spelled
 
-__all__ = ["JUDGES"]
-
 
 def modprobe(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """The module's parameters, as in modprobe.d."""

@@ -13,8 +13,6 @@ from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.shell import Command, Word, broken, commands
 from wireproof.lint.tables import listed, nearest
 
-__all__ = ["CHECKS", "JUDGES"]
-
 MEANT = {
     "openfm": "opafm",
     "opa-fm": "opafm",

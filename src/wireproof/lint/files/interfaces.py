@@ -14,9 +14,6 @@ from wireproof.lint.fragments import Fragment, Part, WrittenLine, at, fragments,
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.tables import listed, nearest, spelled
 
-__all__ = ["CONNECTED_MOST", "DATAGRAM_MOST", "ETHERNET_MOST", "Interface"]
-__all__ += ["ifcfg", "is_address", "keyfile", "network_of", "prefix_of", "same_place"]
-
 # --- Addresses.
 
 

@@ -13,8 +13,6 @@ from wireproof.lint.fragments import Fragment, Part, WrittenLine, at, fragments,
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.tables import MOST_WORDS, Module, listed, modules, nearest
 
-__all__ = ["WORD", "command_line", "judge_parameters", "modprobe", "option", "parameters"]
-
 # --- The command line.
 
 VARIABLE = re.compile(r"\s*(?:export\s+)?(GRUB_[A-Z_]+)\s*\+?=\s*(.*?)\s*$")

@@ -10,8 +10,6 @@ from wireproof.lint.fragments import Fragment, Part, WrittenLine, at, misspelt
 from wireproof.lint.rule import Broken
 from wireproof.lint.tables import listed
 
-__all__ = ["hosts", "mounts"]
-
 # --- fstab and exports: shared folders that programs are started from.
 
 EXPORT = re.compile(r"\s*(/\S*)\s+(?=\*|[^#(]*\([a-z_])")

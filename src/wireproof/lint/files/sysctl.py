@@ -10,8 +10,6 @@ from wireproof.lint.fragments import Fragment, Part, WrittenLine, at, misspelt
 from wireproof.lint.rule import Broken
 from wireproof.lint.tables import Sysctl, folders, listed, nearest, sysctls
 
-__all__ = ["judge_setting", "setting_of", "sysctl"]
-
 ASSIGNMENT = re.compile(r"\s*-?\s*(?P<name>[^\s=#;]+)\s*=\s*(?P<value>.*?)\s*$")
 COMMAND = re.compile(r"\s*(?:sudo\s+)?(?:/\S*/)?sysctl\s+(?:-\S+\s+)*(?P<rest>\S.*)$")
 SIZE = re.compile(r"([0-9]{1,12})\s?([kKmMgG])(?:i?[bB])?$")

@@ -11,8 +11,6 @@ from wireproof.lint.fragments import Fragment, Part, WrittenLine, at, parts
 from wireproof.lint.rule import Broken
 from wireproof.lint.tables import listed, nearest, spelled
 
-__all__ = ["KEY", "OPTION", "argument", "irqbalance", "limits", "repository"]
-
 # --- limits.d: how much memory a user may lock; without it RDMA cannot register buffers.
 
 TYPES = ("soft", "hard", "-")

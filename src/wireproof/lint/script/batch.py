@@ -11,9 +11,6 @@ from wireproof.lint.script.job import Job, SetVariable, jobs
 from wireproof.lint.shell import at_word
 from wireproof.lint.tables import listed
 
-__all__ = ["CHECKS"]
-
-
 _SHEBANG = re.compile(r"#!\s*(\S*/)?(env\s+)?(ba|z|k|da)?sh((?:\s+\S+){1,4})\s*$")
 _LETTERS = {
     "ba": "abefhkmnptuvxBCEHPTilrsDcO",

@@ -14,9 +14,6 @@ from wireproof.lint.script.variables import distance
 from wireproof.lint.shell import Command, at_word, commands, corrected, edited
 from wireproof.lint.tables import listed
 
-__all__ = ["CHECKS"]
-
-
 _SUITES = ("IMB-MPI1", "IMB-P2P", "IMB-RMA", "IMB-EXT", "IMB-MT", "IMB-NBC")
 _TWO = re.compile(
     r"osu_(latency|bw|bibw|(put|get|acc|cas|fop|get_acc)_(latency|bw|bibw)|(latency|bw"

@@ -23,8 +23,6 @@ from wireproof.lint.shell import (
     whole_number,
 )
 
-__all__ = ["Job", "SetVariable", "jobs", "launched"]
-
 MOST = 500
 """Launches of one script that are looked at."""
 

@@ -11,8 +11,6 @@ from typing import Literal
 from wireproof.lint.shell import LAUNCHERS, Command, Word, whole_number
 from wireproof.lint.shell.command import inner
 
-__all__ = ["BENCHMARK", "Family", "Launch", "launches"]
-
 Family = Literal["openmpi", "hydra"]
 
 BENCHMARK = re.compile(r"(osu_\w+|I[MP]B-[\w-]+|fi_\w+|ib_\w+|ucx_perftest|mpiGraph|\w+_perf)\Z")

@@ -9,9 +9,6 @@ from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script.job import Job, jobs
 from wireproof.lint.shell import Command, Word, at_word, commands, corrected, edited, segments
 
-__all__ = ["CHECKS"]
-
-
 _DASHES = "–—−‐‑‒"
 _DASH = re.compile(f"([{_DASHES}]{{1,2}})([A-Za-z][\\w-]*.*|[0-9])$", re.DOTALL)
 # Programs whose options of two or more letters begin with two hyphens.

@@ -18,8 +18,6 @@ from wireproof.lint.script.launch import BENCHMARK, Family, Launch
 from wireproof.lint.script.variables import provider_of
 from wireproof.lint.shell import LAUNCHERS, Command, Word, at_word, edited
 
-__all__ = ["CHECKS", "environment", "mpi_of", "several_nodes"]
-
 Mpi = Literal["openmpi", "intel", "mpich", "mvapich"]
 
 _PLACES: tuple[tuple[re.Pattern[str], Mpi], ...] = (

@@ -13,9 +13,6 @@ from wireproof.lint.shell import at_word, corrected
 from wireproof.lint.tables import libraries, listed
 from wireproof.model.site import of_site
 
-__all__ = ["CHECKS", "provider_of"]
-
-
 _REMOVED = re.compile(
     r"I_MPI_(?:TMI|DAPL|OFA|RDMA)_\w+\Z|I_MPI_(?:DEVICE|NETMASK|TCP_NETMASK"
     r"|DYNAMIC_CONNECTION_MODE)\Z"

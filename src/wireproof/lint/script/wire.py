@@ -11,9 +11,6 @@ from wireproof.lint.script.launch import Launch
 from wireproof.lint.script.mpi import environment, mpi_of, several_nodes
 from wireproof.lint.shell import Word, at_word, corrected, edited
 
-__all__ = ["CHECKS"]
-
-
 _TWO_SIDED = re.compile(
     r"osu_(latency|bw|bibw|mbw_mr|multi_lat|put|get|acc|cas|fop)\w*|IMB-P2P|IMB-RMA"
     r"|osu_\w*latency\w*|osu_\w*bw\w*|mpiGraph"

@@ -14,9 +14,6 @@ from types import MappingProxyType
 
 from wireproof.lint.rule import Broken, Recipe
 
-__all__ = ["LAUNCHERS", "Command", "Edit", "Heredoc", "Redirect", "Word", "at_word", "broken"]
-__all__ += ["corrected", "edited", "heredocs", "inner", "launched", "lines_inside", "whole_number"]
-
 
 @dataclass(frozen=True, slots=True)
 class Word:

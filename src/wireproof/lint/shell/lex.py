@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from wireproof.lint.shell.command import Word
 
-__all__ = ["End", "Token", "tokens"]
-
 QUOTE_LINES = 200
 """A quote that is not closed within so many lines of a script is taken as a plain character."""
 

@@ -19,8 +19,6 @@ from wireproof.lint.shell.command import (
 )
 from wireproof.lint.shell.lex import Token, tokens
 
-__all__ = ["Segment", "commands", "indent", "is_prose", "segments"]
-
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())

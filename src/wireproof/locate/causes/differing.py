@@ -19,8 +19,6 @@ from wireproof.model.record import Host
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Setting, SettingEffect
 
-__all__ = ["Wrong", "WrongSettings", "effect_here", "headers_cost"]
-
 _AGREE = 0.75
 """The share of equals that must agree for their value to be the usual one."""
 _DIFFERS_AND_FAILS, _DIFFERS, _SHARED, _FAILS = 0.85, 0.6, 0.5, 0.4

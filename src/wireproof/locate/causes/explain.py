@@ -36,8 +36,6 @@ from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord
 from wireproof.model.run import Run
 from wireproof.model.setting import Setting
 
-__all__ = ["MOST_CAUSES", "explain", "machines_of", "ranks_of"]
-
 # --- What a run observed of each node: Facts, results, counters, sentinels and clocks.
 
 _RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from wireproof.model.plan import FactRequest
 
-__all__ = ["fact_requests"]
-
 _FILES = (
     "/proc/version",
     "/proc/loadavg",

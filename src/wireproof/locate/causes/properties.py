@@ -18,17 +18,6 @@ from wireproof.analysis.relations import port_called
 from wireproof.model.record import FactFrame, Host, Nic
 from wireproof.physics import PhysicsError, pcie_goodput
 
-__all__ = [
-    "UNLIMITED",
-    "NodeProperties",
-    "OtherNodes",
-    "Properties",
-    "Usual",
-    "claimed_nic",
-    "properties_of",
-    "settings_of",
-]
-
 Properties = dict[str, float | str]
 _Found = dict[str, float | str | None]
 

@@ -19,9 +19,6 @@ from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, of_site, packaged, site_texts
 from wireproof.model.toml import read_rows, read_toml
 
-__all__ = ["OVERSUBSCRIBED", "ROUTE_BETWEEN", "CauseRule", "ShapeCause", "in_line"]
-__all__ += ["rules", "rules_in"]
-
 # --- What a cause's rule is: signature of the culprit, signs, confidence, sentence and fix.
 
 # --- What brings a setting of one host in line with its equals, in words.

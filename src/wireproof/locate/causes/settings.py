@@ -23,8 +23,6 @@ from wireproof.model.located import Blame, Cause, Located, Metric
 from wireproof.model.quantity import percent
 from wireproof.model.setting import SettingEffect
 
-__all__ = ["Shortfall", "causes_of", "ends_of", "expected_text", "of_ends", "with_settings"]
-
 _TOUCHES: dict[Metric, dict[str, float]] = {
     "goodput": {"bandwidth": 1.0, "variation": 0.5},
     "hrt": {"latency": 1.0, "variation": 0.5},

@@ -14,23 +14,6 @@ from wireproof.locate.causes.properties import UNLIMITED, NodeProperties, OtherN
 from wireproof.model.located import Blame
 from wireproof.model.quantity import line_rate, percent, significant, throughput
 
-__all__ = [
-    "Above",
-    "AnySign",
-    "Below",
-    "CauseSign",
-    "Differs",
-    "Explains",
-    "Grows",
-    "HeadersExplain",
-    "Is",
-    "IsNot",
-    "Less",
-    "Most",
-    "SettingDiffers",
-    "Unusual",
-]
-
 _MOST_NAMED = 4
 _UNITS = {
     "mtu": "B",

@@ -23,8 +23,6 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Direction, Link, Node, Port, Subject
 from wireproof.model.located import Blame, Contention, Located, Metric
 
-__all__ = ["conclude"]
-
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
 _NOT_NOW = (
     "alone, later, it is not slow all the time: it comes and goes, or other traffic passed through"

@@ -12,8 +12,6 @@ from wireproof.locate.screen.screened import Screened
 from wireproof.model.finding import Link, Subject, Switch
 from wireproof.model.located import Blame
 
-__all__ = ["distinct", "ordered", "without_explained"]
-
 _ALIKE, _APART = 0.25, 0.02  # two slowdowns of one cause: relative, and what noise adds
 
 

@@ -19,8 +19,6 @@ from wireproof.locate.significance import MEDIAN_FACTOR, robust_scale
 from wireproof.locate.tiers import ALL, tiers_of
 from wireproof.model.finding import Direction
 
-__all__ = ["OTHER", "Alone", "alone"]
-
 OTHER: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 
 

@@ -29,8 +29,6 @@ from wireproof.model.finding import Direction
 from wireproof.model.located import Metric
 from wireproof.model.quantity import percent
 
-__all__ = ["Recheck", "compared", "recheck_nodes", "recheck_pairs"]
-
 Shape = Literal["all", "path", "partner", "fast", "unclear"]
 
 _PRIOR_FREEDOM = 8.0

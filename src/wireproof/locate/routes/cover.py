@@ -21,8 +21,6 @@ from wireproof.locate.routes.guess import Guess, sharing, without_load
 from wireproof.locate.samples import Flags, Floats, Indices, Longs
 from wireproof.model.located import Direction
 
-__all__ = ["Culprit", "Cut", "Key", "best_cover", "cuts", "key_of", "log_tail", "thresholds"]
-
 Kind = Literal["link", "spine", "leaf"]
 Key = tuple[Kind, Direction, int, int, str]
 """What tells a culprit from the others: kind, direction, leaf, number and the rule of the guess."""

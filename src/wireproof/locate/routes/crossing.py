@@ -14,9 +14,6 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Node, Port, Switch
 from wireproof.model.located import Blame, Direction, Stage
 
-__all__ = ["Crossing", "View", "crossing", "whole_leaves"]
-
-
 # --- Nodes of one leaf that are all slow: the switch is the simpler cause.
 
 _WHOLE = 0.75

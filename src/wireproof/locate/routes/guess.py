@@ -19,8 +19,6 @@ from wireproof.locate.samples import Flags, Floats, Longs, Samples
 from wireproof.locate.topology.uplinks import positions
 from wireproof.model.fabric import Fabric
 
-__all__ = ["Guess", "guesses", "settled", "sharing", "without_load"]
-
 _MOST_CLASSES = 4096
 _MOST_LOAD = 64
 _FEWEST_OF_LOAD = 12

@@ -25,9 +25,6 @@ from wireproof.model.finding import Link, Switch
 from wireproof.model.located import Blame, Direction
 from wireproof.model.quantity import percent
 
-__all__ = ["blame_paths"]
-
-
 # --- Slow links and switches as blames, with the evidence in sentences.
 
 _SUREST = 0.95  # seen among others; which up-link a number means is an assumption too

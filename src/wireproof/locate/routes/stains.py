@@ -12,9 +12,6 @@ from wireproof.locate.routes.crossing import Crossing, View
 from wireproof.locate.samples import Flags, Floats, Longs
 from wireproof.model.located import Direction
 
-__all__ = ["Stain", "stains"]
-
-
 _FEWEST = 4
 _OF_ONE_NODE = 0.4
 _OUTSTANDING = 5.0

@@ -18,17 +18,6 @@ from wireproof.locate.groups import Groups, grouped_median
 from wireproof.locate.samples import Flags, Floats, Ints, Longs, Samples
 from wireproof.locate.significance import MEDIAN_FACTOR, median_error, robust_scale
 
-__all__ = [
-    "Effects",
-    "PolishStart",
-    "Polishing",
-    "Ports",
-    "explained",
-    "fine_strata",
-    "levels_of",
-]
-
-
 _TURNS = 4
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 """A few samples do not show their own noise: they are joined by eight imagined ones of 2 % (usual

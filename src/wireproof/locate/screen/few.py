@@ -30,8 +30,6 @@ from wireproof.locate.tiers import paths_of
 from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Blame, Located, Metric
 
-__all__ = ["MOST_NODES", "by_rows"]
-
 MOST_NODES = 64
 """Larger tables have enough rows for the screen's tests."""
 _ALPHA = 0.01

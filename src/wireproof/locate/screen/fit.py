@@ -24,8 +24,6 @@ from wireproof.locate.screen.strata import Kinds, kinds_of, one_kind, ports_of
 from wireproof.locate.significance import REACH, median_error, robust_scale
 from wireproof.locate.tiers import ONE_SWITCH, Paths, Places
 
-__all__ = ["Fit", "fit", "port_levels", "shown", "tier_levels"]
-
 # --- What whole leaves suffer: a leaf that is slow inside itself too, and one that is slow across
 # leaves only.
 

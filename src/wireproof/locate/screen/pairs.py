@@ -16,8 +16,6 @@ from wireproof.locate.samples import Flags, Floats, Indices, Longs, Samples, log
 from wireproof.locate.screen.suspects import Suspect
 from wireproof.locate.significance import MEDIAN_FACTOR, REACH, as_normal, upper_tail
 
-__all__ = ["screen_two", "suspected_pairs"]
-
 _MOST_PAIRS = 16  # a long tail fills the first places of 64 nodes' 4,032 routes
 _AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10
 # times the practical threshold: a lone sample has to be that slow, for the tail is long on its own

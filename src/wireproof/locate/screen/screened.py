@@ -19,8 +19,6 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Node, Port, Switch
 from wireproof.model.located import Blame, Located
 
-__all__ = ["Screened", "least_found", "path_blames"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Screened:

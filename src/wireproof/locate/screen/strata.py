@@ -12,9 +12,6 @@ from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
 from wireproof.locate.significance import robust_scale
 from wireproof.locate.tiers import Paths, Places
 
-__all__ = ["Kinds", "kinds_of", "one_kind", "ports_of"]
-
-
 # two speeds differ by a quarter at least: 40 and 50 Gb/s do, a bad port's usual loss does not
 _GAP = 0.22
 _FEWEST, _SHARE = 4, 0.10

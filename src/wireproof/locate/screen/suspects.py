@@ -27,17 +27,6 @@ from wireproof.locate.significance import (
 from wireproof.model.finding import Node, Port, Subject
 from wireproof.model.located import Blame, Direction, Metric
 
-__all__ = [
-    "Suspect",
-    "directions_of",
-    "good_nodes",
-    "is_sure",
-    "screened_blame",
-    "suspected_nodes",
-    "with_tail",
-    "with_unsteady",
-]
-
 _TAIL_REACH = 0.9
 _CLEAN = 0.25
 _EVERY_DIRECTION: tuple[Direction, ...] = ("tx", "rx", "")

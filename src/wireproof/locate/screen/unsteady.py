@@ -17,8 +17,6 @@ import numpy as np
 
 from wireproof.locate.samples import Flags, Floats, Indices, Samples
 
-__all__ = ["Unsteady", "unsteady_ports"]
-
 Shape = Literal["since", "until", "at times"]
 
 _FEWEST, _FEWEST_FAST = 3, 2  # samples of each sort

@@ -13,8 +13,6 @@ from wireproof.locate.topology.names import short
 from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Attachment, Fabric
 
-__all__ = ["against", "leaf_numbers"]
-
 _SEVERAL = "on several switches: the first is taken; name the NIC that is measured."
 
 

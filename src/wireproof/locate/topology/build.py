@@ -10,8 +10,6 @@ from wireproof.locate.topology.names import MOST_NAMES, short
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Attachment, Cable, Fabric
 
-__all__ = ["LONGEST_TEXT", "Builder", "readable"]
-
 LONGEST_TEXT = 256 << 20
 """Bytes, roughly: ibnetdiscover writes about 100 for each port of each side."""
 _MOST_SWITCHES = 50_000

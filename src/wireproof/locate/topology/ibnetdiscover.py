@@ -15,8 +15,6 @@ from wireproof.locate.topology.build import Builder
 from wireproof.locate.topology.names import short
 from wireproof.model.fabric import Fabric
 
-__all__ = ["host_and_nic", "read_ibnetdiscover"]
-
 _BLOCK = re.compile(
     r'(Switch|Ca|Rt)\s+\d{1,4}\s+"([SHR]-[0-9a-fA-F]{1,16})"[^#\n]{0,80}(?:#\s*"([^"\n]{0,200})")?'
 )

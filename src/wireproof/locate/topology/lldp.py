@@ -19,8 +19,6 @@ from wireproof.locate.topology.names import expand
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 
-__all__ = ["read_lldp"]
-
 _KEY = re.compile(r"lldp\.(.{1,64}?)\.(chassis|port)\.([a-z-]{1,32})(?:\.[a-z-]{1,32})?=(.{0,255})")
 _INTERFACE = re.compile(r"Interface:\s{1,20}([^,\s]{1,64})")
 _FIELD = re.compile(r"(ChassisID|SysName|PortID|PortDescr):\s{1,40}(.{1,255})")

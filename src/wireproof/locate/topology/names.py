@@ -11,8 +11,6 @@ from collections.abc import Iterator
 
 from wireproof.model.errors import BadInput
 
-__all__ = ["MOST_NAMES", "expand", "short"]
-
 MOST_NAMES = 200_000
 """More nodes or switches than any machine has: a set of more is a slip (``n[0-9999999]``) and costs
 nothing here.

@@ -17,8 +17,6 @@ from wireproof.locate.topology.ibnetdiscover import host_and_nic
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 
-__all__ = ["read_opareport"]
-
 _END = re.compile(
     r"(?:(?P<rate>\d{1,4}(?:\.\d)?)g|(?P<far><->)|\?\?\?g?)\s+0x(?P<guid>[0-9a-fA-F]{1,16})\s+"
     r"(?P<port>\d{1,4})\s+(?P<type>FI|SW|CA|RT)\s*(?P<name>.{0,200})"

@@ -18,8 +18,6 @@ from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 from wireproof.model.toml import read_toml
 
-__all__ = ["read_own"]
-
 _LARGEST = 4 << 20
 """Characters: 10,000 nodes on 500 switches, each named, are less than one million."""
 _SWITCH = {"name", "nodes", "switches", "nic"}

@@ -15,8 +15,6 @@ from wireproof.locate.topology.build import Builder
 from wireproof.locate.topology.names import expand, short
 from wireproof.model.fabric import Fabric
 
-__all__ = ["read_slurm"]
-
 _MOST_NAMED = 1_000_000  # scontrol repeats each node at each level
 
 

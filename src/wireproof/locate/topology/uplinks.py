@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from wireproof.model.fabric import Fabric
 
-__all__ = ["positions", "switch_of", "uplinks"]
-
 
 def switch_of(fabric: Fabric | None) -> dict[str, str]:
     """Node to its switch; of a node with several, the first that the fabric lists."""

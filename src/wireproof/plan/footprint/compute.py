@@ -19,9 +19,6 @@ from wireproof.model.planning import Bounds, exactly
 from wireproof.plan.footprint.modes import MODES, JobShape, Mode
 from wireproof.plan.numbers import MOST_NODES, MOST_PPN, MOST_RANKS, chosen, whole
 
-__all__ = ["ADAPTERS", "JobOptions", "QpLimit", "checked", "footprint", "limit_of_attributes"]
-
-
 # --- What adapters have of QPs, against what one node needs of them.
 
 

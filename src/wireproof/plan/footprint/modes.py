@@ -28,8 +28,6 @@ from wireproof.model.planning import Bounds, exactly
 from wireproof.model.site import packaged
 from wireproof.model.toml import read_rows
 
-__all__ = ["MODES", "JobShape", "Mode", "Variable"]
-
 PAGE = 4096
 SQE, RQE, CQE = Bounds(64, 128), Bounds(32, 64), Bounds(32, 128)
 """Bytes of an entry of a send, receive and completion queue, as adapters in use have them."""

@@ -17,8 +17,6 @@ from wireproof.model.footprint import Footprint, FootprintPart, Observed, QpRead
 from wireproof.model.json_reader import decode_json
 from wireproof.model.planning import Bounds
 
-__all__ = ["Resources", "of_job", "of_memory", "of_node", "resources_of"]
-
 # --- What ``rdma resource show`` printed on one node, as text or JSON. Pure.
 #
 # ``rdma resource show qp`` has a line ``link mlx5_0/1 lqpn 87 type RC state RTS ... pid 4711 comm

@@ -13,18 +13,6 @@ from numpy.typing import NDArray
 from wireproof.plan.numbers import real
 from wireproof.plan.scale.topology import Ints, ScaleTopology
 
-__all__ = [
-    "SHORT_BYTES",
-    "Floats",
-    "MachineCosts",
-    "SimulatedNetwork",
-    "allreduce",
-    "allreduce_algorithm",
-    "barrier",
-    "exchange",
-    "serve",
-]
-
 # --- The parameters of LogGOPS, of one node and its adapter. Pure.
 #
 # LogGP (Alexandrov et al. 1995): L latency of the wire, o a processor's time per message, g the

@@ -21,18 +21,6 @@ from wireproof.plan.scale.network import (
 )
 from wireproof.plan.scale.topology import Ints, ScaleTopology
 
-__all__ = [
-    "ORDERS",
-    "SOURCES",
-    "VALIDITY",
-    "SimulatedTime",
-    "alltoall",
-    "natural",
-    "predictions",
-    "random_ring",
-    "ring_time",
-]
-
 # --- All-to-all by pairwise exchange: in phase d every rank sends to the one d further on. Pure.
 #
 # n - 1 phases of n messages are too many for large n: a sample of phases is simulated, stratified

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from wireproof.model.errors import BadInput
 from wireproof.plan.numbers import MOST_NODES, MOST_PPN, chosen, whole
 
-__all__ = ["KINDS", "Ints", "ScaleTopology", "Stage"]
-
 Ints = NDArray[np.int64]
 Kind = Literal["one-switch", "fat-tree", "dragonfly"]
 KINDS: tuple[Kind, ...] = ("one-switch", "fat-tree", "dragonfly")

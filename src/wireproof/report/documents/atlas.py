@@ -24,8 +24,6 @@ from wireproof.report.document import (
 from wireproof.report.figure.chart import Chart
 from wireproof.report.figure.series import atlas_chart
 
-__all__ = ["atlas_document", "shown_value"]
-
 _AT = {"time": 8, "goodput": 1 << 20}
 _LINKS = (Head("link", 9, left=True), Head("sources", 8))
 _ROWS = (

@@ -33,8 +33,6 @@ from wireproof.report.failing import (
 )
 from wireproof.report.names import fold, listed
 
-__all__ = ["audit_document", "entry_rows", "explained_document", "settings_table", "worst_part"]
-
 _REST: tuple[Status, ...] = ("waived", "pass", "not-applicable")
 _WORDS: dict[Status, str] = {"not-applicable": "n/a"}
 _TONES: dict[Status, Tone] = {"pass": "pass", "waived": "warning", "not-applicable": "note"}

@@ -18,14 +18,6 @@ from wireproof.report.json.benchmark import (
     RecipeDocument,
 )
 
-__all__ = [
-    "OwnJob",
-    "benchmark_document",
-    "dry_run_document",
-    "recipes_document",
-    "shell_document",
-]
-
 
 def recipes_document(recipes: Iterable[RecipeDocument]) -> Document:
     """Each program and benchmark, with what it is good for."""

@@ -49,25 +49,6 @@ from wireproof.report.gate.lines import age
 from wireproof.report.html.document import document_page
 from wireproof.report.names import clean
 
-__all__ = [
-    "CLUSTER",
-    "NODES",
-    "RESULTS",
-    "STYLE",
-    "TRENDS",
-    "cluster_document",
-    "compared_document",
-    "file_of",
-    "framed",
-    "is_plain",
-    "list_pages",
-    "node_document",
-    "node_table",
-    "result_table",
-    "set_document",
-    "set_table",
-]
-
 CLUSTER, NODES, RESULTS, TRENDS = "index.html", "nodes.html", "results.html", "trends.html"
 STYLE = "style.css"
 PER_PAGE = 500

@@ -29,8 +29,6 @@ from wireproof.report.document import (
 )
 from wireproof.report.figure.series import scaling_chart
 
-__all__ = ["comparison_document", "conclusion_text", "scaling_document", "sides"]
-
 _WORDS: dict[Conclusion, tuple[str, Tone]] = {
     "better": ("B is better", "pass"),
     "worse": ("B is worse", "fail"),

@@ -8,8 +8,6 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.conversion import Converted, LinkShares
 from wireproof.report.document import Document, Head, Part, Row, Section, Table, Text
 
-__all__ = ["conversion_document", "links_document"]
-
 _ROWS = (Head("value", 9, left=True), Head("arithmetic", 8, left=True))
 _LINKS = (
     Head("link", 9, left=True),

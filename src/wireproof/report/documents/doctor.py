@@ -16,8 +16,6 @@ from wireproof.model.diagnosis import (
 from wireproof.model.quantity import counted
 from wireproof.report.document import Document, Findings, Item, Part, Section, Text, Tone
 
-__all__ = ["diagnosis_document", "provider_document"]
-
 _CAPABLE: dict[bool | None, tuple[Tone, str]] = {
     True: ("pass", "ok"),
     False: ("fail", "MISSING"),

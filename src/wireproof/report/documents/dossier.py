@@ -10,8 +10,6 @@ from wireproof.model.stored import Conclusion
 from wireproof.report.document import Document, Facts, Head, Part, Row, Section, Table, Text
 from wireproof.report.names import clean
 
-__all__ = ["NOT_SIGNED", "change_lines", "verification_document"]
-
 NOT_SIGNED = (
     "none: this shows accidents, not intent. Whoever edits files can write SHA256SUMS anew;"
     " compare its SHA-256 with what the other party has, or have it signed"

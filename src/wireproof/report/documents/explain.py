@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from wireproof.report.document import Document, Facts, Section
 
-__all__ = ["explanation_document", "titles_document"]
-
 Explained = tuple[str, Sequence[tuple[str, str]]]
 """The title of an entry, and its paragraphs with their headings."""
 

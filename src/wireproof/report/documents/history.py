@@ -28,15 +28,6 @@ from wireproof.report.gate.lines import age
 from wireproof.report.json.judgement import JudgementDocument
 from wireproof.report.names import clean, fold
 
-__all__ = [
-    "added_line",
-    "age_document",
-    "entries_document",
-    "log_document",
-    "regression_lines",
-    "trend_document",
-]
-
 _MOST_CHANGED = 6
 _LONGEST_CURVE = 60
 _HEADLINES = (("pingpong", 8), ("stream", 1 << 20))

@@ -36,13 +36,6 @@ from wireproof.report.names import clean
 if TYPE_CHECKING:
     from wireproof.report.figure.chart import Chart
 
-__all__ = [
-    "brief_part",
-    "judgement_document",
-    "series_section",
-    "statistics_section",
-    "totals",
-]
 
 _WORST: tuple[Verdict, ...] = ("fail", "inconclusive", "pass")
 _MOST_REASONS = 8

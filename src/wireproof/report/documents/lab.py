@@ -8,8 +8,6 @@ from wireproof.model.quantity import counted
 from wireproof.model.topology import LabStatus, fallen_behind
 from wireproof.report.document import Document, Facts, Section, Text
 
-__all__ = ["labs_document"]
-
 
 def labs_document(found: Sequence[LabStatus]) -> Document:
     """A section for each; of one its state is the answer."""

@@ -26,8 +26,6 @@ from wireproof.report.document import (
 from wireproof.report.document import Step as Try
 from wireproof.report.names import clean
 
-__all__ = ["ladder_document", "plan_document"]
-
 _MOST_HINTS = 8
 _QUANTITIES: dict[Quantity, tuple[str, str, Callable[[float], str]]] = {
     "start": ("Time before the first byte (o)", "o, us", quantity.microseconds),

@@ -10,8 +10,6 @@ from wireproof.model.quantity import counted
 from wireproof.report.document import Bar, Document, Findings, Head, Item, Part, Row, Table, Tone
 from wireproof.report.names import clean
 
-__all__ = ["lint_document"]
-
 _FILES = (
     Head("file", 9, left=True),
     Head("errors", 8),

@@ -25,8 +25,6 @@ from wireproof.report.document import (
 from wireproof.report.json.located import LocateDocument, WorstPair
 from wireproof.report.names import clean, fold
 
-__all__ = ["locate_document", "located_section", "metric_value"]
-
 _MOST_FOLDED, _MOST_EACH = 12, 40
 """Culprits that are shown: those of one kind together, or each with the number of its mark."""
 _MOST_LINES = 12

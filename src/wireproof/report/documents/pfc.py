@@ -30,8 +30,6 @@ from wireproof.report.document import (
 )
 from wireproof.report.names import fold, natural
 
-__all__ = ["pfc_document"]
-
 _MARKS: dict[Answer, str] = {"pass": "ok", "fail": "FAIL", "unproven": "?", "quiet": "-"}
 _TONES: dict[Answer, Tone] = {"pass": "", "fail": "fail", "unproven": "inconclusive", "quiet": ""}
 _WORST: tuple[Answer, ...] = ("fail", "unproven", "quiet", "pass")

@@ -36,14 +36,6 @@ from wireproof.report.document import (
 )
 from wireproof.report.figure.series import scale_chart
 
-__all__ = [
-    "footprint_document",
-    "pfc_document",
-    "scale_csv",
-    "scale_document",
-    "validation_document",
-]
-
 _FIGURE = Head("", 4, left=True)
 _FITS: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
 _CSV = (

@@ -33,8 +33,6 @@ from wireproof.report.documents.results import number
 from wireproof.report.flows import SMALL_BYTES, Flow
 from wireproof.report.names import natural
 
-__all__ = ["proof_section", "watched_document", "watched_parts"]
-
 _MOST_ROWS = 400
 _SHOWN_BYTES = 10_000
 """Other ports that carried less in both directions are left out, unless they are all that there is

@@ -16,8 +16,6 @@ from wireproof.report.document import (
     items_of,
 )
 
-__all__ = ["gain_document"]
-
 _HEADS = (
     Head("rail", 9, left=True),
     Head("MB/s, 95 %", 8, left=True),

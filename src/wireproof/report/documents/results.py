@@ -16,8 +16,6 @@ from wireproof.report.rows import ResultRow as Result
 from wireproof.report.rows import ResultTable as Results
 from wireproof.report.rows import chosen, folded
 
-__all__ = ["group_table", "number", "result_table"]
-
 MOST_ROWS = 400
 """Of one table on a page."""
 BRIEF_ROWS = 24

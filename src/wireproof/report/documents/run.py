@@ -42,8 +42,6 @@ from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import ResultTable as Results
 from wireproof.report.rows import tables
 
-__all__ = ["demo_document", "run_document", "when_of"]
-
 _MOST_FINDINGS, _MOST_OTHERS = 4, 50
 _MOST_UNREAD = 100
 _OPEN_ROWS = 40

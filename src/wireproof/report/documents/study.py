@@ -27,8 +27,6 @@ from wireproof.report.document import (
 )
 from wireproof.report.names import fold
 
-__all__ = ["study_document"]
-
 _HEADS = (
     Head("value", 9, left=True),
     Head("effect, 95 %", 8),

@@ -8,8 +8,6 @@ from wireproof.model import quantity
 from wireproof.model.experiment import Answer, Guard, TryResult, ValueEffect
 from wireproof.report.document import Document, Head, Row, Span, Table, Text, Tone
 
-__all__ = ["trial_document"]
-
 _HEADS = (
     Head("value", 9, left=True),
     Head("base", 4),

@@ -37,8 +37,6 @@ from wireproof.report.document import (
 from wireproof.report.failing import effect_text
 from wireproof.report.names import fold
 
-__all__ = ["residue_document", "tune_plan_document", "tuned_document"]
-
 _MOST_ALIKE = 3
 """Files of one setting that a plan lists before it counts them."""
 _FAILED = ("refused", "ignored", "unreadable")

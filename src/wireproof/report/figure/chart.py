@@ -9,20 +9,6 @@ from dataclasses import dataclass
 
 from wireproof.model import quantity
 
-__all__ = [
-    "Axis",
-    "Chart",
-    "ChartStep",
-    "Ink",
-    "Limit",
-    "Line",
-    "Mark",
-    "Zone",
-    "decades",
-    "plain",
-    "sizes",
-]
-
 
 @dataclass(frozen=True)
 class Axis:

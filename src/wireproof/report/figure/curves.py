@@ -24,8 +24,6 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
 from wireproof.report.rows import ResultRow, ResultTable
 
-__all__ = ["bandwidth", "latency", "printed_rates", "printed_times"]
-
 MOST_SERIES = 6
 LEAST_SIZES = 3
 ZERO_AT = 0.5

@@ -16,20 +16,6 @@ from itertools import pairwise
 from wireproof.report.figure.chart import Axis, Chart, Line
 from wireproof.report.names import harmless
 
-__all__ = [
-    "LEVELS",
-    "LONG",
-    "NARROW",
-    "PRINTED",
-    "WIDE",
-    "Size",
-    "dash",
-    "drawn",
-    "scale_line",
-    "shade",
-    "symbol",
-]
-
 
 @dataclass(frozen=True)
 class Size:

@@ -15,8 +15,6 @@ from wireproof.report.figure.spread import over_pairs, over_samples
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import ResultTable, tables
 
-__all__ = ["PALETTE", "charts", "figures", "standalone", "style"]
-
 PALETTE = {
     "ink": "#1c2430",
     "muted": "#5a6573",

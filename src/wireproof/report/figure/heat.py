@@ -20,8 +20,6 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, harmless, natural
 from wireproof.report.rows import Cell, ResultTable, tables
 
-__all__ = ["MOST_HOSTS", "heat_map", "pair_figures"]
-
 PRINTED_HOSTS = 16
 MOST_HOSTS = 64
 _SIDE = 640

@@ -21,8 +21,6 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold, natural
 from wireproof.report.rows import Cell, ResultTable
 
-__all__ = ["LeafMap", "leaf_map", "leaf_picture"]
-
 GROUPS_WITHOUT_FABRIC = 64
 MOST_LEAVES = 512
 MOST_TOLD = 6

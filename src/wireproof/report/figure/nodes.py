@@ -14,8 +14,6 @@ from wireproof.report.gate.lines import age
 from wireproof.report.html.shell import in_script
 from wireproof.report.names import clean, harmless
 
-__all__ = ["node_map"]
-
 _DAY_S = 86400.0
 _AGES = (_DAY_S, 7 * _DAY_S, 30 * _DAY_S)
 _STATES: tuple[State, ...] = ("pass", "inconclusive", "fail", "never")

@@ -20,8 +20,6 @@ from wireproof.report.html.shell import in_script
 from wireproof.report.names import clean, natural
 from wireproof.report.rows import Cell, ResultTable
 
-__all__ = ["MOST_HOSTS", "packed", "pair_map"]
-
 MOST_HOSTS = 1024
 _MOST = 65_534
 """Of a value in 16 bits; 0 stands for none."""

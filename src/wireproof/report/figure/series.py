@@ -14,8 +14,6 @@ from wireproof.model.planning import Prediction, Scale
 from wireproof.report.figure.chart import Axis, Chart, Line, Mark, decades, plain
 from wireproof.report.names import clean
 
-__all__ = ["atlas_chart", "scale_chart", "scaling_chart"]
-
 _MOST_PUBLISHED, _MOST_CURVES = 24, 12
 _FAR = 10.0
 """Times that differ by more stand on a logarithmic axis."""

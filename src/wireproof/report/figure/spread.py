@@ -15,8 +15,6 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
 from wireproof.report.rows import Cell, ResultTable
 
-__all__ = ["over_pairs", "over_samples"]
-
 _LEAST_SAMPLES = 12
 _LEAST_PAIRS = 8
 _MOST_LINES = 4

@@ -23,8 +23,6 @@ from wireproof.report.figure.chart import Ink
 from wireproof.report.judged_run import JudgedRun, counted
 from wireproof.report.names import clean, natural
 
-__all__ = ["leaf_by_node", "strip_of"]
-
 MOST_COLUMNS = 1000
 MOST_MARKS = 40
 MOST_LISTED = 12

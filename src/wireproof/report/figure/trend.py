@@ -12,8 +12,6 @@ from wireproof.model.history import Number, NumberChange, SeriesTrend
 from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark, plain
 from wireproof.report.names import clean
 
-__all__ = ["number_name", "percent_change", "trend_chart", "value_text"]
-
 _DAY_S = 86400.0
 _HOURS = (1 / 12, 0.25, 1, 3, 6, 12)
 _DAYS = (1, 2, 7, 14, 30, 61, 91, 182, 365, 730, 1826, 3652)

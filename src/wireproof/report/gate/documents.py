@@ -13,8 +13,6 @@ from wireproof.report.json.envelope import Kind, enveloped
 from wireproof.report.names import clean, fold
 from wireproof.version import version
 
-__all__ = ["KIND", "ctrf", "gate_json", "junit", "sarif"]
-
 KIND = Kind("wireproof.gate", 1, "wireproof.model.gate:Gate", "gate")
 _CTRF: dict[Verdict, str] = {"pass": "passed", "fail": "failed", "inconclusive": "other"}
 _LEVEL: dict[Verdict, str] = {"fail": "error", "inconclusive": "warning"}

@@ -10,8 +10,6 @@ from wireproof.model.gate import Gate, NodeVerdict, seconds_of
 from wireproof.report.names import clean
 from wireproof.version import version
 
-__all__ = ["age", "family", "label_text", "nagios", "nhc", "node_problem", "openmetrics", "plain"]
-
 _NAGIOS: dict[Verdict, str] = {"pass": "OK", "fail": "CRITICAL", "inconclusive": "UNKNOWN"}
 _LONGEST = 1000
 _NAGIOS_LONGEST = 800

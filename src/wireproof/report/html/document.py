@@ -35,8 +35,6 @@ from wireproof.report.html.shell import part, policy, script, template, trusted
 from wireproof.report.names import clean, harmless
 from wireproof.version import version
 
-__all__ = ["document_page", "strip", "stylesheet"]
-
 _MARKED = {"pass": "good", "fail": "bad", "inconclusive": "unsure", "warning": "unsure"}
 """The classes of a table's rows by their tones."""
 _LONG = 24

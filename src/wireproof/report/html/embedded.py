@@ -14,8 +14,6 @@ from wireproof.report.json.encode import plain
 from wireproof.report.json.result import VERSION, document
 from wireproof.report.judged_run import JudgedRun
 
-__all__ = ["BUDGET", "embedded"]
-
 BUDGET = 500_000
 """Characters of JSON in a page."""
 

@@ -17,8 +17,6 @@ from typing import Any
 from wireproof.report.figure.drawing import dash, symbol
 from wireproof.report.names import harmless
 
-__all__ = ["in_script", "part", "policy", "script", "template", "trusted"]
-
 
 def trusted(text: str) -> Any:
     """Our own markup, or text made safe, which the template must not escape again."""

@@ -11,14 +11,6 @@ from wireproof.model.series import Role
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.judgement import JudgedSeries
 
-__all__ = [
-    "BenchmarkDocument",
-    "DryRunDocument",
-    "PreparedDocument",
-    "RecipeDocument",
-    "StepDocument",
-]
-
 
 class RecipeDocument(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof run --list --json`` prints of one recipe."""

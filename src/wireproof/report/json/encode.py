@@ -10,8 +10,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["escaped", "json_text", "plain"]
-
 _BEYOND = re.compile(r"[^\n -~]")
 
 

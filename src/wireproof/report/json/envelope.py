@@ -15,8 +15,6 @@ from wireproof.model.errors import Problem
 from wireproof.model.finding import Verdict
 from wireproof.model.site import site_studies, site_texts
 
-__all__ = ["HEADER", "Kind", "enveloped", "json_schema", "schema_of", "site_names"]
-
 HEADER = ("schema", "version", "verdict", "errors")
 """The members that every document begins with."""
 

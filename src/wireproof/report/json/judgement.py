@@ -22,17 +22,6 @@ from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.envelope import schema_of
 
-__all__ = [
-    "VERSION",
-    "JudgedSeries",
-    "JudgementDocument",
-    "JudgementEnd",
-    "document_pieces",
-    "encoded",
-    "joined",
-    "json_schema",
-]
-
 VERSION = 1
 
 

@@ -7,8 +7,6 @@ import msgspec
 from wireproof.model.finding import Verdict
 from wireproof.model.located import ABOUT, Located
 
-__all__ = ["LocateDocument", "WorstPair"]
-
 
 class WorstPair(msgspec.Struct, frozen=True, kw_only=True):
     """A pair of nodes: ``value`` is what it reached (bytes per second or ns, as the metric says),

@@ -14,8 +14,6 @@ from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
 from wireproof.report.names import clean
 
-__all__ = ["ProofDocument", "proof_document"]
-
 
 class ProofDocument(msgspec.Struct, frozen=True, kw_only=True):
     """``exit_status`` is the command's. Units: bytes, bytes/s, seconds; unknown is null."""

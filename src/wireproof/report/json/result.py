@@ -39,18 +39,6 @@ from wireproof.report.group_rows import group_row
 from wireproof.report.json.envelope import schema_of, site_names
 from wireproof.report.judged_run import JudgedRun
 
-__all__ = [
-    "SCHEMA",
-    "VERSION",
-    "GroupSample",
-    "NicTraffic",
-    "ResultDocument",
-    "Sample",
-    "document",
-    "document_of",
-    "json_schema",
-]
-
 SCHEMA = "wireproof.result"
 VERSION = 2
 

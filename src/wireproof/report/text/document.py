@@ -35,8 +35,6 @@ from wireproof.report.document import (
 from wireproof.report.text.ink import Paragraph, Piece, cell_length, grid, paint
 from wireproof.report.text.look import PLAIN, Look
 
-__all__ = ["STYLES", "bar_text", "document_text", "dots", "paragraphs", "part_text", "spark_text"]
-
 STYLES = {
     "": "",
     "pass": "bold green",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from wireproof.report.document import Head
     from wireproof.report.text.look import Look
 
-__all__ = ["Paragraph", "Piece", "cell_length", "fitting", "grid", "paint", "wrapped"]
 
 _CODES = {"bold": "1", "dim": "2", "italic": "3", "red": "31", "green": "32", "yellow": "33"}
 _WORD = re.compile(r"\s*\S+\s*|\s+")

@@ -9,8 +9,6 @@ from typing import TextIO
 
 from wireproof.report.names import clean, harmless
 
-__all__ = ["PLAIN", "Look"]
-
 _ASCII = {
     "µ": "u",
     "±": "+-",

@@ -19,8 +19,6 @@ from wireproof.report.names import clean
 from wireproof.report.text.ink import cell_length
 from wireproof.report.text.look import Look
 
-__all__ = ["Forecast", "Progress"]
-
 PLAIN_EVERY_S = 5.0
 BAR_EVERY_S = 0.1
 _BAR_CELLS = 18

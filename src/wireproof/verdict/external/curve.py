@@ -19,17 +19,6 @@ from wireproof.physics.links import link_from_name
 from wireproof.physics.table import Table, default_table
 from wireproof.verdict.curve import cache_fall, exceeds, held_goodput
 
-__all__ = [
-    "MEBI",
-    "OF_SEVERAL",
-    "SMALL",
-    "Case",
-    "Curve",
-    "CurveRow",
-    "curve_of",
-    "explanations",
-]
-
 SMALL = 1024
 """Messages up to this size tell the latency that larger ones start from; bytes."""
 

@@ -15,16 +15,6 @@ from wireproof.model.series import Series
 from wireproof.physics.claims import BYPASSES
 from wireproof.verdict.external.curve import Case
 
-__all__ = [
-    "as_stream",
-    "bypass",
-    "carrier",
-    "far_too_slow",
-    "judge_declared",
-    "neighbours",
-    "path_mtu",
-]
-
 # --- nccl-tests: what its bus bandwidth says of a link, where its list of devices says which hosts
 # took part.
 

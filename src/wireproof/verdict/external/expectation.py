@@ -23,8 +23,6 @@ from wireproof.verdict.curve import late_start
 from wireproof.verdict.external.curve import SMALL, Case, CurveRow
 from wireproof.verdict.external.published import as_published
 
-__all__ = ["judge_expectation", "judge_middle", "judge_start"]
-
 # a ping-pong whose transfer takes this many starts tells the rate at smaller sizes too
 _STARTS = 10
 # a table that prints times only is no bandwidth test: a little less is a warning

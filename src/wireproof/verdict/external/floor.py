@@ -15,8 +15,6 @@ from wireproof.verdict.curve import exceeds
 from wireproof.verdict.external.curve import MEBI, Case, CurveRow
 from wireproof.verdict.external.rates import judge_message_rate, judge_one_pair
 
-__all__ = ["judge_physics"]
-
 _TRANSFER_FROM = 2048
 """Below this size the start hides the transfer; bytes."""
 _SMALL = 1024

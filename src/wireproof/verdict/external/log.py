@@ -17,8 +17,6 @@ from wireproof.physics.bounds import CurveBounds, bounds_of, expected_share
 from wireproof.physics.table import Table
 from wireproof.verdict.external.series import judge_series
 
-__all__ = ["judge_log"]
-
 # --- Rings and ping-pongs of one HPCC run, judged together: its ping-pongs tell whether the
 # processes are on hosts of their own, and then a ring is held against the link, too.
 

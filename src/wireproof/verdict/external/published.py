@@ -11,8 +11,6 @@ from wireproof.model.series import Series
 from wireproof.physics.bounds import WAITED_BYTES
 from wireproof.verdict.external.curve import Case, CurveRow
 
-__all__ = ["as_published", "judge_published"]
-
 _PATTERNS = ("pingpong", "stream", "exchange", "put", "get")
 
 

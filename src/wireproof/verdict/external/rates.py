@@ -17,8 +17,6 @@ from wireproof.physics.table import default_table
 from wireproof.verdict.curve import exceeds
 from wireproof.verdict.external.curve import Case, CurveRow
 
-__all__ = ["judge_message_rate", "judge_one_pair", "judge_pairs"]
-
 # --- Messages per second: what the packets of a link and the cores of its hosts allow.
 
 _SMALL_STREAM = 64  # messages up to this size tell what a core sends, bytes

@@ -32,8 +32,6 @@ from wireproof.verdict.external.rates import judge_pairs
 from wireproof.verdict.external.shape import judge_shape
 from wireproof.verdict.external.soundness import judge_soundness, tell_formula
 
-__all__ = ["judge_series"]
-
 _VERBS_PATHS = ("rdma", "verbs", "roce", "rocev2", "rc", "ud")
 _OPEN_PATHS = ("", "ucx", "ofi", "mpi", "any")
 _NAMED = 6

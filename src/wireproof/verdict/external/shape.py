@@ -9,8 +9,6 @@ from wireproof.model.quantity import short_time, size, throughput
 from wireproof.physics.bounds import CurveBounds
 from wireproof.verdict.external.curve import Case, CurveRow
 
-__all__ = ["judge_shape"]
-
 _INVERTED = 1.10  # a smaller message takes this much longer than a larger one
 _CLIFF = 0.08  # goodput falls by this much to the next size, and comes back later
 _CLIFF_FROM = 1024

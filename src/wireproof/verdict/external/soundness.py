@@ -13,8 +13,6 @@ from wireproof.model.quantity import counted, size, throughput
 from wireproof.model.series import SeriesPoint
 from wireproof.verdict.external.curve import MEBI, OF_SEVERAL, Case, CurveRow
 
-__all__ = ["judge_soundness", "tell_formula"]
-
 _FEW_SMALL = 100
 _SMALL = 8192
 _FEW_LARGE = 3

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from wireproof.model.pattern import CATALOGUE
 from wireproof.model.record import GroupResult, PointRecord
 
-__all__ = ["CrossingBytes", "crossings", "operations"]
-
 Node = int
 
 

@@ -34,9 +34,6 @@ from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 from wireproof.verdict.run.plateau import fills_link
 from wireproof.verdict.run.quality import decides, enough_samples, payload_issues
 
-__all__ = ["judge_group", "nodes_of"]
-
-
 # --- Did a group's bytes use the wire? What must cross each node, held against its claimed port.
 
 _CONTROL_PER_MEMBER = 20_000  # commands and sums travel along a tree of the members

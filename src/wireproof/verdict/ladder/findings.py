@@ -14,8 +14,6 @@ from wireproof.model.finding import Evidence, Finding, Severity, Verdict, rank, 
 from wireproof.model.ladder import Hint, Layer, LayerName, LayerStep, MissingLayer, Quantity
 from wireproof.verdict.catalogue import CATALOGUE
 
-__all__ = ["KNOBS", "STUDIES", "JudgedSteps", "LayerKnob", "hints_for", "judge_ladder"]
-
 
 def step_said(step: LayerStep, titles: Mapping[LayerName, str], smallest: float) -> str:
     """``MPI point to point takes 11.2 us more than libfabric tcp before the first byte (2.1 times

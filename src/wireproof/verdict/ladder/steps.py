@@ -18,8 +18,6 @@ from wireproof.experiment.effects import Effect, Trial, effects, interval, logs,
 from wireproof.model.experiment import Answer, Interval, Metric
 from wireproof.model.ladder import LayerLine, LayerName, LayerStep, Quantity, SizeTime, StepAnswer
 
-__all__ = ["Fitted", "Round", "Rung", "decided", "enough_rounds", "fitted"]
-
 _BESIDE: tuple[LayerName, LayerName] = ("application", "collective")
 _METRICS = (
     Metric(name="start", unit="ns", better="lower", source=""),

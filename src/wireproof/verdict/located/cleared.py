@@ -20,8 +20,6 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Judgement, Node, PairVerdict, Port, Route, Subject
 from wireproof.model.located import Located, Tier
 
-__all__ = ["by_design", "good_alone", "harmless"]
-
 _ONE_WAY = ("stream", "put")
 _REACH = 3.0
 

@@ -37,9 +37,6 @@ from wireproof.verdict.located.issues import (
     with_shared,
 )
 
-__all__ = ["explained", "with_causes", "with_located", "with_rail_notes"]
-
-
 # --- A slow node with rails: which of them it is, bytes alone do not say where they are shared
 # evenly.
 

@@ -27,19 +27,6 @@ from wireproof.model.quantity import goodput
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.alongside import explains
 
-__all__ = [
-    "advice_of",
-    "blame_issue",
-    "blame_sentence",
-    "cause_evidence",
-    "cause_sentence",
-    "has_samples",
-    "is_shared",
-    "key_of",
-    "located_issues",
-    "with_shared",
-]
-
 # --- Causes as a finding says them: the likeliest in its sentence, all in its evidence.
 
 

@@ -17,8 +17,6 @@ from wireproof.model.located import Cause, Located
 from wireproof.verdict.issue import SLOW
 from wireproof.verdict.located.issues import advice_of, cause_evidence, cause_sentence
 
-__all__ = ["with_short_causes"]
-
 _ALL = 0.75
 """The share of routes that must fall short for all hosts to be looked at together."""
 _MOST = 5

@@ -26,8 +26,6 @@ from wireproof.verdict.path.late import explained
 from wireproof.verdict.path.proof import Witnessed
 from wireproof.verdict.path.questions import busiest
 
-__all__ = ["Others", "explains"]
-
 _SURE_SHARE = 0.04  # of what the port carried in all: less may be headers
 _LOUD_SHARE = 0.20  # of what is attainable: so much disturbs, whatever the sum is
 _NEARLY = 0.95

@@ -22,8 +22,6 @@ from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.path.questions import mostly, other_protocol
 from wireproof.verdict.path.sight import Sighting
 
-__all__ = ["carrier_issues", "carrier_of", "observed_link"]
-
 
 def carrier_of(sighting: Sighting) -> Carrier | None:
     """What carried the payload past this port; None where counters do not tell, or it was no one

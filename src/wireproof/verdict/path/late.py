@@ -28,8 +28,6 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.path.proof import PairProof, Place, Witnessed, pair_proof
 from wireproof.verdict.path.sight import STRAY_BYTES, Due, Sighting, look
 
-__all__ = ["explained", "summed"]
-
 _LATE = "counters-late"
 _DECIDED = ("on-wire", "wrong-path", "mixed")
 _MOST = 1.12

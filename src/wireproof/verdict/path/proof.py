@@ -22,20 +22,6 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.path.questions import Identity, inside_adapter
 from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 
-__all__ = [
-    "CONTROL_BYTES",
-    "CONTROL_RATE",
-    "HEADER_ALLOWANCE",
-    "PairProof",
-    "Place",
-    "Witnessed",
-    "conclude",
-    "may_be_inside",
-    "pair_proof",
-    "prove",
-    "weakest",
-]
-
 # bytes per message: Ethernet, IP, TCP, MPI envelope, delayed acknowledgement
 HEADER_ALLOWANCE = 300
 # a stream is acknowledged: 66 B against one or two segments, more for small RDMA packets

@@ -21,28 +21,6 @@ from wireproof.model.ledger import DIRECTIONS, Carrier, Direction, Ledger, PortL
 from wireproof.model.quantity import volume
 from wireproof.model.record import Nic
 
-__all__ = [
-    "Identity",
-    "adapters_of",
-    "busiest",
-    "could_carry",
-    "due_shares",
-    "inside_adapter",
-    "is_masked",
-    "is_on_air",
-    "kernel_of",
-    "kernels",
-    "lacks_packets",
-    "looped",
-    "mostly",
-    "other_protocol",
-    "sharing",
-    "state_of",
-    "turned_round",
-    "uncounted",
-    "unplaced",
-]
-
 T = TypeVar("T")
 Identity = tuple[str, str]
 

@@ -13,8 +13,6 @@ from wireproof.verdict.path.carrier import carrier_issues
 from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.path.sight import Sighting
 
-__all__ = ["path_issues", "sentence"]
-
 
 def path_issues(
     ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof

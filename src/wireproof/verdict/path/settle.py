@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from wireproof.verdict.path.proof import CONTROL_BYTES, PairProof
 from wireproof.verdict.path.sight import STRAY_BYTES
 
-__all__ = ["settle"]
-
 _HEADERS_RULE = 512  # bytes of a message
 _SMALLEST = 64  # bytes: what a library sends below this it sends in one way
 _NEARLY = 0.9

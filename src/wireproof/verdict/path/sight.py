@@ -37,8 +37,6 @@ from wireproof.verdict.path.questions import (
     unplaced,
 )
 
-__all__ = ["STRAY_BYTES", "Due", "Sighting", "blindly", "look"]
-
 _LOUD_BACKGROUND = 0.2
 _ELSEWHERE = 0.5  # share of the payload on other ports that makes them its carriers
 STRAY_BYTES = 8_000_000  # quieter than this is a launcher or a login, not the payload

@@ -23,8 +23,6 @@ from wireproof.model.pfc import (
     PriorityReading,
 )
 
-__all__ = ["JudgedPort", "conditions", "drops_of"]
-
 IN_PRIORITY = 0.9
 """Share of a port's traffic in one priority from which on the rest is other traffic."""
 HARDLY = 0.1

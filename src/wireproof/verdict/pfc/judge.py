@@ -35,8 +35,6 @@ from wireproof.verdict.pfc.pauses import (
     pressure_of,
 )
 
-__all__ = ["judge_pfc", "read"]
-
 LIMITS = (
     "hosts' counters alone: what a switch dropped shows only in packets that RDMA sent again",
     "a pass holds for this load: more senders, or longer, may need more headroom",

@@ -15,17 +15,6 @@ from wireproof.model.finding import Evidence, Finding, Node, Severity, Subject, 
 from wireproof.model.pfc import Count, PauseRate, Pauses, PfcLoad, PfcReading
 from wireproof.verdict.catalogue import CATALOGUE
 
-__all__ = [
-    "NEAR",
-    "Pressure",
-    "busiest",
-    "made",
-    "pause_findings",
-    "pause_rate",
-    "pressure_of",
-    "slow_receivers",
-]
-
 # --- A finding about one host, or about the fabric.
 
 

@@ -22,8 +22,6 @@ from wireproof.verdict.psm3.path import (
     witness_issues,
 )
 
-__all__ = ["judge_statistics"]
-
 # --- What was promised and what was done: RDMA, refused settings, ranks that differ, receives that
 # came late.
 

@@ -17,16 +17,6 @@ from wireproof.model.quantity import counted, percent, volume
 from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.issue import Issue
 
-__all__ = [
-    "StatisticsJob",
-    "listed",
-    "loss_issues",
-    "lower_bound",
-    "path_issues",
-    "path_proof",
-    "witness_issues",
-]
-
 # --- What was lost and sent again, what waited for credits, and what must never be counted at all.
 
 SUSPICIOUS = 1e-6

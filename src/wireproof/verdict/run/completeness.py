@@ -16,8 +16,6 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue
 from wireproof.verdict.path.questions import kernels
 
-__all__ = ["run_issues"]
-
 # --- What libfabric gave, held against what was asked of it: another provider, or one with a layer
 # that is not usual over it, gives numbers that look like the wanted one's.
 

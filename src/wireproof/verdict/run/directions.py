@@ -21,8 +21,6 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.run.plateau import MORE_WAITING, STEADY, Pool, explained_by_waiting
 
-__all__ = ["Stream", "blame", "direction_issues"]
-
 Verb = Literal["sends", "receives"]
 _MIN_NODES = 3
 

@@ -63,8 +63,6 @@ from wireproof.verdict.run.shape import (
 )
 from wireproof.verdict.run.striping import Striping, down_issues, rail_issues, with_stripe
 
-__all__ = ["OF_A_LIBRARY", "judge"]
-
 OF_A_LIBRARY = frozenset(
     {
         "library-mismatch",

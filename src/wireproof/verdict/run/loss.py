@@ -14,8 +14,6 @@ from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 
-__all__ = ["Loss"]
-
 _RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
 _WORTH_A_WARNING = 10.0  # of a million segments: below, one lost packet of a login is more
 _COSTS = 200.0  # of a million: from about here TCP's window suffers

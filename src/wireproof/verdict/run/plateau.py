@@ -20,8 +20,6 @@ from wireproof.physics.bounds import FILL_BYTES, bounds_of, fill_bytes
 from wireproof.verdict.context import Context
 from wireproof.verdict.run.quality import decides, waited_share
 
-__all__ = ["MORE_WAITING", "STEADY", "LongStreams", "Pool", "explained_by_waiting", "fills_link"]
-
 STEADY = 0.02
 """Half of the 95 % interval as a share of the value, up to which a rate is steady: processes that
 lose the processor at random do not keep to one rate.

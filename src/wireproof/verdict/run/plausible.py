@@ -33,8 +33,6 @@ from wireproof.verdict.run.plateau import LongStreams, explained_by_waiting, fil
 from wireproof.verdict.run.quality import crowded, decides, disturbance, waited_share
 from wireproof.verdict.run.shape import usual
 
-__all__ = ["Held", "hold"]
-
 _SMALL = 1024  # messages up to this size tell the start of all others
 _CROWDED_SLOW = 4.0  # times the usual start: less than this a crowded host explains
 _CROWDED_EXCESS = 1.5  # of the ceiling: more than this no scheduler explains

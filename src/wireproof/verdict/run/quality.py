@@ -15,20 +15,6 @@ from wireproof.model.record import Estimate, PairResult, PointRecord, Sentinel
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 
-__all__ = [
-    "arithmetic_issues",
-    "crowded",
-    "decides",
-    "disturbance",
-    "enough_samples",
-    "payload_issues",
-    "precision_issues",
-    "sentinel_issues",
-    "status_issues",
-    "trouble_issues",
-    "waited_share",
-]
-
 _BUSY_BLOCKS = 0.5
 _ALL_CLOSE = 0.01
 _STILL_DECIDES = 0.5  # a half-width up to this decides when it is clear of every threshold

@@ -17,8 +17,6 @@ import msgspec
 from wireproof.model.finding import Both, Finding, Judgement, Node, PairVerdict, Route, worst_proof
 from wireproof.verdict.issue import overall
 
-__all__ = ["may_settle", "settled_by_repeats", "too_few_bytes"]
-
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
 """Codes that a wide interval alone brings about; what is wrong with a path is not among them."""
 _FAST = "above-ceiling"

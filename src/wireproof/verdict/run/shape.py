@@ -24,18 +24,6 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.curve import FALL, cache_fall
 from wireproof.verdict.issue import Issue
 
-__all__ = [
-    "CurveSample",
-    "Curves",
-    "Variant",
-    "cache_issues",
-    "launch_issues",
-    "places_of",
-    "switch_issues",
-    "trailing",
-    "usual",
-]
-
 _LAUNCH_SPREAD = 0.10
 
 

@@ -27,8 +27,6 @@ from wireproof.verdict.path.questions import due_shares, state_of
 from wireproof.verdict.path.sight import Sighting
 from wireproof.verdict.run.plateau import fills_link
 
-__all__ = ["Key", "Stripe", "Striping", "down_issues", "rail_issues", "with_stripe"]
-
 Key = tuple[int, int, int, int]
 """Point, repeat, origin and target."""
 _Route = tuple[str, str, str]

@@ -53,18 +53,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import guarded, reach
 from wireproof.workflow.target.target import Target
 
-__all__ = [
-    "BenchmarkResult",
-    "main_argv",
-    "overall",
-    "prepared_document",
-    "proof_of",
-    "ready",
-    "run_prepared",
-    "with_core_and_address",
-    "without_claim",
-]
-
 _LARGEST_RESULT = 16 << 20
 
 

@@ -21,8 +21,6 @@ from wireproof.workflow.prove.hosts import hosts_of_allocation
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 
-__all__ = ["BenchmarkSpecification", "recipe_documents", "specification"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BenchmarkSpecification:

@@ -29,8 +29,6 @@ from wireproof.model.series import Role
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.target.target import Target
 
-__all__ = ["BenchmarkStep", "PreparedSteps", "prepare_steps"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BenchmarkStep:

@@ -14,20 +14,6 @@ from wireproof.report.json.benchmark import RecipeDocument
 from wireproof.report.json.result import ResultDocument
 from wireproof.verdict.catalogue import CatalogueEntry
 
-__all__ = [
-    "Explanations",
-    "HistoryNodes",
-    "HistoryResults",
-    "HistoryTrend",
-    "Labs",
-    "Links",
-    "LintRules",
-    "Recipes",
-    "Results",
-    "Settings",
-    "TuneExport",
-]
-
 
 class Explanations(msgspec.Struct, frozen=True, kw_only=True):
     """What the catalogues have under a code; without a code: all findings."""

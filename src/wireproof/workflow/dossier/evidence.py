@@ -25,8 +25,6 @@ from wireproof.verdict.node import node_verdicts
 from wireproof.workflow.dossier.seal import CRITERIA, DISCLOSURE, criteria_of, criteria_toml
 from wireproof.workflow.stored import conclusions, merged_records
 
-__all__ = ["contradictions"]
-
 _LARGEST = 256 << 20
 _OF_LAUNCHES = ("open", "hosts", "idle", "provenance")
 """What a merged run has of its launches as it stands there."""

@@ -11,8 +11,6 @@ from wireproof.files.copies import copy_folder
 from wireproof.model.errors import BadInput
 from wireproof.store.manifest import differences
 
-__all__ = ["held", "refuse_altered", "told", "unaltered"]
-
 _MOST = 10
 """Differences that are named one by one."""
 

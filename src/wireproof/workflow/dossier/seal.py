@@ -38,18 +38,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import PAGE, Result
 from wireproof.workflow.stored import stored_in
 
-__all__ = [
-    "CRITERIA",
-    "DISCLOSURE",
-    "criteria_of",
-    "criteria_toml",
-    "platform_name",
-    "program_digest",
-    "rules_digest",
-    "seal",
-    "unseal",
-]
-
 CRITERIA, DISCLOSURE = "criteria.toml", "disclosure.json"
 
 

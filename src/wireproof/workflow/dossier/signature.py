@@ -17,17 +17,6 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.names import clean
 from wireproof.store.manifest import MANIFEST, manifest_bytes, signatures_of
 
-__all__ = [
-    "NAMESPACE",
-    "check_signer",
-    "checked",
-    "sign",
-    "ssh_check_argv",
-    "ssh_principals_argv",
-    "ssh_sign_argv",
-    "ssh_verify_argv",
-]
-
 NAMESPACE = "wireproof"
 """What ssh-keygen calls the purpose of a signature: one made for another is none."""
 _CHECK_S = 60.0

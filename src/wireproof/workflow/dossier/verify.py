@@ -29,8 +29,6 @@ from wireproof.workflow.report import Rejudged, judged_anew
 from wireproof.workflow.result import PAGE
 from wireproof.workflow.stored import stored_in
 
-__all__ = ["VerifySpecification", "verify"]
-
 _PARTS = (DOSSIER, RESULT, CRITERIA, DISCLOSURE, PAGE)
 _LARGEST_PAGE = 256 << 20
 

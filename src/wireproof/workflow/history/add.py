@@ -22,8 +22,6 @@ from wireproof.workflow.history.logs import LogClaims, add_log, read_log
 from wireproof.workflow.report import Rejudged, judged_anew
 from wireproof.workflow.reporter import Reporter
 
-__all__ = ["add", "add_all"]
-
 _LARGEST = 256 << 20
 
 

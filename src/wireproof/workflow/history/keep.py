@@ -25,8 +25,6 @@ from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.version import version
 from wireproof.workflow.conditions import conditions, listed, setting_values
 
-__all__ = ["measured", "new_folder", "not_copied", "record", "storage_folder", "whole_folder"]
-
 
 @contextlib.contextmanager
 def whole_folder(place: Path) -> Iterator[Path]:

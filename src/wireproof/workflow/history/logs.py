@@ -26,8 +26,6 @@ from wireproof.version import version
 from wireproof.workflow.history.keep import not_copied, whole_folder
 from wireproof.workflow.judge import Claims, judge
 
-__all__ = ["Log", "LogClaims", "add_log", "headline_of", "judged_again", "read_log"]
-
 _LARGEST = 16 << 20
 _MOST_NUMBERS = 20_000
 _MOST_HOSTS = 20_000

@@ -32,22 +32,6 @@ from wireproof.store.result import read_result
 from wireproof.store.turns import last_turn
 from wireproof.verdict.comparison import PRACTICAL
 
-__all__ = [
-    "age_of",
-    "ages",
-    "entry_called",
-    "folder_of",
-    "found",
-    "good_results",
-    "least_proven",
-    "newest_of",
-    "prunable",
-    "prune",
-    "regressions",
-    "standing",
-    "trends",
-]
-
 _GOOD = 5
 """Good results of each fingerprint that are never pruned."""
 _LAST = 20

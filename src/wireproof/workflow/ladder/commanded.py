@@ -26,8 +26,6 @@ from wireproof.workflow.reporter import LoggingReporter, Quiet, Reporter
 from wireproof.workflow.result import MeasuredPart
 from wireproof.workflow.target.target import Target
 
-__all__ = ["SIZE_WORD", "Asked", "CommandedLayer", "application", "raw_verbs"]
-
 SIZE_WORD = "{size}"
 """In the words of a command: the message size, in bytes."""
 SIZES = (8, 512, 4096, 65536, 1 << 20)

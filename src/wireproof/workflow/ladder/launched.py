@@ -28,16 +28,6 @@ from wireproof.workflow.session.session import Method, Storage
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target
 
-__all__ = [
-    "LadderSpecification",
-    "LaunchedLayer",
-    "ModelStep",
-    "layers_of",
-    "methods_of",
-    "model_step_of",
-    "sizes_for",
-]
-
 BUDGET_S = 0.05
 """Time of one point, unless another is asked for: rounds differ more than what is in one."""
 _SIZES = (8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20)

@@ -24,15 +24,6 @@ from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.session.rounds import sealed
 from wireproof.workflow.target.target import Target
 
-__all__ = [
-    "AnyLayer",
-    "layers_of_hosts",
-    "plan_ladder",
-    "rdma_device",
-    "run_ladder",
-    "where_of",
-]
-
 DOCUMENT = "ladder.json"
 KeptLadder = tuple[Ladder, Path | None]
 """A ladder, and the folder that its records are kept in, None if nothing is."""

@@ -16,8 +16,6 @@ from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.site import CatalogueFile, site_studies, site_texts, use_site
 from wireproof.workflow.bug import sentence
 
-__all__ = ["apart"]
-
 _DONE, _FAILED, _BAD = b"+", b"-", b"!"
 
 

@@ -25,8 +25,6 @@ from wireproof.report.names import clean, fold, natural
 from wireproof.workflow.history.look import age_of, newest_of, regressions, trends
 from wireproof.workflow.pages.digest import VERDICTS, Digest
 
-__all__ = ["MOST_POINTS", "Board", "grouped"]
-
 _BLOCK = 64
 """Nodes in one block of the map, at most, where no topology says what belongs together."""
 _UNKNOWN = "no known switch"

@@ -20,8 +20,6 @@ from wireproof.model.history import Entry
 from wireproof.store.history import INDEX, RESULTS, each_entry
 from wireproof.store.result import read_fabrics
 
-__all__ = ["VERDICTS", "Columns", "Digest", "Share", "digest_of", "leaves_of"]
-
 VERDICTS: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")
 Unit = Literal["ns", "bytes_per_s"]
 MOST_TROUBLES = 20

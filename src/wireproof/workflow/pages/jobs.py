@@ -9,8 +9,6 @@ import msgspec
 
 from wireproof.model.history import Entry, Imported
 
-__all__ = ["comparison", "log_page", "run_page"]
-
 MOST_SERIES = 200
 """Of one log that are shown on its page."""
 

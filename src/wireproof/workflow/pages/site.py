@@ -55,8 +55,6 @@ from wireproof.workflow.pages.digest import digest_of, leaves_of
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.fabric import read_fabric
 
-__all__ = ["FOLDER", "STATE", "PagesSpecification", "WrittenPages", "write_pages"]
-
 FOLDER = "pages"
 """In the history, unless another folder is given."""
 STATE = "wireproof-pages.json"

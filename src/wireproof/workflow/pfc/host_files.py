@@ -26,17 +26,6 @@ from wireproof.model.setting import Read
 from wireproof.model.traffic import WatchStart
 from wireproof.workflow.audit import settings_by_id
 
-__all__ = [
-    "Stored",
-    "commands_of",
-    "counters_of",
-    "hosts_in",
-    "printed_of",
-    "read_host",
-    "settings_of",
-    "split",
-]
-
 _COMMAND = re.compile(
     r"(?:.{0,80}[#$>] *)?((?:ethtool|dcb|mlnx_qos|lldptool)(?: [\w.@:-]{1,64}){1,6})", re.ASCII
 )

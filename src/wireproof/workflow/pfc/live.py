@@ -35,17 +35,6 @@ from wireproof.workflow.session.session import Method, Storage
 from wireproof.workflow.target.reach import launcher_environment
 from wireproof.workflow.target.target import Target
 
-__all__ = [
-    "MOST_SENDERS",
-    "Incast",
-    "LiveSpecification",
-    "check_incast",
-    "incast_points",
-    "record_live",
-    "refuse",
-    "run_incast",
-]
-
 
 def settings_on(
     target: Target, watched: Sequence[Watched], named: Mapping[str, str]

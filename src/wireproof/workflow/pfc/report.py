@@ -23,8 +23,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.session import Method
 from wireproof.workflow.target.resolve import claimed_link, prefix_of, resolve_target
 
-__all__ = ["PfcOptions", "judged", "live_specification", "pfc_report"]
-
 
 def pfc_report(
     target: Options,

@@ -18,8 +18,6 @@ from wireproof.model.sound import unsound
 from wireproof.model.traffic import CounterMark, Watched
 from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read_host, settings_of
 
-__all__ = ["read_snapshot", "record_of", "write_snapshot"]
-
 _LARGEST = 256 << 20
 _REBOOTED = "it was started again between the readings"
 

@@ -18,8 +18,6 @@ from wireproof.model.run import Run
 from wireproof.plan.scale.network import MachineCosts
 from wireproof.store.load import DOCUMENT, load_run
 
-__all__ = ["UNITS", "machine_of"]
-
 UNITS = {
     "start_ns": "ns",
     "byte_ns": "ns/B",

@@ -19,8 +19,6 @@ from wireproof.plan.schedule import screen_round_count, screen_size
 from wireproof.workflow.planning.machine import machine_of
 from wireproof.workflow.session.screen_plan import screen_budget_ms, screen_repeats, screen_window
 
-__all__ = ["ScaleSpecification", "ScreenTime", "scale", "screen_time"]
-
 _WINDOWS = 8  # two that warm up, six that an interval needs
 _ROUND_TRIPS = 8 * 128
 _POINTS = 3  # of a round: a stream each way, and half round trips in half of a stream's budget

@@ -19,8 +19,6 @@ from wireproof.workflow.planning.machine import machine_of
 from wireproof.workflow.planning.scale import screen_time
 from wireproof.workflow.session.screen_plan import CONFIRM_MS, screen_repeats
 
-__all__ = ["ValidateSpecification", "validate"]
-
 _MOST_NODES = 100_000
 _ROUNDS = (2, 4, 6, 8, 12, 16, 20, 30, 40)
 _CONFIRM_POINTS = 3 * 5 * 2.5  # partners, repeats; a stream each way and half round trips

@@ -36,17 +36,6 @@ from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.reach import launcher_environment, reach
 from wireproof.workflow.target.target import Target
 
-__all__ = [
-    "INTERRUPTED",
-    "ProofSpecification",
-    "ProvedCommand",
-    "ResultFile",
-    "on_target",
-    "prove_command",
-    "run_command",
-    "usual_results",
-]
-
 INTERRUPTED = 128 + signal.SIGINT
 MOST_RESULTS = 32 << 20
 """Bytes that are read of a file of results."""

@@ -16,8 +16,6 @@ from wireproof.settings.options import Options
 from wireproof.workflow.target.resolve import agent_of, lab_of
 from wireproof.workflow.target.target import Target, lab_target
 
-__all__ = ["entered_node", "hosts_of_allocation", "hosts_of_command", "target_of_command"]
-
 _LISTS = {"-hosts", "--hosts", "-host", "--host", "-H", "-w", "--nodelist"}
 _FILES = {"-f", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-machine"}
 _LAUNCHERS = (

@@ -21,8 +21,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import guarded, reach
 from wireproof.workflow.target.target import Target
 
-__all__ = ["Companion", "listeners", "start_servers"]
-
 PATIENCE_S = 10.0
 _LOOK_EVERY_S = 0.2
 _LISTENING_STATES = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}

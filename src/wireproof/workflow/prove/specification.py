@@ -24,7 +24,6 @@ from wireproof.workflow.target.target import Target
 if TYPE_CHECKING:
     from wireproof.report.json.proof import ProofDocument
 
-__all__ = ["ProofKeywords", "ProofOptions", "prove", "specification"]
 
 LONGEST_INTERVAL_S = 60.0
 

@@ -22,8 +22,6 @@ from wireproof.verdict.psm3 import judge_statistics
 from wireproof.workflow.judge_statistics import claimed_wire
 from wireproof.workflow.target.target import Target
 
-__all__ = ["CollectedFiles", "collected", "held_against_ports", "statistics_folder"]
-
 _LARGEST = 4 << 20
 _MOST_FILES = 20_000
 

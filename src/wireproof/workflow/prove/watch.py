@@ -19,8 +19,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.target import Target
 
-__all__ = ["NOWHERE", "Sinks", "Watch", "allow_files"]
-
 START_S = 30.0
 """For ssh to the slowest host, and the engine's first reading there."""
 READING_S = 10.0

@@ -31,16 +31,6 @@ from wireproof.workflow.session.merge import (
 )
 from wireproof.workflow.target.target import Target
 
-__all__ = [
-    "GOES_ON",
-    "MOST_ATTEMPTS",
-    "Campaign",
-    "CampaignResult",
-    "Launch",
-    "attempt_folder",
-    "earlier_attempts",
-]
-
 MOST_ATTEMPTS = 6
 """Each one but the last has lost a host or a point; a cluster that loses more is not to be measured
 but mended.

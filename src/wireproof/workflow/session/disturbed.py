@@ -25,8 +25,6 @@ from wireproof.workflow.session.run import judged, run_session
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target
 
-__all__ = ["FIRST", "again", "open_points", "run_settled"]
-
 AGAIN_S = 12.0
 """What all repeats together may take at most."""
 LONGER = 6.0

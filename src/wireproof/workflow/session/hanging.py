@@ -12,8 +12,6 @@ from wireproof.model.quantity import size
 from wireproof.model.record import EngineError, Nic
 from wireproof.model.run import Run
 
-__all__ = ["LargeHang", "large_messages_hang", "smallest_first", "with_error"]
-
 _MOST_NAMED = 4
 
 

@@ -26,15 +26,6 @@ from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.target import Target
 
-__all__ = [
-    "LaunchOption",
-    "command_of",
-    "ended_from_outside",
-    "install_for",
-    "launch_options",
-    "started",
-]
-
 
 @dataclasses.dataclass(frozen=True)
 class LaunchOption:

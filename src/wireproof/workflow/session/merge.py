@@ -22,15 +22,6 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Missing, Run
 
-__all__ = [
-    "merged_run",
-    "ranks_by_host",
-    "renumbered",
-    "subset_claim",
-    "subset_points",
-    "with_lost",
-]
-
 
 def subset_points(
     points: Sequence[Point],

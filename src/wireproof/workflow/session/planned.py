@@ -20,8 +20,6 @@ from wireproof.workflow.target.target import Target
 if TYPE_CHECKING:
     from wireproof.report.documents.benchmark import OwnJob
 
-__all__ = ["Planned", "document_of", "own_job"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Planned:

@@ -28,8 +28,6 @@ from wireproof.workflow.session.run import judged, run_session
 from wireproof.workflow.session.session import Method, Session, Storage
 from wireproof.workflow.target.target import Target
 
-__all__ = ["Rounds", "equally_long", "launched_once", "sealed", "time_of"]
-
 _NARROW = 1e-4
 
 

@@ -57,9 +57,6 @@ from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.target import Target
 
-__all__ = ["campaign_run", "judged", "run_session"]
-
-
 _NOT_TO_BE_HAD = (
     *("ofi-depth", "ofi-disagree", "ofi-exchange", "ofi-library", "ofi-provider", "ofi-size"),
     *("bad-plan", "tcp-no-address", "tcp-no-nic"),

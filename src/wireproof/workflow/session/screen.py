@@ -37,8 +37,6 @@ from wireproof.workflow.session.screen_plan import confirm_points, crowded
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target
 
-__all__ = ["CONFIRM_BASE", "METRICS", "located_section", "run_screen", "screened"]
-
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 CONFIRM_BASE = 1_000_000
 """First point number of the confirm stage; rounds never get there."""

@@ -22,17 +22,6 @@ from wireproof.plan.schedule import (
 from wireproof.plan.sweep import sweep
 from wireproof.workflow.target.target import Target
 
-__all__ = [
-    "again_rounds",
-    "confirm_points",
-    "crowded",
-    "leaves_of",
-    "screen_budget_ms",
-    "screen_points",
-    "screen_repeats",
-    "screen_window",
-]
-
 SCREEN_S = 10.0
 """What all rounds together may take at most; a fast link reaches its precision in a tenth of
 that.

@@ -27,8 +27,6 @@ from wireproof.plan.sweep import numbered
 from wireproof.settings.inputs import model_of, read_criteria, read_table
 from wireproof.settings.options import Options
 
-__all__ = ["Method", "Session", "Storage"]
-
 DEFAULT_WORLD = ModelWorld(latency_ns=1000, gap_ns_per_byte=0.1)
 
 

@@ -39,8 +39,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.study.launching import COUNTS, Launcher, StudySpecification, heard
 
-__all__ = ["Keeper", "run_study"]
-
 
 class Prober:
     """``folder``: for the logs, which go with it."""

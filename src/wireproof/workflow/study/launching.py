@@ -41,8 +41,6 @@ from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.trial.pattern import unread
 
-__all__ = ["COUNTS", "Launcher", "StudySpecification", "counted", "counting", "heard"]
-
 EACH_S = 0.15
 """What one point measures: launches differ more than what is in one."""
 PROBE_S = 0.02

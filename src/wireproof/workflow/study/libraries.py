@@ -14,8 +14,6 @@ from wireproof.model.toml import LARGEST
 from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
 from wireproof.study.catalogue import library_of
 
-__all__ = ["libraries", "library_called"]
-
 
 def libraries() -> dict[str, str]:
     """The texts of our own catalogues and of the site's by their names."""

@@ -13,8 +13,6 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 
-__all__ = ["Availability", "is_down"]
-
 TIMEOUT_S = 10.0
 _NIC_FOLDERS = ("/sys/class/net", "/sys/class/infiniband")
 _NO_NEW_JOBS = ("drain", "maint", "reserved", "planned")

@@ -11,8 +11,6 @@ from wireproof.model.fabric import Fabric
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 
-__all__ = ["fabric_for", "read_fabric"]
-
 LARGEST_FILE = 256 << 20
 
 

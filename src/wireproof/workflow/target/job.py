@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
     from wireproof.lab.slurm import LabSlurm
 
-__all__ = ["imagined_target", "job_of", "job_request", "job_target"]
 
 DEFAULT_LIMIT_S = 600.0
 LONGEST_WAIT_S = 3600.0

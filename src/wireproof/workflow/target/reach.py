@@ -12,8 +12,6 @@ from wireproof.launch.engines import find_program
 from wireproof.launch.here import is_here
 from wireproof.workflow.target.target import Target
 
-__all__ = ["guarded", "launcher_environment", "reach"]
-
 
 def reach(target: Target, host: str, argv: Sequence[str]) -> list[str]:
     """argv that runs ``argv`` on a host of the target: in a lab's node, by its agent or ssh, or

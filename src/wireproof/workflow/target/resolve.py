@@ -30,19 +30,6 @@ if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
 
 
-__all__ = [
-    "agent_of",
-    "allocated",
-    "claimed_link",
-    "lab_of",
-    "prefix_of",
-    "reader_prefix",
-    "real_host",
-    "refuse_lone_claims",
-    "resolve_target",
-]
-
-
 def refuse_lone_claims(options: Options, target: Target) -> None:
     """Raise ``BadInput`` for a NIC or a link that was given for this run, and no hosts: it would
     be ignored, and a typing error with it. The model and the null transport have no hosts.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from wireproof.launch.schedulers.allocation import Allocation
     from wireproof.model.topology import Network
 
-__all__ = ["Target", "lab_target", "this_machine"]
 
 MOST_RANKS = 100_000
 

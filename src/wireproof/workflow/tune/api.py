@@ -19,8 +19,6 @@ from wireproof.workflow.tune.apply import apply, confirm, may_be_touched, revert
 from wireproof.workflow.tune.node import JournalPlace
 from wireproof.workflow.tune.plan import PlanSpecification, plan
 
-__all__ = ["tune_apply", "tune_confirm", "tune_plan", "tune_revert", "tune_status"]
-
 
 def tune_plan(
     *asked: str,

@@ -28,8 +28,6 @@ from wireproof.workflow.tune.node import (
 )
 from wireproof.workflow.tune.verify import with_overruled
 
-__all__ = ["apply", "confirm", "may_be_touched", "new_id", "refusals", "revert", "status", "who"]
-
 
 def refusals(
     target: Target, hosts: Sequence[str], environment: Mapping[str, str]

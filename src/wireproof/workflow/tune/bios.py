@@ -32,8 +32,6 @@ from wireproof.model.tuning import ChangeAnswer, ChangeState
 from wireproof.store.firmware_journal import newest_set, sets_of, write_set
 from wireproof.workflow.audit import catalogue
 
-__all__ = ["FirmwareDone", "apply_firmware", "firmware_status", "revert_firmware"]
-
 _Item = TypeVar("_Item")
 _Done = TypeVar("_Done")
 _FANOUT = 16

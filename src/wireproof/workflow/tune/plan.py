@@ -56,8 +56,6 @@ from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.node import JournalPlace, hosts_of, read_files
 
-__all__ = ["PlanSpecification", "carrying", "export", "load_plan", "plan", "save_plan", "target_of"]
-
 
 def carrying(
     target: Target, host: str, facts: HostFacts, environment: Mapping[str, str]

@@ -22,8 +22,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import JournalPlace, ask_nodes, hosts_of, read_files
 
-__all__ = ["residue", "standing_on", "verify", "with_overruled"]
-
 _STANDS = ("applied", "already", "rewritten", "kept")
 
 

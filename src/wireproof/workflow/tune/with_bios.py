@@ -19,8 +19,6 @@ from wireproof.workflow.tune.bios import (
     revert_firmware,
 )
 
-__all__ = ["and_firmware", "and_reverted", "and_standing", "journals"]
-
 
 def journals(environment: Mapping[str, str]) -> Path:
     """The folder of the journals of firmware changes: below ``XDG_STATE_HOME``, else in

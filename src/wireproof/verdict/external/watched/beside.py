@@ -24,8 +24,6 @@ from wireproof.verdict.external.watched.ports import (
 from wireproof.verdict.path.questions import due_shares, state_of
 from wireproof.verdict.path.questions import other_protocol as contradicting
 
-__all__ = ["beside", "far_below", "one_place", "other_protocol", "rail_reasons", "troubles"]
-
 # --- How claimed rails shared what a watched command moved. It decides nothing: whether a command
 # is to use them all, only its author knows.
 

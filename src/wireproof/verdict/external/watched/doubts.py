@@ -30,8 +30,6 @@ from wireproof.verdict.path.questions import (
     mostly,
 )
 
-__all__ = ["RATE_SEEN", "Doubts"]
-
 _MOST = 0.98
 _BURST_SEEN = 0.6
 """Of what a row's bytes must show in the busiest reading: its printed time may leave out pauses

@@ -39,8 +39,6 @@ from wireproof.verdict.path.questions import (
     unplaced,
 )
 
-__all__ = ["NOTHING", "PLACES", "START_UP_BYTES", "Carried", "WatchedPorts", "reason"]
-
 # --- Reasons about traffic as values.
 
 _SEVERITY: dict[str, Severity] = {

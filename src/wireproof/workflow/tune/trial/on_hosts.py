@@ -18,8 +18,6 @@ from wireproof.workflow.tune.apply import apply, may_be_touched, new_id
 from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 from wireproof.workflow.tune.trial.specification import Variables
 
-__all__ = ["AppliedKnob", "OnHosts", "planned"]
-
 KEPT_S = 600
 """A value that is kept reverts after this, unless it is confirmed."""
 

@@ -32,8 +32,6 @@ from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.reach import launcher_environment
 from wireproof.workflow.tune.trial.specification import OwnCommand, RunNumbers, Variables, Workload
 
-__all__ = ["CommandWorkload", "PatternWorkload", "overridden", "processor_s", "unread"]
-
 RUN_S = 0.2
 """What one run measures, when nothing else is asked for: launches differ more than what is in
 one.

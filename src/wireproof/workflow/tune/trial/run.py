@@ -30,8 +30,6 @@ from wireproof.workflow.tune.trial.specification import (
     Workload,
 )
 
-__all__ = ["run_trial"]
-
 
 class InEnvironment(AppliedKnob):
     """A variable of the runs: nothing outside them is changed."""

@@ -14,8 +14,6 @@ from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import JournalPlace
 
-__all__ = ["OwnCommand", "RunNumbers", "TrialSpecification", "Variables", "Workload"]
-
 Variables = Mapping[str, str | None]
 """Variables of a run's environment; None: not set."""
 

@@ -37,7 +37,7 @@ _LONGEST = 300
 _NOW = re.compile(
     r"\d+(\.\d+)? (s|min|h|d|days?|weeks?|months?|years?)(?= old| ago)"
     r'|(?<="age_s": )[\d.]+|(?<="made": )"[^"]+"'
-    r"|(?<=^wireproof )\d+\.\d+\.\S+(?=\.$)",
+    r"|(?<=^wireproof )\d+\.\d+\.\S+(?=\.(?:$| MB))",
     re.MULTILINE,
 )
 """What differs from one day, or commit, to the next."""

@@ -63,8 +63,7 @@ def test_an_attribute_is_planned_asked_for_pending_and_taken_back(
 ) -> None:
     shown = site.tune("plan", "bios-turbo")
     assert "Turbo Boost (ProcTurboMode)" in shown.stdout
-    assert "- Disabled" in shown.stdout
-    assert "+ Enabled" in shown.stdout
+    assert "Disabled -> Enabled" in shown.stdout
     assert emulator.pending == {}, "a plan changes nothing"
     ((name, state, reason),) = site.changes("apply", "bios-turbo", "--yes")
     assert (name, state) == ("bios-turbo", "applied")

@@ -195,7 +195,7 @@ def test_severity_leaves_warnings_out(tmp_path: Path) -> None:
 
 def test_the_rules_are_listed_and_explained() -> None:
     listed = wireproof("lint", "--rules").stdout.splitlines()
-    assert [line.split()[0] for line in listed] == sorted(rules())
+    assert [line.split()[0] for line in listed if not line.startswith(" ")] == sorted(rules())
     assert len(rules()) >= 50
     assert {
         each["code"] for each in document(wireproof("lint", "--rules", "--json"))["rules"]

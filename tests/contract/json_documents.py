@@ -186,7 +186,7 @@ def without_a_cluster() -> Iterator[None]:
     twice = again.result.__class__(parts=again.result.parts * 2)
     shown = SimpleNamespace(result=twice, slow_node="n3", lie=True, caught=True)
     made = study(runs([{"stream": 2.0}], 2), {1: OBEYED})
-    gained = SimpleNamespace(gain=_gain(), folder=None)
+    gained = (_gain(), None)
     with (
         mock.patch("wireproof.workflow.demo.demo", return_value=shown),
         mock.patch("wireproof.workflow.study.run_study", return_value=made),

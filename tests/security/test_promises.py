@@ -9,12 +9,13 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from tests.rendered import page_of, write
 from tests.synthetic import World, run_of
 
 from wireproof.model.claim import Criteria
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict import judge
+from wireproof.workflow.export import exported
+from wireproof.workflow.reporter import LoggingReporter
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -130,15 +131,11 @@ def test_foreign_files_are_opened_in_one_place() -> None:
 def test_the_page_loads_nothing(tmp_path: Path) -> None:
     """The page is self-contained: it loads nothing, and no text of a node can become code in it."""
     run = run_of(World(link="10gbe", mtu=9000, sizes=(8, 65536)))
-    page = page_of(
-        [
-            JudgedRun(
-                title="t", run=run, judgement=judge(run), limits=None, criteria=Criteria(), lead=""
-            )
-        ],
-        "t",
+    section = JudgedRun(
+        title="t", run=run, judgement=judge(run), limits=None, criteria=Criteria(), lead=""
     )
+    path = exported("html", [section], "t", tmp_path / "report.html", LoggingReporter())
+    page = path.read_text(encoding="utf-8")
     assert re.search(r"default-src 'none'; script-src '(none'|sha256-)", unescape(page))
     assert not re.search(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=[\"']?(?:https?:)?//", page)
-    path = write(tmp_path / "report.html", page)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

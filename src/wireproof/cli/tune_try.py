@@ -19,7 +19,6 @@ from wireproof.model.errors import BadInput
 if TYPE_CHECKING:
     from wireproof.settings.options import Options
     from wireproof.workflow.prove import ProofOptions
-    from wireproof.workflow.session.session import Storage
     from wireproof.workflow.specification import MeasureSpecification
     from wireproof.workflow.tune.trial import TrialSpecification
     from wireproof.workflow.tune.trial.specification import OwnCommand
@@ -141,6 +140,7 @@ def _settings(knob: str) -> Collection[str]:
 
 
 def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification:
+    from wireproof.workflow.session.session import Storage
     from wireproof.workflow.specification import MeasureSpecification
 
     if options["metric"] or options["better"] or options["server"]:

@@ -154,3 +154,25 @@ def test_only_what_a_sample_may_settle_is_asked_again(row: PairVerdict, worth: b
 )
 def test_nothing_else_does(judgement: Judgement) -> None:
     assert settled_by_repeats(judgement).verdict != "pass"
+
+
+@pytest.mark.parametrize(
+    ("per_million", "severity"), [(300.0, "warning"), (18_000.0, "inconclusive")]
+)
+def test_a_sample_that_passes_settles_no_link_that_loses_packets(
+    per_million: float, severity: str
+) -> None:
+    """2 % of loss at a port of eight hosts passed: its wide samples were repeated, and passed."""
+    judgement = judged(pair("inconclusive", "unstable"), pair("pass", point=2), code="packet-loss")
+    (found,) = judgement.findings
+    judgement.findings[0] = Finding(
+        code=found.code,
+        severity=found.severity,
+        message=found.message,
+        subject="a",
+        about=Node("a"),
+        evidence={"per_million": per_million},
+    )
+    settled = settled_by_repeats(judgement)
+    assert settled.findings[0].severity == severity
+    assert settled.verdict == ("pass" if severity == "warning" else "inconclusive")

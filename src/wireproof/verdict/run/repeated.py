@@ -30,6 +30,10 @@ _SOFTER = _WIDE | {"direction-slow", _FEW, _FAST, _LATE}
 """Of the findings: also what two directions of one route say of each other."""
 _BESIDE = frozenset({_WAITED, "clock-not-tsc", "far-core-state"})
 """Warnings about the machine that go with a wide interval and decide nothing."""
+_FEW_LOST = 1000.0
+"""Lost segments of a million that a repeat may settle: a busy host's queue loses some hundreds. A
+link that loses more is no better for a sample that passes.
+"""
 Measurement = tuple[Route, str, int]
 
 
@@ -123,6 +127,9 @@ def _is_over(finding: Finding, routes: set[Route], still_open: set[Route]) -> bo
     if finding.severity != "inconclusive":
         return False
     if finding.code == "packet-loss":
+        share = finding.evidence.get("per_million")
+        if not isinstance(share, int | float) or share > _FEW_LOST:
+            return False
         ends = {about.name} if isinstance(about, Node) else set()
         ends |= {about.one, about.other} if isinstance(about, Both) else set()
         return bool(ends) and not any(ends & {one.origin, one.target} for one in still_open)

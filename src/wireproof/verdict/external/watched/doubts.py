@@ -73,6 +73,7 @@ class Doubts:
         """The strongest doubt; None when there is none."""
         for question in (
             self._radio,
+            self._one_host,
             self._one_place,
             self._one_adapter,
             self._above_the_rows,
@@ -100,6 +101,21 @@ class Doubts:
             return None
         text = f"{', '.join(radios)} is a Wi-Fi interface: what crossed it crossed no wire."
         return reason("traffic-adapter-unknown", text, {"nic": ", ".join(radios)})
+
+    def _one_host(self) -> Reason | None:
+        """What one host both sends and receives while all others are silent is not the command's:
+        its payload would cross a port of another host, too.
+        """
+        if len(self.ports.hosts) < 2:
+            return None
+        host, most = self.ports.answered()
+        if most >= _MOSTLY * self.claimed.bytes:
+            return None
+        text = (
+            f"{volume(self.claimed.bytes)} crossed the port of {host} in each direction, and ports"
+            f" of all other hosts moved {volume(most)} at most: other traffic was on it."
+        )
+        return reason("traffic-not-its-own", text, {"host": host, "most_bytes": most})
 
     def _one_place(self) -> Reason | None:
         """What two namespaces of one kernel, or functions of one adapter, say to each other needs

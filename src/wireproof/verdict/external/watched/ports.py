@@ -287,11 +287,28 @@ class WatchedPorts:
     def left(self) -> Carried:
         """What the claimed ports of a place sent to others and received from them for certain."""
         ends = [(self._left(mates, "tx"), self._left(mates, "rx")) for mates in self.places()]
-        return self._of_ends("claimed", ends)
+        if self.both_ways or len(ends) < 2:
+            return self._of_ends("claimed", ends)
+        senders = sorted(ends, key=lambda end: end[0].bytes)[-2:]
+        receivers = sorted(ends, key=lambda end: end[1].bytes)[-2:]
+        pairs = ((a[0], b[1]) for a in senders for b in receivers if a is not b)
+        return max((min(pair, key=_bytes) for pair in pairs), key=_bytes)
+
+    def answered(self) -> tuple[str, float]:
+        """Of several hosts (that whose claimed port carried most, the most that all others may have
+        moved in one direction).
+        """
+
+        def busiest(host: HostTraffic) -> float:
+            return max(self._end(host, "claimed", way).bytes for way in DIRECTIONS)
+
+        host = max(self.hosts, key=busiest)
+        others = [one for one in self.hosts if one is not host]
+        return host.host, max(self._moved(others, way) for way in DIRECTIONS)
 
     def _left(self, mates: list[HostTraffic], direction: Direction) -> Carried:
         """What mates cannot have said to each other: what a port carried beyond all that the other
-        mates' ports did, or what a host elsewhere did beyond all that the rest can account for.
+        mates' ports did. What a host elsewhere heard may be another job's.
         """
         ends = {host.host: self._end(host, "claimed", direction) for host in mates}
         if len(mates) == 1:
@@ -301,11 +318,6 @@ class WatchedPorts:
         for host in mates:
             others = [mate for mate in mates if mate is not host]
             beyond += max(0.0, ends[host.host].bytes - self._moved(others, back))
-        outside = [host for host in self.hosts if host not in mates]
-        for host in outside:
-            there, rest = self._end(host, "claimed", back), [h for h in outside if h is not host]
-            heard = there.bytes - there.unsure - self._moved(rest, direction)
-            beyond = max(beyond, min(heard, sum(map(_bytes, ends.values()))))
         most = sum(map(_most, ends.values()))
         return dataclasses.replace(max(ends.values(), key=_bytes), bytes=beyond, most=most)
 

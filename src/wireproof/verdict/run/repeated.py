@@ -9,7 +9,6 @@ result of its own for a reader, and its findings become warnings.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -50,9 +49,8 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
     settles.
     """
     passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
-    settled = passing | _too_short(judgement.pairs)
     pairs = [
-        msgspec.structs.replace(pair, settled=True) if _is_settled(pair, settled) else pair
+        msgspec.structs.replace(pair, settled=True) if _is_settled(pair, passing) else pair
         for pair in judgement.pairs
     ]
     left = [pair for pair in pairs if not pair.settled]
@@ -77,27 +75,6 @@ def _over(findings: Sequence[Finding], pairs: Sequence[PairVerdict]) -> list[Fin
 
 def _is_settled(pair: PairVerdict, passing: set[Measurement]) -> bool:
     return _measurement(pair) in passing and may_settle(pair)
-
-
-def _too_short(pairs: Sequence[PairVerdict]) -> set[Measurement]:
-    """Measurements that moved too few bytes each time, also when they were measured again. Busy
-    hosts answer too late for more: it is no result, and it spoils none if larger messages of the
-    same pattern pass on the wire and nothing of the route went elsewhere.
-    """
-    times = Counter(_measurement(pair) for pair in pairs if too_few_bytes(pair))
-    largest: dict[tuple[Route, str], int] = {}
-    elsewhere = {
-        _route(pair) for pair in pairs if pair.proof != "on-wire" and not too_few_bytes(pair)
-    }
-    for pair in pairs:
-        if pair.verdict == "pass" and pair.proof == "on-wire":
-            key = _route(pair), pair.pattern
-            largest[key] = max(largest.get(key, 0), pair.message_bytes)
-    return {
-        (route, pattern, size)
-        for (route, pattern, size), count in times.items()
-        if count > 1 and route not in elsewhere and size < largest.get((route, pattern), 0)
-    }
 
 
 def may_settle(pair: PairVerdict) -> bool:

@@ -6,8 +6,6 @@ package, PKG-INFO in an unpacked sdist, the commit that ``git archive`` wrote in
 (``tools/project_version.py``): standard library only, in what it imports too.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -8,8 +8,6 @@ and ``options`` (command lines); ``table`` reads a bare table that no tool has s
 rows without a heading.
 """
 
-from __future__ import annotations
-
 from wireproof.adapters.registry import adapter, adapter_names
 from wireproof.adapters.scan import read
 

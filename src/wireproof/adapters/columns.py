@@ -4,8 +4,6 @@ Tables side by side, and several programs or libraries in columns beside each ot
 no column takes the place of another of the same name.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from dataclasses import dataclass, replace

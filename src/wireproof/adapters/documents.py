@@ -2,8 +2,6 @@
 when it is cut.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Ten round trips by default, no warm-up, a clock of whole microseconds. MB = 10^6 bytes.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

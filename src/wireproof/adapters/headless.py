@@ -5,8 +5,6 @@ Size, repetitions, time, bandwidth and rate are one row only if bandwidth x time
 time = 1. Two columns alone say nothing: the program and with it the unit must stand above.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

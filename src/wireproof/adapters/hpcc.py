@@ -6,8 +6,6 @@ us, GB/s). The words come first and have more digits, so they are used where the
 summary alone is enough.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

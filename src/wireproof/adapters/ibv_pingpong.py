@@ -4,8 +4,6 @@ An iteration is a message and its answer: bytes are those of both ways, and half
 half round trip.
 """
 
-from __future__ import annotations
-
 import re
 
 from wireproof.adapters.options import command

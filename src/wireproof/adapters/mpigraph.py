@@ -4,8 +4,6 @@ MB = 2^20 bytes. All ranks send to the one d further and receive from the one d 
 time, so that each number is one direction of an interface that is loaded in both.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Literal

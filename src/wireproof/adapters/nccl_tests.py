@@ -5,8 +5,6 @@ GB = 10^9 bytes. Ranks may share a node, so that a table proves nothing of a net
 devices' list names more than one host.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

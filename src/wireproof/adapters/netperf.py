@@ -3,8 +3,6 @@
 Throughput is 10^6 bits/s, or what the heading above it says; a transaction is a whole round trip.
 """
 
-from __future__ import annotations
-
 import re
 
 from wireproof.adapters.options import given, one_size, refuse_others, server_of

@@ -1,7 +1,5 @@
 """Command lines of other programs: which options are given, and a refusal of what has none."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from wireproof.model.errors import BadInput

@@ -2,8 +2,6 @@
 labels.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 print. PSM3's are read by ``wireproof.adapters.psm3.readback``. What is not said is not guessed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -2,8 +2,6 @@
 read. An adapter knows the output of a tool and its options.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

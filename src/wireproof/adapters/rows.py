@@ -1,7 +1,5 @@
 """Rows of numbers under a heading: the part that all tables of all tools have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal

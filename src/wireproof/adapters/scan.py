@@ -2,8 +2,6 @@
 noise.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ The heading names the columns and their units; nothing is guessed from the numbe
 own arithmetic says.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -10,8 +10,6 @@ Fewer than sixteen values have too few orders for that test. Two or more on eith
 by Student's t, which takes normal noise for granted: such a change says that it is of a ``few``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How counters changed over one interval, whoever read them: the ledger's raw material. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol

@@ -5,8 +5,6 @@ The best evidence is a counter of the physical port that includes every carrier;
 carrier are added, and a part that nothing counts makes the sum a lower bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

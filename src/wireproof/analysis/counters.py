@@ -2,8 +2,6 @@
 launches added up. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 

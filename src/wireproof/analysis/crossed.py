@@ -2,8 +2,6 @@
 once. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property

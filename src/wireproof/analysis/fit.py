@@ -6,8 +6,6 @@ warning). Errors are weighted relatively: a sweep spans four orders of magnitude
 known to about the same share.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Procedure: lag-1 autocorrelation above 0.3 -> means of neighbouring samples firs
 samples on (Hoefler and Belli, SC'15, rule 5).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

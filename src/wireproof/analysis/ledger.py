@@ -4,8 +4,6 @@ quality. Pure.
 What is read follows from the driver (``analysis.catalogue``) and from nothing that the user claims.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

@@ -3,8 +3,6 @@ which ports lead out of the host. Whoever adds up bytes asks here, so that none 
 Pure.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -4,8 +4,6 @@ The names are those of psm_mq.c and ips_proto.c (libfabric 1.14 to 2.6). What re
 is neither ``shm`` nor ``self``; of one NIC, the sum of the bytes of every way to send.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

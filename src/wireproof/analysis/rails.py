@@ -3,8 +3,6 @@
 The kernel knows nothing of it: it is a bond that the user claims and no driver makes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import msgspec

@@ -2,8 +2,6 @@
 whose, and which port a name means. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec

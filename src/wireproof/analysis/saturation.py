@@ -2,8 +2,6 @@
 per node. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

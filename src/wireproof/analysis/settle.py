@@ -5,8 +5,6 @@ The engine gets the drivers with these times in its plan, because nothing is kno
 before it runs there; ``prove`` asks for the ports that it has seen. Both wait the same time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

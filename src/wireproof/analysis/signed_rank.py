@@ -5,8 +5,6 @@ Wolfe, Nonparametric Statistical Methods, sections 3.2 and 3.3; Hodges and Lehma
 Mathematical Statistics 34 (1963).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 traffic.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 

@@ -5,8 +5,6 @@ Only a lower bound can be held against a port: warm-up rounds, headers and other
 top. An iteration count that is printed gives it; without one, a row proves one window of messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The number that decides and its guards, from one measured point or from counters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

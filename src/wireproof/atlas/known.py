@@ -1,7 +1,5 @@
 """The published series that can be compared with a measured one. Pure."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence

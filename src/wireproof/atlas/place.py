@@ -3,8 +3,6 @@
 One source has one vote. Below ``LEAST`` sources nothing follows from them.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median

@@ -1,7 +1,5 @@
 """A file of the atlas as sources. A bad row is one sentence with file, line and field. Pure."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The odd one out: a host whose setting differs from most hosts of its kind. Pure."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections import Counter, defaultdict

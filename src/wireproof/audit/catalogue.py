@@ -4,8 +4,6 @@ An entry with a mistake costs itself alone: it is left out, and one sentence nam
 place, what is wrong and the nearest right word. The others still count.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """What the files say of the host itself: processor, memory, system, whether it is virtual. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple

@@ -5,8 +5,6 @@ where it may carry the fabric: it is chosen, or it is up with an address and no 
 hypervisor's own; and whatever such a one stands on.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal

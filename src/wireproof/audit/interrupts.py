@@ -2,8 +2,6 @@
 thousands of them. Pure. The texts are hostile: what is not understood is left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

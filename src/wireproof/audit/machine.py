@@ -4,8 +4,6 @@
 source could not be read is UNKNOWN.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Collection, Iterable, Mapping

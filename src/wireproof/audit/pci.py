@@ -5,8 +5,6 @@ From the engine's list of devices, or from what ``lspci`` printed. A value that 
 root alone is denied, not missing.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter

@@ -2,8 +2,6 @@
 Pure. The texts are hostile: what is not understood is left out.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What the places of a setting say on one machine: the first that answers with a value. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ Names of interfaces and files are the host's: what a drop-in's syntax could not 
 gets no line.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 they are for a time. Pure.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 import shlex

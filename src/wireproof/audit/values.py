@@ -2,8 +2,6 @@
 UNKNOWN.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

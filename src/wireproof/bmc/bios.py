@@ -1,7 +1,5 @@
 """Finds the BIOS of a system by Redfish: its attributes, what is pending, and their registry."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

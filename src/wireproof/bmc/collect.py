@@ -1,7 +1,5 @@
 """Facts of the firmware of many hosts, each from its own BMC."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Requests to one BMC and its answers: bounded in number, size and time, never elsewhere."""
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import socket

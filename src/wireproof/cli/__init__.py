@@ -1,7 +1,5 @@
 """The command line: parse, call the workflow, render. One file per subcommand."""
 
-from __future__ import annotations
-
 import os
 import sys
 

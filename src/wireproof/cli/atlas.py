@@ -1,7 +1,5 @@
 """``wireproof atlas``: what others have measured over such a link."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import get_args

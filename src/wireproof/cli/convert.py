@@ -2,8 +2,6 @@
 arithmetic.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

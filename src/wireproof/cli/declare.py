@@ -2,8 +2,6 @@
 commands with many of them, whose help shows them in sections, and examples below.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

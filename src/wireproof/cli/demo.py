@@ -1,7 +1,5 @@
 """``wireproof demo``: a virtual cluster with a bad link and a shared-memory fall-through."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``wireproof doctor``: what works on this machine."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import click

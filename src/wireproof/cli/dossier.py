@@ -1,7 +1,5 @@
 """``wireproof dossier``: acceptance dossiers, verified by anybody."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

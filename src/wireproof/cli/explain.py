@@ -1,7 +1,5 @@
 """``wireproof explain CODE``: what a finding means and what to do next."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import click

@@ -1,7 +1,5 @@
 """``wireproof gate``: the verdict of a stored result for schedulers, monitors and CI."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

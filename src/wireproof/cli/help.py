@@ -2,8 +2,6 @@
 declarations as its ``--help``.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``wireproof judge FILE...``: the same judgement for what other benchmarks have printed."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """``wireproof locate``: which node, port, link or switch, from what was measured before."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

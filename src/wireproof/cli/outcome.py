@@ -1,7 +1,5 @@
 """One place that maps what happened to an exit status and one sentence."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools

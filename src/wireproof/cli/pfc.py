@@ -1,7 +1,5 @@
 """``wireproof pfc``: is priority flow control lossless here, and who pauses whom?"""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

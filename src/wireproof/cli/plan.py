@@ -1,7 +1,5 @@
 """``wireproof plan``: what cannot be tried on the machines at hand, computed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

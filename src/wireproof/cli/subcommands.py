@@ -2,8 +2,6 @@
 instant. Each has ``-q`` and ``-v``: how much is said on standard error.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

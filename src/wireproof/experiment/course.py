@@ -1,7 +1,5 @@
 """An experiment under way: round after round, a trial at each place, until the design ends it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar

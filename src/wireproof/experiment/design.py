@@ -5,8 +5,6 @@ randomisation), therefore their difference in a block is symmetric about the eff
 that the intervals assume.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ Hodges and Lehmann, the interval of Wilcoxon's signed-rank test and, where the d
 claim, the test itself by Holm's rule over all comparisons.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -2,8 +2,6 @@
 missing, in a sentence. Pure.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

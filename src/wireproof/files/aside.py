@@ -5,8 +5,6 @@ A thread does not do: a process ends only when the last of its threads does, and
 the kernel for such a file system cannot even be killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -2,8 +2,6 @@
 without following a link, for us alone whatever their modes were.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

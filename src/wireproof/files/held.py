@@ -6,8 +6,6 @@ that user wants. A folder of another user is not written to, because whoever own
 another one in its place; one with the sticky bit (/tmp) is.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -5,8 +5,6 @@ Every refusal is an ``OSError`` whose ``strerror`` continues "... cannot be read
 caller keeps the sentence that fits what it was looking for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

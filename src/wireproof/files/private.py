@@ -1,7 +1,5 @@
 """A folder of our own: nobody else can have made it, owns it, or can put something into it."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

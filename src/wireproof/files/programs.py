@@ -6,8 +6,6 @@ choose the program. This is the one place that searches: ``by_path`` stands in e
 starts a process.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

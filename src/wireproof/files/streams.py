@@ -2,8 +2,6 @@
 changed by that.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

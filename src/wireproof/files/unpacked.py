@@ -2,8 +2,6 @@
 unpack to any number of GB.
 """
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip

@@ -1,7 +1,5 @@
 """Change sets on many hosts: ``wireproof-node tune`` on each, no Python there."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """How a run ended, and the one sentence that says so. Pure."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Mapping, Sequence

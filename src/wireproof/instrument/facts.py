@@ -1,7 +1,5 @@
 """Raw facts of many hosts: the engine's ``facts`` on each, no Python there."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Whatever kills us, what was written stays readable: frames are appended whole, r
 by rename.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

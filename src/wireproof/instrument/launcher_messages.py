@@ -1,7 +1,5 @@
 """What launchers say of dead ranks, lost hosts and ended jobs. Pure."""
 
-from __future__ import annotations
-
 import re
 import signal
 from bisect import bisect_left, bisect_right

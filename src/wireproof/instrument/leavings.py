@@ -5,8 +5,6 @@ Open MPI puts its session (``ompi.HOST.UID``) below ``TMPDIR``. MPICH's Hydra wr
 ``/tmp/hydra_hwloc_xmlfile_*`` whatever ``TMPDIR`` says.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

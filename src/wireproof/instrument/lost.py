@@ -13,8 +13,6 @@ A rank that reported its own trouble is alive, whoever blames it; evidence that 
 names nobody.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """The plan's text form (docs/reference/engine-interface.md). Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec

@@ -3,8 +3,6 @@
 A stopped process says nothing; a slow link or a busy machine silences nobody. Pure.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What launchers, libraries and ranks say on standard error, made safe to print. Pure."""
 
-from __future__ import annotations
-
 import re
 
 _ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@-Z\\-_])")

@@ -4,8 +4,6 @@ pipe.
 The engine ends when its standard input does, so whatever ends us (or the ssh between) ends it too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

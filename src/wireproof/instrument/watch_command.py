@@ -2,8 +2,6 @@
 hosts' watches.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import selectors

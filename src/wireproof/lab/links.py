@@ -1,7 +1,5 @@
 """A lab's links: how they are made, what is planted in them, what is claimed of them."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import time

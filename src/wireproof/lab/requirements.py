@@ -1,7 +1,5 @@
 """What this machine lacks for a lab, each with the remedy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from wireproof.files.programs import find_tool

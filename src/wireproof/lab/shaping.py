@@ -10,8 +10,6 @@ both 117 and 119; 8 kB, 32 kB at the switch 118 and 119. The switch's end sees p
 several senders meet there, so its bucket is four times as deep and loses nothing more.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """What a lab's Slurm reads: slurm.conf, topology.conf, cgroup.conf, mpi.conf, as texts. Pure."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ A process is known by pid and start time, and the supervisor also by the cookie 
 a pid alone may have been given to a stranger since.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Starts the process that owns a lab, and runs ip and tc inside."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os

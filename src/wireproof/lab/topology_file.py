@@ -26,8 +26,6 @@ A file looks like this; ``nodes`` is a count (n1, n2, ...) or a list of names::
     value = "300mbit"            # rate: 300mbit; loss: 1%; delay: 100us; not for down
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Iterable

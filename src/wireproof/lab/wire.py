@@ -3,8 +3,6 @@
 ``wireproof-node`` has the other side: engine/node/wire.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import struct

@@ -1,7 +1,5 @@
 """From a launch request to the command: the one entry that the rest of the program uses."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Mapping

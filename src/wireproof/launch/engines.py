@@ -1,7 +1,5 @@
 """Where our own programs are, and which engine variant fits an MPI."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import hashlib

@@ -1,7 +1,5 @@
 """``wireproof-node guard``: a command whose whole tree of processes ends when we do."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Is a host this very machine? Then nothing need be reached by ssh, and no sshd need answer."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import ipaddress

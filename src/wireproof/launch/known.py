@@ -1,7 +1,5 @@
 """Every MPI and every scheduler that we know: the modules whose records stand in the tables."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ address does it have?
 An answer is a convenience: a host that does not answer costs a note, never the run.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 

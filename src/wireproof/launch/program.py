@@ -2,8 +2,6 @@
 it on the hosts.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import shlex

@@ -4,8 +4,6 @@ A recipe says which program it is, how many processes take part, which sizes it 
 why. The program's own options are its adapter's job, the launcher's options the launchers'.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

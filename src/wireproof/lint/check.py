@@ -2,8 +2,6 @@
 variables stand in ``script.variables``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The text with its corrected lines."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from operator import itemgetter

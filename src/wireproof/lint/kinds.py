@@ -1,7 +1,5 @@
 """What kind of recipe a text is: by its path, else by what its lines look like."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import get_args

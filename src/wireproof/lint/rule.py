@@ -1,7 +1,5 @@
 """Rules and their rows as data, and the checks that find where a rule is broken."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

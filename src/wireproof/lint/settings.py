@@ -2,8 +2,6 @@
 stands in the line. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Blames in the form that is reported."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What locate calls slow, and how sure it has to be."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

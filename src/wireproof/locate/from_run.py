@@ -1,7 +1,5 @@
 """Samples of a run: one per pair of hosts and point, the rounds numbered."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 all at once.
 """
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

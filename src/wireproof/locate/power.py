@@ -7,8 +7,6 @@ of the practical threshold, the same two tests that ``screen`` makes. Valid for 
 normal and for few slow ports; tails of the noise cost power, which a simulation shows.
 """
 
-from __future__ import annotations
-
 from statistics import NormalDist
 
 from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown

@@ -1,7 +1,5 @@
 """Samples of a screen as columns: which pair measured in which round, and what came out."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -5,8 +5,6 @@ the standard error of a median, sqrt(pi / 2) sigma / sqrt(k), holds for samples 
 normal.
 """
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 

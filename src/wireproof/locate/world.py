@@ -13,8 +13,6 @@ leaf. Flows of one round and direction that meet on a link share it equally. Wit
 fabric is one that never blocks.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Literal

@@ -3,8 +3,6 @@
 Values stand in the unit in which the source prints them; ``Place`` has SI base units.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

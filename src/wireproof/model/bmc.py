@@ -2,8 +2,6 @@
 pending until the next reboot, and in the journal of the machine that asked for them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

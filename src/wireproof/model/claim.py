@@ -2,8 +2,6 @@
 carry the payload together (rails) are written as one claim: ``hsn0,hsn1``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Results held against each other: what ``wireproof compare`` prints."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """A rate or a time in every unit, as ``wireproof convert`` gives it."""
 
-from __future__ import annotations
-
 import msgspec
 
 

@@ -1,7 +1,5 @@
 """What works on this machine, as ``wireproof doctor`` finds it, and its libfabric providers."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

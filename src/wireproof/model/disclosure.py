@@ -1,7 +1,5 @@
 """The configuration that a result was measured with, as vendors print it beside a benchmark."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

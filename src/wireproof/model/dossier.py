@@ -2,8 +2,6 @@
 of its verification.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

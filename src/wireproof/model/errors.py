@@ -4,8 +4,6 @@
 measure.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 

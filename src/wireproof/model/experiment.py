@@ -4,8 +4,6 @@ Ratios are value / base of the metric as it was measured; shares are parts of on
 Goodput is in bytes/s, times in ns. ``None`` means unknown, never zero.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -2,8 +2,6 @@
 joined.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 

@@ -1,7 +1,5 @@
 """Queue pairs and memory of a job, as ``wireproof plan footprint`` gives them."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

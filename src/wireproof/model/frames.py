@@ -5,8 +5,6 @@ both the instrument (which listens) and the store (which reads old folders) must
 exactly the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """One verdict for programs that let a node in or keep it out: schedulers, monitors, CI."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import msgspec

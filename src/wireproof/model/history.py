@@ -1,7 +1,5 @@
 """What a history keeps of each result, what is read out of it, and what its pages show."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

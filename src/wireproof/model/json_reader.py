@@ -4,8 +4,6 @@ Three bytes, ``{},``, can become 250 in memory, and a few bytes with one letter 
 plane of Unicode make a text four times as long. So the items are counted before one is made.
 """
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import msgspec

@@ -4,8 +4,6 @@ Times are nanoseconds, rates bytes per second; ``None`` means unknown, never zer
 is t(s) = start + s / rate.
 """
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 import msgspec

@@ -4,8 +4,6 @@ sure that is.
 It is built from the counters alone, whatever was claimed. ``None`` means unknown, never zero.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """What is wrong in a recipe: one finding per place, with the corrected line."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -2,8 +2,6 @@
 is not.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

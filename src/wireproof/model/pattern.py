@@ -5,8 +5,6 @@ prints them and tests/contract/test_patterns.py holds the two against each other
 one operation is and who sends what in it; docs/reference/engine-interface.md defines the patterns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args

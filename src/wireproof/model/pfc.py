@@ -6,8 +6,6 @@ to be sent nothing), ``rx`` pauses those that its switch port sends to it. ``Non
 never zero.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

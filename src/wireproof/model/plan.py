@@ -1,7 +1,5 @@
 """Plans: what the engine is asked to measure. Pure values; see ``instrument`` for the text form."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -4,8 +4,6 @@ Counts and bytes are as the library prints them, totals since the process began.
 count from 1 in the text that was read. ``None`` means that the text does not say it, never zero.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -2,8 +2,6 @@
 rates of a line.
 """
 
-from __future__ import annotations
-
 import math
 
 _BINARY = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))

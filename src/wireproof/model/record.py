@@ -4,8 +4,6 @@ Times are nanoseconds, sizes bytes. ``None`` means unknown, never zero.
 The border is described in docs/reference/engine-interface.md.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

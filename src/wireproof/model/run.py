@@ -4,8 +4,6 @@
 completed when it ends.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """Secrets in texts of hosts: found by their form and masked before anything is kept. Pure."""
 
-from __future__ import annotations
-
 import re
 
 MASK = "***"

@@ -5,8 +5,6 @@ Times are nanoseconds, sizes bytes, rates bytes per second. ``None`` means that 
 print it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal
 

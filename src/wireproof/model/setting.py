@@ -4,8 +4,6 @@ One setting is one entry of the catalogue: `audit` judges a machine by it, `tune
 and `locate` refer to it, `explain` prints it.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

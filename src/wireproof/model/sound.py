@@ -5,8 +5,6 @@ types that fit, and every formula behind would have to expect them. They are ref
 line is still known.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

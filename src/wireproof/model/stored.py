@@ -2,8 +2,6 @@
 its records, on any machine. Written when the job ends.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from wireproof.model.claim import Criteria

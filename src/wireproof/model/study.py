@@ -4,8 +4,6 @@ Ratios are value / base of the metric as it was measured; shares are parts of on
 unknown, never zero. Values that are compared are texts, as they stand in the environment.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

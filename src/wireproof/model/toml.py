@@ -5,8 +5,6 @@ The parser of the standard library recurses into nested values and takes quadrat
 dotted key.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Collection

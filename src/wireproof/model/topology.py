@@ -2,8 +2,6 @@
 it), how it is, and what its wire has counted.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import ipaddress

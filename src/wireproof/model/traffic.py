@@ -4,8 +4,6 @@ command printed.
 Bytes are payload and headers, as the ports count them. ``None`` means unknown, never zero.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from wireproof.model.finding import Proof, Verdict

@@ -5,8 +5,6 @@ The request goes to ``wireproof-node tune apply`` as text (`tune.request`), the 
 JSON lines. Nothing is written on a host before the journal there holds the old values.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

@@ -2,8 +2,6 @@
 Pure.
 """
 
-from __future__ import annotations
-
 from wireproof.physics.claims import FAMILIES, PATHS, carried_by, claim_from_text
 from wireproof.physics.limits import (
     bandwidth_threshold_bytes,

@@ -5,8 +5,6 @@ What is not known of a link (MTU, TCP timestamps, PCIe payload size) widens it: 
 choice bounds the ceiling, and the smallest usual one that the numbers fit is what must be expected.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product

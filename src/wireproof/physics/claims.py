@@ -2,8 +2,6 @@
 one sentence.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from functools import lru_cache

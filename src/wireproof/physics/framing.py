@@ -1,7 +1,5 @@
 """Share of the line rate that is left for payload, by protocol and MTU."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from wireproof.model import quantity

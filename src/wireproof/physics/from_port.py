@@ -5,8 +5,6 @@ Used where the user claims none. A speed that a driver makes up (veth's 10 Gb/s)
 None.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -6,8 +6,6 @@ judged only well above that size (measured: 8 kB reads 236 MB/s on "1 Gb/s"; 64 
 on "10 Gb/s").
 """
 
-from __future__ import annotations
-
 import math
 
 from wireproof.model import quantity

@@ -1,7 +1,5 @@
 """Names of links: what ``--link`` accepts, with the line rate after encoding."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from functools import partial

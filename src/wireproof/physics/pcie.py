@@ -1,7 +1,5 @@
 """Goodput of a PCIe slot: generation x width x payload size."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

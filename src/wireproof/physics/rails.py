@@ -2,8 +2,6 @@
 what rails carry together.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

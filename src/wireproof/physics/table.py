@@ -6,8 +6,6 @@ practice rather than from a standard's arithmetic: a number that contradicts suc
 little is a doubt, not a disproof.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

@@ -6,8 +6,6 @@ so a unit whose case is wrong is refused rather than guessed: the two readings d
 eight.
 """
 
-from __future__ import annotations
-
 import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal

@@ -1,7 +1,5 @@
 """Numbers that people give to a plan: a sentence says what is wrong with one. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -5,8 +5,6 @@ there, not more time taken. Where the user names the sizes, the budget follows t
 counts are given the time that they take.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

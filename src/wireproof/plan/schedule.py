@@ -7,8 +7,6 @@ like log N, not like N. A third of the rounds stays inside the leaves (no up-lin
 the others go across them.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

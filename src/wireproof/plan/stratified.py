@@ -2,8 +2,6 @@
 nobody twice. Pure.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Points of a sweep, shuffled with a recorded seed."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from itertools import count

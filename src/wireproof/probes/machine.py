@@ -1,7 +1,5 @@
 """What this machine can do for wireproof: the part of ``doctor`` that needs no MPI."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import platform

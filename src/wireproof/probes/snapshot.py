@@ -4,8 +4,6 @@ The engine returns raw text; parsing is done here on the head node, so that old 
 judged by newer rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from wireproof.model.plan import FactRequest

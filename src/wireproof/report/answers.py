@@ -2,8 +2,6 @@
 Concludes nothing new.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median

@@ -2,8 +2,6 @@
 Check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape  # all that XML needs; xml.sax costs 10 MB of imports
 

@@ -2,8 +2,6 @@
 what all have alike stands there once.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 

@@ -2,8 +2,6 @@
 the worst expected effect on this fabric first. Text and page take their sentences from here.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence

@@ -5,8 +5,6 @@ Rates are derived here and nothing else: messages/s = messages of one operation 
 operation, bytes/s = that times the size of a message. Concludes nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable

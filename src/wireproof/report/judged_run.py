@@ -2,8 +2,6 @@
 concluded.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

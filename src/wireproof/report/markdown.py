@@ -2,8 +2,6 @@
 its pictures. Every name from outside is escaped: it is a word and never markup.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 

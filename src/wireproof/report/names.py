@@ -5,8 +5,6 @@ right-to-left overrides. Every renderer passes each foreign string through :func
 person sees it.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import unicodedata

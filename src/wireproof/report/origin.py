@@ -2,8 +2,6 @@
 be measured.
 """
 
-from __future__ import annotations
-
 import shlex
 
 from wireproof.model import quantity

@@ -1,7 +1,5 @@
 """Manual pages: texts in roff with the ``man`` macros. Nothing in a text is taken for a request."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

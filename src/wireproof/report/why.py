@@ -2,8 +2,6 @@
 Says what findings and results hold, and concludes nothing new.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from wireproof.model import quantity

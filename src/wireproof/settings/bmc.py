@@ -1,7 +1,5 @@
 """Which BMC manages which host, and how it is reached: a TOML file, or a pattern for names."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

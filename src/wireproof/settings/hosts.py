@@ -6,8 +6,6 @@ to right. Names end in the argv of launchers and of ssh: only what a host name m
 through.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What options name or write: the agreed criteria, constants of physics, and the model's world."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import math

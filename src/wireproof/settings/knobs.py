@@ -2,8 +2,6 @@
 number of a command's output stands.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any

@@ -2,8 +2,6 @@
 default, in this order of strength.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches

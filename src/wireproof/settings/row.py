@@ -1,7 +1,5 @@
 """What an option is: a row of the table of options, and how its text is read."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Callable

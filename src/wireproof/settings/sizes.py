@@ -1,7 +1,5 @@
 """Message sizes as people write them. MB = 10^6, MiB = 2^20 (design section 7)."""
 
-from __future__ import annotations
-
 import re
 
 from wireproof.model.errors import BadInput

@@ -3,8 +3,6 @@
 It is written and on the disk before a BMC is asked for anything, and holds no password.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

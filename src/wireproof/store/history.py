@@ -6,8 +6,6 @@ whoever does it twice, or at once, writes the same rows again, and rows are coun
 id.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Reads a run folder back, sealed or not: frames and run.json are enough."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

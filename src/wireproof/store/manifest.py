@@ -4,8 +4,6 @@ It names every file of the folder but itself and the signatures of it, so that o
 shows, too. Names stay those of our own files: nothing has to be quoted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The newest of many stored results."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

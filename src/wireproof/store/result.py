@@ -2,8 +2,6 @@
 which version, rules and criteria a dossier was judged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

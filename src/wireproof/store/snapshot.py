@@ -4,8 +4,6 @@ The texts are what the places said; nothing is judged, so that a snapshot can be
 newer catalogue. MessagePack in gzip.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import os

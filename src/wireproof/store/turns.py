@@ -3,8 +3,6 @@
 A file for each node, named by a digest (a host's name may be no file name), holds the time.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The knobs of a library, read from TOML; which of them, with which values, vary. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

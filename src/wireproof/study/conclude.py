@@ -1,7 +1,5 @@
 """From the runs and what was read back to what a study says. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

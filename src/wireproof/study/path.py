@@ -1,7 +1,5 @@
 """Which rails carried the payload of a launch, where a library may use several. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

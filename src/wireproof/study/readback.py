@@ -2,8 +2,6 @@
 expressions. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Of these files only lines that name an interface or a size are looked at: keyfil
 hold passwords, which `instrument.facts` leaves out.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Which interfaces of a host carry connections to it that must not break. Pure."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Iterable

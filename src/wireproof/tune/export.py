@@ -3,8 +3,6 @@
 Each form takes hosts with the same plan. What a form cannot say stands in it as a comment.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -2,8 +2,6 @@
 by its name (``vm.dirty_bytes=0``), or a file below /proc/sys or /sys. Pure.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """A plan as a file: written by ``tune plan -o``, believed by nobody who reads it. Pure."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

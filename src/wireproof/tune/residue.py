@@ -1,7 +1,5 @@
 """What earlier changes have left on a host. Pure; nothing is changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 

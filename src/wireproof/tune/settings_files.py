@@ -2,8 +2,6 @@
 limits.d, the network's files, and the kernel's command line. Pure.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections import defaultdict

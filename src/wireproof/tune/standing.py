@@ -1,7 +1,5 @@
 """Compares the current value of a setting with a plan, from the facts of its host. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

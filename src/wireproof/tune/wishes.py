@@ -1,7 +1,5 @@
 """Which settings of one host are to be changed, and to which value. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ control, by the signed-rank test (Hollander and Wolfe, Nonparametric Statistical
 3.3); else it is made of the results' own intervals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ How sure a number is comes with it: the end of a run's interval, or of what the 
 hides. How grave a broken rule is, and what excuses it, is said by the record that has the evidence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from wireproof.physics.bounds import CurveBounds

@@ -1,7 +1,5 @@
 """A remark about one subject at one point, before remarks are merged into findings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ A node fails by what is found of itself. What is found of a pair whose ends are 
 of the run as a whole, leaves both ends, or every node, undecided.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

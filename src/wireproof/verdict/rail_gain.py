@@ -1,7 +1,5 @@
 """Do several rails carry more than one, and as much as all of them alone? Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Options are written as on the command line, and checked by the same table of set
 ``WIREPROOF_*`` variables nor ``wireproof.toml`` have a say here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

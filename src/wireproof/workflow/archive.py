@@ -1,7 +1,5 @@
 """A host's files from a folder, a sosreport or a supportconfig: what ``audit --from`` reads."""
 
-from __future__ import annotations
-
 import contextlib
 import lzma
 import tarfile

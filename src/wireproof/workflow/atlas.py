@@ -1,7 +1,5 @@
 """The atlas of published numbers: wireproof's own files, and a site's."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial

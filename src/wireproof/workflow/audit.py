@@ -1,7 +1,5 @@
 """The work of ``wireproof audit``: facts of every host, held against the catalogue of settings."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import socket

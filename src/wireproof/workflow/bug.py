@@ -2,8 +2,6 @@
 status of a FAIL.
 """
 
-from __future__ import annotations
-
 import platform
 import sys
 import traceback

@@ -4,8 +4,6 @@ NIC families, pauses, causes, findings, links, rows of the atlas, lint's rules w
 studies of knobs: ``docs/catalogue.md`` says what each looks like.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Two results held against each other: two dates, two MPIs, two fabrics."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence

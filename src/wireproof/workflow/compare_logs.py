@@ -1,7 +1,5 @@
 """Two logs of other programs held against each other: claims, with no proof and no interval."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path

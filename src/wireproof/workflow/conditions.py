@@ -1,7 +1,5 @@
 """Under what a result was measured: what explains a difference between two, or spoils it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain

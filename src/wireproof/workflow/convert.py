@@ -2,8 +2,6 @@
 arithmetic.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import msgspec

@@ -2,8 +2,6 @@
 wire: both must be found.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import secrets

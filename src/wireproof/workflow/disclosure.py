@@ -1,7 +1,5 @@
 """The disclosure of a result: what the run tells, and the facts of its hosts."""
 
-from __future__ import annotations
-
 import dataclasses
 import shlex
 from collections import defaultdict

@@ -2,8 +2,6 @@
 and their providers.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Mapping, Sequence

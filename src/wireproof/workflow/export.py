@@ -4,8 +4,6 @@ PDF and PNG are drawn by a Chromium of this machine, which prints our own page: 
 and the page's policy allows it none.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

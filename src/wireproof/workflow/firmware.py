@@ -1,7 +1,5 @@
 """Facts of the firmware beside those of the operating system."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

@@ -2,8 +2,6 @@
 the cause. The verdict stays the measurement's.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The statistics files of PSM3 that belong to one job, judged together."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 from pathlib import PurePath

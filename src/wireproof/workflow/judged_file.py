@@ -1,7 +1,5 @@
 """What came of one file that was to be judged, and of all files so far."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -2,8 +2,6 @@
 world; each becomes samples.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The gain of several rails: rounds of each rail alone and of all, in random order."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Mapping, Sequence

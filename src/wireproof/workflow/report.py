@@ -1,7 +1,5 @@
 """A stored result judged and rendered again: on any machine, by today's rules."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who hears what happens while something is measured: the workflow itself prints nothing."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext

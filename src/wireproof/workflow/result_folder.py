@@ -1,7 +1,5 @@
 """The folder that a job's records and page go to: private, and never another's."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

@@ -1,7 +1,5 @@
 """Numbers of several results against the count of nodes or ranks: how latency grows."""
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 from collections.abc import Iterable, Sequence

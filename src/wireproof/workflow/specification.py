@@ -2,8 +2,6 @@
 line from its options and settings or by a Python caller.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """What a job's folder keeps of its result, and the result read back and judged by today's rules."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ command or a file.
     # /sbin/ethtool -g eth0
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence

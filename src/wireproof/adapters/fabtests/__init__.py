@@ -1,7 +1,5 @@
 """libfabric's fabtests."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

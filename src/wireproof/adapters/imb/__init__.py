@@ -1,7 +1,5 @@
 """The Intel MPI Benchmarks."""
 
-from __future__ import annotations
-
 import re
 
 from wireproof.adapters.imb.heading import SIGNS, ImbRun, is_own, is_table, run_of

@@ -2,8 +2,6 @@
 made of it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from wireproof.model.series import Traffic

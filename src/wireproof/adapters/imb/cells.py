@@ -7,8 +7,6 @@ and rate x t = 1: the order inside a row may have been lost, so the order that f
 none if two fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, permutations

@@ -2,8 +2,6 @@
 columns' names.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@ In JSON the sums at the end are the result, the intervals say how even it was. T
 is read too. Transfer and byte rates count in powers of 1024, bit rates in powers of 1000.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -2,8 +2,6 @@
 streams.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

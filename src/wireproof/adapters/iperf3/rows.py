@@ -1,7 +1,5 @@
 """The lines of iperf3 and iperf 2: rows, who talks to whom, and where a run ends."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

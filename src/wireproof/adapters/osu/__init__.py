@@ -1,7 +1,5 @@
 """The OSU micro-benchmarks."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

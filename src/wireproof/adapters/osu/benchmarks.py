@@ -2,8 +2,6 @@
 made of it.
 """
 
-from __future__ import annotations
-
 import re
 
 from wireproof.adapters.registry import Benchmark

@@ -1,7 +1,5 @@
 """perftest: ``ib_write_bw`` and its family."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -2,8 +2,6 @@
 printed number is made.
 """
 
-from __future__ import annotations
-
 import re
 
 from wireproof.adapters.options import refuse_others

@@ -2,8 +2,6 @@
 addresses, complaints.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -2,8 +2,6 @@
 bandwidth tells it.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

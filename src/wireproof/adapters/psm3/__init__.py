@@ -2,8 +2,6 @@
 values out.
 """
 
-from __future__ import annotations
-
 from wireproof.adapters.psm3.identify import identities, settings
 from wireproof.adapters.psm3.readback import readback
 from wireproof.adapters.psm3.statistics import is_help, is_statistics, statistics

@@ -3,8 +3,6 @@
 settings that it took. The lines of several ranks may be mixed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator

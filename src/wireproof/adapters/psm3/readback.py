@@ -5,8 +5,6 @@ What the library did outranks what it says to have parsed, and that the variable
 ``PSM3_MTU=abc`` stands so in a statistics file, and was read as hexadecimal 2748.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -6,8 +6,6 @@ The layouts are psm_stats.c's and psm_mq.c's: until 3.4 a file holds blocks alon
 are totals; a block ends where the next line ``Time Delta`` begins.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

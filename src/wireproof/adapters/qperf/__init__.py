@@ -1,7 +1,5 @@
 """qperf."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The tests of qperf: what each name means, what carries it and how the printed number is made."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from typing import Literal

@@ -1,7 +1,5 @@
 """UCX's ``ucx_perftest``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

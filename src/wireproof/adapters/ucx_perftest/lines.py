@@ -3,8 +3,6 @@ progress, and what stands before its table (the command, the box that the server
 banner).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace

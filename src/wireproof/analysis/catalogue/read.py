@@ -1,7 +1,5 @@
 """The files of ``nics/``: adapter families, the counters of their ports, and those of pauses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -2,8 +2,6 @@
 has.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

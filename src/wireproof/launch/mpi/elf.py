@@ -5,8 +5,6 @@ Only what an ELF64 or ELF32 dynamic section needs (System V ABI, chapters 4 and 
 ``libmpi.so`` can be a linker script: that is no ELF file and has no soname.
 """
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 from typing import BinaryIO

@@ -4,8 +4,6 @@ Sources: reference measurements of which variable moves which MPI's bytes; prove
 not by documentation.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -2,8 +2,6 @@
 Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from wireproof.launch.mpi.environment import clearings, library_path, mpich_nic, provider_nic

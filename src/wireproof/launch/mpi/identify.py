@@ -2,8 +2,6 @@
 library's answer.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -1,7 +1,5 @@
 """What an installed MPI is, as values. Pure."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from pathlib import Path

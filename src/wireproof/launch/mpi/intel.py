@@ -1,7 +1,5 @@
 """Intel MPI's Hydra. Pure."""
 
-from __future__ import annotations
-
 from wireproof.launch.mpi.environment import clearings, intel_nic, library_path
 from wireproof.launch.mpi.hydra import hydra_argv
 from wireproof.launch.registry import MPIS, Mpi

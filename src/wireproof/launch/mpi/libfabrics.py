@@ -2,8 +2,6 @@
 provider an MPI takes.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Options: ``prterun --help`` of PRRTE 3.0. Its ``--prtemca`` steers the launcher;
 Open MPI.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path, PurePath
 

@@ -4,8 +4,6 @@ Pure.
 What a library was told says nothing of what it did: the ports do.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ What the environment says was written by others: a value that cannot be what its
 refused with one sentence, never used in an argument list.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ Options: flux-run(1) and flux-shell-options(7) of flux-core 0.7x; all but ``pmi=
 are in 0.49 too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from wireproof.launch.mpi.environment import (

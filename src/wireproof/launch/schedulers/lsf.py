@@ -6,8 +6,6 @@ their other options), and its pages on jsrun; Hydra's ``-launcher lsf`` starts `
 ...``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from pathlib import PurePath

@@ -7,8 +7,6 @@ PBS counts and ends the processes; ``mpi`` uses ssh. Sources: PBS Professional's
 Open MPI 5.0's page on launching with PBS, ``mpiexec -help``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

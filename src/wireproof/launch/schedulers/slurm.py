@@ -6,8 +6,6 @@ order and repeats of the names (tried with 22.05), so that rank i runs on host i
 twice gets two ranks; by any other distribution Slurm sorts the nodes.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ After the manuals of 22.05 to 24.05 (squeue(1), sinfo(1), scontrol(1)); the sent
 are Slurm's own, from 22.05 as it ran here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from datetime import datetime

@@ -3,8 +3,6 @@
 Options after the manuals of 22.05 to 24.05 (salloc(1), squeue(1), sinfo(1), scontrol(1)).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

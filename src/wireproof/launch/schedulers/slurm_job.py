@@ -5,8 +5,6 @@ The job is held by a salloc of ours that runs under ``wireproof-node guard``: ho
 guard ends salloc, and salloc gives the nodes back.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

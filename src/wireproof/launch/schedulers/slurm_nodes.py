@@ -3,8 +3,6 @@
 The decision is pure (``Slurm``); ``slurm_of`` asks.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@ launcher.
 that can start it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections import Counter

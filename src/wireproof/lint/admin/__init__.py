@@ -2,8 +2,6 @@
 packages, the fabric.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from wireproof.lint.admin import addresses, machine, software

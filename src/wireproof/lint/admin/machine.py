@@ -2,8 +2,6 @@
 the processor's clock (cpupower, tuned-adm).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise

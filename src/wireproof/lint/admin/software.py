@@ -2,8 +2,6 @@
 outputs that a recipe shows as proof (opainfo, ibstat, modinfo).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

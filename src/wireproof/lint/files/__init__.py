@@ -3,8 +3,6 @@ kernel's command line, package repositories, mounts and host names. They also fi
 scripts (here-documents, echoes) and in documents.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 

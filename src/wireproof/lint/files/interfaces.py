@@ -2,8 +2,6 @@
 keyfiles, and what the settings of an interface mean together, whatever file they come from.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

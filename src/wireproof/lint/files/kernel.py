@@ -2,8 +2,6 @@
 entry, or alone), and the options of the fabric's drivers in modprobe.d.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the nodes share: the folders of fstab and exports, the names of /etc/hosts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

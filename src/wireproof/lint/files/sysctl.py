@@ -1,7 +1,5 @@
 """sysctl.d: settings of the kernel's network stack."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 The checks find where a rule is broken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple

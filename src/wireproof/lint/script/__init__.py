@@ -1,7 +1,5 @@
 """Checks of job scripts, MPI launches and benchmark commands."""
 
-from __future__ import annotations
-
 from wireproof.lint.rule import Check
 from wireproof.lint.script import batch, benchmarks, mistyped, mpi, variables, wire
 

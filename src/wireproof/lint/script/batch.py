@@ -1,7 +1,5 @@
 """Rules for the head of a batch script: the first line and the #SBATCH lines."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 Micro-Benchmarks, perftest and qperf. Those that are rows are in ``rules/benchmarks.toml``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

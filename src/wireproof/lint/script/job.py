@@ -2,8 +2,6 @@
 whose MPI it is.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator

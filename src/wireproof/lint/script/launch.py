@@ -1,7 +1,5 @@
 """One MPI launch: who starts what, with how many ranks, on which nodes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Characters that a word processor or a web page put into a command."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

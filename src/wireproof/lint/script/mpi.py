@@ -2,8 +2,6 @@
 and what the launcher itself gets wrong.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator

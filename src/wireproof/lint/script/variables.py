@@ -1,7 +1,5 @@
 """Rules for environment variables: names that no library reads, values that it does not know."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

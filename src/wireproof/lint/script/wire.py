@@ -1,7 +1,5 @@
 """Rules for measurements between nodes: is it the wire that will be measured, and which one?"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

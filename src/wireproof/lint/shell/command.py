@@ -2,8 +2,6 @@
 corrected line of a fix.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping

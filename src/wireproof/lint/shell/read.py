@@ -1,7 +1,5 @@
 """Splits a recipe into scripts and the commands of each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -2,8 +2,6 @@
 folder, read when they are asked for.
 """
 
-from __future__ import annotations
-
 from difflib import get_close_matches
 from functools import cache, lru_cache
 

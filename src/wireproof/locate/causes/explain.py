@@ -5,8 +5,6 @@ No rule holds without something seen; where none holds the culprit has no cause 
 says so.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 only.
 """
 
-from __future__ import annotations
-
 from wireproof.model.plan import FactRequest
 
 _FILES = (

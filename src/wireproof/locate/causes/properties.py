@@ -4,8 +4,6 @@ its NIC. Pure.
 Texts are hostile: what is not understood is left out, nothing is guessed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import statistics

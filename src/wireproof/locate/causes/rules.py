@@ -2,8 +2,6 @@
 them. A new cause is one entry there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ both, of the kernel's sockets or of the adapter's own transport. One that is sma
 missing is named, and said not to be enough.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

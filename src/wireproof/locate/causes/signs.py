@@ -2,8 +2,6 @@
 says what was seen.
 """
 
-from __future__ import annotations
-
 import re
 import statistics
 

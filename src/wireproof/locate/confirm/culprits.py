@@ -1,7 +1,5 @@
 """One of each culprit, and none that another one explains."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -4,8 +4,6 @@ The expected value of a kind of path is that of the good ports in the same sampl
 the screen's.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -5,8 +5,6 @@ Each (suspect, direction) has its repeats with a few known-good partners. A part
 how slow the suspect is with that partner; the median over partners how slow the suspect is.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Literal

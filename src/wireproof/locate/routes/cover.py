@@ -7,8 +7,6 @@ noise, and contention that hits all is no evidence against one. Thresholds and s
 all counted as hypotheses (Bonferroni).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Iterator, Sequence, Set

@@ -1,7 +1,5 @@
 """The samples between leaves: where they leave and enter, and how slow they are."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping

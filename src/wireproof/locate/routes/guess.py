@@ -6,8 +6,6 @@ routing and node ordering providing contention free traffic for MPI global colle
 up-link = number of the destination mod k.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence

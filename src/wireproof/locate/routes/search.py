@@ -7,8 +7,6 @@ Which up-link a flow took is known only under a routing that is tried (`routes.g
 fits, the leaf of a bad up-link can be named, and not which of its up-links it is (`routes.stains`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A bad up-link under an unknown routing: about 1 / h of a leaf's samples are slow by a factor."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 each port is.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

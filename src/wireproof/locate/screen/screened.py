@@ -1,7 +1,5 @@
 """What a screen found, and what it could have found."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What is expected of a pair before any node is blamed: its kind of path and its NICs' speed."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

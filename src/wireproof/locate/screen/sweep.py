@@ -1,7 +1,5 @@
 """The screen's analysis: which nodes and ports look slow, and which are known to be good."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 

@@ -5,8 +5,6 @@ chance; and a pair that was measured at the wrong time looks slow by itself. Her
 samples stand in the order of their times.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import math

@@ -2,8 +2,6 @@
 form.
 """
 
-from __future__ import annotations
-
 import re
 
 from wireproof.locate.topology.against import against, leaf_numbers

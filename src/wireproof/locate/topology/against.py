@@ -2,8 +2,6 @@
 by which NIC they hang on it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 

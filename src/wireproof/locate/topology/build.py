@@ -1,7 +1,5 @@
 """From what a file says, line by line, to one checked Fabric. Every complaint names the line."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import deque
 from typing import NoReturn

@@ -6,8 +6,6 @@ rdma-core. Each link is listed twice, once by each end; both are used, so that a
 still gives what it holds.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ files can be joined with ``==> n1 <==``. Switches that run lldpd may be among th
 named as a neighbour is a switch.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections import Counter

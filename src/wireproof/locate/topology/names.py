@@ -2,8 +2,6 @@
 they are expanded.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

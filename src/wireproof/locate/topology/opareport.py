@@ -6,8 +6,6 @@ two lines a link, the second beginning with ``<->``). ``-o nodes`` lists no link
 to a node, and the reader says so.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import NamedTuple

@@ -7,8 +7,6 @@ which two switches how many (``count``) cables of what ``rate`` run. A switch be
 one cable to it, unless a ``[[cable]]`` says otherwise.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

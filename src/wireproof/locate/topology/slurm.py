@@ -5,8 +5,6 @@ Read after topology.conf(5) of Slurm 22.05 and 24.05. ``LinkSpeed`` has arbitrar
 nothing; how many cables join two switches is not said either.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from typing import NoReturn

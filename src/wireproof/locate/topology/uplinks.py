@@ -2,8 +2,6 @@
 fabric lists them.
 """
 
-from __future__ import annotations
-
 from wireproof.model.fabric import Fabric
 
 

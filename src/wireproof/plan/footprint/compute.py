@@ -1,7 +1,5 @@
 """The footprint of a job in one mode. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypedDict, Unpack

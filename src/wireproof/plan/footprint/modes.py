@@ -15,8 +15,6 @@ packet each.
 Sizes of queue entries are assumed.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 

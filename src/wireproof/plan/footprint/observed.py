@@ -4,8 +4,6 @@ A count of QPs does not say by itself who talked: several assumptions may explai
 as a reading, none is asserted.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any

@@ -3,8 +3,6 @@
 Pure.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One prediction for each pattern, order and scale. Pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple

@@ -8,8 +8,6 @@ has ``uplinks`` global links; routes are minimal (1 to 4 routers). Links inside 
 have no limit here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Literal, NamedTuple
 

@@ -2,8 +2,6 @@
 values, and the sources.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 

@@ -2,8 +2,6 @@
 read; the settings that are right.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 

@@ -2,8 +2,6 @@
 comparisons.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

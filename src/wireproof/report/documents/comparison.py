@@ -1,7 +1,5 @@
 """Results held against each other as a document: the lowest number, each number, what differs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from wireproof.model import quantity

@@ -1,7 +1,5 @@
 """A rate or a time in every unit, with the arithmetic, as a document; and the links by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from wireproof.model.claim import LinkClaim

@@ -1,7 +1,5 @@
 """What works on this machine, and which libfabric providers it has, as documents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from wireproof.model.diagnosis import (

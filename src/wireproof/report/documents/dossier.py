@@ -1,7 +1,5 @@
 """A verified dossier as a document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from wireproof.model.dossier import Signature, Verification

@@ -1,7 +1,5 @@
 """Entries of catalogues as documents, and lists of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from wireproof.report.document import Document, Facts, Section

@@ -1,7 +1,5 @@
 """A history as documents: its results, the trend of each number, when each node last passed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Virtual clusters as a document: networks, wire, nodes and planted faults."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from wireproof.model.quantity import counted

@@ -1,7 +1,5 @@
 """A ladder as a document: a bar for each layer, the steps, the knobs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from wireproof.model import quantity

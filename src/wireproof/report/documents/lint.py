@@ -1,7 +1,5 @@
 """What is wrong in recipes as a document: each place with what is right there."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 was cleared, contention, kinds of paths, what is missing, and what silence is worth.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Priority flow control as a document: what is wrong, the ports, who pauses whom, the settings."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 

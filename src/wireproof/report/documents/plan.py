@@ -2,8 +2,6 @@
 holds for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from wireproof.model.footprint import Footprint, LimitCheck, Observed, Sums

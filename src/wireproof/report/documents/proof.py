@@ -1,7 +1,5 @@
 """Which ports the bytes crossed: of a run, and of a command that was watched."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from wireproof.model import quantity

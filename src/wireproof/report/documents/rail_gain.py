@@ -1,7 +1,5 @@
 """What several rails gain, as a document: a table for each pattern and size."""
 
-from __future__ import annotations
-
 from wireproof.model import quantity
 from wireproof.model.experiment import BoundedInterval, GainRow, RailGain, RailNumber
 from wireproof.report.document import (

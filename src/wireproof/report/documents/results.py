@@ -1,7 +1,5 @@
 """Judged results as tables, with the same columns in text, on a page and in Markdown."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias

@@ -2,8 +2,6 @@
 the numbers, and where they come from.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

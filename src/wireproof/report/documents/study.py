@@ -1,7 +1,5 @@
 """A study as a document: what to use, what was not obeyed, the effects on each pattern."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median

@@ -1,7 +1,5 @@
 """A trial as a document: the answer for each value, its guards, how it was found."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from wireproof.model import quantity

@@ -1,7 +1,5 @@
 """Changes of settings as documents: what would be changed, what each host did, what is left."""
 
-from __future__ import annotations
-
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -2,8 +2,6 @@
 and steps. Values are in the unit that the axis names.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The two curves of a sweep: time and goodput against message size, with what physics allows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median

@@ -4,8 +4,6 @@ Nothing in it has an identifier, so that one page may hold a chart twice: wide, 
 phones, where the same text would become too small.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Sequence

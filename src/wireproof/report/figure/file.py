@@ -2,8 +2,6 @@
 many programs that show SVG do not know.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ and lightness alone tells the order up to full rate. A failed direction is outli
 well, never shown by colour alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from html import escape
 

@@ -5,8 +5,6 @@ Without a fabric, neighbours by name stand for a leaf. Cells of one shade in a r
 so that 313 x 313 leaves stay far below a megabyte. The slowest are named below it as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from statistics import median

@@ -1,7 +1,5 @@
 """The map of a history: every node of the cluster as a small square, group by group."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -2,8 +2,6 @@
 number of nodes or ranks, predictions against the number of nodes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

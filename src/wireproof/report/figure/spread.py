@@ -2,8 +2,6 @@
 show two kinds of times, a long tail and a lone slow pair; a median with its interval does not.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from statistics import median

@@ -1,7 +1,5 @@
 """A number over time as a chart: values with their intervals, and where they have changed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 In every dialect only a pass is healthy; what is undecided, stale or was not measured is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """A gate's verdict as a document: JSON, JUnit XML, Common Test Report Format, SARIF."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from hashlib import sha256
 from html import escape  # all that XML needs; xml.sax costs every gate 20 ms of imports

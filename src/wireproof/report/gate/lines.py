@@ -1,7 +1,5 @@
 """One line for a monitor or a scheduler's log."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

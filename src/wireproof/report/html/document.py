@@ -2,8 +2,6 @@
 section, figures in the cells of tables. Runs and the pages of a history are such pages, too.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

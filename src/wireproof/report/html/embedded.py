@@ -1,7 +1,5 @@
 """The object for programs inside the page, bounded: what does not fit is left out, and named."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

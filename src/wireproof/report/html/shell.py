@@ -5,8 +5,6 @@ A page's content security policy allows no connection and runs only the scripts 
 lists, so that nothing from a node can become code, even if escaping had a hole.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

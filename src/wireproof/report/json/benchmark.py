@@ -1,7 +1,5 @@
 """Another project's benchmark as JSON: its commands, and what came of them."""
 
-from __future__ import annotations
-
 import msgspec
 
 from wireproof.model.finding import Proof, Verdict

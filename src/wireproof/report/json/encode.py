@@ -2,8 +2,6 @@
 file gave.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

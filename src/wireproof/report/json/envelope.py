@@ -2,8 +2,6 @@
 then what the document is about.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from pkgutil import resolve_name

@@ -6,8 +6,6 @@ written series by series, so that ten thousand logs need no more memory than one
 ever added within one version; unknown is null, never 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 

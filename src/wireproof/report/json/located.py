@@ -1,7 +1,5 @@
 """What was located, as one JSON document: what ``wireproof locate --json`` prints."""
 
-from __future__ import annotations
-
 import msgspec
 
 from wireproof.model.finding import Verdict

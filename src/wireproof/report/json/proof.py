@@ -2,8 +2,6 @@
 names its fields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

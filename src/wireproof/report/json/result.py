@@ -4,8 +4,6 @@ A number that is not finite is written as ``null`` (unknown): JSON has no NaN. R
 the run folder; here each measured point is summarised by quantiles per operation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

@@ -2,8 +2,6 @@
 indented, tables cut to the width.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 

@@ -5,8 +5,6 @@ The time left comes from budgets: each point may spend its budget, and the share
 spent so far scales what is left. Nothing here touches standard output, which belongs to data.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from types import TracebackType

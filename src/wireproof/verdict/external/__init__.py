@@ -2,8 +2,6 @@
 in seconds.
 """
 
-from __future__ import annotations
-
 from wireproof.verdict.external.log import judge_log
 from wireproof.verdict.external.series import judge_series
 

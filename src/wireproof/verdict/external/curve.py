@@ -2,8 +2,6 @@
 rounding hides.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -2,8 +2,6 @@
 not.
 """
 
-from __future__ import annotations
-
 import math
 
 from wireproof.model.claim import LinkClaim

@@ -2,8 +2,6 @@
 or faster than the link.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 the same log show.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

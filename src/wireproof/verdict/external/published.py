@@ -1,7 +1,5 @@
 """A series beside the published numbers of the same link: where it lies, and what that says."""
 
-from __future__ import annotations
-
 from wireproof.atlas.known import PLATEAU, SMALL, Layer
 from wireproof.atlas.place import outruns_all, place, trails_all
 from wireproof.model.atlas import Place

@@ -2,8 +2,6 @@
 for each pair of hosts (mpiGraph), which pair, which node, which direction is slow.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from statistics import median

@@ -2,8 +2,6 @@
 printed. Pure.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from wireproof.atlas.known import Atlas

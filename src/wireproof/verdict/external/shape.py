@@ -2,8 +2,6 @@
 two paths in one.
 """
 
-from __future__ import annotations
-
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import short_time, size, throughput
 from wireproof.physics.bounds import CurveBounds

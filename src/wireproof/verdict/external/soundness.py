@@ -2,8 +2,6 @@
 that are known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median

@@ -7,8 +7,6 @@ and of a random ring over several ranks per node only that it enters and leaves 
 once.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Which step between two layers loses time or rate, and what is concluded of it. Pure."""
 
-from __future__ import annotations
-
 from wireproof.verdict.ladder.findings import KNOBS, JudgedSteps, LayerKnob, hints_for, judge_ladder
 from wireproof.verdict.ladder.steps import Rung, decided
 

@@ -2,8 +2,6 @@
 itself is slow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Who is slow, as findings of the run in which it was located. Pure."""
 
-from __future__ import annotations
-
 from wireproof.verdict.located.findings import with_located
 from wireproof.verdict.located.issues import blame_sentence, located_issues
 

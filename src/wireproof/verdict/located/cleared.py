@@ -5,8 +5,6 @@ Only a pair that is on the wire and accused of nothing but being slow can be acq
 what was measured.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

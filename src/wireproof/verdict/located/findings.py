@@ -2,8 +2,6 @@
 verdict is drawn again. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 

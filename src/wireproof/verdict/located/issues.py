@@ -2,8 +2,6 @@
 seen, and what is no fault. Pure.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -2,8 +2,6 @@
 those that all hosts have wrong, as causes. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

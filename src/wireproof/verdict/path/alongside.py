@@ -6,8 +6,6 @@ crossed in the quiet windows right before and after a point, is somebody else's:
 second check. A shortfall that such traffic explains is not known to be one.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,8 +2,6 @@
 from it. Pure.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace

@@ -12,8 +12,6 @@ Traffic of others that adds up to the run's payload need not keep to that. Where
 point and in both directions, no reader of these counters can tell it from the run's.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet

@@ -5,8 +5,6 @@ and for a ping-pong one header per message because its messages cannot be merged
 be seen adds a header allowance per message and acknowledgements. Shares below are of ``need``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

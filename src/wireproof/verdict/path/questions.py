@@ -5,8 +5,6 @@ How much is due, and how sure it must be, differs between the two and is the cal
 ports are and what they carried is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Sentences about the path: what the counters saw, said so that a person believes it."""
 
-from __future__ import annotations
-
 from wireproof.analysis.relations import is_radio
 from wireproof.model import quantity
 from wireproof.model.finding import Evidence, Severity

@@ -5,8 +5,6 @@ The claim only says where to look. What is read there, and on every other port, 
 ledger before.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

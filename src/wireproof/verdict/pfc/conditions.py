@@ -5,8 +5,6 @@ Source: the PSM3 slides ("PFC is configured properly if and only if"): no drops;
 present; here also the priority and link-level flow control, which IEEE 802.1Q excludes beside PFC.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple

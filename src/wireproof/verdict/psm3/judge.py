@@ -1,7 +1,5 @@
 """``judge_statistics(files)``: every statistics file of one job together."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

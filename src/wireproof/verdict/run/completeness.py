@@ -1,7 +1,5 @@
 """What concerns the run as a whole: cut short, engine errors, libraries, NICs, clock, crowding."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from wireproof.analysis.rails import are_rails, rail_nics

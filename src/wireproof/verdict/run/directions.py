@@ -6,8 +6,6 @@ blame falls on a node and direction when all its streams one way are slow while 
 with two nodes only the direction can be named.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable

@@ -2,8 +2,6 @@
 later, on a laptop.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace

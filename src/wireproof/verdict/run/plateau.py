@@ -2,8 +2,6 @@
 which keep to one rate at every size, and what a wait for a processor can explain. Pure.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -2,8 +2,6 @@
 one too slow.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

@@ -2,8 +2,6 @@
 meanwhile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from wireproof.analysis.counters import trouble_counters

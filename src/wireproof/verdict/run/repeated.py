@@ -7,8 +7,6 @@ the same route, pattern and size that passes. It stays in the JSON document as `
 result of its own for a reader, and its findings become warnings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -5,8 +5,6 @@ to the line rates, of large one-way messages: what waits for an answer is one me
 a library may send short ones over one rail. So a route is judged by its largest one-way messages.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

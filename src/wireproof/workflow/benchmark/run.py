@@ -2,8 +2,6 @@
 what crossed them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import shutil

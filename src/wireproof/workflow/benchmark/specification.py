@@ -1,7 +1,5 @@
 """Which benchmark runs where, and what the user chose beyond its recipe."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address

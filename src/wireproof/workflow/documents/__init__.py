@@ -5,8 +5,6 @@ A document is a struct of one of these types; :func:`in_envelope` puts the heade
 members. Within one version of a document members are only ever added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any

@@ -1,7 +1,5 @@
 """Documents that are lists: each with a name of its own for what is in it."""
 
-from __future__ import annotations
-
 import msgspec
 
 from wireproof.lint.rule import Rule

@@ -4,8 +4,6 @@ A manifest can be written anew by whoever edits a file. What stands in several p
 edited in all of them, in agreement with the records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

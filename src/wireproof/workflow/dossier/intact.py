@@ -1,7 +1,5 @@
 """Refuses a folder that is not what was sealed; each file is named."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Makes a dossier of a kept result: criteria, disclosure, versions, and the manifest of it all."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import hashlib

@@ -4,8 +4,6 @@ Private keys are never read here: the tool is told their name. Whatever it says 
 shown, and its exit status decides.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A dossier verified by anybody, offline: is it what was sealed, and what do its records say?"""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

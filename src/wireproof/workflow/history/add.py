@@ -1,7 +1,5 @@
 """Puts what was kept elsewhere into a history: results, and logs of other programs."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Puts results into a history; its folders are whole or not there."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

@@ -1,7 +1,5 @@
 """Logs of other programs in a history: claims, kept and judged, that prove no node."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import statistics

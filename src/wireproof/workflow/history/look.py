@@ -1,7 +1,5 @@
 """Asks a history: what is in it, has something changed, who was proven when, what can go."""
 
-from __future__ import annotations
-
 import math
 import shutil
 import time

@@ -1,7 +1,5 @@
 """``wireproof ladder``: at which layer between the wire and the job is time or rate lost?"""
 
-from __future__ import annotations
-
 from wireproof.workflow.ladder.launched import LadderSpecification, ModelStep, methods_of
 from wireproof.workflow.ladder.run import plan_ladder, run_ladder
 

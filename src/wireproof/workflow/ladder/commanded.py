@@ -1,7 +1,5 @@
 """The layers that other programs measure: perftest's raw verbs, and a command of the user's."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack

@@ -2,8 +2,6 @@
 of a damaged file takes nothing else with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """What the pages ask of a history, answered from memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """What is done apart: a run is judged and rendered, two are compared."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

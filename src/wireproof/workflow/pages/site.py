@@ -4,8 +4,6 @@ What takes long (a run's report, a comparison, a node's results) is written agai
 shows has changed: the folder keeps a list of its pages, each with a key of what it was made of.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -2,8 +2,6 @@
 texts of ``ethtool`` alone.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import subprocess

@@ -2,8 +2,6 @@
 with the files or texts of one host or of several.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

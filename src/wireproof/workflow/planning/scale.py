@@ -2,8 +2,6 @@
 long the screen of a check takes: its rounds and budgets, before anything is started.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rounds, pairs and time to prove N nodes: the design of a check, and what it finds."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path

@@ -2,8 +2,6 @@
 listen.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import time

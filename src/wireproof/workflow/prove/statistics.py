@@ -2,8 +2,6 @@
 removed, and held against the ports.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

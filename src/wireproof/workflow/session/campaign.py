@@ -6,8 +6,6 @@ hosts. Each launch has a run folder of its own (``run``, ``run.2``, ...), comple
 they become one run with the plan's ranks.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

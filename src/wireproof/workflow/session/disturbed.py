@@ -2,8 +2,6 @@
 and within a bounded time.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import operator
 import time

@@ -1,7 +1,5 @@
 """Small messages pass and all larger ones hang: an MTU black hole is told after two deadlines."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 that does, and what ended it from outside.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import PurePath

@@ -2,8 +2,6 @@
 as one run. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """The same points launched once in each round of an experiment, and judged as one run."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

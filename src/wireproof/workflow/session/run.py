@@ -1,7 +1,5 @@
 """One session from plan to judged section: choose the MPI, launch, listen, judge."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import time

@@ -1,7 +1,5 @@
 """The points of a screen of many nodes: rounds of disjoint pairs, and the suspects again, alone."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The catalogues of knobs that come with wireproof, and a site's own."""
 
-from __future__ import annotations
-
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path

@@ -2,8 +2,6 @@
 not the whole job.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 

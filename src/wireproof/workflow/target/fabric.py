@@ -1,7 +1,5 @@
 """The fabric that a target hangs on: from a file, or from the scheduler that knows it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from wireproof.files.hostile import read_bounded

@@ -3,8 +3,6 @@
 Options are written as on the command line. Nobody is asked: what is called is done.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Unpack
 

@@ -1,7 +1,5 @@
 """The work of ``wireproof tune apply``, ``confirm``, ``revert`` and ``status``."""
 
-from __future__ import annotations
-
 import datetime
 import getpass
 import secrets

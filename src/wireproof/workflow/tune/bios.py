@@ -2,8 +2,6 @@
 until the host is started anew, journalled here and taken back from here.
 """
 
-from __future__ import annotations
-
 import datetime
 import functools
 import time

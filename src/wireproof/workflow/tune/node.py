@@ -1,7 +1,5 @@
 """``wireproof-node tune`` on the hosts of a target: the one place that starts it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

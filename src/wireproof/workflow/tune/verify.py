@@ -2,8 +2,6 @@
 and which file overrules them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec

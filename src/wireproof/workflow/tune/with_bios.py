@@ -1,7 +1,5 @@
 """What became of the BIOS beside what became of the running systems, in one document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 

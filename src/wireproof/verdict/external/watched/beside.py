@@ -2,8 +2,6 @@
 a peak that the link cannot have, troubles that ports and sockets counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from wireproof.analysis.crossed import at_rails, crossed_at

@@ -2,8 +2,6 @@
 strongest first. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from wireproof.analysis.relations import is_tunnel

@@ -2,8 +2,6 @@
 ledgers. Pure.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import operator

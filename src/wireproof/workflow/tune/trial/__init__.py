@@ -1,7 +1,5 @@
 """``tune try``: does a setting help here?"""
 
-from __future__ import annotations
-
 from wireproof.workflow.tune.trial.run import run_trial
 from wireproof.workflow.tune.trial.specification import TrialSpecification
 

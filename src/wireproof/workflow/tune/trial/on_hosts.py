@@ -2,8 +2,6 @@
 old value in its journal and a timer that brings it back when the trial does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 

@@ -1,7 +1,5 @@
 """One of our own patterns as the workload of a trial: each run is a launch of its own."""
 
-from __future__ import annotations
-
 import dataclasses
 import resource
 import tempfile

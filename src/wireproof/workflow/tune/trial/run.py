@@ -1,7 +1,5 @@
 """The trial: warm-up, blocks of runs in random order, looks at the intervals, the answer."""
 
-from __future__ import annotations
-
 import dataclasses
 import shlex
 import time

@@ -1,7 +1,5 @@
 """What a trial is asked for, and what runs in it."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from contextlib import AbstractContextManager

@@ -59,6 +59,7 @@ class Machine:
     _base: dict[str, int] = field(default_factory=dict)
     _ramps: dict[str, list[tuple[float, float, float]]] = field(default_factory=dict)
     _visible: list[str] = field(default_factory=list)
+    _read: dict[float, dict[str, int]] = field(default_factory=dict)
     _phase: float = 0.0
 
     def __post_init__(self) -> None:
@@ -89,6 +90,7 @@ class Machine:
 
     def add(self, flow: Flow) -> None:
         """Let a flow move the files that count it."""
+        self._read.clear()
         for name, (port, file) in self._files.items():
             share = flow.shares.get(port.name, 0.0)
             if share and not file.stuck and _counts(file, flow):
@@ -104,15 +106,21 @@ class Machine:
         age = max(file.age_ms / 1e3, self.age_s)
         if age > 0:
             t_s = ((t_s + self._phase * age) // age - self._phase) * age
-        raw = self._base[name] + round(sum([_so_far(ramp, t_s) for ramp in ramps]))
+        raw = self._base[name] + round(_so_far(ramps, t_s))
         top = 1 << file.width
         if file.pegs:
             return min(raw, top - 1)
         return raw % top
 
-    def reading(self, t_s: float) -> dict[str, int]:
+    def reading(self, t_s: float) -> Mapping[str, int]:
         """All readable files at one moment."""
-        return {name: self.value(name, t_s) for name in self.names()}
+        known = self._read.get(t_s)
+        if known is None:
+            known = self._read[t_s] = {
+                name: self.value(name, t_s) if self._ramps[name] else self._base[name]
+                for name in self._visible
+            }
+        return known
 
 
 def _counts(file: File, flow: Flow) -> bool:
@@ -123,8 +131,11 @@ def _counts(file: File, flow: Flow) -> bool:
     return flow.reach != still
 
 
-def _so_far(ramp: tuple[float, float, float], t_s: float) -> float:
-    start, end, rise = ramp
-    if t_s <= start:
-        return 0.0
-    return rise if t_s >= end else rise * (t_s - start) / (end - start)
+def _so_far(ramps: Iterable[tuple[float, float, float]], t_s: float) -> float:
+    total = 0.0
+    for start, end, rise in ramps:
+        if t_s >= end:
+            total += rise
+        elif t_s > start:
+            total += rise * (t_s - start) / (end - start)
+    return total

@@ -61,6 +61,14 @@ def test_far_quicker_than_every_published_start_does_not_pass() -> None:
     assert "outruns-published" in codes(found, "inconclusive")
 
 
+def test_ranks_that_are_likely_neighbours_start_no_quicker_than_every_published_pair() -> None:
+    quick = pingpong(wire_times(0.95, 11_500.0))
+    atlas = starts(1.1, 1.2, 1.3, 1.4, 1.5)
+    assert judge_series(quick, EDR, atlas=atlas).verdict == "pass"
+    idle = msgspec.structs.replace(quick, notes=["126 more processes waited meanwhile"])
+    assert "outruns-published" in codes(judge_series(idle, EDR, atlas=atlas), "inconclusive")
+
+
 def test_shared_memory_under_omni_path_does_not_pass() -> None:
     quick = pingpong(wire_times(0.62, 11_500.0))
     assert judge_series(quick, claim_from_text("opa100"), atlas=published()).verdict != "pass"

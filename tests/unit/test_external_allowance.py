@@ -92,3 +92,17 @@ def test_a_slow_start_of_few_iterations_or_of_waits_is_a_doubt() -> None:
     assert (waited.verdict, "slow-start" in codes(waited, "inconclusive")) == ("inconclusive", True)
     first = judge_series(slow_start(False, 40.0), link)
     assert first.verdict == "fail", "the first size alone may have warmed up"
+
+
+@pytest.mark.parametrize(("start_us", "verdict"), [(155.0, "inconclusive"), (170.0, "fail")])
+def test_a_start_that_is_barely_late_is_a_doubt(start_us: float, verdict: str) -> None:
+    found = judge_series(pingpong(wire_times(start_us, 116)), claim_from_text("1gbe"))
+    assert (found.verdict, codes(found, verdict)) == (verdict, {"slow-start"})
+
+
+@pytest.mark.parametrize(("traffic", "pairs"), [("exchange", 1), ("rate", 8)])
+def test_both_directions_share_what_one_has_alone(traffic: str, pairs: int) -> None:
+    """As IMB Biband between two EDR hosts: 83 % of attainable in each direction."""
+    rates = {1 << n: min(20_480.0, (1 << n) * 2.5) for n in range(23)}
+    found = stream(rates, traffic=traffic, pairs=pairs, directions=2, processes=2 * pairs)
+    assert judge_series(found, claim_from_text("edr")).verdict == "pass"

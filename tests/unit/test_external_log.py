@@ -8,7 +8,7 @@ import pytest
 from tests.unit.external_tables import codes, pingpong, stream, wire_times
 
 from wireproof.adapters import read
-from wireproof.model.series import SeriesVerdict
+from wireproof.model.series import Series, SeriesVerdict
 from wireproof.physics import claim_from_text
 from wireproof.verdict.external import judge_log, judge_series
 
@@ -70,6 +70,14 @@ def test_the_bandwidth_of_a_pingpong_waits_for_its_answers() -> None:
     assert found["PingPongBandwidth"].proof == "off-wire"
 
 
+def test_pingpongs_above_the_link_let_nothing_of_their_run_pass() -> None:
+    quick = (0.7, 0.71, 0.75)
+    two = hpcc(processes=2, latency=quick, bandwidth=12.56)
+    assert codes(two["PingPongLatency"], "inconclusive") == {"mixed-paths"}
+    four = hpcc(latency=(0.76, 0.77, 0.78), bandwidth=12.56)
+    assert {name for name, one in four.items() if one.verdict == "pass"} == set()
+
+
 def test_a_pingpong_too_quick_for_the_link_lets_nothing_beside_it_pass() -> None:
     series = [pingpong(wire_times(0.62, 11_900)), stream({1 << n: 12_000.0 for n in range(16, 23)})]
     assert judge_series(series[1], LINK).verdict == "pass"
@@ -86,3 +94,31 @@ def test_a_ring_acquits_a_slow_pingpong_beside_it() -> None:
     ring = stream({1 << 21: 6300.0}, traffic="ring", benchmark="ring", window=None)
     assert judge_log([slow], link)[0].verdict == "fail"
     assert judge_log([slow, ring], link)[0].verdict == "inconclusive"
+
+
+def _both_ways(rate_mb: float) -> Series:
+    return stream(
+        {1 << n: min(rate_mb, (1 << n) / 200) for n in range(23)},
+        tool="imb",
+        benchmark="Sendrecv",
+        traffic="exchange",
+        directions=2,
+        processes=2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("rate_mb", "beside", "verdict"),
+    [
+        (125.0, 113.5, "inconclusive"),  # more than one direction carries: not half duplex
+        (110.0, 113.5, "fail"),  # as a half-duplex link
+        (125.0, 60.0, "fail"),  # and nothing shows that one direction is whole
+    ],
+)
+def test_one_direction_that_fills_the_link_acquits_both_at_once(
+    rate_mb: float, beside: float, verdict: str
+) -> None:
+    one_way = pingpong(wire_times(60.0, beside), tool="imb", benchmark="PingPong", processes=2)
+    found = judge_log([one_way, _both_ways(rate_mb)], claim_from_text("1gbe"))
+    assert found[1].verdict == verdict
+    assert "below-expectation" in codes(found[1], verdict)

@@ -25,6 +25,7 @@ from wireproof.verdict.external.published import as_published
 _STARTS = 10
 # a table that prints times only is no bandwidth test: a little less is a warning
 _LATENCY_SHARE = 0.75
+_BARELY = 1.1  # times a usual start: a slow processor makes that of a whole link
 _MIDDLE = 4096
 _CRAWL = 0.25  # of attainable: less is no link's own doing
 _NARROWER = 0.4  # a slot is seldom narrower than this share of the link
@@ -130,7 +131,9 @@ def _reached(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) 
 
 
 def _share(case: Case) -> float:
-    return expected_share(case.criteria, both_ways=case.series.traffic == "exchange")
+    """Of several pairs that exchange the traffic is a rate, the sum of both directions."""
+    both_ways = case.series.traffic == "exchange" or case.series.directions > 1
+    return expected_share(case.criteria, both_ways=both_ways)
 
 
 def _unexcused(case: Case, bounds: CurveBounds, reached: float) -> tuple[Severity, str]:
@@ -169,7 +172,7 @@ def judge_start(case: Case, bounds: CurveBounds) -> None:
     usual, as_slow = as_published(case, start)
     if usual:
         return
-    why = as_slow or _start_excused(case, bounds)
+    why = as_slow or _start_excused(case, bounds, start.wait_ns / usual_ns)
     text += f"; {why}" if why else ""
     case.add("slow-start", "inconclusive" if why else "fail", text, evidence)
 
@@ -179,10 +182,12 @@ def _ways(case: Case) -> int:
     return 1 if case.series.traffic == "pingpong" else 2
 
 
-def _start_excused(case: Case, bounds: CurveBounds) -> str:
+def _start_excused(case: Case, bounds: CurveBounds, times_usual: float) -> str:
     """Why a slow start is only a doubt; "" if nothing excuses it."""
     if over_fabric(bounds.link):
         return "IP over a fabric is as slow as its settings"
+    if times_usual <= _BARELY:
+        return "so little may be the processors' doing"
     return _of_few(case) or scattered(case)
 
 

@@ -109,6 +109,7 @@ def _goodput(
 _TOO_QUICK = ("below-floor", "below-any-nic", "one-host")
 _RINGS = ("ring", "exchange")
 _STREAMS = ("stream", "rate", "exchange", "put", "get")
+_DUPLEX = 1.02  # of one direction: the two of a half-duplex link carry less together
 
 
 def judge_log(
@@ -146,15 +147,13 @@ def judge_log(
 def _with_others(
     series: Sequence[Series], found: list[SeriesVerdict], limits: Criteria
 ) -> list[SeriesVerdict]:
-    """The verdicts, with what a table that fills the link says of the ping-pongs beside it."""
-    filling = [
-        one
-        for one, judged in zip(series, found, strict=True)
-        if _fills(one, judged, limits.min_efficiency)
-    ]
-    if not filling:
-        return found
-    return [_acquitted(one, judged, filling) for one, judged in zip(series, found, strict=True)]
+    """The verdicts, with what a table that fills the link says of the ping-pongs beside it, and of
+    both directions at once.
+    """
+    each = list(zip(series, found, strict=True))
+    filling = [one for one, judged in each if _fills(one, judged, limits.min_efficiency)]
+    full = [one for one, judged in each if _fills_one_way(one, judged, limits.min_efficiency)]
+    return [_acquitted(one, judged, filling, full) for one, judged in each]
 
 
 def _as_pair(one: Series) -> Series:
@@ -173,7 +172,8 @@ def _doubted_by_start(series: Sequence[Series], found: list[SeriesVerdict]) -> l
     quick = [
         one
         for one, judged in zip(series, found, strict=True)
-        if any(
+        if (judged.proof == "off-wire" and one.traffic == "pingpong")
+        or any(
             reason.code in _TOO_QUICK and reason.severity in ("fail", "inconclusive")
             for reason in judged.reasons
         )
@@ -191,8 +191,8 @@ def _beside(one: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> Seri
     if other is None:
         return judged
     text = (
-        f"{other.benchmark} of the same log (line {other.first_line}) starts sooner than the link"
-        " can: both may have stayed in one machine"
+        f"{other.benchmark} of the same log (line {other.first_line}) is quicker than the link"
+        " can be: both may have stayed in one machine"
     )
     reason = Reason(code="mixed-paths", severity="inconclusive", message=text)
     return msgspec.structs.replace(
@@ -201,7 +201,9 @@ def _beside(one: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> Seri
 
 
 def _same_run(one: Series, other: Series) -> bool:
-    return _same_hosts(one, other) and one.processes == other.processes
+    """Of the same processes; a log of HPCC is one run, of which its ping-pongs are pairs."""
+    alike = one.processes == other.processes or one.tool == "hpcc"
+    return _same_hosts(one, other) and alike
 
 
 def _waits(one: Series) -> bool:
@@ -226,18 +228,37 @@ def _fills(one: Series, judged: SeriesVerdict, share: float) -> bool:
     )
 
 
-def _acquitted(one: Series, judged: SeriesVerdict, filling: Sequence[Series]) -> SeriesVerdict:
-    if judged.verdict != "fail" or judged.proof != "unproven" or not _waits(one):
+def _fills_one_way(one: Series, judged: SeriesVerdict, share: float) -> bool:
+    """Whether one direction at a time carries what is expected."""
+    return (
+        one.traffic in ("stream", "pingpong")
+        and one.directions == 1
+        and judged.proof == "unproven"
+        and (judged.efficiency or 0.0) >= share
+    )
+
+
+def _acquitted(
+    one: Series, judged: SeriesVerdict, filling: Sequence[Series], full: Sequence[Series]
+) -> SeriesVerdict:
+    if judged.verdict != "fail" or judged.proof != "unproven":
         return judged
-    other = next((fill for fill in filling if _same_hosts(one, fill)), None)
+    both = one.directions > 1 or one.traffic == "exchange"
+    # Together more than one direction carries: the link is not half duplex.
+    by_hosts = both and 2 * (judged.efficiency or 0.0) > _DUPLEX
+    others, why = (
+        (full, "both directions together carry more than one: what they share in the hosts is slow")
+        if by_hosts
+        else (filling if _waits(one) else [], "the protocol of large messages is slow here")
+    )
+    other = next((fill for fill in others if _same_hosts(one, fill)), None)
     if other is None:
         return judged
-    why = (
-        f"; {other.benchmark} of the same log (line {other.first_line}) fills the link: the "
-        "protocol of large messages "
-        "is slow here, not the link"
+    said = (
+        f"; {other.benchmark} of the same log (line {other.first_line}) fills the link: {why}, "
+        "not the link"
     )
-    reasons = [_doubted(reason, why) for reason in judged.reasons]
+    reasons = [_doubted(reason, said) for reason in judged.reasons]
     failed = verdict_of(reason.severity for reason in reasons) == "fail"
     return msgspec.structs.replace(
         judged,

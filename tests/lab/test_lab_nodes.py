@@ -61,6 +61,26 @@ def test_processes_and_shared_memory_are_private(build: Build) -> None:
 _KINDS = ("net", "uts", "ipc", "mnt", "pid")
 
 
+def test_a_node_goes_before_the_machines_other_processes(build: Build) -> None:
+    """Also a session of its own, as MPI launchers start for each rank: the kernel shares the cores
+    among sessions, whatever the nice values in them.
+    """
+    lab = build(2)
+    if os.geteuid() != 0:
+        assert "share the cores" in lab.priority
+        pytest.skip("root: an ordinary user has no right to raise a priority")
+    group = Path("/proc/self/autogroup")
+    grouped = group.exists() and group.read_text(encoding="utf-8").startswith("/autogroup")
+    look = "sleep 1; cut -d' ' -f19 /proc/self/stat; cat /proc/self/autogroup"
+    for words in (("sh", "-c", look), ("setsid", "--wait", "sh", "-c", look)):
+        nice, *more = say(lab, "n1", *words).splitlines()
+        assert int(nice) == -15
+        assert not grouped or more[0].endswith("nice -15")
+    assert "nice -15" in lab.priority
+    assert os.getpriority(os.PRIO_PROCESS, 0) >= 0
+    assert not grouped or not group.read_text(encoding="utf-8").strip().endswith("-15")
+
+
 def test_what_is_shared_on_purpose_is_shared_and_nothing_else(build: Build) -> None:
     lab = build(2, share=("ipc", "shm"))
     same = {

@@ -111,6 +111,19 @@ class Lab:
         return self._state.notes
 
     @property
+    def priority(self) -> str:
+        """Whether what runs in the nodes goes before the machine's other processes, in a
+        sentence.
+        """
+        supervisor = self._state.supervisor
+        nice = 0
+        with contextlib.suppress(ProcessLookupError):
+            nice = os.getpriority(os.PRIO_PROCESS, supervisor.pid) if supervisor else 0
+        if nice < 0:
+            return f"the lab's nodes go before other processes of this machine (nice {nice})"
+        return "the lab's nodes share the cores with all other processes of this machine"
+
+    @property
     def wire_process(self) -> int | None:
         """pid of the store-and-forward wire; None where token buckets keep the rates."""
         return self._state.wire.pid if self._state.wire is not None else None

@@ -160,6 +160,7 @@ class Target:
             return command
         return dataclasses.replace(
             command,
+            notes=(*command.notes, self.lab.priority),
             argv=tuple(self.lab.exec_argv(self.start_on[0], command.argv)),
             environment={
                 **command.environment,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wireproof.analysis.counters import trouble_counters
-from wireproof.model.finding import Both, Direction, Evidence, Node, Port, Route, Severity, Subject
+from wireproof.model.finding import Direction, Evidence, Node, Port, Route, Severity, Subject
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
@@ -172,7 +172,7 @@ class Loss:
         severity: Severity = "inconclusive" if busy else "fail"
         return Issue("packet-loss", severity, culprit, text, whole.evidence(), whole.at[0])
 
-    def _blamed(self, sender: str, end: str) -> tuple[Both | Node, str]:
+    def _blamed(self, sender: str, end: str) -> tuple[Route | Node, str]:
         """Whom the loss of what ``sender`` sends is about: who sends again is not who loses."""
         if end:
             lossy = self._lossy()
@@ -181,22 +181,19 @@ class Loss:
                 f"packets to or from {end} are lost: every pair that loses has this end ({peers})"
             )
             return Node(end), text
-        routes = [sorted(pair) for pair in self._lossy() if sender in pair]
+        routes = [
+            route for route, host in self.routes.items() if route.origin == sender and _costly(host)
+        ]
         if len(routes) == 1:
-            one, other = routes[0]
-            return Both(one, other), f"packets between {one} and {other} are lost"
+            return routes[0], f"packets from {sender} to {routes[0].target} are lost"
         return Node(sender), f"packets that {sender} sends are lost"
 
     def _lossy(self) -> list[frozenset[str]]:
-        pairs: dict[frozenset[str], Counter[str]] = {}
+        pairs: dict[frozenset[str], _Host] = {}
         for route, host in self.routes.items():
             ends = frozenset((route.origin, route.target))
-            pairs.setdefault(ends, Counter()).update(host.sums)
-        return [
-            pair
-            for pair, sums in pairs.items()
-            if len(pair) == 2 and sums[_RESENT] > _COSTS * 1e-6 * max(1, sums[_SENT])
-        ]
+            pairs.setdefault(ends, _Host()).join(host)
+        return [pair for pair, host in pairs.items() if len(pair) == 2 and _costly(host)]
 
     def _shared_end(self) -> str:
         """The host that all lossy pairs have in common, if it loses with two others or more and
@@ -208,6 +205,10 @@ class Loss:
 
     def _is_tcp(self) -> bool:
         return self.ctx.link is None or self.ctx.link.protocol == "tcp"
+
+
+def _costly(host: _Host) -> bool:
+    return host.sums[_RESENT] > _COSTS * 1e-6 * max(1, host.sums[_SENT])
 
 
 def _loses(host: _Host) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from wireproof.model.finding import Both, Finding, Judgement, Node, PairVerdict, Route, worst_proof
+from wireproof.model.finding import Finding, Judgement, Node, PairVerdict, Route, worst_proof
 from wireproof.verdict.issue import overall
 
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
@@ -106,7 +106,7 @@ def _is_over(finding: Finding, routes: set[Route], still_open: set[Route]) -> bo
         if not isinstance(share, int | float) or share > _FEW_LOST:
             return False
         ends = {about.name} if isinstance(about, Node) else set()
-        ends |= {about.one, about.other} if isinstance(about, Both) else set()
+        ends |= {about.origin, about.target} if isinstance(about, Route) else set()
         return bool(ends) and not any(ends & {one.origin, one.target} for one in still_open)
     return finding.code in _SOFTER and about in routes - still_open
 

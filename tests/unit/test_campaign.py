@@ -13,7 +13,7 @@ from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.plan import Plan, Point, RankPlace, Transport
+from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport
 from wireproof.model.record import (
     GroupResult,
     Host,
@@ -25,9 +25,13 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Missing, Provenance, Run, RunDocument
 from wireproof.plan.sweep import numbered, sweep
+from wireproof.settings.options import Profile
+from wireproof.verdict.run.plateau import STEADY
+from wireproof.workflow.check import _policy
 from wireproof.workflow.session.campaign import Campaign, attempt_folder, earlier_attempts
 from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
 from wireproof.workflow.session.screen_plan import screen_points
+from wireproof.workflow.specification import CheckSpecification
 from wireproof.workflow.target.availability import is_down
 from wireproof.workflow.target.target import Target
 
@@ -513,3 +517,27 @@ def test_ranks_that_share_too_few_cores_are_screened_pair_by_pair(
     assert {pair for point in points[0] for pair in point.pairs} == {
         pair for point in points[1] for pair in point.pairs
     }
+
+
+def test_a_quick_check_asks_for_no_more_precision_than_decides() -> None:
+    """Ten points of two good hosts took their whole second to be known to 1 %. A rate that is as
+    wide as this still counts as steady beside others on the cores; screens of real hosts and the
+    other profiles stay as precise as they were.
+    """
+
+    def widths(target: Target, profile: Profile) -> tuple[float, float]:
+        policy = _policy(CheckSpecification(profile=profile), target)
+        return policy.latency_half_width, policy.bandwidth_half_width
+
+    hosts = tuple(f"n{number}" for number in range(1, 513))
+    real, lab = (
+        Target(hosts=hosts, start_on=hosts),
+        Target(hosts=hosts, start_on=hosts, virtual=True),
+    )
+    quick = [widths(one, "quick") for one in (real.only((0, 1)), lab)]
+    usual = Policy().latency_half_width, Policy().bandwidth_half_width
+    assert {width > least for one in quick for width, least in zip(one, usual, strict=True)} == {
+        True
+    }
+    assert {one[1] for one in quick} <= {STEADY}
+    assert widths(real, "quick") == widths(real.only((0, 1)), "standard") == usual

@@ -28,6 +28,7 @@ from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.resume import remember, stored_seed
 from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.planned import Planned
+from wireproof.workflow.session.screen_plan import crowded, screen_points
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import CheckSpecification
 from wireproof.workflow.target.availability import Availability
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
 QUICK_STREAM = (8, 4096, 65536, 262144, 1 << 20, 4 << 20)
+QUICK_LATENCY, QUICK_BANDWIDTH = 0.04, 0.02
+"""Half-widths at which a point of a quick check of two hosts, or of a lab, ends: within the tenth
+that decides, and a steady rate still shows. A point that is wider takes its whole budget.
+"""
 LAUNCHES: dict[Profile, int] = {"quick": 1, "standard": 3, "acceptance": 10}
 """Independent launches are a factor of their own (Hunold and Carpen-Amarie 2016): inner repetitions
 do not show it.
@@ -66,7 +71,6 @@ def check(
     ``environment``: where an allocation around us is looked for. Raises ``BadInput`` before
     anything is started, ``CouldNotMeasure`` when nothing at all was measured.
     """
-    from wireproof.workflow.dossier.seal import seal, unseal
     from wireproof.workflow.result import kept
     from wireproof.workflow.tune.verify import standing_on
 
@@ -78,6 +82,8 @@ def check(
         with result_folder(specification.storage, "check", reporter) as folder:
             session = _session(specification, target, folder, fabric)
             if specification.storage.resume:
+                from wireproof.workflow.dossier.seal import unseal
+
                 unseal(folder, reporter)
             install_for(session)  # an MPI that is missing is an error before anything is written
             if specification.invocation is not None:
@@ -94,6 +100,8 @@ def check(
                 reporter=reporter,
             )
             if specification.profile == "acceptance":
+                from wireproof.workflow.dossier.seal import seal
+
                 agreed = specification.method.agreed
                 return seal(result, specification.profile, agreed, reporter)
             return result
@@ -198,8 +206,6 @@ def _points(
     specification: CheckSpecification, target: Target, fabric: Fabric | None, seed: int
 ) -> list[Point]:
     """One machine or two hosts: sweeps. More: rounds of pairs."""
-    from wireproof.workflow.session.screen_plan import screen_points
-
     if not target.hosts or target.size == 2:
         return _sweeps(specification.profile, target, back=bool(target.hosts))
     return screen_points(
@@ -248,6 +254,10 @@ def _policy(specification: CheckSpecification, target: Target) -> Policy:
             point_deadline_ms=MODEL_DEADLINE_MS,
         )
     policy = paced(target.pinned(policy), target.claimed_rate)
+    if specification.profile == "quick" and (target.size <= 2 or crowded(target)):
+        policy = msgspec.structs.replace(
+            policy, latency_half_width=QUICK_LATENCY, bandwidth_half_width=QUICK_BANDWIDTH
+        )
     if target.size > MANY:
         policy = msgspec.structs.replace(policy, teardown="point")
     if target.size <= 2 or method.budget_s is not None:

@@ -45,10 +45,12 @@ def environment(archive: zipfile.ZipFile, manifest: dict[str, Any]) -> Path:
     """The folder with the environment, made now if it is not there. Raises ``CannotUnpack``."""
     parent = _parent()
     digest = hashlib.sha256(archive.read("manifest.json")).hexdigest()[:16]
-    place = parent / f"{manifest['version']}-{digest}"
     try:
+        # A link on the way may be exchanged at any time, also while modules are still loaded.
+        parent = Path(os.path.realpath(parent))
         parent.mkdir(parents=True, exist_ok=True, mode=0o755)
-        for above in (parent.resolve(), *parent.resolve().parents):
+        place = parent / f"{manifest['version']}-{digest}"
+        for above in (parent, *parent.parents):
             _trust_above(above)
         if not place.exists():
             _make(archive, manifest, place)

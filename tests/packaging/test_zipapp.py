@@ -143,6 +143,15 @@ def test_the_cache_of_another_user_is_not_started(one: Path, tmp_path: Path, dep
     assert "another user can change" in _refused(one, place)
 
 
+def test_a_link_on_the_way_is_not_gone_by_twice(one: Path, tmp_path: Path) -> None:
+    """Who owns it may exchange it while modules are still loaded."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    out, _ = _start(one, tmp_path / "link").communicate(timeout=60)
+    (place,) = (tmp_path / "real").iterdir()
+    assert out == f"check --hosts n[1-2] {place}\n"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="root: a folder is given to another user")
 def test_an_environment_that_another_user_has_made_is_not_started(
     one: Path, tmp_path: Path

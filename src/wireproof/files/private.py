@@ -5,7 +5,6 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 _MODE = 0o700
@@ -29,20 +28,22 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
 
     All folders from ``below`` (default: ``path`` itself) down to ``path`` must be ours; those above
     must belong to us or to root and be writable by nobody else, except a sticky one such as /tmp:
-    whoever can rename a folder above can put another in its place. Raises ``OSError`` whose
-    ``strerror`` says what was seen.
+    whoever can rename a folder above can put another in its place. Returned is ``path`` without
+    links, for the same reason. Raises ``OSError`` whose ``strerror`` says what was seen.
     """
     path = path.absolute()
     first = path if below is None else below.absolute()
+    above = Path(os.path.realpath(first.parent))
+    path, first = above / path.relative_to(first.parent), above / first.name
     inner = [
         folder
         for folder in (*reversed(path.parents), path)
         if folder == first or first in folder.parents
     ]
     first.parent.mkdir(parents=True, exist_ok=True, mode=_MODE)
-    for above in _resolved_parents(first):
-        if why := _loose(above):
-            raise OSError(errno.EPERM, f"{above} {why}", str(path))
+    for folder in (above, *above.parents):
+        if why := _loose(folder):
+            raise OSError(errno.EPERM, f"{folder} {why}", str(path))
     for folder in inner:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=_MODE)
@@ -58,11 +59,6 @@ def private_file(prefix: str, name: str, data: bytes) -> Path:
     with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)
     return path
-
-
-def _resolved_parents(path: Path) -> Iterable[Path]:
-    parent = path.parent.resolve()
-    return (parent, *parent.parents)
 
 
 def _loose(folder: Path) -> str:

@@ -17,12 +17,12 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.held import held_folder, make_folder, within
-from wireproof.files.hostile import read_bounded, refuse_other_than_regular, replace_file
+from wireproof.files.hostile import open_regular, read_bounded, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure, made_by_newer
 from wireproof.model.history import Entry
 from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
 from wireproof.model.sound import LARGEST, unsound
-from wireproof.store.seal import as_literal, first_line
+from wireproof.store.seal import first_line, place_of
 
 INDEX, RESULTS = "index", "results"
 LOG = "log"
@@ -203,16 +203,19 @@ def _rows(path: Path) -> Iterator[bytes]:
     import duckdb
 
     try:
-        refuse_other_than_regular(path.lstat(), path)  # DuckDB waits for a pipe
+        file = open_regular(path, follow=False)  # DuckDB waits for a pipe
     except FileNotFoundError:
         raise
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
     try:
-        with duckdb.connect(
-            config={"threads": "1", "memory_limit": _MEMORY, "temp_directory": ""}
-        ) as database:  # each holds a group
-            given = [as_literal(path)]
+        with (
+            file,
+            duckdb.connect(
+                config={"threads": "1", "memory_limit": _MEMORY, "temp_directory": ""}
+            ) as database,  # each holds a group
+        ):
+            given = [place_of(file, path)]
             [(longest,)] = database.execute(_LONGEST, given).fetchall()
             if longest > _LARGEST_ENTRY:
                 raise BadInput(

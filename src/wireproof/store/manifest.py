@@ -4,14 +4,17 @@ It names every file of the folder but itself and the signatures of it, so that o
 shows, too. Names stay those of our own files: nothing has to be quoted.
 """
 
+import errno
 import hashlib
 import os
 import re
 import stat
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
+from wireproof.files.copies import LARGEST, MOST
 from wireproof.files.hostile import kind_of, open_regular, read_bounded, replace_file
 from wireproof.model.errors import BadInput
 
@@ -40,10 +43,15 @@ def is_sealed(folder: Path) -> bool:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of a regular file, in hexadecimal. Raises ``OSError``, also for a link."""
-    digest = hashlib.sha256()
+    """SHA-256 of a regular file, in hexadecimal. Raises ``OSError``, also for a link and for more
+    bytes than a result has.
+    """
+    digest, left = hashlib.sha256(), LARGEST
     with open_regular(path, follow=False) as file:
         while data := file.read(_CHUNK):
+            left -= len(data)
+            if left < 0:
+                raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 30} GiB", str(path))
             digest.update(data)
     return digest.hexdigest()
 
@@ -103,13 +111,18 @@ def signatures_of(folder: Path) -> list[Path]:
 
 def differences(folder: Path) -> list[Tampering]:
     """What in ``folder`` is otherwise than its manifest says, by name; none for one that is as it
-    was sealed. Raises ``BadInput`` when there is no manifest, or a damaged one.
+    was sealed. Raises ``BadInput`` when there is no manifest, or a damaged one, and for more files
+    or bytes than a result has.
     """
     wanted = listed(folder)
     try:
-        there = dict(_tree(folder))
+        there = dict(islice(_tree(folder), MOST + 1))
     except OSError as error:
         raise BadInput(f"{error.filename} cannot be read: {error.strerror}.") from error
+    if len(there) > MOST or sum(status.st_size for status in there.values()) > LARGEST:
+        raise BadInput(
+            f"{folder} holds more than {MOST} files or {LARGEST >> 30} GiB: no dossier does."
+        )
     found = []
     for name, status in there.items():
         if kind := kind_of(status.st_mode):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from wireproof.files.held import held_folder
+from wireproof.files.held import CAN_HOLD, held_folder
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.frames import MAX_LINE_BYTES
@@ -112,7 +112,7 @@ def seal(folder: Path) -> list[Path]:
             open_regular(folder / FRAMES, follow=False) as frames,
             duckdb.connect(config=dict(_CONFIG)) as database,
         ):
-            database.execute(_view(f"/proc/self/fd/{frames.fileno()}", frames))
+            database.execute(_view(place_of(frames, folder / FRAMES), frames))
             _check_complete(database, wanted)
             for name, query in ((POINTS, _POINTS), (BATCHES, _BATCHES)):
                 database.execute(_copy(query, fresh[name], run_id))
@@ -155,12 +155,13 @@ def table_differences(folder: Path) -> list[str]:
             open_regular(folder / FRAMES, follow=False) as frames,
             duckdb.connect(config=dict(_CONFIG)) as database,
         ):
-            database.execute(_view(as_literal(folder / FRAMES), frames))
+            database.execute(_view(place_of(frames, folder / FRAMES), frames))
             for name in there:
-                table = f"SELECT * FROM read_parquet({_quoted(as_literal(folder / name))})"  # noqa: S608
-                own = _POINTS if name == POINTS else _BATCHES
-                if not _alike(database, table, own):
-                    found.append(f"{name} has other rows than {FRAMES}")
+                with open_regular(folder / name, follow=False) as file:
+                    place = _quoted(place_of(file, folder / name))
+                    own = _POINTS if name == POINTS else _BATCHES
+                    if not _alike(database, f"SELECT * FROM read_parquet({place})", own):  # noqa: S608
+                        found.append(f"{name} has other rows than {FRAMES}")
     except (duckdb.Error, UnicodeDecodeError, OSError) as error:
         raise BadInput(f"{folder}: {first_line(error)}.") from error
     return found
@@ -174,8 +175,12 @@ def _alike(database: duckdb.DuckDBPyConnection, one: str, other: str) -> bool:
     )
 
 
-def as_literal(path: Path) -> str:
-    """DuckDB takes ``*``, ``?`` and ``[`` of a path for patterns."""
+def place_of(file: BinaryIO, path: Path) -> str:
+    """What DuckDB opens to read ``file`` itself, whatever ``path`` leads to by now. Where no folder
+    can be held, ``path``, in which ``*``, ``?`` and ``[`` are no patterns.
+    """
+    if CAN_HOLD:
+        return f"/proc/self/fd/{file.fileno()}"
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from wireproof.files.hostile import open_regular
+from wireproof.model.errors import BadInput
 
 NAMES = ("scc_", "nts_")
 """How the folder in the archive begins (supportutils 3 and before)."""
@@ -36,25 +37,30 @@ def is_supportconfig(folder: Path) -> bool:
 
 def lay_out(source: Path, folder: Path) -> None:
     """Write what the texts of ``source`` hold below ``folder``: files of /etc, /proc and /sys where
-    they were, and what a command printed by the command's name. The first of a name counts.
+    they were, and what a command printed by the command's name. The first of a name counts. Raises
+    ``BadInput`` for more sections than any has: each becomes a file.
     """
+    for number, (place, body) in enumerate(_all_places(source)):
+        if number >= _MOST_SECTIONS:
+            raise BadInput(f"{source} has more than {_MOST_SECTIONS} sections: no supportconfig has.")
+        _write(folder / place, body)
+    if host := _HOST.match(source.name):
+        _write(folder / "etc/hostname", f"{host[1]}\n")
+
+
+def _all_places(source: Path) -> Iterator[tuple[PurePosixPath, str]]:
     for text in sorted(source.glob("*.txt")):
         try:
             with open_regular(text, follow=False) as file:
                 content = file.read(_LARGEST_TEXT).decode("utf-8", "replace")
         except OSError:
             continue
-        for place, body in _places(content):
-            _write(folder / place, body)
-    if host := _HOST.match(source.name):
-        _write(folder / "etc/hostname", f"{host[1]}\n")
+        yield from _places(content)
 
 
 def _places(content: str) -> Iterator[tuple[PurePosixPath, str]]:
     """Where the sections belong, below a root, with their texts."""
-    for number, head in enumerate(_SECTION.finditer(content)):
-        if number >= _MOST_SECTIONS:
-            return
+    for head in _SECTION.finditer(content):
         after = _ANY_SECTION.search(content, head.end())
         place = _file(head[2]) if head[1] == "Configuration File" else _command(head[2])
         if place is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.adapters import read
+from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import printed
 from wireproof.launch.nic import (
@@ -134,7 +135,8 @@ def _work_folder(recipe: BenchmarkRecipe) -> Iterator[str]:
         yield ""
         return
     try:
-        folder = tempfile.mkdtemp(prefix=f"wireproof-{recipe.tool}-", dir=Path.cwd())
+        with held_folder(Path.cwd()):  # whoever owns it could exchange the folder
+            folder = tempfile.mkdtemp(prefix=f"wireproof-{recipe.tool}-", dir=Path.cwd())
     except OSError as error:
         raise CouldNotMeasure(
             f"no folder for {recipe.input_file} can be made in {Path.cwd()} ({error.strerror}):"

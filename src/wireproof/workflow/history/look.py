@@ -1,6 +1,7 @@
 """Asks a history: what is in it, has something changed, who was proven when, what can go."""
 
 import math
+import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
 from wireproof.analysis.change_points import FEWEST, ChangePoint, change_points
+from wireproof.files.held import held_folder, within
 from wireproof.locate.significance import as_student
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
@@ -349,16 +351,32 @@ def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
     for one in chosen:
         folder = root / RESULTS / one.id
         try:
-            if folder.is_symlink() or (folder.exists() and not _is_ours(folder, one)):
+            if folder.parent.exists() and not _removed(folder, one):
                 stay.append(f"{folder} stays: it is no folder of a result")
-            elif folder.exists():
-                shutil.rmtree(folder)
             forget.append(one.id)
-        except (BadInput, OSError) as error:
+        except OSError as error:
+            stay.append(f"{folder} stays: {error.strerror}")
+        except BadInput as error:
             stay.append(f"{folder} stays: {error}")
     if forget:
         remove_entries(root, forget)
     return stay
+
+
+def _removed(folder: Path, entry: Entry) -> bool:
+    """Remove the folder of a result if there is one; False, and nothing removed, for what is none.
+    What is looked at is what goes: whoever owns the folder above could exchange it in between.
+    """
+    with held_folder(folder.parent) as results:
+        held = folder if results is None else Path(f"/proc/self/fd/{results}") / folder.name
+        try:
+            if held.is_symlink() or (held.exists() and not _is_ours(held, entry)):
+                return False
+            if held.exists():
+                shutil.rmtree(within(results, folder), dir_fd=results)
+        except BadInput as error:
+            raise BadInput(str(error).replace(str(held), str(folder))) from error
+    return True
 
 
 def _is_ours(folder: Path, entry: Entry) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wireproof.adapters.psm3 import is_help, is_statistics, statistics
+from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.psm3 import JudgedStatistics, Statistics
@@ -44,7 +45,8 @@ def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, s
         yield None, {}
         return
     try:
-        folder = Path(tempfile.mkdtemp(prefix="wireproof-psm3-", dir=Path.cwd()))
+        with held_folder(Path.cwd()):  # whoever owns it could exchange the folder
+            folder = Path(tempfile.mkdtemp(prefix="wireproof-psm3-", dir=Path.cwd()))
     except OSError as error:
         raise CouldNotMeasure(
             f"no folder for PSM3's statistics can be made in {Path.cwd()} ({error.strerror}): run"

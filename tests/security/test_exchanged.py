@@ -1,0 +1,165 @@
+"""What another user exchanges while it is read, run or removed; and small files that cost a walk of
+the disk.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+import pytest
+from tests.dossiers import dossier_of
+from tests.security.test_written import EVE, as_eve
+from tests.unit.test_history import entry
+
+from wireproof.files.private import own_folder
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.store import history
+from wireproof.store.seal import POINTS, table_differences
+from wireproof.workflow.archive import opened
+from wireproof.workflow.benchmark import run as benchmark
+from wireproof.workflow.dossier.intact import refuse_altered
+from wireproof.workflow.history import look
+from wireproof.workflow.prove.statistics import statistics_folder
+
+
+@pytest.fixture
+def reachable(tmp_path: Path) -> Path:
+    """A folder that eve can come to, as on a machine."""
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == 0 and len(folder.parts) > 2:
+            folder.chmod(folder.stat().st_mode | 0o055)
+    return tmp_path
+
+
+def _before_duckdb(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """``act`` runs when a file has been looked at, before DuckDB reads it."""
+    real = duckdb.connect
+
+    def connect(*given: object, **named: object) -> duckdb.DuckDBPyConnection:
+        act()
+        return real(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(duckdb, "connect", connect)
+
+
+def _replaced(path: Path, make: Callable[[Path], object]) -> None:
+    make(path.with_name("fresh"))
+    path.with_name("fresh").replace(path)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_table_that_is_exchanged_is_read_as_it_was_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], object]
+) -> None:
+    """What is read of a table is the file that was looked at, whatever takes its name."""
+    (tmp_path / history.INDEX).mkdir()
+    history._write_parquet(tmp_path, [entry(number) for number in range(1, 4)])
+    (table,) = (tmp_path / history.INDEX).iterdir()
+    _before_duckdb(monkeypatch, lambda: _replaced(table, make))
+    assert len(history.entries(tmp_path)) == 3
+
+
+@pytest.mark.timeout(30)
+def test_a_table_of_a_run_that_becomes_a_pipe_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = dossier_of(tmp_path / "made") / "run-1"
+    assert table_differences(run) == []
+    _before_duckdb(monkeypatch, lambda: _replaced(run / POINTS, os.mkfifo))
+    with pytest.raises(BadInput, match="a named pipe"):
+        table_differences(run)
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("owner", ["eve", "root"])
+def test_pruning_removes_nothing_behind_a_link(reachable: Path, owner: str) -> None:
+    """Nothing is removed behind a link of another user, nor in a folder of another user."""
+    made = dossier_of(reachable / "roots" / entry(1).id)
+    root = reachable / "history"
+    (root / history.INDEX).mkdir(parents=True)
+    root.chmod(0o1777)
+    if owner == "eve":
+        os.chown(root, EVE, EVE)
+    as_eve(lambda: (root / history.RESULTS).symlink_to(reachable / "roots"))
+    (stays,) = look.prune(root, [entry(1)])
+    assert "link of the user" in stays
+    assert (made / "result.json").is_file()
+
+
+@pytest.mark.root
+def test_pruning_removes_what_was_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = dossier_of(tmp_path / "roots" / entry(1).id)
+    results = tmp_path / "history" / history.RESULTS
+    dossier_of(results / entry(1).id)
+    (tmp_path / "history" / history.INDEX).mkdir()
+    real = look._is_ours
+
+    def looked(*given: object) -> bool:
+        found = real(*given)  # type: ignore[arg-type]
+        results.rename(tmp_path / "moved")
+        results.symlink_to(made.parent)
+        return found
+
+    monkeypatch.setattr(look, "_is_ours", looked)
+    look.prune(tmp_path / "history", [entry(1)])
+    assert (made / "result.json").is_file()
+    assert not (tmp_path / "moved" / entry(1).id).exists()
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("name", ["run-1/frames.jsonl", "run-1/added"])
+def test_a_dossier_is_bounded_before_it_is_hashed(tmp_path: Path, name: str) -> None:
+    """A dossier with more bytes or files than a result has is refused before it is hashed."""
+    made = dossier_of(tmp_path / "dossier")
+    with (made / name).open("ab") as file:
+        file.truncate(1 << 42)
+    with pytest.raises(BadInput, match="more than .* GiB"):
+        refuse_altered(made)
+
+
+def test_a_supportconfig_of_sections_without_end_is_refused(tmp_path: Path) -> None:
+    """Each section becomes a file: a few kB can ask for a million."""
+    path = tmp_path / "scc.tar.xz"
+    with tarfile.open(path, "w:xz") as archive:
+        for text in range(3):
+            head = b"#==[ Configuration File ]===#\n# /etc/d%d/f%d\nx\n"
+            data = b"".join(head % (text, number) for number in range(9000))
+            for name in ("basic-environment.txt", f"x{text}.txt"):
+                one = tarfile.TarInfo(f"scc_h_210101_0101/{name}")
+                one.size = len(data)
+                archive.addfile(one, io.BytesIO(data))
+    with pytest.raises(BadInput, match="more than 20000 sections"), opened(path):
+        pass
+
+
+@pytest.mark.root
+def test_a_cache_behind_a_link_is_used_without_the_link(reachable: Path) -> None:
+    """As root with HOME still eve's: she exchanges her link after everything was looked at."""
+    (reachable / "roots").mkdir(mode=0o700)
+    reachable.chmod(0o1777)
+    as_eve(lambda: (reachable / "cache").symlink_to(reachable / "roots"))
+    place = reachable / "cache" / "wireproof"
+    assert own_folder(place / "abi", below=place) == reachable / "roots" / "wireproof" / "abi"
+
+
+@pytest.mark.root
+def test_no_folder_is_made_in_a_current_folder_of_another_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eve exchanges the folder before its first file is written."""
+    os.chown(tmp_path, EVE, EVE)
+    monkeypatch.chdir(tmp_path)
+    recipe = SimpleNamespace(input_file="hpccinf.txt", tool="hpcc")
+    for made in (statistics_folder(asked=True), benchmark._work_folder(recipe)):  # type: ignore[arg-type]
+        with pytest.raises(CouldNotMeasure, match="belongs to the user"), made:
+            pass
+    assert not list(tmp_path.iterdir())

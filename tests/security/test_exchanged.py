@@ -122,7 +122,7 @@ def test_a_dossier_is_bounded_before_it_is_hashed(tmp_path: Path, name: str) -> 
     made = dossier_of(tmp_path / "dossier")
     with (made / name).open("ab") as file:
         file.truncate(1 << 42)
-    with pytest.raises(BadInput, match="more than .* GiB"):
+    with pytest.raises(BadInput, match=r"more than .* GiB"):
         refuse_altered(made)
 
 

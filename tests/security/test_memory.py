@@ -22,6 +22,7 @@ from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
 from wireproof.store import history
 from wireproof.store.load import FRAMES, load_document, load_frames
 from wireproof.store.result import read_fabrics, read_result
+from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.archive import opened
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.report import ReportSpecification, report
@@ -336,3 +337,37 @@ def test_headers_that_describe_a_member_are_bounded(tmp_path: Path, kind: str) -
         for _ in range(count):
             file.write(piece)
     _refused_cheaply(_read_archive, word, path)
+
+
+# --- snapshots of settings
+
+
+def _packed(place: str, head: bytes, member: bytes) -> bytes:
+    """A snapshot in which ``place`` has 20 million members of a byte or two; in a few kB."""
+    fields = {"texts": b"\x90", "places": b"\x90", "hosts": b"\x80"}
+    many = 20_000_000
+    fields[place] = head + many.to_bytes(4, "big") + member * many
+    if place == "facts":
+        fields["hosts"] = b"\x81\xa1n" + fields.pop(place)
+    text = b"\x85\xa6schema\xb2wireproof.snapshot\xa7version\x02"
+    for name, value in fields.items():
+        text += bytes([0xA0 + len(name)]) + name.encode() + value
+    return gzip.compress(text, 1)
+
+
+@pytest.mark.parametrize(
+    ("place", "head", "member"),
+    [
+        ("texts", b"\xdd", b"\xa0"),
+        ("places", b"\xdd", b"\x93\xa0\xa0\x90"),
+        ("hosts", b"\xdf", b"\xa0\x90"),
+        ("facts", b"\xdd", b"\x94\x00\xa0\x00\x00"),
+    ],
+)
+def test_a_small_snapshot_of_many_members_is_refused(
+    tmp_path: Path, place: str, head: bytes, member: bytes
+) -> None:
+    """A snapshot of settings is refused by the number of its members before they take memory."""
+    (tmp_path / "snap").write_bytes(_packed(place, head, member))
+    assert (tmp_path / "snap").stat().st_size < 4 * MIB
+    _refused_cheaply(read_snapshot, "more", tmp_path / "snap")

@@ -13,7 +13,7 @@ from wireproof.lint.check import lint_text
 from wireproof.lint.rules import book, rules
 from wireproof.model.errors import BadInput
 from wireproof.model.site import CatalogueFile, use_site
-from wireproof.workflow import lint
+from wireproof.workflow import catalogue, lint
 
 LINT = Path(check.__file__).parent
 RULE = """\
@@ -108,7 +108,7 @@ def test_what_a_variable_holds_is_not_judged() -> None:
 def test_a_rows_pattern_without_end_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lint, "LONGEST_S", 4.0)
+    monkeypatch.setattr(catalogue, "LONGEST_S", 4.0)
     site(RULE + '[[line]]\ncode = "site-rule"\nmatch = "(?:a+)+!"\n')
     (tmp_path / "slow.sh").write_text(f"#!/bin/sh\necho {'a' * 60}\n")
     found = lint.lint_file(str(tmp_path / "slow.sh"), lint.Filter())

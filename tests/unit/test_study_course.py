@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -22,7 +23,9 @@ from wireproof.model.study import (
     StudyRun,
 )
 from wireproof.settings.options import Options
+from wireproof.study.catalogue import library_of
 from wireproof.study.path import agreed_rails
+from wireproof.workflow import catalogue
 from wireproof.workflow.session.session import Storage
 from wireproof.workflow.study import StudySpecification, library_called, run_study
 from wireproof.workflow.study import course as under_test
@@ -101,6 +104,50 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(under_test, "Launcher", lambda *_: Launcher(found))
     monkeypatch.setattr(under_test, "Prober", lambda *_: Prober(found))
     return found
+
+
+SLOW = """id = "site"
+title = "the site's library"
+prefixes = ["PSM3_"]
+says = SAID
+complaints = [COMPLAINT]
+
+[[knob]]
+name = "PSM3_A"
+what = "a knob"
+source = "here"
+valid = VALID
+values = ["1"]
+moves = ["latency"]
+read = [{of = "line", expect = {"*" = EXPECT}}]
+"""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("slow", ["SAID", "COMPLAINT", "VALID", "EXPECT"])
+def test_a_knobs_pattern_without_end_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slow: str
+) -> None:
+    """As (a+)+ does, with a text that it almost fits."""
+    monkeypatch.setattr(catalogue, "LONGEST_S", 2.0)
+    end = "'(?P<value>(a|aa)+)!'"
+    given = {"SAID": "{line = " + end + "}" if slow == "SAID" else "{line = '(?P<value>a+)'}"}
+    given |= {name: end if name == slow else "'a?1?'" for name in ("COMPLAINT", "VALID", "EXPECT")}
+    text = SLOW
+    for name, pattern in given.items():
+        text = text.replace(name, pattern)
+    library = library_of(text, "site.toml")
+    if slow == "VALID":
+        wanted = StudySpecification(
+            target=Options(), library=library, values={"PSM3_A": ("a" * 60,)}
+        )
+        with pytest.raises(BadInput, match="repeats a repetition"):
+            run_study(wanted, Heard(), {})
+        return
+    started = SimpleNamespace(probe=lambda *_: ([], "a" * 60, ""))
+    prober = under_test.Prober(started, library, tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="the study site"):
+        prober.probe(Configuration(knob="PSM3_A", value="1"), library.knob[0])
 
 
 def host(name: str, *nics: str, speed: int = 10_000, **more: Any) -> Host:

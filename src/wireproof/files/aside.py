@@ -44,6 +44,21 @@ def answer_aside(work: Callable[[], bytes], within_s: float) -> bytes:
         _end(child)
 
 
+def ends_within(work: Callable[[], object], within_s: float) -> bool:
+    """Whether ``work``, done aside, ends within ``within_s``, by an error or not."""
+
+    def tried() -> bytes:
+        work()
+        return b"ended"
+
+    try:
+        with contextlib.suppress(ChildProcessError):
+            answer_aside(tried, within_s)
+    except TimeoutError:
+        return False
+    return True
+
+
 def _answer(work: Callable[[], bytes], out: int) -> NoReturn:
     """In the child. It keeps nothing that our caller waits for: a pipe that stays open would hold
     up whoever reads what we print.

@@ -28,8 +28,15 @@ _OWN_LISTS = ("interfaces", "pci", "bios", "bios/pending", "bios/registry")
 """Made by us: what could be a secret was left out when they were."""
 _MAGIC = b"\x1f\x8b"
 _LARGEST = 1 << 30
-_BLOCK = 1 << 20
 """Bytes that a snapshot may unpack to."""
+_BLOCK = 1 << 20
+_MOST = {"texts": 1_000_000, "places": 100_000, "hosts": 100_000}
+_MOST_FACTS = 100_000
+"""Of a host. A byte can be a text or a fact, each of which takes a hundred in memory; ten thousand
+hosts have 20,000 texts and 1,200 places.
+"""
+_MOST_FRAMES = 2_000_000
+"""Facts that differ, of all hosts together."""
 
 
 class _Place(msgspec.Struct, frozen=True, array_like=True):
@@ -129,18 +136,15 @@ def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
     """
     try:
         with open_regular(path) as file, gzip.GzipFile(fileobj=file) as packed:
-            pieces, size = [], 0
-            while size <= _LARGEST and (piece := packed.read(_BLOCK)):
-                pieces.append(piece)
-                size += len(piece)
+            data = bytearray()
+            while len(data) <= _LARGEST and (piece := packed.read(_BLOCK)):
+                data += piece
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(f"{path} cannot be read as a snapshot: {error}.") from error
-    if size > _LARGEST:
+    if len(data) > _LARGEST:
         raise BadInput(f"{path} unpacks to more than {_LARGEST >> 20} MiB: that is no snapshot.")
-    data = b"".join(pieces)
-    del pieces
     try:
-        _check_version(data, path)
+        _check_head(data, path)
         return _hosts(msgspec.msgpack.decode(data, type=_Packed))
     except (msgspec.DecodeError, UnicodeDecodeError, IndexError, RecursionError) as error:
         raise BadInput(f"{path} is no snapshot of wireproof: {error}.") from error
@@ -204,6 +208,8 @@ def _hosts(found: _Packed) -> dict[str, Sequence[FactFrame]]:
     hosts: dict[str, Sequence[FactFrame]] = {}
     model: Sequence[FactFrame] = ()
     for host, packed in found.hosts.items():
+        if _count(packed) > _MOST_FACTS or len(frames) > _MOST_FRAMES:
+            raise IndexError(f"{host[:60]!r} has more facts than any host")
         facts = decoder.decode(packed)
         for one in facts:
             if one not in frames:
@@ -216,14 +222,30 @@ def _hosts(found: _Packed) -> dict[str, Sequence[FactFrame]]:
 
 class _SnapshotHead(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
     version: int
+    texts: msgspec.Raw = msgspec.Raw()
+    places: msgspec.Raw = msgspec.Raw()
+    hosts: msgspec.Raw = msgspec.Raw()
 
 
-def _check_version(data: bytes, path: Path) -> None:
-    version = msgspec.msgpack.decode(data, type=_SnapshotHead).version
-    if version > _VERSION:
-        raise made_by_newer(path, version, _VERSION)
-    if version < 1:
-        raise BadInput(f"{path} is damaged: there is no snapshot of version {version}.")
+def _check_head(data: bytearray, path: Path) -> None:
+    head = msgspec.msgpack.decode(data, type=_SnapshotHead)
+    if head.version > _VERSION:
+        raise made_by_newer(path, head.version, _VERSION)
+    if head.version < 1:
+        raise BadInput(f"{path} is damaged: there is no snapshot of version {head.version}.")
+    for name, most in _MOST.items():
+        if _count(getattr(head, name)) > most:
+            raise BadInput(f"{path} has more than {most} {name}: no snapshot has.")
+
+
+def _count(packed: msgspec.Raw) -> int:
+    """How many members a packed list or map says it has; 0 for what is neither."""
+    head = bytes(memoryview(packed)[:5])
+    if head[:1] in (b"\xdc", b"\xde"):
+        return int.from_bytes(head[1:3], "big")
+    if head[:1] in (b"\xdd", b"\xdf"):
+        return int.from_bytes(head[1:5], "big")
+    return head[0] & 15 if head and head[0] >> 4 in (8, 9) else 0
 
 
 def _frame(one: _Fact, found: _Packed, masks: dict[int, str]) -> FactFrame:

@@ -6,10 +6,11 @@ studies of knobs: ``docs/catalogue.md`` says what each looks like.
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 
+from wireproof.files.aside import ends_within
 from wireproof.files.held import held_folder, within
 from wireproof.files.hostile import read_bounded
 from wireproof.files.private import written_by_others
@@ -20,6 +21,8 @@ from wireproof.model.toml import line_of, line_of_field, read_toml
 VARIABLE = "WIREPROOF_CATALOGUE"
 _LARGEST, _LARGEST_OF_ALL = 1 << 20, 8 << 20
 _MOST_FILES = 200
+LONGEST_S = 20.0
+"""For the patterns of a site on one text: no bound on time stands in them."""
 READERS = {
     "family": "wireproof.analysis.catalogue.read:families",
     "pauses": "wireproof.analysis.pfc:pausing",
@@ -105,6 +108,17 @@ def _refuse_unknown_settings(text: CatalogueFile, head: str, entries: list[objec
                 f"{text.name}, line {line}: 'setting' is {setting[:60]!r}, which is no entry of"
                 " the catalogue of settings (`wireproof audit --list`)."
             )
+
+
+def refuse_slow_patterns(match: Callable[[], object], text: str, files: str) -> None:
+    """Raises BadInput if ``match``, which holds patterns of ``files`` against ``text``, takes
+    longer than any should: it is tried aside.
+    """
+    if not ends_within(match, LONGEST_S):
+        raise BadInput(
+            f"{text} takes more than {LONGEST_S:g} s with the rows of {files}: look there for a"
+            " pattern that repeats a repetition, as (a+)+ does."
+        )
 
 
 def _strings(entry: object) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from wireproof.files.aside import answer_aside
 from wireproof.files.hostile import open_regular, rewrite_file
 from wireproof.lint.check import is_recipe, lint_text
 from wireproof.lint.fix import repaired, with_whole_lines
@@ -23,11 +22,10 @@ from wireproof.model.site import site_texts
 from wireproof.report.names import clean
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.bug import sentence
+from wireproof.workflow.catalogue import refuse_slow_patterns
 
 LARGEST = 16 << 20
 """Bytes of a recipe; no script and no configuration file is larger."""
-LONGEST_S = 20.0
-"""For a recipe, if a site's rows look at it: no bound on time stands in their patterns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +51,9 @@ class Filter:
         BadInput for a text that holds nothing that a rule could look at, unless ``kind`` is given.
         """
         if site_texts():
-            _refuse_slow_rows(text, name, self.kind)
+            files = ", ".join(clean(each.name, 200) for each in site_texts())
+            tried = partial(lint_text, text, name, self.kind)
+            refuse_slow_patterns(tried, clean(name, 200), files)
         found = [
             finding
             for finding in lint_text(text, name, self.kind)
@@ -67,24 +67,6 @@ class Filter:
                 " configuration file that lint knows is in it; if it is one, say which with --kind."
             )
         return []
-
-
-def _refuse_slow_rows(text: str, name: str, kind: Kind | None) -> None:
-    """Raises BadInput if rules of the site's catalogue take longer than any should."""
-
-    def tried() -> bytes:
-        lint_text(text, name, kind)
-        return b"ended"
-
-    try:
-        with contextlib.suppress(ChildProcessError):  # an error shows itself here, too
-            answer_aside(tried, LONGEST_S)
-    except TimeoutError:
-        files = ", ".join(clean(each.name, 200) for each in site_texts())
-        raise BadInput(
-            f"{clean(name, 200)} takes more than {LONGEST_S:g} s with the rows of {files}: look"
-            " there for a pattern that repeats a repetition, as (a+)+ does."
-        ) from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,7 +42,9 @@ def lay_out(source: Path, folder: Path) -> None:
     """
     for number, (place, body) in enumerate(_all_places(source)):
         if number >= _MOST_SECTIONS:
-            raise BadInput(f"{source} has more than {_MOST_SECTIONS} sections: no supportconfig has.")
+            raise BadInput(
+                f"{source} has more than {_MOST_SECTIONS} sections: no supportconfig has."
+            )
         _write(folder / place, body)
     if host := _HOST.match(source.name):
         _write(folder / "etc/hostname", f"{host[1]}\n")

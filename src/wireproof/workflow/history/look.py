@@ -1,7 +1,6 @@
 """Asks a history: what is in it, has something changed, who was proven when, what can go."""
 
 import math
-import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -35,6 +36,7 @@ from wireproof.study.catalogue import chosen, configurations, patterns_for
 from wireproof.study.conclude import concluded, spelling
 from wireproof.study.path import agreed_rails
 from wireproof.study.readback import Said, complaint, readbacks
+from wireproof.workflow.catalogue import refuse_slow_patterns
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.study.launching import COUNTS, Launcher, StudySpecification, heard
@@ -89,7 +91,20 @@ class Prober:
 
     def _start(self, one: Configuration) -> tuple[list[Host], str, str, Path]:
         folder = Path(tempfile.mkdtemp(dir=self._folder))
-        return *self._launcher.probe(one.variables, self._library.asks, folder), folder
+        hosts, text, failed = self._launcher.probe(one.variables, self._library.asks, folder)
+        matched = partial(self._matched, text, folder, one)
+        refuse_slow_patterns(matched, f"what {self._library.title} prints", _of(self._library))
+        return hosts, text, failed, folder
+
+    def _matched(self, text: str, folder: Path, one: Configuration) -> None:
+        complaint(text, self._library)
+        said = heard(text, self._library, folder / COUNTS)
+        for knob in self._library.knob:
+            readbacks(said, knob, one)
+
+
+def _of(library: Library) -> str:
+    return f"the study {library.id}"
 
 
 MORE_ROUNDS = 3
@@ -105,7 +120,9 @@ def run_study(
     ``environment``: what commands inherit. Raises ``BadInput`` before anything is started, and for
     rails that cannot be used; ``CouldNotMeasure`` when the base does not run.
     """
-    knobs = chosen(wanted.library, wanted.knobs, wanted.values)
+    pick = partial(chosen, wanted.library, wanted.knobs, wanted.values)
+    refuse_slow_patterns(pick, "--values", _of(wanted.library))
+    knobs = pick()
     launcher = Launcher(wanted, wanted.over or patterns_for(knobs), reporter, environment)
     with ExitStack() as stack:
         kept = wanted.storage.kept

@@ -10,6 +10,7 @@ from tests.audit.trees import facts_of
 from wireproof.audit.catalogue import requests
 from wireproof.audit.expression import UNKNOWN
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.interfaces import CHOSEN
 from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
 from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
@@ -118,6 +119,11 @@ def variables(**named: str) -> dict[str, str]:
         (PROPAGATED, SLURM | {CONF: "PropagateResourceLimitsExcept=MEMLOCK"}, "pass"),
         (PROPAGATED, SLURM | {CONF: "PropagateResourceLimits=NONE"}, "pass"),
         (PROPAGATED, SLURM | {CONF: "#PropagateResourceLimits=NONE"}, "fail"),
+        (PROPAGATED, SLURM | {CONF: "# PropagateResourceLimits=NONE"}, "fail"),
+        (PROPAGATED, SLURM | {CONF: "# use\n\t# PropagateResourceLimitsExcept=MEMLOCK"}, "fail"),
+        (PROPAGATED, SLURM | {CONF: "PropagateResourceLimitsExcept=ALL"}, "pass"),
+        (PROPAGATED, SLURM | {CONF: "propagateresourcelimitsexcept=memlock"}, "pass"),
+        (PROPAGATED, SLURM | {CONF: "PropagateResourceLimits=all"}, "fail"),
         (PROPAGATED, SLURM | {CONF: "PropagateResourceLimits=CORE,NPROC"}, "pass"),
         (PROPAGATED, SLURM | {CONF: "PropagateResourceLimits=CORE,MEMLOCK"}, "fail"),
         (PROPAGATED, SLURM | {CONF: "PropagateResourceLimitsExcept=CORE"}, "fail"),
@@ -343,6 +349,21 @@ TWO_PORTS = {
     ' {"name": "eth1", "kind": "ethernet", "operstate": "up"}]',
     "/sys/class/net/eth1/device/uevent": "DRIVER=ice",
 }
+BESIDE = {
+    **TWO_PORTS,
+    **modes("100000", 100000, nic="eth1"),
+    "/sys/class/net/eth1/device/uevent": "DRIVER=mlx5_core",
+}
+"""An interface beside a faster one, on a host without RDMA."""
+_HEAD = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n"
+_TO_ALL, _DEAD = "{}\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\n", f"{'0' * 32} 00 {'0' * 32} 00"
+ROUTE = {"/proc/net/route": _HEAD + _TO_ALL.format("eth0")}
+ELSEWHERE = {"/proc/net/route": _HEAD + _TO_ALL.format("eth1")}
+ROUTE_6 = {
+    "/proc/net/route": _HEAD,
+    "/proc/net/ipv6_route": f"{_DEAD} {'0' * 32} ffffffff 00000001 00000000 00200200       lo\n"
+    f"{_DEAD} fd{'0' * 29}1 00000400 00000003 00000000 00000003     eth0\n",
+}
 
 
 def supported(speed: str) -> str:
@@ -415,12 +436,21 @@ def supported(speed: str) -> str:
         ("link-speed", WIRED | modes("25000 100000", 25000, "25000 50000"), "pass"),
         ("link-speed", WIRED | modes("25000 100000", 25000, "25000 100000"), "fail"),
         ("link-speed", WIRED | modes("1000", 1000), "pass"),
-        ("link-speed", WIRED | modes("", 1000), "pass"),
+        ("link-speed", WIRED | modes("", 1000), "unknown"),
+        ("link-speed", WIRED | modes("", 1000) | {DRIVER_OF: "DRIVER=igb"}, "pass"),
+        ("link-speed", WIRED | modes("", 25000), "pass"),
         ("link-speed", WIRED | modes("100", 100, "1000"), "pass"),
         ("link-speed", WIRED | modes("100 1000", 100), "fail"),
         ("link-speed", WIRED | modes("", 100), "unknown"),
         ("link-speed", WIRED | HDR | modes("1000 10000", 1000), "pass"),
         ("link-speed", WIRED | HDR | modes("1000 10000", 1000, "1000 10000"), "fail"),
+        ("link-speed", WIRED | HDR | modes("10000", 1000) | {CHOSEN: "eth0"}, "fail"),
+        ("link-speed", WIRED | HDR | ROCE | modes("10000", 1000) | ROUTE, "fail"),
+        ("link-speed", BESIDE | modes("10000", 1000), "unknown"),
+        ("link-speed", BESIDE | modes("10000", 1000) | ROUTE, "pass"),
+        ("link-speed", BESIDE | modes("10000", 1000) | ROUTE_6, "pass"),
+        ("link-speed", BESIDE | modes("10000", 1000) | ROUTE | {CHOSEN: "eth0"}, "fail"),
+        ("link-speed", BESIDE | modes("10000", 1000) | ELSEWHERE, "fail"),
         ("link-speed", TWO_PORTS | modes("25000", 10000), "fail"),
         ("link-speed", TWO_PORTS | modes("10000", 10000), "pass"),
         ("port-rate", HDR | {STATE: "4: ACTIVE", BOARD: "MT_1"}, "pass"),

@@ -490,3 +490,95 @@ def test_blank_lines_without_end_cost_no_time(argv: tuple[str, ...]) -> None:
     ]
     machine = machine_of(HostFacts.of("n1", folded(frames, ["eth0"])))
     assert judge_machine(machine, catalogue(), "throughput")
+
+
+UNITS = """\
+  UNIT                              LOAD   ACTIVE   SUB     DESCRIPTION
+  firewalld.service                 loaded active   running firewalld - dynamic firewall daemon
+\u25cf kdump.service                    loaded failed   failed  Crash recovery kernel arming
+
+LOAD   = Reflects whether the unit definition was properly loaded.
+2 loaded units listed. Pass --all to see loaded but inactive units, too.
+"""
+UNIT_FILES = """\
+UNIT FILE                              STATE     VENDOR PRESET
+rdma-load-modules@.service             masked    enabled
+
+1 unit files listed.
+"""
+SHOWN = "Id=other.service\nLimitMEMLOCK=infinity\n\nLimitMEMLOCK=65536\nId=slurmd.service\n"
+DMI = """\
+Handle 0x0000, DMI type 0, 26 bytes
+BIOS Information
+\tVendor: Dell Inc.
+\tVersion: 2.14.3
+\tRelease Date: 01/02/2024
+"""
+DISKS = """\
+Filesystem     1K-blocks     Used Available Use% Mounted on
+tmpfs              65536        0     65536   0% /dev/shm
+"""
+KEPT = {
+    "systemd/systemctl_list-units": UNITS,
+    "systemd/systemctl_list-units_--failed": "  irqbalance.service loaded failed failed x\n",
+    "systemd/systemctl_list-unit-files": UNIT_FILES,
+    "systemd/systemctl_show_service_--all": SHOWN,
+    "hardware/dmidecode": DMI,
+    "filesys/df_-al_-x_autofs": DISKS,
+    "selinux/sestatus": "SELinux status:                 enabled\nCurrent mode:    enforcing\n",
+}
+TOLD = {
+    "firewall": ("pass", "active"),
+    "irqbalance-service": ("pass", "inactive"),
+    "power-manager": ("pass", "inactive"),
+    "rdma-service": ("fail", "masked"),
+    "slurmd-memlock": ("fail", "65536"),
+    "bios-version": ("pass", "2.14.3"),
+    "shared-memory": ("fail", "65536 0 65536 0% /dev/shm"),
+    "selinux": ("pass", "1"),
+}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("cut", [False, True])
+def test_what_another_command_of_a_sosreport_tells_is_read(cut: bool, tmp_path: Path) -> None:
+    """A list that was cut short does not tell what it lacks."""
+    kept = {name: text[:150] if cut and "list" in name else text for name, text in KEPT.items()}
+    places = {f"sos_commands/{name}": text for name, text in kept.items()}
+    gone = {place: None for place in MACHINES["epyc-connectx"] if place.startswith("sys/class/")}
+    whole = {"etc/slurm/slurm.conf": "ClusterName=c", "proc/modules": "mlx5_core 1 0 - Live 0x0"}
+    ports = {"sos_commands/infiniband/ibstat": IBSTAT_OF_ONE}
+    root = lay_out(tmp_path, "epyc-connectx", {**gone, **places, **whole, **ports})
+    found = {name: (status, seen) for name, _, status, seen in answers(root)}
+    expected = dict(TOLD)
+    if cut:
+        lost = ("irqbalance-service", "power-manager")
+        expected |= dict.fromkeys(lost, ("unknown", ""))
+    assert {name: found[name] for name in TOLD} == expected
+
+
+IBSTAT_OF_ONE = """\
+CA 'mlx5_0'
+\tCA type: MT4123
+\tPort 1:
+\t\tState: Active
+\t\tPhysical state: LinkUp
+\t\tRate: 200
+\t\tSM lid: 1
+\t\tPort GUID: 0x506b4b0300c0ffee
+\t\tLink layer: InfiniBand
+"""
+IPOIB_ADDRESS = """\
+2: ib0: <BROADCAST,UP,LOWER_UP> mtu 4092 qdisc mq state UP group default qlen 256
+    link/infiniband 00:00:10:29:fe:80:00:00:00:00:00:00:50:6b:4b:03:00:c0:ff:ee brd 00:ff
+    inet 10.1.0.7/16 scope global ib0
+"""
+
+
+def test_a_port_of_an_archive_is_that_of_the_interface_with_its_guid() -> None:
+    frames = [
+        FactFrame(rank=0, kind="command", status="ok", argv=list(argv), text=text)
+        for argv, text in ((IP_ADDRESS, IPOIB_ADDRESS), (printed.IBSTAT, IBSTAT_OF_ONE))
+    ]
+    (port,) = machine_of(HostFacts.of("n1", frames)).rdma
+    assert port.names["rdma.nic"] == "ib0"

@@ -105,7 +105,7 @@ class HostFacts:
     def file(self, path: str) -> PlaceAnswer:
         if path.startswith(_OWN) and WHOSE in self.files and path in self.files:
             return _answer(f"{path} of {self.files[WHOSE].text}", self.files[path])
-        frame = self.files.get(path) or self.derived.get(path)
+        frame = self._of_file(path)
         if frame is None and self._was_looked_for(path):
             if self.may_hide(path):
                 return PlaceAnswer(path, None, _HIDDEN)
@@ -139,13 +139,25 @@ class HostFacts:
         """What a file or a command answered, None when nothing did."""
         if isinstance(place, tuple):
             return self.commands.get(place)
-        return self.files.get(place) or self.derived.get(place)
+        return self._of_file(place)
+
+    def _of_file(self, path: str) -> FactFrame | None:
+        """What the file said, else what others say of it: archives keep the one or the other."""
+        frame = self.files.get(path)
+        if frame is None or not _is_kept(frame):
+            return self.derived.get(path) or frame
+        return frame
 
     def matching(self, pattern: str) -> list[str]:
         """Paths that match ``pattern``, whose ``*`` stays within one folder, in their order."""
         files = self.files
         found = [path for path in self._paths.matching(pattern) if _is_there(files[path])]
-        if made := [path for path in _matching(self.derived, pattern) if path not in files]:
+        made = [
+            path
+            for path in _matching(self.derived, pattern)
+            if path not in files or not _is_kept(files[path])
+        ]
+        if made:
             return sorted([*found, *made])
         return found
 
@@ -214,7 +226,11 @@ def _matching(paths: Iterable[str], pattern: str) -> list[str]:
 
 
 def _is_there(frame: FactFrame) -> bool:
-    return frame.status != "missing" and frame.reason not in (_HIDDEN, UNKEPT)
+    return frame.status != "missing" and _is_kept(frame)
+
+
+def _is_kept(frame: FactFrame) -> bool:
+    return frame.reason not in (_HIDDEN, UNKEPT)
 
 
 def matches_any(patterns: Iterable[str], path: str) -> bool:

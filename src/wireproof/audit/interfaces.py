@@ -147,6 +147,52 @@ def _mtu(name: str, listed: int | None, facts: HostFacts) -> Value:
     return UNKNOWN if listed is None else listed
 
 
+ROUTES = ("/proc/net/route", "/proc/net/ipv6_route")
+IP_ROUTE = ("ip", "route", "show", "table", "all")
+_ROUTED = (
+    re.compile(r"^(\S+)\s+0{8}\s+\S+\s+([0-9A-F]{4})\s", re.MULTILINE),
+    re.compile(r"^0{32} 00 (?:\S+ ){6}\S*([0-9a-f]{4}) +(\S+)$", re.MULTILINE),
+)
+"""Default routes of the two files: interface and flags, flags and interface."""
+_PRINTED = re.compile(r"^default .*?\bdev (\S+)", re.MULTILINE)
+_RTF_UP, _LOOPBACK = 1, "lo"
+
+
+def default_interfaces(facts: HostFacts) -> set[str]:
+    """Those that a default route leads through."""
+    old, new = (facts.file(path).text or "" for path in ROUTES)
+    found = [(name, flags) for name, flags in _ROUTED[0].findall(old)]
+    found += [(name, flags) for flags, name in _ROUTED[1].findall(new)]
+    names = {name for name, flags in found if int(flags, 16) & _RTF_UP and name != _LOOPBACK}
+    return names | set(_PRINTED.findall(facts.command(IP_ROUTE).text or ""))
+
+
+def with_lower(facts: HostFacts, names: Iterable[str]) -> frozenset[str]:
+    """The interfaces and all that they stand on."""
+    lower = {one.name: one.lower for one in listed_nics(facts)}
+    waiting, found = list(names), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += lower.get(name, [])
+    return frozenset(found)
+
+
+def manages(facts: HostFacts, name: str, rdma: Value, elsewhere: Value) -> Value:
+    """Whether an interface serves the host alone, not the fabric: nobody chose it, no RDMA runs
+    over it, and it carries the default route or the RDMA ports are others. ``rdma``: whether RDMA
+    runs over it; ``elsewhere``: whether the host has RDMA ports. UNKNOWN if that was not read.
+    """
+    chosen = with_lower(facts, (facts.file(CHOSEN).text or "").split())
+    if rdma is True or name in chosen:
+        return False
+    if rdma is False and name in with_lower(facts, default_interfaces(facts)):
+        return True
+    read = facts.file(ROUTES[0]).text is not None or facts.command(IP_ROUTE).text is not None
+    return elsewhere if elsewhere is not False or read else UNKNOWN
+
+
 IP_ADDRESS = ("ip", "-d", "address")
 _HEAD = re.compile(r"^\d{1,9}: ([^\s:@]{1,15})(?:@([^\s:@]{1,15}))?: <[^>\n]*> (.*)$", re.MULTILINE)
 _LINK = re.compile(r"^[ \t]+link/(\S+)(?: ([0-9a-f:]{2,64}))?", re.MULTILINE)

@@ -21,9 +21,11 @@ from wireproof.audit.host import (
 )
 from wireproof.audit.interfaces import (
     INTERFACES,
+    ROUTES,
     audited,
     interface_kind,
     is_real,
+    manages,
     names_of,
     rate_of,
 )
@@ -39,7 +41,7 @@ from wireproof.audit.printed import (
 from wireproof.audit.values import cpu_list
 from wireproof.model.record import Nic
 
-FILES = (*HOST_FILES, INTERFACES, PCI, *DISCLOSED_FILES)
+FILES = (*HOST_FILES, INTERFACES, PCI, *ROUTES, *DISCLOSED_FILES)
 _GPUS = "/sys/bus/pci/drivers/nvidia/*/numa_node"
 ADAPTERS = "/sys/class/net/*/device/uevent"
 """Where an interface of an adapter has its driver."""
@@ -94,6 +96,8 @@ NAMES = {
     "nic.master": "the bond or bridge that it is a member of",
     "nic.ipoib": "whether it is IP over InfiniBand or Omni-Path",
     "nic.rdma": "whether RDMA runs over its Ethernet (RoCE, iWARP)",
+    "nic.manages": "whether it has the default route, or none of the host's RDMA ports, and nobody"
+    " chose it with --nic",
     "nic.numa": "its NUMA node, -1 where the firmware does not say",
     "nic.cpus": "the processors of its NUMA node",
     "rdma.name": "the RDMA device",
@@ -152,6 +156,8 @@ def _nics(facts: HostFacts) -> list[Instance]:
     with_rdma = {
         path.split("/")[7] for path in facts.matching("/sys/class/infiniband/*/device/net/*/mtu")
     }
+    ports = facts.matching(RDMA_PORTS)
+    elsewhere: Value = bool(ports) or (UNKNOWN if _may_have_rdma(facts) else False)
     nics = audited(facts)
     rates = {one.name: _speed(one.name, facts) for one in nics if is_real(one)}
     named = {one.name: one for one in nics}
@@ -165,7 +171,8 @@ def _nics(facts: HostFacts) -> list[Instance]:
                 **modes_of(facts, one.name),
                 "nic.driver": _driver_of(one, named, facts),
                 "nic.rate": rate_of(one, rates, named),
-                "nic.rdma": _over_ethernet(one, with_rdma, facts),
+                "nic.rdma": (rdma := _over_ethernet(one, with_rdma, facts)),
+                "nic.manages": manages(facts, one.name, rdma, elsewhere),
             },
         )
         for one in nics

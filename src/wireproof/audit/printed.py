@@ -1,10 +1,11 @@
-"""Files of /sys from what programs printed, as archives keep it: ethtool, ibstat, dmidecode, ip.
-Pure. The texts are hostile: what is not understood is left out.
+"""Files of /sys from what programs printed, as archives keep it (ethtool, ibstat, dmidecode, ip),
+and what a program would have printed, from what another did (systemctl, df). Pure. The texts are
+hostile: what is not understood is left out.
 """
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import UNKEPT, HostFacts
@@ -34,6 +35,7 @@ def printed_files(facts: HostFacts) -> dict[str, FactFrame]:
             *_of_ethtool(facts),
             *files_of_ib(facts, listed_nics(facts)),
             *_of_dmidecode(facts),
+            *_of_sestatus(facts),
         ]
     )
     return {
@@ -76,8 +78,65 @@ def _of_dmidecode(facts: HostFacts) -> Iterator[tuple[str, str]]:
                 yield f"/sys/class/dmi/id/{name}", value
 
 
+SESTATUS = ("sestatus",)
+_ENFORCES = {"enforcing": "1", "permissive": "0"}
+
+
+def _of_sestatus(facts: HostFacts) -> Iterator[tuple[str, str]]:
+    """A kernel with SELinux disabled has no such file: nothing is told then."""
+    text = facts.command(SESTATUS).text or ""
+    mode = re.search(r"^Current mode:\s+(\w+)$", text, re.MULTILINE)
+    if mode and mode[1] in _ENFORCES:
+        yield "/sys/fs/selinux/enforce", _ENFORCES[mode[1]]
+
+
+_UNIT = re.compile(r"^[ \t*\u25cf\u25cb\u00d7]*(\S+\.service)[ \t]+(.+)$", re.MULTILINE)
+_ALL_UNITS = re.compile(r"^\d{1,6} (?:loaded units|unit files) listed\.", re.MULTILINE)
+
+
+def told_elsewhere(argv: Sequence[str], texts: Mapping[str, str]) -> str:
+    """What the command ``argv`` would have printed on the host of an archive; "" if none of the
+    archive's other commands (``texts``, by the name of their file) tells.
+    """
+    match list(argv):
+        case ["systemctl", "is-active", unit]:
+            return _column(_listed(texts, "list-units"), unit, 1, "inactive")
+        case ["systemctl", "is-enabled", unit]:
+            template = re.sub(r"@[^.]+", "@", unit)
+            return _column(_listed(texts, "list-unit-files"), template, 0, "not-found")
+        case ["systemctl", "show", "-p", name, unit]:
+            text = _listed(texts, "show") + "\n\n"
+            blocks = (one for one in text.split("\n\n") if f"\nId={unit}\n" in f"\n{one}\n")
+            found = (re.search(rf"^{re.escape(name)}=.*$", one, re.MULTILINE) for one in blocks)
+            return next((f"{one[0]}\n" for one in found if one), "")
+        case ["df", "-Pk", folder]:
+            text = next((text for name, text in texts.items() if name.startswith("df_-al")), "")
+            row = re.search(
+                rf"^\S+(?:[ \t]+\S+){{4}}[ \t]+{re.escape(folder)}$", text, re.MULTILINE
+            )
+            return f"{row[0]}\n" if row else ""
+    return ""
+
+
+def _listed(texts: Mapping[str, str], what: str) -> str:
+    """All that systemctl printed of services: not of the failed ones or of another type alone."""
+    called = re.compile(rf"systemctl[\w.-]*_{what}(?:_service)?(?:_--all|_--no-pager|_--full)*")
+    return "\n\n".join(text for name, text in sorted(texts.items()) if called.fullmatch(name))
+
+
+def _column(listing: str, unit: str, column: int, without: str) -> str:
+    """A word of the unit's row; ``without``: of a unit that a listing to its end does not have."""
+    rows: dict[str, str] = dict(_UNIT.findall(listing))
+    words = rows.get(unit, "").split()
+    if len(words) > column:
+        return words[column]
+    return without if unit not in rows and _ALL_UNITS.search(listing) else ""
+
+
 IBSTAT = ("ibstat",)
 DEVINFO = ("ibv_devinfo", "-v")
+OF_ARCHIVES = (DMIDECODE, SESTATUS, IBSTAT, DEVINFO)
+"""Commands of the whole host whose text tells what /sys would."""
 _PORT_STATES = {"Down": 1, "Initializing": 2, "Armed": 3, "Active": 4}
 """Numbers of PortInfo.PortState (IBA, 14.2.5.6), as /sys prints them before the word."""
 _PHYSICAL = {"Sleep": 1, "Polling": 2, "Disabled": 3, "PortConfigurationTraining": 4,
@@ -118,7 +177,7 @@ def perfquery_of(device: str, port: str) -> tuple[str, ...]:
 def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
     """By path, what the files would say. ``nics``: by whose addresses RoCE's ports are theirs."""
     lanes = dict(_lanes(facts))
-    owners = {_guid(one.mac): one for one in nics if len(one.mac) == _MAC}
+    owners = {_guid(one.mac): one for one in nics if len(one.mac) in (_MAC, _IPOIB_MAC)}
     for device, body in _CA.findall(f"{facts.command(IBSTAT).text or ''}\n"):
         folder = f"{_FOLDER}/{device}"
         if driver := _DRIVERS.get(re.sub(r"_?\d{1,4}$", "", device)):
@@ -135,13 +194,15 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
     yield from _of_perfquery(facts)
 
 
-_MAC = len("00:11:22:33:44:55")
+_MAC, _IPOIB_MAC = len("00:11:22:33:44:55"), 20 * 3 - 1
 _LOCAL = 0x02
 """The bit of an EUI-64 that an interface identifier inverts (RFC 4291, appendix A)."""
 
 
 def _guid(mac: str) -> str:
-    """The GUID that drivers give RoCE's port of the interface."""
+    """The GUID that drivers give RoCE's port of the interface; IPoIB's address ends in it."""
+    if len(mac) == _IPOIB_MAC:
+        return "0x" + mac[-23:].replace(":", "")
     first, *rest = (int(part, 16) for part in mac.split(":"))
     parts = [first ^ _LOCAL, *rest[:2], 0xFF, 0xFE, *rest[2:]]
     return "0x" + "".join(f"{part:02x}" for part in parts)

@@ -43,14 +43,15 @@ def _indented(text: str, indent: int) -> str:
 
 def _behind(text: str, key: str) -> str | None:
     """The text behind ``key`` and a colon, an equals sign or a blank, to the end of its line. Of
-    names between ``|`` the first that is there.
+    names between ``|`` the first that is there. A line that begins with ``#`` is a comment.
     """
     for name in map(re.escape, key.split("|")):
-        found = re.search(
+        for found in re.finditer(
             rf"(?:^|(?<=[\s,])){name}(?:[ \t]*[:=][ \t]*|[ \t]+)(.*)$", text, re.MULTILINE
-        )
-        if found:
-            return found.group(1)
+        ):
+            line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+            if not line.lstrip().startswith("#"):
+                return found.group(1)
     return None
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from wireproof.audit.facts import UNKEPT, matches_any
 from wireproof.audit.interrupts import AFFINITIES, vectors_in, vectors_of
+from wireproof.audit.printed import told_elsewhere
 from wireproof.files.hostile import open_regular
 from wireproof.files.unpacked import Unpacked
 from wireproof.instrument.facts import without_secrets
@@ -197,21 +198,27 @@ def _is_wanted(name: str) -> bool:
 
 _ALSO = {
     "ip_-d_address": ("ip_address", "ip_addr"),
+    "ip_route_show_table_all": ("ip_route", "ip_route_show"),
+    "sestatus": ("sestatus_-v", "sestatus_-b"),
     "lspci_-nnvv": ("lspci_-nnvvv", "lspci_-vvnn", "lspci_-nnv", "lspci_-nnvvk"),
 }
 """Other commands that archives keep, which print what is read there."""
+_TELL_OF_OTHERS = ("systemctl", "df_-al")
 
 
 def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame]:
     """What commands printed, as a sosreport keeps it: ``sos_commands/*/ethtool_-g_eth0``."""
     kept = {each.name: each for each in sorted(root.glob("sos_commands/*/*"))}
+    others = {
+        name: _text(file) or "" for name, file in kept.items() if name.startswith(_TELL_OF_OTHERS)
+    }
     found = []
     for request in requests:
         if request.kind != "command":
             continue
         name = file_called(request.argv)
         file = next((kept[each] for each in (name, *_ALSO.get(name, ())) if each in kept), None)
-        text = _text(file) if file is not None else None
+        text = _text(file) if file is not None else told_elsewhere(request.argv, others) or None
         frame = FactFrame(
             rank=0,
             kind="command",

@@ -13,12 +13,12 @@ from pathlib import Path
 from wireproof.audit.alike import HostKind, differences, kind_of, odd_ones, reference_for
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.interfaces import CHOSEN, IP_ADDRESS
+from wireproof.audit.interfaces import CHOSEN, IP_ADDRESS, IP_ROUTE
 from wireproof.audit.interrupts import folded
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.audit.pci import LSPCI, adapters_of
-from wireproof.audit.printed import DEVINFO, DMIDECODE, IBSTAT, perfquery_of, printed_of, queries_of
+from wireproof.audit.printed import OF_ARCHIVES, perfquery_of, printed_of, queries_of
 from wireproof.audit.site import NOTHING, Site, decided, grave_enough, site_of
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.facts import Collected, collect
@@ -368,7 +368,7 @@ def _facts_of_tree(source: Path, known: Catalogue) -> Collected:
         (found,) = collect({name: argv}, files)
         first = (
             *as_kept(folder, with_sysctls(folder, found.frames)),
-            *command_facts(folder, _of_archives(LSPCI, IP_ADDRESS, IBSTAT, DEVINFO, DMIDECODE)),
+            *command_facts(folder, _of_archives(LSPCI, IP_ADDRESS, IP_ROUTE, *OF_ARCHIVES)),
         )
         machine = machine_of(HostFacts.of(name, first))
         nics = [nic.label for nic in machine.nics]

@@ -17,6 +17,7 @@ import msgspec
 
 from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.interfaces import default_interfaces, with_lower
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.files.hostile import open_regular, replace_file
 from wireproof.instrument.facts import Collected
@@ -31,14 +32,7 @@ from wireproof.settings.hosts import fold_hosts
 from wireproof.settings.options import Options
 from wireproof.store.snapshot import is_snapshot
 from wireproof.tune.bios import firmware_wishes, with_attributes
-from wireproof.tune.carrying import (
-    CONNECTIONS,
-    coupled_with,
-    default_interfaces,
-    having,
-    ssh_addresses,
-    with_lower,
-)
+from wireproof.tune.carrying import CONNECTIONS, coupled_with, having, ssh_addresses
 from wireproof.tune.export import FORMS, ansible
 from wireproof.tune.named import Named, named_all, nowhere
 from wireproof.tune.plan import Allowed, host_plan, of_lab

@@ -40,6 +40,8 @@ DRIVER_OF = "/sys/class/net/eth0/device/uevent"
 PROPAGATED = "slurm-propagated-limits"
 NO_PFC = "prio-pfc 0:off 3:off"
 PKEY = "/sys/class/infiniband/mlx5_0/ports/1/pkeys/0"
+TCLASS = "/sys/class/infiniband/mlx5_0/tc/1/traffic_class"
+NO_PAUSE = "  tx_prio3_pause: 0\n  rx_discards_phy: 9"
 PROBING = "/proc/sys/net/ipv4/tcp_mtu_probing"
 NEW, OLD = {"/proc/version": "Linux version 5.14.0"}, {"/proc/version": "Linux version 3.10.0"}
 MEMORY = {"/proc/meminfo": "MemTotal: 1000000 kB"}
@@ -116,6 +118,7 @@ def variables(**named: str) -> dict[str, str]:
         ("pfc-enabled", ROCE | {PFC: NO_PFC, PAUSE: "RX:\t\toff\nTX:\t\toff"}, "fail"),
         ("pfc-enabled", ROCE | {PFC: NO_PFC, PAUSE: "RX:\t\ton\nTX:\t\toff"}, "fail"),
         ("pfc-enabled", ROCE | {PFC: NO_PFC, PAUSE: "RX:\t\ton\nTX:\t\ton"}, "pass"),
+        ("pfc-enabled", ROCE | {PFC: NO_PFC, DRIVER_OF: "DRIVER=cxgb4"}, "not-applicable"),
         (PROPAGATED, SLURM | {CONF: "PropagateResourceLimitsExcept=MEMLOCK"}, "pass"),
         (PROPAGATED, SLURM | {CONF: "PropagateResourceLimits=NONE"}, "pass"),
         (PROPAGATED, SLURM | {CONF: "#PropagateResourceLimits=NONE"}, "fail"),
@@ -138,6 +141,20 @@ def variables(**named: str) -> dict[str, str]:
         ("pfc-pauses-tx", ROCE | {STATISTICS: "  tx_prio3_pause: 0\n  rx_discards_phy: 9"}, "fail"),
         ("pfc-pauses-tx", ROCE | {STATISTICS: "  tx_prio3_pause: 4\n  rx_discards_phy: 9"}, "pass"),
         ("pfc-pauses-tx", ROCE | {STATISTICS: "  tx_prio3_pause: 0\n  rx_discards_phy: 0"}, "pass"),
+        ("pfc-pauses-tx", ROCE | {STATISTICS: f"  tx_prio0_pause: 4\n{NO_PAUSE}"}, "pass"),
+        ("pfc-pauses-tx", ROCE | {STATISTICS: f"  tx_prio0_pause: 0\n{NO_PAUSE}"}, "fail"),
+        ("pfc-drops", ROCE | {STATISTICS: "  rx_stat_discard: 9\n  rx_total_discard_pkts: 0"},
+         "fail"),
+        ("pfc-drops", ROCE | {STATISTICS: "  rx_prio0_discards: 9\n  rx_discards_phy: 0"}, "fail"),
+        ("pfc-drops", ROCE | {STATISTICS: "  frames_rx_dropped: 0\n  hw_rx_dropped: 2"}, "fail"),
+        ("pfc-drops", ROCE | {STATISTICS: "  rx_dropped: 9\n  rx_dropped.nic: 0"}, "pass"),
+        ("memory-errors", {"/sys/devices/system/edac/mc/mc1/ce_count": "1"}, "pass"),
+        ("memory-errors", {"/sys/devices/system/edac/mc/mc1/ce_count": "10"}, "fail"),
+        ("env-ucx-tls", RDMA | variables(UCX_TLS="^ib"), "fail"),
+        ("env-ucx-tls", RDMA | variables(UCX_TLS="^rc,ud,dc"), "fail"),
+        ("env-fi-provider", RDMA | variables(FI_PROVIDER="^tcp"), "pass"),
+        ("roce-traffic-class", RDMA | ROCE | {TCLASS: "Global tclass=196"}, "fail"),
+        ("roce-traffic-class", RDMA | ROCE | {TCLASS: "Global tclass=106"}, "pass"),
         ("pfc-pauses-rx", ROCE | {STATISTICS: "  rx_priority_3_xoff.nic: 5"}, "pass"),
         ("cnp-dscp", ROCE | {"/sys/class/net/eth0/ecn/roce_np/cnp_dscp": "26"}, "fail"),
         ("fec-uncorrectable", ROCE | {FEC: "Statistics:\n  uncorrectable_blocks: 3"}, "fail"),

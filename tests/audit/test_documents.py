@@ -11,7 +11,8 @@ from tests.audit.test_machines import audited
 from tests.audit.trees import MACHINES, lay_out
 
 from wireproof.lint.rule import Kind
-from wireproof.model.setting import Profile, Status
+from wireproof.model.setting import Profile, Setting, Status
+from wireproof.workflow.explain import explain
 from wireproof.workflow.lint import lint
 
 pytestmark = pytest.mark.engine
@@ -134,3 +135,27 @@ def test_lint_of_a_documents_line_points_at_what_is_right_today(
 def test_the_advice_that_has_ended_says_with_which_release() -> None:
     (found,) = lint(EXACT + "\n", kind="irqbalance").findings
     assert "irqbalance 1.2.0" in found.setting_until
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("krcvqs", ["hfi1-krcvqs"]),
+        ("PSM3_RDMA", ["env-psm3-rdma"]),
+        ("C1E Autopromote", ["bios-c1e"]),
+        ("intel_pstate", ["scaling-driver", "turbo"]),
+        ("intel_pstate=disable", ["scaling-driver"]),
+        ("nosmt", ["smt"]),
+        ("iommu=pt", ["iommu-mode"]),
+        ("opafm", ["fabric-manager"]),
+        ("memlock", ["limit-memlock"]),
+        ("PropagateResourceLimits", ["slurm-propagated-limits"]),
+        ("LinkWidth", ["opa-link-width"]),
+        ("vm.swappiness", ["swappiness"]),
+    ],
+)
+def test_a_setting_is_explained_by_the_names_that_people_know(
+    name: str, settings: list[str]
+) -> None:
+    found = [one.entry for one in explain(name)]
+    assert [one.id for one in found if isinstance(one, Setting)] == settings

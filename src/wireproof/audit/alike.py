@@ -10,6 +10,7 @@ import msgspec
 
 from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.firmware import BIOS, PENDING, REGISTRY
 from wireproof.audit.machine import Machine
 from wireproof.audit.reading import firmware_on, shown
 from wireproof.audit.remedy import by_hand_of
@@ -43,7 +44,8 @@ _NONE: dict[str, FactFrame] = {}
 
 def kind_of(machine: Machine) -> HostKind:
     """What `odd_ones` needs of the machine."""
-    firmware = {place: frame for place, frame in machine.facts.files.items() if "bios" in place}
+    files = machine.facts.files
+    firmware = {place: files[place] for place in (BIOS, PENDING, REGISTRY) if place in files}
     return HostKind(
         sys.intern(repr([machine.names.get(name) for name in _KIND])), firmware or _NONE
     )

@@ -76,16 +76,20 @@ class HostFacts:
     @classmethod
     def of(cls, host: str, frames: Iterable[FactFrame]) -> HostFacts:
         """The facts of one rank's frames; what was asked for twice counts once."""
-        frames = list(frames)
-        listed = [one.path for one in frames if one.kind == "glob" and one.status in _LISTED]
-        unkept = [one.path for one in frames if one.kind == "glob" and one.reason == UNKEPT]
-        found = cls(host, listed=tuple(listed), unkept=tuple(unkept))
+        found = cls(host)
+        listed, unkept = list[str](), list[str]()
         for frame in frames:
             if frame.kind == "command":
                 found.commands.setdefault(tuple(frame.argv), frame)
+            elif frame.kind == "file":
+                found.files.setdefault(frame.path, frame)
             else:
-                place = found.files if frame.kind == "file" else found.globs
-                place.setdefault(frame.path, frame)
+                found.globs.setdefault(frame.path, frame)
+                if frame.status in _LISTED:
+                    listed.append(frame.path)
+                if frame.reason == UNKEPT:
+                    unkept.append(frame.path)
+        found = dataclasses.replace(found, listed=tuple(listed), unkept=tuple(unkept))
         return found._with_hidden()
 
     def _with_hidden(self) -> HostFacts:

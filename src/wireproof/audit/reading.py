@@ -90,7 +90,7 @@ def _one_place(
 ) -> SettingReading:
     if read.file == BIOS:
         return _attribute(machine, setting, read)
-    if read.worst:
+    if read.worst and not read.command:
         return _worst_of_all(machine, setting, read, instance)
     form = read.form or setting.form
     answer = (
@@ -99,16 +99,35 @@ def _one_place(
         else machine.facts.file(path_of(read, instance))
     )
     read = part_read(read, instance)
+    if read.worst:
+        read = _worst_name(answer.text or "", read, form)
     if unread := _without_value(answer, read, form):
         return unread
     part = part_of(answer.text or "", read) or ""
     value = typed(part, form)
     text = part.strip()
+    place = f"{answer.place} {read.key}" if read.worst else answer.place
     if isinstance(value, Unknown):
         return SettingReading(
-            value, text, answer.place, (f"{answer.place}: {shown(text)!r} is no {form}",)
+            value, text, answer.place, (f"{place}: {shown(text)!r} is no {form}",)
         )
-    return SettingReading(value, text, answer.place, (f"{answer.place}: {shown(text)}",))
+    notes = (read.key,) if read.worst else ()
+    return SettingReading(value, text, answer.place, (f"{place}: {shown(text)}",), notes=notes)
+
+
+def _worst_name(text: str, read: Read, form: Form) -> Read:
+    """The read with that of its names alone whose value is worst; ``{p}`` is each priority."""
+    names = dict.fromkeys(
+        name.replace("{p}", str(priority)) for name in read.key.split("|") for priority in range(8)
+    )
+    parts = {
+        name: part_of(text, msgspec.structs.replace(read, key=name))
+        for name in names
+        if name in text
+    }
+    values = [(typed(part, form), name) for name, part in parts.items() if part is not None]
+    known = [each for each in values if not isinstance(each[0], Unknown)]
+    return msgspec.structs.replace(read, key=_worst(known[::-1], read.worst)) if known else read
 
 
 def _without_value(answer: PlaceAnswer, read: Read, form: Form) -> SettingReading | None:

@@ -44,7 +44,8 @@ class Read(_SettingData, frozen=True):
     what it tells of, so that a host without it does not have the setting; where another is missing,
     the setting is unknown. ``worst``: of several files that ``file`` matches (every core, policy,
     queue) the ``largest`` or ``smallest`` value counts, or the first of the words between ``|``; of
-    scope each for every name of the last ``*``.
+    scope each for every name of the last ``*``. Of a command, of all names of ``key``, in which
+    ``{p}`` is each priority.
     """
 
     file: str = ""

@@ -116,28 +116,42 @@ def _studies(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _known_as(name: str, settings: Iterable[Setting]) -> list[Setting]:
-    """Settings by the names of what they are read from; by a folder on the way if none is that."""
-    key = name.casefold()
-    named = [(one, [text.casefold() for text in _names_of(one)]) for one in settings]
-    for tier in (0, 1):
-        found = [one for one, texts in named if key in (texts if tier == 0 else _parts(texts))]
-        if found and (tier == 0 or len(found) <= _MOST_ALIKE):
+    """Settings by the names of what they are read from or set by; by a word of it if none is called
+    that.
+    """
+    key, known = name.casefold(), list(settings)
+    for names_of in (_names_of, _words_of):
+        found = [one for one in known if key in (each.casefold() for each in names_of(one))]
+        if found and (names_of is _names_of or len(found) <= _MOST_ALIKE):
             return found[:_MOST_ALIKE]
     return []
 
 
 def _names_of(setting: Setting) -> Iterator[str]:
-    """Variables, attributes of menus, files with their last part, and sysctls with dots."""
+    """Variables, attributes of menus, files with their last part, sysctls with dots, arguments of
+    the kernel.
+    """
     for names in setting.names.values():
         yield from names
     for read in setting.reads:
-        yield from filter(None, (read.key, read.file, read.file.rpartition("/")[2]))
+        yield from filter(None, (*read.key.split("|"), read.file, read.file.rpartition("/")[2]))
         if read.file.startswith(_SYSCTLS):
             yield read.file.removeprefix(_SYSCTLS).replace("/", ".")
+    if setting.fix is not None and setting.fix.kernel:
+        yield setting.fix.kernel
 
 
-def _parts(texts: Iterable[str]) -> set[str]:
-    return {part for text in texts if text.startswith("/") for part in text.split("/") if part}
+def _words_of(setting: Setting) -> Iterator[str]:
+    """Folders on the way to what is read, words of commands and services, the name of the kernel's
+    argument, words of the line in a drop-in.
+    """
+    for read in setting.reads:
+        yield from filter(None, read.file.split("/")[:-1])
+        for word in read.command:
+            yield from (word, word.removesuffix(".service"))
+    if setting.fix is not None:
+        yield setting.fix.kernel.partition("=")[0]
+        yield from setting.fix.line.split()
 
 
 def explanations(found: Sequence[Explanation]) -> Explanations:

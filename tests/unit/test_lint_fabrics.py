@@ -45,3 +45,21 @@ def test_the_advice_follows_the_fabric(line: str, provider: str) -> None:
 def test_without_a_fabric_every_provider_is_named_with_its_fabric() -> None:
     (found,) = lint_text("export I_MPI_DYNAMIC_CONNECTION_MODE=disconnect\n", "job.sh")
     assert "mlx (InfiniBand), psm2 (Omni-Path)" in found.right
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("mpirun -genv I_MPI_DAPL_UD 1 -n 2 ./a", "mpirun -n 2 ./a"),
+        ("mpirun -n 2 -env I_MPI_OFA_NUM_PORTS=2 ./a", "mpirun -n 2 ./a"),
+        ('mpirun -genv I_MPI_DAPL_PROVIDER "$X" -n 2 ./a', None),
+        ("mpirun -n 2 -genv I_MPI_DAPL_UD 1 \\\n  ./a", None),
+        ("export I_MPI_DAPL_UD=1", None),
+    ],
+)
+def test_an_option_that_sets_what_is_gone_goes(before: str, after: str | None) -> None:
+    """What nobody reads is left out of the right line, if the line is read for sure."""
+    head = "source /opt/intel/oneapi/mpi/latest/env/vars.sh\n"
+    found = lint_text(f"{head}{before}\n", "job.sh")
+    (gone,) = [one for one in found if one.code == "variable-removed"]
+    assert (gone.fix or None) == after

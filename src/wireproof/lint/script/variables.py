@@ -65,7 +65,7 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
             new = (
                 line[:at] + "FI_PROVIDER" + line[at + len(name) :]
                 if name == "I_MPI_TMI_PROVIDER"
-                else None
+                else _without(line, at, name)
             )
             instead = f"FI_PROVIDER={provider_of(' '.join(line[at:].split()[:2]))}"
             yield Broken("variable-removed", number, at + 1, name, new, right=instead)
@@ -81,6 +81,15 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
                 f"{name}, not {right}",
                 line[:at] + right + line[at + len(name) :],
             )
+
+
+def _without(line: str, at: int, name: str) -> str | None:
+    """The line without the option of a launcher that sets ``name``; None if nothing like it."""
+    before = compiled(r"-g?env[ \t]+$").search(line[:at])
+    after = compiled(r"(?:=|[ \t]+)[\w.,:/+-]+[ \t]+(?=[^\s\\])").match(line[at + len(name) :])
+    if before is None or after is None:
+        return None
+    return line[: before.start()] + line[at + len(name) + after.end() :]
 
 
 def _of_names() -> list[VariableRow]:

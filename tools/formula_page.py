@@ -13,7 +13,7 @@ __all__ = ["formulas"]
 
 _LIMITS = """## Limits
 
-`wireproof convert RATE --link LINK` shows the same for any link, MTU and slot. Here each link with
+`wireproof explain RATE --link LINK` shows the same for any link, MTU and slot. Here each link with
 the MTU that is taken when it is not known, and the half round trip of an empty message, the floor.
 
 | link | attainable goodput, floor | sources |

@@ -85,7 +85,7 @@ def test_a_physics_file_with_an_unknown_constant_is_refused(tmp_path: Path) -> N
     ("argv", "said"),
     [
         (("locate", "/nowhere", "--json"), "nowhere"),
-        (("convert", "5parsec", "--json"), "parsec"),
+        (("explain", "5parsec", "--json"), "parsec"),
         (("check", "--json", "--hosts"), "--hosts"),
         (("plan", "footprint", "--json", "--nodes", "1", "--ppn", "1"), "--mode"),
     ],

@@ -97,14 +97,14 @@ def test_what_a_site_adds_to_our_names_keeps_ours(tmp_path: Path) -> None:
 
 
 def test_the_result_names_the_files(tmp_path: Path) -> None:
-    asked = ("--catalogue", EXAMPLES, "convert", "1GB/s", "--link", "ex100")
+    asked = ("--catalogue", EXAMPLES, "explain", "1GB/s", "--link", "ex100")
     done = wireproof(*asked, "--json")
     assert done.returncode == 0, done.stderr
     assert [os.path.basename(name) for name in document(done)["catalogue"]] == [
         f"{name}.toml" for name in sorted(set(FILES) - {"knobs"})
     ] + ["knobs.toml"]
     assert "1 [[link]]" in done.stderr
-    assert "catalogue" not in document(wireproof("convert", "1GB/s", "--link", "edr", "--json"))
+    assert "catalogue" not in document(wireproof("explain", "1GB/s", "--link", "edr", "--json"))
     assert wireproof(*asked[2:]).returncode == 2
     copytree(EXAMPLES, tmp_path / "wireproof" / "catalogue")
     home = {"XDG_CONFIG_HOME": str(tmp_path)}

@@ -21,7 +21,7 @@ def test_quiet_leaves_out_remarks_and_keeps_the_answer(tmp_path: Path, before: b
 
 
 def test_quiet_keeps_errors_and_their_status() -> None:
-    done = wireproof("-q", "convert", "5 parsecs")
+    done = wireproof("-q", "explain", "5 parsecs")
     assert done.returncode == 2
     assert "parsecs" in one_sentence(done)
 

@@ -9,14 +9,28 @@ from pathlib import Path
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
+from wireproof.cli.subcommands import SUBCOMMANDS
+
 VERBS = ("check", "demo", "doctor", "explain", "lab", "measure")
 
 
-def test_help_names_every_verb_and_each_verb_has_help() -> None:
-    top = wireproof("--help")
+def test_the_first_help_is_a_screen_with_at_most_twelve_verbs_and_names_all_others() -> None:
+    top = wireproof("--help", environment={"COLUMNS": "80"})
     assert top.returncode == 0
+    assert len(top.stdout.splitlines()) <= 24
+    described, _, rest = top.stdout.partition("Also:")
+    rows = [name for name in SUBCOMMANDS if re.search(rf"(?m)^  .{{6}}{name} ", described)]
+    assert 0 < len(rows) <= 12
+    others, _, _ = rest.partition(";")
+    assert sorted(set(SUBCOMMANDS) - set(rows)) == re.findall("[a-z]+", others)
+
+
+def test_all_help_describes_each_verb_and_each_verb_has_help() -> None:
+    top = wireproof("--help-all")
+    assert top.returncode == 0
+    assert top.stdout == wireproof("help").stdout
+    assert set(SUBCOMMANDS) == set(re.findall(r"(?m)^  ([a-z]+) {2}", top.stdout))
     for verb in VERBS:
-        assert verb in top.stdout
         own = wireproof(verb, "--help")
         assert own.returncode == 0
         assert own.stdout.startswith(f"Usage: wireproof {verb}")
@@ -146,7 +160,7 @@ def test_doctor_names_the_providers_and_what_each_mpi_takes() -> None:
         (("help", "check"), "wireproof check --hosts n1,n2 --link edr"),
         (("version",), "wireproof 0"),
         (("-V",), "wireproof 0"),
-        (("convert", "--links"), "edr"),
+        (("explain", "--links"), "edr"),
     ],
 )
 def test_what_people_type_first_is_answered(argv: tuple[str, ...], said: str) -> None:

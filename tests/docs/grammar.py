@@ -17,6 +17,8 @@ from tests.docs.markdown import ROOT
 from wireproof.cli.subcommands import root, subcommands
 from wireproof.model.errors import BadInput
 from wireproof.physics.claims import claim_from_text
+from wireproof.physics.links import link_names
+from wireproof.physics.units import parse_quantity
 from wireproof.settings.resolve import SETTINGS
 from wireproof.workflow.explain import explain
 
@@ -111,9 +113,14 @@ def _read(name: str, value: str) -> None:
 
 
 def _named(subcommand: str, given: Mapping[str, Any]) -> None:
-    """Codes and settings are ones that we know. Raises BadInput."""
-    if subcommand == "explain" and given["code"]:
-        explain(given["code"])
+    """Codes, settings, units and links are ones that we know. Raises BadInput."""
+    asked = " ".join(given["words"]) if subcommand == "explain" else ""
+    if asked in link_names():
+        claim_from_text(asked)
+    elif asked[:1].isdigit():
+        parse_quantity(asked)
+    elif asked:
+        explain(asked)
     if subcommand == "audit":
         for name in given["only"]:
             explain(name)

@@ -116,12 +116,12 @@ def test_a_block_that_is_wrong_is_told(tag: str, text: str) -> None:
 
 def test_output_that_differs_is_shown_beside_the_page(tmp_path: Path) -> None:
     desk = Desk.laid(tmp_path)
-    right = "$ wireproof convert 1000MB/s\n1000 MB/s = 1000 x 10^6 = 1000000000 B/s\n...\n"
+    right = "$ wireproof explain 1000MB/s\n1000 MB/s = 1000 x 10^6 = 1000000000 B/s\n...\n"
     assert desk.done(markdown.Block("page.md", 7, "console", right, {})) == []
     (told,) = desk.done(
         markdown.Block("page.md", 7, "console", right.replace("10^6", "2^20", 1), {})
     )
-    assert told.startswith("page.md:7: wireproof convert 1000MB/s\n--- shown:\n")
+    assert told.startswith("page.md:7: wireproof explain 1000MB/s\n--- shown:\n")
     (told,) = desk.done(markdown.Block("page.md", 7, "sh", "wireproof judge missing.log\n", {}))
     assert "ended with 2" in told
     (told,) = desk.done(

@@ -18,7 +18,7 @@ import wireproof as library
 from wireproof.cli.subcommands import SUBCOMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
-READ = {"compare", "convert", "dossier", "gate", "history", "judge", "lint", "report"}
+READ = {"compare", "explain", "dossier", "gate", "history", "judge", "lint", "report"}
 SYSTEMS = pytest.mark.parametrize("system", ["macos", "windows"])
 
 
@@ -54,7 +54,7 @@ def test_a_batch_script_is_linted(system: str) -> None:
 
 @SYSTEMS
 def test_a_number_is_converted(system: str) -> None:
-    done = _foreign(system, "convert", "12GB/s", "--link", "edr")
+    done = _foreign(system, "explain", "12GB/s", "--link", "edr")
     assert done.returncode == 0, done.stderr
     assert "= 96.00 % of nominal" in done.stdout
 

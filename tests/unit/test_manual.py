@@ -63,7 +63,7 @@ def test_every_option_is_on_its_page(context: click.Context) -> None:
 
 def test_groff_warns_of_no_page() -> None:
     shown = _shown("\n".join(PAGES.values()))
-    assert "wireproof-check - Measure, prove, judge and report" in shown
+    assert "wireproof-check - Is this interconnect normal? Measures, proves, judges" in shown
     assert "wireproof check --slurm -N 16 -p compute --profile standard" in shown
 
 

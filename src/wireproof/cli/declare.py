@@ -82,6 +82,15 @@ def rows(group: str) -> tuple[click.Option, ...]:
     return tuple(setting(name) for name, row in ROWS.items() if row.group == group)
 
 
+def link_claim(about: str) -> tuple[click.Parameter, ...]:
+    """A link of any kind and rate, where results are held against it; ``about``: what it is."""
+    return (
+        text("--link", "[Nx]KIND[:GBPS]", about, default=None, shell_complete=completion.links),
+        number("--mtu", 68, 65535, "MTU of the link.", metavar="BYTES"),
+        text("--pcie", "GENxLANES", "slot of the NIC, such as gen3x16."),
+    )
+
+
 def checked(check: Callable[[str], str]) -> Callable[[click.Context, click.Parameter, str], str]:
     """A callback that refuses what ``check`` refuses."""
 
@@ -142,7 +151,7 @@ class Sectioned(click.Command):
     ) -> None:
         more["params"] = [one for _, group in sections for one in group]
         if first is not None:
-            more["params"].append(_help_all())
+            more["params"].append(help_all())
         super().__init__(*args, **more)
         self._sections, self.examples = sections, examples
         self._first = None if first is None else {*first.split(), *_first()}
@@ -170,7 +179,7 @@ class Sectioned(click.Command):
             formatter.write(f"\n{left} more options: {ctx.command_path} --help-all\n")
 
     def _is_shown(self, option: click.Parameter, ctx: click.Context) -> bool:
-        return self._first is None or _ALL in ctx.meta or option.name in self._first
+        return self._first is None or ALL in ctx.meta or option.name in self._first
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.examples:
@@ -180,7 +189,8 @@ class Sectioned(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-_ALL = "wireproof.help-all"
+ALL = "wireproof.help-all"
+"""The key of ``meta`` in a context whose help shows everything."""
 
 
 def _first() -> set[str]:
@@ -189,12 +199,12 @@ def _first() -> set[str]:
     return {"help", "help_all", "quiet"} | {name for name, row in ROWS.items() if row.first}
 
 
-def _help_all() -> click.Option:
+def help_all() -> click.Option:
     """``--help-all``: ends the program as ``--help`` does."""
 
     def show(ctx: click.Context, _option: click.Parameter, given: bool) -> None:
         if given and not ctx.resilient_parsing:
-            ctx.meta[_ALL] = True
+            ctx.meta[ALL] = True
             click.echo(ctx.get_help())
             ctx.exit()
 

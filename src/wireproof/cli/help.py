@@ -10,7 +10,7 @@ import click
 
 from wireproof.cli.completion import documents
 from wireproof.cli.console import remark
-from wireproof.cli.declare import Sectioned
+from wireproof.cli.declare import ALL, Sectioned
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
 from wireproof.model.errors import BadInput
 from wireproof.report.roff import entry, literal, paragraphs, section, subsection, title, verbatim
@@ -79,6 +79,7 @@ def command(
         name, found, _ = shown.command.resolve_command(shown, list(words[at:]))
         assert found is not None  # noqa: S101  resolve_command refuses what is not there
         shown = click.Context(found, info_name=name or word, parent=shown)
+    shown.meta[ALL] = not words
     click.echo(shown.get_help())
     return 0
 

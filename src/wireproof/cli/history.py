@@ -11,8 +11,7 @@ import click
 
 from wireproof.cli.completion import results
 from wireproof.cli.console import Console, listed, print_document, say
-from wireproof.cli.declare import FORM, JSON, file, flag, number, text
-from wireproof.cli.options import link_claim
+from wireproof.cli.declare import FORM, JSON, file, flag, link_claim, number, text
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
 

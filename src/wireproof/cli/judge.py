@@ -17,8 +17,7 @@ from wireproof.cli.console import (
     print_document,
     say,
 )
-from wireproof.cli.declare import FORM, file, flag, json_as, number, text
-from wireproof.cli.options import link_claim
+from wireproof.cli.declare import FORM, file, flag, json_as, link_claim, number, text
 from wireproof.cli.outcome import status_of
 from wireproof.model.errors import BadInput
 from wireproof.report.document import Part

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from wireproof.cli.completion import links
 from wireproof.cli.console import Console, current_context, want_json
-from wireproof.cli.declare import choice, file, flag, number, rows, setting, text
+from wireproof.cli.declare import choice, file, flag, rows, setting, text
 from wireproof.model.secrets import masked
 from wireproof.settings.options import ROWS, Options
 from wireproof.settings.resolve import FILE_NAME, SETTINGS, misspelt, read_file, resolve
@@ -59,15 +58,6 @@ JUDGED_BY = (*LINK, *rows("published"))
 
 OUTPUT = rows("output")
 """Where the result goes, and how long it takes."""
-
-
-def link_claim(about: str) -> tuple[click.Parameter, ...]:
-    """A link of any kind and rate, where results are held against it; ``about``: what it is."""
-    return (
-        text("--link", "[Nx]KIND[:GBPS]", about, default=None, shell_complete=links),
-        number("--mtu", 68, 65535, "MTU of the link.", metavar="BYTES"),
-        text("--pcie", "GENxLANES", "slot of the NIC, such as gen3x16."),
-    )
 
 
 def settings_of(options: Mapping[str, Any]) -> Options:

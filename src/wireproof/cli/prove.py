@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from wireproof.cli.console import Console, chosen_form, print_document, rendered
-from wireproof.cli.declare import FORM, flag, json_as, text
-from wireproof.cli.options import PSM_STATISTICS, SYSFS_ROOT, link_claim, settings_of
+from wireproof.cli.declare import FORM, flag, json_as, link_claim, text
+from wireproof.cli.options import PSM_STATISTICS, SYSFS_ROOT, settings_of
 from wireproof.cli.outcome import status_of
 from wireproof.files.streams import descriptor
 

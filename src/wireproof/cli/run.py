@@ -13,8 +13,8 @@ import click
 
 from wireproof.cli.completion import labs, tools
 from wireproof.cli.console import Console, chosen_form, listed, print_document, rendered
-from wireproof.cli.declare import FORM, JSON, choice, file, flag, number, text
-from wireproof.cli.options import PSM_STATISTICS, link_claim, settings_of
+from wireproof.cli.declare import FORM, JSON, choice, file, flag, link_claim, number, text
+from wireproof.cli.options import PSM_STATISTICS, settings_of
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from wireproof.cli.console import hush, remark, say
+from wireproof.cli.declare import ALL, help_all
 from wireproof.version import version
 
 EXIT_STATUSES: dict[int, str] = {
@@ -27,39 +28,50 @@ EXIT_STATUSES: dict[int, str] = {
     130: "interrupted",
 }
 
-SUBCOMMANDS: dict[str, str] = {
-    "atlas": "What others have measured over such a link, with sources: is a number normal?",
-    "audit": "Say which settings of the hosts are wrong for their fabric, and what mends them.",
-    "check": "Measure, prove, judge and report: is this interconnect what it should be?",
-    "compare": "Two results held against each other: each number as a ratio with its interval.",
+_FIRST: dict[str, dict[str, str]] = {
+    "Check": {
+        "check": "Is this interconnect normal? Measures, proves, judges.",
+        "measure": "One measurement with its proof: latency, stream, put, get.",
+        "prove": "Run any command: did its bytes cross the wire?",
+        "run": "Start OSU, IMB, HPCC, iperf3, perftest as it is right here.",
+    },
+    "Read": {
+        "judge": "Could these logs of OSU, IMB, perftest and others be true?",
+        "report": "Judge and render a stored result again, on any machine.",
+        "compare": "Hold two results against each other: ratios with intervals.",
+        "explain": "What a finding, cause, setting, rate or link means.",
+    },
+    "Tune": {
+        "audit": "Which settings of the hosts are wrong for their fabric?",
+        "tune": "Change settings, undo that, and try whether it helps.",
+    },
+    "Keep": {
+        "history": "Results over time: list, trend, nodes, pages.",
+        "gate": "Healthy or not, for schedulers and monitors; fails closed.",
+    },
+}
+"""The subcommands that ``--help`` describes, by what they are for."""
+
+_MORE: dict[str, str] = {
+    "atlas": "What others have measured over such a link, with sources.",
     "completion": "Print the script that completes this command in bash, zsh or fish.",
-    "convert": "A rate or a time in every unit and in per cent of a link, with the arithmetic.",
-    "demo": (
-        "See it work: a virtual cluster with a bad link and a shared-memory fall-through,"
-        " both found."
-    ),
-    "doctor": "Say what works on this machine: MPIs, counters, namespaces, kernel.",
-    "dossier": "Acceptance dossiers (check --profile acceptance): verify, sign.",
-    "explain": "Say what a finding's code means and what to do next.",
-    "gate": "Healthy or not, for schedulers, monitors and CI, from a stored result; fails closed.",
-    "help": "Show the help of a subcommand; --man DIR writes the manual pages.",
-    "history": "Results over time: list, show, trend, nodes, add, prune.",
-    "judge": "Judge what OSU, IMB, HPCC, perftest, qperf, iperf3 and others have printed.",
+    "demo": "See it work: a bad link and a shared-memory lie, both found.",
+    "doctor": "What works on this machine: MPIs, counters, namespaces, kernel.",
+    "dossier": "Verify and sign acceptance dossiers (check --profile acceptance).",
+    "help": "Show the help of a subcommand; write the manual pages.",
     "lab": "Virtual cluster on this machine: up, status, exec, fault, down.",
-    "ladder": "Two hosts layer by layer, from TCP to the job: where are time and rate lost?",
-    "lint": "Find what is wrong in a job script, command line or configuration file.",
-    "locate": "Which node, port, link or switch is slow, from what was measured before.",
-    "measure": "One measurement with its proof: pingpong, stream, exchange, put, get.",
-    "pfc": "Is priority flow control lossless under load, and which host pauses its switch?",
-    "plan": "QPs and memory, PFC headroom, latency at scale, time to prove: computed.",
-    "prove": "Run any command between two readings of its hosts' ports: did the bytes use the"
-    " wire?",
-    "report": "Judge and render a stored result again, on any machine, and say what changed.",
+    "ladder": "Two hosts layer by layer, TCP to MPI: where are time and rate lost?",
+    "lint": "Find what is wrong in a job script, command line or configuration.",
+    "locate": "Which node, port, link or switch is slow, in stored measurements.",
+    "pfc": "Is flow control lossless under load, and who pauses the switch?",
+    "plan": "Computed: memory and QPs, PFC headroom, latency at scale, time.",
     "resume": "Resume an interrupted check: only what is missing is measured.",
-    "run": "The right command for OSU, IMB, HPCC, iperf3, qperf, perftest: printed, run with its"
-    " proof, judged.",
-    "study": "Which settings of PSM3, UCX, libfabric, Intel MPI are obeyed here, and which help.",
-    "tune": "Change settings so that it can be undone, and find out whether that helps here.",
+    "study": "Which settings of PSM3, UCX, libfabric, Intel MPI help here.",
+}
+
+SUBCOMMANDS: dict[str, str] = {
+    **{name: about for group in _FIRST.values() for name, about in group.items()},
+    **_MORE,
 }
 
 
@@ -153,6 +165,10 @@ def _program() -> tuple[str, ...]:
     return (*(places[name] for name in ("stdlib", "purelib", "platlib")), package)
 
 
+_RENAMED = {"convert": "explain"}
+"""Former names, which are understood for one version more."""
+
+
 class LazySubcommands(click.Group):
     """A group whose members are imported on use; their one-line helps are in ``SUBCOMMANDS``."""
 
@@ -179,6 +195,10 @@ class LazySubcommands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
+        if name in _RENAMED and not ctx.resilient_parsing:
+            args = [_RENAMED[name], *args[1:]]
+            say(f"'wireproof {name}' is now 'wireproof {args[0]}'.")
+            name = args[0]
         if name and not name.startswith("-") and name not in SUBCOMMANDS:
             from difflib import get_close_matches
 
@@ -188,9 +208,27 @@ class LazySubcommands(click.Group):
             raise click.UsageError(f"no subcommand '{click.unstyle(name)}'{hint}", ctx)
         return super().resolve_command(ctx, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What people need first in one screen: `wireproof help` describes the rest."""
+        if ALL in ctx.meta:
+            super().format_options(ctx, formatter)
+            return
+        formatter.write_paragraph()
+        with formatter.indentation():
+            for title, group in _FIRST.items():
+                first, *_ = group
+                formatter.write_dl(
+                    [
+                        (f"{title if name == first else '':<6}{name:<8}", about)
+                        for name, about in group.items()
+                    ]
+                )
+            formatter.write_paragraph()
+            formatter.write_text(f"Also: {', '.join(sorted(_MORE))}; all of it: --help-all.")
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Subcommands"):
-            formatter.write_dl(sorted(SUBCOMMANDS.items()))
+            formatter.write_dl(list(SUBCOMMANDS.items()))
 
 
 def _tell_version(context: click.Context, _option: click.Parameter, given: bool) -> None:
@@ -222,10 +260,8 @@ def _tell_version(context: click.Context, _option: click.Parameter, given: bool)
     " ~/.config/wireproof/catalogue.",
 )
 def subcommands(catalogue: str | None) -> None:
-    """wireproof proves what an HPC interconnect does.
-
-    Every number comes with the proof of its path, its confidence interval and the physical limit
-    that it is judged by. Start with 'wireproof demo', then 'wireproof check --hosts n1,n2'.
+    """wireproof proves what an HPC interconnect does: every number comes with the proof of its
+    path, its interval and its limit. Begin with 'wireproof demo'.
     """
     usual = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     if catalogue or "WIREPROOF_CATALOGUE" in os.environ or os.path.isdir(f"{usual}/wireproof"):
@@ -241,6 +277,9 @@ def _add_catalogue(given: str | None) -> None:
     if rows:
         counts = ", ".join(f"{number} [[{head}]]" for head, number in rows.items())
         remark(f"the catalogue {folder} adds {counts}.")
+
+
+subcommands.params.append(help_all())
 
 
 def root() -> click.Context:

@@ -1,4 +1,4 @@
-"""A rate or a time in every unit, as ``wireproof convert`` gives it."""
+"""A rate or a time in every unit, as ``wireproof explain`` gives it."""
 
 import msgspec
 
@@ -29,7 +29,7 @@ class LinkShares(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Converted(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof convert --json`` prints."""
+    """What ``wireproof explain --json`` prints."""
 
     value: str
     kind: str

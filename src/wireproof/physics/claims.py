@@ -255,7 +255,7 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
     """A link whose name says its rate; a stated rate must agree."""
     if len(kind) > _SHOWN:
         raise PhysicsError(
-            f"unknown link {kind[:_SHOWN]!r}...; `wireproof convert --links` lists all"
+            f"unknown link {kind[:_SHOWN]!r}...; `wireproof explain --links` lists all"
         )
     try:
         link = link_from_name(kind)

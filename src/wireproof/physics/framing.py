@@ -81,7 +81,7 @@ _WITH_RATE = {
 def _name_a_rate(link: LinkClaim) -> str:
     """What to write for a family that was claimed without a rate."""
     some = _WITH_RATE.get(link.kind, f"{link.kind}:100")
-    return f"; say its rate, as in {some} (`wireproof convert --links` lists all)"
+    return f"; say its rate, as in {some} (`wireproof explain --links` lists all)"
 
 
 def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:

@@ -104,7 +104,7 @@ def link_from_name(
     if link is None:
         near = difflib.get_close_matches(key, _links(), n=3, cutoff=0.5) or _USUAL
         raise PhysicsError(
-            f"unknown link {name!r}; did you mean {', '.join(near)}? `wireproof convert --links`"
+            f"unknown link {name!r}; did you mean {', '.join(near)}? `wireproof explain --links`"
             " lists all"
         )
     return LinkClaim(

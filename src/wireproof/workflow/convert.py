@@ -24,6 +24,17 @@ def known_links() -> list[LinkClaim]:
     return [link_from_name(name) for name in link_names()]
 
 
+def attainable_rate(link: str, *, path: str, mtu: int | None, pcie: str) -> str:
+    """``12409.1MB/s`` of ``edr``: what a link can carry in one direction; "" for what is no link by
+    its name, or has no rate. Raises BadInput.
+    """
+    if link.lower() not in link_names():
+        return ""
+    claim = claim_of_rails(link, path=path, mtu=mtu, pcie=pcie)
+    most = limits(claim, "stream", "stream", 0).attainable_bytes_per_s
+    return f"{most / 1e6:.9g}MB/s" if most else ""
+
+
 def convert(
     value: str,
     *,

@@ -1,4 +1,4 @@
-"""``wireproof convert``: as a user does."""
+"""``wireproof explain``: as a user does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.cli.verb import document, one_sentence, wireproof
 
 
 def test_the_documents_forty_gigabit_number_is_more_than_the_link_leaves() -> None:
-    done = wireproof("convert", "4986.11MB/s", "--link", "40gbe", "--mtu", "1500")
+    done = wireproof("explain", "4986.11MB/s", "--link", "40gbe", "--mtu", "1500")
     assert done.returncode == 0, done.stderr
     for text in (
         "4755.125046 MiB/s",
@@ -22,7 +22,7 @@ def test_the_documents_forty_gigabit_number_is_more_than_the_link_leaves() -> No
 
 def test_a_good_number_gets_no_warning() -> None:
     found = document(
-        wireproof("convert", "116.96 MB/s", "--link", "1gbe", "--mtu", "1500", "--json")
+        wireproof("explain", "116.96 MB/s", "--link", "1gbe", "--mtu", "1500", "--json")
     )
     assert found["bytes_per_s"] == 116960000
     assert found["link"]["share_of_nominal"] == pytest.approx(0.93568)
@@ -32,25 +32,25 @@ def test_a_good_number_gets_no_warning() -> None:
 
 
 def test_without_an_mtu_both_usual_ones_are_shown() -> None:
-    done = wireproof("convert", "116.96MB/s", "--link", "1gbe")
+    done = wireproof("explain", "116.96MB/s", "--link", "1gbe")
     assert "MTU unknown: 9000 assumed" in done.stdout
     assert "99.38 % of attainable at MTU 1500" in done.stdout
-    assert "at MTU 1500" not in wireproof("convert", "12GB/s", "--link", "edr").stdout
+    assert "at MTU 1500" not in wireproof("explain", "12GB/s", "--link", "edr").stdout
 
 
 def test_number_and_unit_may_be_two_words() -> None:
-    done = wireproof("convert", "941", "Mbits/sec")
+    done = wireproof("explain", "941", "Mbits/sec")
     assert "117.625 MB/s" in done.stdout
 
 
 def test_a_latency_below_the_links_floor_is_said() -> None:
-    done = wireproof("convert", "0.20us", "--size", "8", "--link", "opa100")
+    done = wireproof("explain", "0.20us", "--size", "8", "--link", "opa100")
     assert done.returncode == 0
     assert "shorter than the shortest half round trip over opa100" in done.stdout
 
 
 def test_a_time_alone_asks_for_a_size() -> None:
-    assert "--size" in wireproof("convert", "1.24us").stdout
+    assert "--size" in wireproof("explain", "1.24us").stdout
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,23 @@ def test_a_time_alone_asks_for_a_size() -> None:
     ],
 )
 def test_bad_input_is_a_usage_error(argv: tuple[str, ...]) -> None:
-    done = wireproof("convert", *argv)
+    done = wireproof("explain", *argv)
     assert done.returncode == 2
     assert one_sentence(done)
     assert not done.stdout
+
+
+def test_a_link_is_explained_by_what_it_can_carry() -> None:
+    done = wireproof("explain", "EDR")
+    assert done.returncode == 0
+    assert "12409.1 MB/s (MTU unknown: 4096 assumed)" in done.stdout
+    assert "= 100.00 % of attainable" in done.stdout
+    assert "WARNING" not in done.stdout
+    assert wireproof("explain", "--link", "edr").stdout == done.stdout
+
+
+def test_the_former_name_gives_the_same_and_says_the_new_name() -> None:
+    asked = ("12GB/s", "--link", "edr")
+    new, former = wireproof("explain", *asked), wireproof("convert", *asked)
+    assert (former.returncode, former.stdout) == (new.returncode, new.stdout)
+    assert "'wireproof explain'" in former.stderr

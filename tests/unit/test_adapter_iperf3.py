@@ -164,6 +164,16 @@ def test_a_run_without_its_summary_has_no_point() -> None:
             assert not series.points
 
 
+def test_a_run_without_its_summary_says_what_its_intervals_carried() -> None:
+    rows = "".join(
+        f"[  4]   {at}.00-{at + 1}.00   sec   112 MBytes   94{at} Mbits/sec    0   221 KBytes\n"
+        for at in range(3)
+    )
+    series = one(HEAD + TABLE + rows)
+    assert not series.points
+    assert "3 intervals of" in series.incomplete
+
+
 def test_an_old_udp_client_tells_what_was_lost() -> None:
     row = "[  4]   0.00-10.00  sec  1.19 GBytes  1.02 Gbits/sec  0.014 ms  1000/10000 (10%)\n"
     head = "[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n"

@@ -160,6 +160,26 @@ def test_cut_table_is_incomplete() -> None:
     assert (torn.complete, len(torn.points)) == (False, 2)
 
 
+@pytest.mark.parametrize("comma", [False, True])
+@pytest.mark.parametrize("heading", [False, True])
+def test_rows_with_commas_or_without_their_heading(comma: bool, heading: bool) -> None:
+    names = "size count type redop root" + 2 * " time algbw busbw #wrong" + "\n"
+    text = (names if heading else "") + "".join(row(size, 1.0) for size in SIZES)
+    if comma:
+        text = "".join(",".join(line.split()) + "\n" for line in text.splitlines())
+    out, into = read(text.encode(), "slurm.out")
+    assert [len(out.points), len(into.points)] == [len(SIZES)] * 2
+    assert out.points[-1].time_ns == pytest.approx((100.0 + SIZES[-1] / 2e4) * 1e3, rel=1e-3)
+    assert out.complete
+
+
+def test_rows_whose_arithmetic_is_another_are_not_read_without_a_heading() -> None:
+    text = "".join(row(size, 1.0) for size in SIZES).replace("float", "half ")
+    swapped = text.replace(" sum ", " sum  0 ")
+    with pytest.raises(BadInput):
+        read(swapped.encode(), "slurm.out")
+
+
 def test_two_runs() -> None:
     text = log("a", "b", command="./all_reduce_perf\n") + log(
         "c", "d", factor=0.5, command="./all_gather_perf\n"

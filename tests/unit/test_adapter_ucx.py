@@ -190,6 +190,13 @@ def test_cut_logs() -> None:
         assert not one.complete
 
 
+def test_a_log_that_ends_in_progress_says_what_was_reached() -> None:
+    text = "ucx_perftest n1 -t tag_lat -s 8\n" + table("latency", PROGRESS)
+    one = read(text.encode(), "log")[0]
+    assert not one.complete
+    assert "MB/s" in one.incomplete
+
+
 def test_golden() -> None:
     log = Path(__file__).parents[1] / "golden" / "logs" / "ucx_perftest_1.13_tcp_loopback.txt"
     found = read(log.read_bytes(), "log")

@@ -16,6 +16,13 @@ from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 _HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
+# A row of the current columns: size, count, type, operation, root, and each place's numbers.
+_ROW = (
+    r"^ *(?:\d{1,7}: +)?\d{1,18}[ ,]+\d{1,18}[ ,]+[a-z][a-z0-9_]{1,15}[ ,]+"
+    r"(?:sum|prod|max|min|avg|none|all|mulsum)[ ,]+-?\d{1,7}(?:[ ,]+\d[\d.]{0,15}){3}[ ,]"
+)
+_ROW_COLUMNS = "size count type redop root" + 2 * " time algbw busbw #wrong"
+_AGREE = 0.02
 _TYPE = re.compile(r"[a-z][a-z0-9_]{1,15}")
 _PATIENCE = 3000
 _LAST_LINES = 6
@@ -167,7 +174,7 @@ def _columns(line: str) -> list[str]:
     ...
     """
     columns, place = list[str](), -1
-    for word in line.replace("#wrong", " wrong ").replace("#", " ").split():
+    for word in line.replace("#wrong", " wrong ").replace("#", " ").replace(",", " ").split():
         name = "time" if word == "cputime" else "wrong" if word == "wrong" else word
         place += name == "time"
         columns.append(
@@ -185,7 +192,7 @@ def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
     """The rows below a heading; the last lines of the run tell of it."""
 
     def take(rows: Rows, index: int) -> list[str] | What:
-        line = page.lines[index][:_LONGEST_LINE]
+        line = page.lines[index][:_LONGEST_LINE].replace(",", " ")
         words = line.split()
         if len(words) > 3 and words[0].endswith(":"):
             words = words[1:]
@@ -337,15 +344,28 @@ def _series(
 
 def parse(page: Page, start: int) -> Parsed:
     """The table whose column names are on line index ``start``: a series per place (out of place,
-    in place).
+    in place). Its first row may stand there, too: the columns are then those of today's programs,
+    if the rows' arithmetic says so.
     """
     heading = _HEADING.search(page.lines[start][:_LONGEST_LINE])
-    if heading is None:
+    run, columns = run_before(page, start), _columns(heading.group() if heading else _ROW_COLUMNS)
+    rows = _read(page, start if heading else start - 1, columns, run)
+    told = [_by_arithmetic(words, columns) for words in rows.fields if heading is None]
+    if heading is None and not (told and all(told)):
         return Parsed([], start + 1)
-    run, columns = run_before(page, start), _columns(heading.group())
-    rows = _read(page, start, columns, run)
     places = range(min(sum(name.startswith("time") for name in columns), 2))
     return Parsed([_series(page, start, columns, rows, run, place) for place in places], rows.after)
+
+
+def _by_arithmetic(words: list[str], columns: list[str]) -> bool:
+    """Whether size / time is the algorithm bandwidth, within the printed digits."""
+    row = dict(zip(columns, words, strict=True))
+    size, time, rate = (number(row[name]) for name in ("size", "time0", "algbw0"))
+    if size is None or not time or rate is None:
+        return False
+    true = size / time / 1e3
+    hidden = step_of(row["algbw0"]) + true * step_of(row["time0"]) / time
+    return abs(rate - true) <= hidden + _AGREE * true
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
@@ -366,7 +386,10 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 
 ADAPTER = Adapter(
     name="nccl_tests",
-    signs=(Sign("algbw", r"\bsize +count +type\b[ \w]{0,60}time +algbw +busbw\b"),),
+    signs=(
+        Sign("algbw", r"\bsize[ ,]+count[ ,]+type\b[ ,\w]{0,60}time[ ,]+algbw[ ,]+busbw\b"),
+        *(Sign(word, _ROW) for word in ("float", "half", "double", "int")),
+    ),
     parse=parse,
     argv=argv,
 )

@@ -19,6 +19,7 @@ from wireproof.physics.rails import claim_of_rails
 VARIABLE = "WIREPROOF_ATLAS"
 _LARGEST = 4 << 20
 _MOST_FILES = 1000
+_TELLING = 0.01  # of the line: a time of a small message tells nothing of it
 
 
 def site_folder(given: Path | None, environment: Mapping[str, str]) -> Path | None:
@@ -199,7 +200,7 @@ def judged(one: Known) -> str:
     parts = []
     if least is not None and one.series.unit not in RATE_UNITS:
         parts.append(f"{least / bounds.floor:.3g} times the floor of {bounds.link.kind}")
-    if bounds.most is not None and one.goodputs:
-        most = max(goodput for _, goodput in one.goodputs)
-        parts.append(f"{most / bounds.most:.0%} of the line at most")
+    most = max((goodput for _, goodput in one.goodputs), default=0.0)
+    if bounds.most is not None and most >= _TELLING * bounds.most:
+        parts.append(f"reaches {most / bounds.most:.0%} of the line")
     return "; ".join(parts) or "no limit of its link is known"

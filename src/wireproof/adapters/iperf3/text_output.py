@@ -9,6 +9,7 @@ from wireproof.adapters.iperf3.results import IperfFlow, RunInfo, series_of, spr
 from wireproof.adapters.iperf3.rows import TAIL_UDP, IperfRow, IperfRun, collect, datagram, extra
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Parsed
+from wireproof.model.quantity import throughput
 from wireproof.model.series import Series
 
 # --- iperf 2's text. It prints no word at the end: which row sums up a run is told by the times of
@@ -97,7 +98,12 @@ def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:
     server_done = run.server and not run.client and run.last + 1 < run.after
     if sent and (run.finished or server_done):
         return _flow_of(rows, sent[-1], "sent"), ""
-    return None, "the summary of the receiver is missing: the run did not finish or the log is cut"
+    why = "the summary of the receiver is missing: the run did not finish or the log is cut"
+    seen = _range(run)
+    if seen:
+        slow, fast = seen["interval_min_bytes_per_s"], seen["interval_max_bytes_per_s"]
+        why += f" ({seen['intervals']} intervals of {throughput(slow)} to {throughput(fast)})"
+    return None, why
 
 
 def _summary(run: IperfRun, direction: str) -> list[IperfRow]:

@@ -17,6 +17,7 @@ from wireproof.adapters.ucx_perftest.lines import (
     test_of,
     without_progress,
 )
+from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER"]
@@ -173,7 +174,8 @@ def _state(page: Page, every: Rows, found: Found, rows: list[LastLine]) -> str:
     if every.cut:
         return every.fault(page)
     if not rows:
-        return f"no final line after {found.progress} lines of progress"
+        said = f", the last of which says {found.so_far}" if found.so_far else ""
+        return f"no final line after {counted(found.progress, 'line')} of progress{said}"
     late = found.last > rows[-1].line
     return "the text ends in the progress of another test" if late else ""
 

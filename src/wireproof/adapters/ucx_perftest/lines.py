@@ -48,12 +48,13 @@ class LastLine:
 @dataclass(slots=True)
 class Found:
     """``rows``: the last lines; ``progress``: lines of progress; ``last``: index of the last of
-    either.
+    either; ``so_far``: what the last line of progress says of all before it.
     """
 
     rows: list[LastLine] = field(default_factory=list)
     progress: int = 0
     last: int = 0
+    so_far: str = ""
 
 
 def _plain(word: str) -> str:
@@ -131,6 +132,7 @@ def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[R
         last = None if progress else row(line, index)
         if progress:
             found.progress += 1
+            found.so_far = _so_far(line, index)
             found.last, rows.idle = index, 0
         elif last is not None and index == page.ragged and not _is_whole(last.texts):
             return "cut"
@@ -145,6 +147,12 @@ def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[R
         return "cut" if index == page.ragged and _begins_row(line) else "foreign"
 
     return scan_rows(page, start + 1, take, _PATIENCE), found
+
+
+def _so_far(line: str, index: int) -> str:
+    """``46821.78 MB/s`` of a line of progress in a table; "" of any other."""
+    row = _row_of(_THREAD.sub("", line), "", index)
+    return f"{row.overall[1]} MB/s" if row is not None else ""
 
 
 def _begins_row(line: str) -> bool:

@@ -205,5 +205,6 @@ def _curve(curve: ScalingCurve, against: str) -> Table:
             Bar(point.value),
         )
         rows.append(Row(cells))
-    heads = (Head(against, 9), Head("", 8), Head("", 7), Head("95 %", 6), Head("", 5, left=True))
+    sure = "95 %" if any(row.cells[3] for row in rows) else ""
+    heads = (Head(against, 9), Head("", 8), Head("", 7), Head(sure, 6), Head("", 5, left=True))
     return Table(heads, tuple(rows), _what(curve), most=len(rows))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 
@@ -30,6 +31,7 @@ NOISE = (
 )
 
 
+@lru_cache(maxsize=1024)  # each log as it is beside every change to it
 def series_of(data: bytes) -> list[Series]:
     """What a log holds; nothing when it is refused in one sentence."""
     try:

@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.zoo.animals import ZOO
@@ -20,7 +21,7 @@ from tests.zoo.situations import SITUATIONS, Expected, Situation
 from wireproof.model.finding import Judgement
 from wireproof.verdict import judge
 
-__all__ = ["PAGE", "Cell", "cell", "cells", "page", "verdict_of"]
+__all__ = ["PAGE", "Cell", "cells", "page", "row", "verdict_of"]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "matrix.md"
 _WORST = ("wrong-path", "mixed", "off-wire", "unproven", "on-wire")
@@ -89,9 +90,16 @@ def cell(adapter: Adapter, situation: Situation) -> Cell | None:
     return Cell(adapter, situation, got, level, situation.expected(adapter), codes)
 
 
+@cache  # a row is looked at by itself, and with all others
+def row(key: str) -> list[Cell | None]:
+    """The cells of the adapter of that key, by situation."""
+    adapter = next(one for one in ZOO if one.key == key)
+    return [cell(adapter, situation) for situation in SITUATIONS]
+
+
 def cells() -> list[list[Cell | None]]:
     """By adapter, then by situation."""
-    return [[cell(adapter, situation) for situation in SITUATIONS] for adapter in ZOO]
+    return [row(adapter.key) for adapter in ZOO]
 
 
 _INTRO = """# Which adapter, which situation, which verdict

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,6 +21,10 @@ pytestmark = pytest.mark.engine
 NOISE = (
     "import sys; sys.stdout.buffer.write(bytes(range(256)) * 4);"
     " sys.stderr.write('talk\\n'); sys.exit(7)"
+)
+LISTENS = (
+    "import socket, sys, time; server = socket.create_server(('127.0.0.1', 0));"
+    " time.sleep(float(sys.argv[1]))"
 )
 
 
@@ -167,7 +172,7 @@ def test_however_it_ends_nothing_is_left(number: signal.Signals) -> None:
         f"{interval}ms",
         "--server",
         "localhost",
-        f"sleep {sleep}",
+        shlex.join([sys.executable, "-c", LISTENS, sleep]),
     ]
     argv += ["--", "sh", "-c", f"echo up; sleep {sleep} & wait"]
     process = subprocess.Popen(
@@ -182,7 +187,7 @@ def test_however_it_ends_nothing_is_left(number: signal.Signals) -> None:
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert json.loads(out)["exit_status"] == 130
-    assert gone(f"sleep\0{sleep}") == []
+    assert gone(f"\0{sleep}\0") == []  # the server and the command
     assert gone(f"--interval-ms\0{interval}") == []
 
 

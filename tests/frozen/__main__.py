@@ -10,6 +10,7 @@ import argparse
 import difflib
 import json
 import sys
+from itertools import islice
 from multiprocessing import Pool
 from pathlib import Path
 
@@ -22,17 +23,18 @@ RECORDED = Path(__file__).parent / "recorded"
 NAMES = (*FAMILIES, "printed")
 
 
-def made(name: str) -> str:
-    """The family's lines as they are now."""
+def made(name: str, count: int | None = None) -> str:
+    """The family's lines as they are now, or the first ``count`` of them."""
     if name == "printed":
         return printed()
-    return "".join(f"{key}\t{said}\t{digest(found)}\n" for key, said, found in FAMILIES[name]())
+    cases = islice(FAMILIES[name](), count)
+    return "".join(f"{key}\t{said}\t{digest(found)}\n" for key, said, found in cases)
 
 
-def differences(name: str, text: str) -> list[str]:
-    """Lines of a diff between what is recorded and ``text``."""
+def differences(name: str, text: str, count: int | None = None) -> list[str]:
+    """Lines of a diff between what is recorded (``count``: the first of it) and ``text``."""
     file = RECORDED / f"{name}.txt"
-    old = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    old = file.read_text(encoding="utf-8").splitlines()[:count] if file.is_file() else []
     now = text.splitlines()
     return list(difflib.unified_diff(old, now, f"{name}, recorded", "now", n=0, lineterm=""))
 

@@ -491,18 +491,18 @@ TARGETS: dict[str, Target] = {
 }
 
 COUNTS = {
-    "logs": 3000,
-    "frames": 400,
-    "folders": 250,
-    "pairs": 150,
-    "toml": 1500,
-    "psm3": 400,
-    "topologies": 4000,
-    "documents": 800,
-    "results": 120,
-    "histories": 150,
-    "archives": 400,
-    "snapshots": 1500,
-    "recipes": 600,
+    "logs": 1500,
+    "frames": 200,
+    "folders": 125,
+    "pairs": 75,
+    "toml": 750,
+    "psm3": 200,
+    "topologies": 2000,
+    "documents": 400,
+    "results": 60,
+    "histories": 75,
+    "archives": 200,
+    "snapshots": 750,
+    "recipes": 300,
 }
-"""Inputs of a short run: some seconds of each."""
+"""Inputs of a short run: a few seconds of each. A slow test runs twenty times as many."""

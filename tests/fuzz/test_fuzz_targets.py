@@ -46,4 +46,4 @@ def test_damaged_inputs(name: str) -> None:
 @pytest.mark.timeout(1000)
 @pytest.mark.parametrize("name", TARGETS)
 def test_many_damaged_inputs(name: str) -> None:
-    _drive(name, 10 * COUNTS[name], 2)
+    _drive(name, 20 * COUNTS[name], 2)

@@ -225,9 +225,8 @@ def test_a_gate_reads_what_it_believes_once(
 TOOLS = "git ssh ip tc ethtool systemctl unshare lspci chromium mpirun mpiexec srun sinfo scontrol"
 
 
-@pytest.mark.parametrize("path", [".", "", "..", "tools", "./tools:"])
-def test_no_program_of_the_current_folder_is_run(tmp_path: Path, path: str) -> None:
-    """A relative or empty entry of PATH is not searched."""
+def test_no_program_of_the_current_folder_is_run(tmp_path: Path) -> None:
+    """No relative and no empty entry of PATH is searched."""
     place = tmp_path / "work"
     (place / "tools").mkdir(parents=True)
     for folder in (tmp_path, place, place / "tools"):
@@ -235,7 +234,7 @@ def test_no_program_of_the_current_folder_is_run(tmp_path: Path, path: str) -> N
             (folder / name).write_text(f"#!/bin/sh\necho {name} >>{tmp_path}/ran\nexit 1\n")
             (folder / name).chmod(0o755)
     shutil.copytree(EXAMPLE, place / "result")
-    around = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"}
+    around = {**os.environ, "PATH": f":.:..:tools:./tools::{os.environ['PATH']}:"}
     for words in (
         ["doctor", "--no-run"],
         ["audit", "--source", "/"],

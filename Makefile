@@ -7,10 +7,13 @@ SHELL := /bin/sh
 VENV := .venv/bin
 CMAKE := $(VENV)/cmake
 PYTEST := $(VENV)/python -m pytest
-# What starts no job and no lab: two at a time. The rest measures, and has the machine to itself.
-PURE := $(addprefix tests/,unit property frozen audit golden bmc tune api fuzz browser security contract packaging docs) \
-        $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py)) \
-        $(patsubst %,tests/cli/test_%.py,audit bad_input completion convert dossier explain gate judge ladder lint loudness prove_cli report sysfs_root tune tune_try)
+# What starts no job and no lab: two at a time, long files first, so that none is left over for the end. The rest
+# measures, and has the machine to itself.
+PURE := tests/frozen $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py)) \
+        $(patsubst %,tests/cli/test_%.py,audit bad_input catalogue completion convert dossier explain gate judge judge_psm3 ladder lint loudness pfc plan) \
+        $(patsubst %,tests/cli/test_%.py,prove_cli report run sysfs_root tune tune_try verbs) \
+        $(addprefix tests/,fuzz contract browser security tune docs api bmc packaging property audit golden unit)
+IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
 # Which tenth of the slow tests `make test` runs: the next with each commit. `make test SLOW_TURN=3` repeats one.
 SLOW_TURN ?= $(shell echo $$(( $$(git rev-list --count HEAD 2>/dev/null || date +%s) % 10 )))
@@ -29,10 +32,14 @@ demo: engine ## a virtual cluster with two planted faults, found and reported (u
 .PHONY: test
 test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (under 25 minutes on 2 cores)
 	$(CTEST) --timeout 300
-	$(PYTEST) -m "not slow" -n 2 --dist loadfile $(PURE)
+	$(PYTEST) -m "not slow" $(IN_TWO) $(PURE)
 	$(PYTEST) -m "not slow" $(PURE:%=--ignore=%)
 	@echo "slow tests, turn $(SLOW_TURN) of 10: make test SLOW_TURN=$(SLOW_TURN) repeats it"
 	$(PYTEST) -m slow --slow-turn $(SLOW_TURN)
+
+.PHONY: quick
+quick: .venv/.lint engine ## what a change needs before its commit: lint, types, sizes, the tests that reach it (a minute)
+	@$(VENV)/python tools/quick.py
 
 .PHONY: frozen
 frozen: .venv/.test engine ## what is judged and printed, against what is recorded (WRITE=1 records it anew)

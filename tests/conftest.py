@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -155,6 +156,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help=f"of the slow tests only the share whose turn N is, modulo {TURNS}",
     )
+    parser.addoption(
+        "--for-seconds",
+        type=float,
+        metavar="S",
+        help="skip what has not begun after that time, for a look before a commit",
+    )
 
 
 def turn_of(nodeid: str) -> int:
@@ -187,7 +194,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+_BEGAN = time.monotonic()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    seconds = item.config.getoption("--for-seconds")
+    if seconds is not None and time.monotonic() - _BEGAN > seconds:
+        pytest.skip(f"the {seconds:.0f} s of this look are over: make test runs it")
     for marker in item.iter_markers():
         probe = _MISSING.get(marker.name)
         reason = probe() if probe else None

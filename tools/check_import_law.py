@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -231,14 +231,19 @@ def check_python(root: Path, file: Path) -> list[Breach]:
 # --- cycles
 
 
-def import_graph(source: Path) -> dict[str, set[str]]:
-    """Each module below ``source`` with the modules of ours that it imports: also inside functions,
-    also for types only.
-    """
+def modules_below(source: Path, folder: str = "") -> dict[tuple[str, ...], Path]:
+    """The modules of ``source / folder`` by their names from ``source`` on, in a fixed order."""
     files = {}
-    for file in sorted(source.rglob("*.py")):
+    for file in sorted((source / folder).rglob("*.py")):
         parts = file.relative_to(source).with_suffix("").parts
         files[parts[:-1] if parts[-1] == "__init__" else parts] = file
+    return files
+
+
+def import_graph(files: Mapping[tuple[str, ...], Path]) -> dict[str, set[str]]:
+    """Each of these modules with those of them that it imports: also inside functions, also for
+    types only.
+    """
     graph: dict[str, set[str]] = {}
     for module, file in files.items():
         try:
@@ -286,7 +291,7 @@ def check_cycles(root: Path) -> list[Breach]:
             1,
             f"import cycle: {', '.join(group)}",
         )
-        for group in cycles(import_graph(root / "src"))
+        for group in cycles(import_graph(modules_below(root / "src")))
     ]
 
 

@@ -214,6 +214,18 @@ def test_three_good_results_are_enough_to_hold_the_newest_against() -> None:
         assert standing(known, trends(known), regressions(known)) == verdict
 
 
+def test_the_first_line_tells_what_has_been_worse_for_a_while() -> None:
+    known = [
+        msgspec.structs.replace(one, verdict="pass") for one in of_rates([1e9] * 3 + [0.6e9] * 4)
+    ]
+    found, worse = trends(known), regressions(known)
+    assert standing(known, found, worse) == "pass"
+    lines = regression_lines(known[-1].id, worse, good_results(known))
+    title = trend_document(found, lines, "pass").answer
+    assert f"% worse since {known[3].id}" in title
+    assert "since" not in trend_document(trends(of_rates([1e9] * 7)), lines, "pass").answer
+
+
 def test_two_levels_that_come_by_chance_are_no_failure() -> None:
     """Latencies that flip between two cores: a change is named, and nothing fails for it."""
     known = [msgspec.structs.replace(one, verdict="inconclusive") for one in of_rates([1e9] * 2)]

@@ -130,9 +130,25 @@ def trend_document(found: Sequence[Trend], newest: Sequence[str], verdict: Verdi
     last value, and where it has changed.
     """
     answer, *more = newest
+    answer += _since(found) if verdict == "pass" else ""
     parts: list[Part] = [Text(line) for line in more]
     parts += [Section(_trend_title(trend), tuple(_trend(trend))) for trend in found]
     return Document("Numbers over time", answer, tuple(parts), verdict)
+
+
+def _since(found: Sequence[Trend]) -> str:
+    """What has been worse since a change, if the newest result is no worse than the good ones
+    after it: the number that fell most.
+    """
+    fallen = [(one.changes[-1], one) for one in found if one.changes and not one.imported]
+    if not fallen:
+        return ""
+    change, one = min(fallen, key=lambda each: each[0].ratio)
+    if change.ratio >= 1:
+        return ""
+    what = f"{clean(one.name)} {quantity.size(one.message_bytes)}"
+    share = (1 - change.ratio) * 100
+    return f"; {what} has been {share:.1f} % worse since {change.since} than before it"
 
 
 def _trend_title(trend: Trend) -> str:

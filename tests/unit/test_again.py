@@ -9,6 +9,7 @@ from tests.changed_runs import set_
 from tests.synthetic import run_of
 from tests.unit.test_verdict_margins import STREAM, TRUE, interval, slower, waiting
 
+from wireproof.model.finding import Finding
 from wireproof.model.plan import Point, Policy
 from wireproof.model.run import Run
 from wireproof.verdict import judge
@@ -130,3 +131,19 @@ def test_repeats_of_one_route_are_judged_together() -> None:
     assert judge(twice(wide, wide)).verdict == "pass", "the batches of both lie above 90 %"
     slow = interval(run_of(STREAM), 1.2 * TRUE, TRUE, 1.4 * TRUE)
     assert [judge(one).verdict for one in (slow, twice(slow, slow))] == ["inconclusive", "fail"]
+
+
+def test_nothing_is_measured_again_if_the_verdict_stays_open_in_any_case() -> None:
+    """A screen that has lost a host took 7 s more, and a link of 10 Mb/s that nobody claims a
+    minute, to be as open as before.
+    """
+    run = waiting(slower(run_of(STREAM), 1.5), 0.3)
+    judgement = judge(run)
+
+    def asked(*codes: str) -> int:
+        more = [Finding(code=code, severity="inconclusive", message="") for code in codes]
+        known = [one for one in judgement.findings if one.code != "direction-slow"]
+        return len(open_points(wish(run), set_(judgement, findings=[*known, *more])))
+
+    assert asked() == asked("no-limit-known", "direction-slow") == 2
+    assert asked("rank-lost") == asked("no-limit-known") == 0

@@ -42,8 +42,11 @@ FIRST = 2_000_000
 def open_points(session: Session, judgement: Judgement) -> tuple[Point, ...]:
     """A point for each measurement that another sample may settle, as many as ``AGAIN_S`` allows;
     numbered anew, with a longer budget if that leaves time for all of them. Pairs whose processes
-    waited for a processor are measured alone, so that they do not take it from each other.
+    waited for a processor are measured alone, so that they do not take it from each other. None if
+    the verdict stays open in any case.
     """
+    if _stays_open(judgement):
+        return ()
     planned = {point.id: point for point in session.points}
     pairs: dict[object, list[PairVerdict]] = {}
     seen: set[object] = set()
@@ -74,6 +77,15 @@ def open_points(session: Session, judgement: Judgement) -> tuple[Point, ...]:
                 )
             )
     return tuple(found)
+
+
+def _stays_open(judgement: Judgement) -> bool:
+    """Whether no repeat decides: without a rate only the directions can be held against each
+    other.
+    """
+    codes = {one.code for one in judgement.findings if one.severity == "inconclusive"}
+    relative = codes & {"direction-slow", "node-direction-slow"}
+    return "rank-lost" in codes or ("no-limit-known" in codes and not relative)
 
 
 def _longer(

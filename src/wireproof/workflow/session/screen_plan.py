@@ -1,5 +1,6 @@
 """The points of a screen of many nodes: rounds of disjoint pairs, and the suspects again, alone."""
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 
@@ -31,9 +32,9 @@ now.
 """
 CONFIRM_MS = 250
 """Of each point of the confirm stage: its certainty comes from several partners and repeats."""
-BLATANT, BLATANT_REPEATS = 5.0, 2
+REPEATS = ((5.0, 2), (1.6, 3))
 """Of suspects that are so many times slower than expected, each pair is measured again so often,
-not five times.
+not five times: of 360 made-up ports at half or less, in noise of 2 to 12 %, three found as many.
 """
 ENOUGH_ROUNDS, MOST_REPEATS = 12, 4
 """A few nodes have few partners: their rounds are repeated until each node has about so many
@@ -193,39 +194,41 @@ def confirm_points(
 
 
 def _slowdowns(screens: Sequence[Screened], index: Mapping[str, int]) -> dict[int, float]:
-    """Rank to how many times longer a message takes there, of each suspected node; 1 for all
-    others.
+    """Rank to how many times longer a message takes there, of each suspected node: 1 if that is
+    not known, as of both ends of a lone pair.
     """
     found: dict[int, float] = {}
-    suspects = [
-        suspect
-        for one in screens
-        if one.samples.metric == "goodput"
-        for suspect in one.suspects
-        if suspect.kind != "pair"
-    ]
-    for suspect in suspects:
-        times = 1 / max(1 - suspect.slowdown, 1e-3)
-        for rank in (index[name] for name in suspect.nodes if name in index):
-            found[rank] = max(times, found.get(rank, 1.0))
+    for one in screens:
+        told = one.samples.metric == "goodput"
+        for suspect in (*one.suspects, *one.pairs):
+            known = told and suspect.kind != "pair"
+            times = 1 / max(1 - suspect.slowdown, 1e-3) if known else 1.0
+            for rank in (index[name] for name in suspect.nodes if name in index):
+                found[rank] = max(times, found.get(rank, 1.0))
     return found
 
 
 def _affordable(
     rounds: Sequence[Sequence[Pair]], slowdowns: Mapping[int, float]
 ) -> list[list[Pair]]:
-    """The rounds without the last repeats of pairs that are so slow that one point of theirs
-    outlasts its budget by far: a port at 1 % needs no fifth look, and each would take ten seconds.
-    ``BLATANT_REPEATS`` of each pair stay.
+    """The rounds without the last repeats of pairs of which ``REPEATS`` says that fewer are enough:
+    a port at 1 % needs no fifth look, and each would take ten seconds. Pairs of good nodes are
+    measured as often as the least slow suspect.
     """
+    least = min(slowdowns.values(), default=1.0)
     seen: dict[Pair, int] = {}
     kept: list[list[Pair]] = []
     for pairs in rounds:
         stay = []
         for pair in pairs:
             seen[pair] = seen.get(pair, 0) + 1
-            blatant = max(slowdowns.get(rank, 1.0) for rank in pair) >= BLATANT
-            if not blatant or seen[pair] <= BLATANT_REPEATS:
+            own = [slowdowns[rank] for rank in pair if rank in slowdowns]
+            if seen[pair] <= _enough(max(own, default=min(least, REPEATS[-1][0]))):
                 stay.append(pair)
         kept += [stay] if stay else []
     return kept
+
+
+def _enough(slowdown: float) -> float:
+    """How often a pair is measured again, if one end is so many times slower."""
+    return next((count for times, count in REPEATS if slowdown >= times), math.inf)

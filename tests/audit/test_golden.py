@@ -12,6 +12,7 @@ import pytest
 from wireproof.audit.alike import differences, reference_for
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import AuditResult
+from wireproof.report.failing import unread
 from wireproof.store.snapshot import read_snapshot, write_snapshot
 from wireproof.workflow.audit import AuditSpecification, audit, catalogue
 from wireproof.workflow.reporter import LoggingReporter
@@ -38,6 +39,17 @@ def test_what_was_not_read_on_either_side_is_unknown_and_never_equal():
     for mine, golden in (("unknown", "pass"), ("pass", "unknown"), ("unknown", "unknown")):
         found = held([result("smt", "n2", status=mine)], [result("smt", "n1", status=golden)])
         assert found == [("smt", "unknown")]
+
+
+@pytest.mark.parametrize("golden", [("n1", "n1"), ("n2", "n3")])
+def test_hosts_on_which_the_same_was_not_read_are_one_line(golden: tuple[str, str]):
+    title = catalogue().get("smt").setting.title
+    lost = [
+        result("smt", host, status="unknown", message=f"{title}: gone") for host in ("n2", "n3")
+    ]
+    references = {host: [msgspec.structs.replace(lost[0], host=host)] for host in golden}
+    (line,) = unread(differences(lost, references, catalogue()))
+    assert line.who == "n[2-3]"
 
 
 def test_a_value_that_the_catalogue_cannot_judge_is_compared():

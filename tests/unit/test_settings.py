@@ -14,7 +14,7 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic, parse_hosts
 from wireproof.settings.resolve import SETTINGS, read_file, resolve
-from wireproof.settings.sizes import LARGEST, format_size, parse_size, parse_sizes
+from wireproof.settings.sizes import LARGEST, format_size, parse_bytes, parse_size, parse_sizes
 
 
 @pytest.mark.parametrize(
@@ -218,3 +218,28 @@ def test_every_default_is_what_its_own_parser_would_accept() -> None:
     for name, declared in SETTINGS.items():
         if isinstance(declared.default, str) and declared.default:
             assert declared.parse(declared.default) == declared.default, name
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("18560", 18560),
+        ("18560B", 18560),
+        ("18,560", 18560),
+        ("48,800 bytes", 48800),
+        ("18.56kB", 18560),
+        ("495GB", 495 * 10**9),
+        ("1.5TB", 1500 * 10**9),
+        ("0.5TiB", 1 << 39),
+    ],
+)
+def test_memory_is_read_as_people_write_it(text: str, size: int) -> None:
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-1", "18560b", "18,56", "1,2345", "0.3", "495g", "9XB", "1e9"]
+)
+def test_what_is_no_memory_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="is not understood"):
+        parse_bytes(text)

@@ -238,7 +238,9 @@ def _difference(
     both = ((mine, mine.host), (theirs, reference))
     for one, where in both:
         if one.status == "unknown" and not _was_read(one):
-            return "unknown", f"not read on {where}: {_reason(one, setting)}"
+            # hosts with one reason are one line: their own names are not part of it
+            place = "" if one is mine else f" on {where}".removeprefix(f" on {mine.host}")
+            return "unknown", f"not read{place}: {_reason(one, setting)}"
     there = [_was_read(one) for one in (mine, theirs)]
     if not any(there):
         return "not-applicable", "neither host has it"

@@ -1,5 +1,6 @@
 """``wireproof plan``: what cannot be tried on the machines at hand, computed."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,17 @@ def _bytes(flags: str, about: str, **more: Any) -> click.Option:
 
 def _real(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
     return click.Option(flags.split(), type=float, metavar=metavar, help=about, **more)
+
+
+_SPEED = re.compile(r"(\d{1,4}(?:\.\d{1,3})?)\s*(?:[gG]|G(?:b/s|bps|bit/s|bE)|gbe)?", re.ASCII)
+
+
+def _gbps(text: str) -> float:
+    """``100``, ``100G``, ``100Gb/s`` or ``100GbE``; bytes are refused."""
+    found = _SPEED.fullmatch(text.strip())
+    if found is None:
+        raise BadInput(f"speed {text[:40]!r} is not understood: give Gb/s, such as 100 or 100Gb/s.")
+    return float(found[1])
 
 
 @click.group("plan")
@@ -90,7 +102,13 @@ def footprint(
 
 
 PFC: list[click.Parameter] = [
-    _real("--speed speed_gbps", "GBPS", "of the ports: 10, 25, 40, 100, 200, 400.", required=True),
+    click.Option(
+        ["--speed", "speed_gbps"],
+        type=_gbps,
+        metavar="GBPS",
+        help="of the ports: 10, 25, 40, 100, 200, 400.",
+        required=True,
+    ),
     _integer("--mtu", "of the lossless class.", required=True),
     _real("--cable cable_m", "METRES", "length of the longest cable.", required=True),
     _integer("--ports", "ports that are lossless.", required=True),

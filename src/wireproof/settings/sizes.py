@@ -1,6 +1,7 @@
 """Message sizes as people write them. MB = 10^6, MiB = 2^20 (design section 7)."""
 
 import re
+from fractions import Fraction
 
 from wireproof.model.errors import BadInput
 
@@ -20,28 +21,41 @@ UNITS = {
     "GB": 10**9,
     "GiB": 1 << 30,
 }
+_LARGER = {"TB": 10**12, "TiB": 1 << 40, "byte": 1, "bytes": 1}
+"""Units of memory and buffers beside those of messages."""
 ALLOWED = (
     "a whole number with one of B, kB, KiB, MB, MiB, GB, GiB or nothing (bytes), such as 8, 64KiB,"
     " 4MiB"
 )
 _FORM = re.compile(r"([0-9]{1,18})\s*([A-Za-z]*)", re.ASCII)
+_WRITTEN = re.compile(
+    r"((?:[0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,18})(?:\.[0-9]{1,9})?)\s*([A-Za-z]*)"
+)
 _MOST_SIZES = 1000
 
 
-def parse_bytes(text: str, what: str = "size") -> int:
-    """Bytes of ``"18560"``, ``"18560B"``, ``"495GB"``; ``what`` they are of, for the sentence.
+def parse_bytes(text: str) -> int:
+    """Bytes of ``"18560"``, ``"18,560 bytes"``, ``"495GB"``, ``"1.5TB"``: of memory and buffers.
     Raises ``BadInput`` that says what is allowed.
     """
-    found = _FORM.fullmatch(text.strip())
-    unit = UNITS.get(found.group(2)) if found else None
-    if found is None or unit is None:
-        raise BadInput(f"{what} {text[:40]!r} is not understood: give {ALLOWED}.")
-    return int(found.group(1)) * unit
+    found = _WRITTEN.fullmatch(text.strip())
+    unit = (UNITS | _LARGER).get(found[2]) if found else None
+    size = Fraction(found[1].replace(",", "")) * unit if found and unit else Fraction(-1)
+    if size < 0 or size.denominator != 1:
+        raise BadInput(
+            f"size {text[:40]!r} is not understood: give whole bytes, or a number with one of"
+            f" {', '.join(filter(None, (*UNITS, 'TB', 'TiB')))}, such as 18560, 48.8kB, 1.5TB."
+        )
+    return int(size)
 
 
 def parse_size(text: str) -> int:
     """Bytes of ``"8"``, ``"1KiB"``, ``"1MB"``. Raises ``BadInput`` that says what is allowed."""
-    size = parse_bytes(text, "message size")
+    found = _FORM.fullmatch(text.strip())
+    unit = UNITS.get(found.group(2)) if found else None
+    if found is None or unit is None:
+        raise BadInput(f"message size {text[:40]!r} is not understood: give {ALLOWED}.")
+    size = int(found.group(1)) * unit
     if size > LARGEST:
         raise BadInput(
             f"message size {text.strip()[:40]} is above the largest, {format_size(LARGEST)}."
